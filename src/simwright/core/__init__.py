@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ground floor: diagnostics, errors, registries, small mathematics.  Standard library and numpy only."""

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading with limits and writing whole.
+
+Input is untrusted: size is checked before a byte is parsed.  Output is written beside its destination and
+moved into place, so a reader sees the old file or the new one and never a part.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from simwright.core.diag import Where
+from simwright.core.errors import InputError, LimitError, NotFoundError, OutputError, UnsafePathError
+
+MIB = 1 << 20
+MAX_TEXT_BYTES = 64 * MIB
+"""Largest XML, YAML or JSON description that is read; real ones stay far below a tenth of it."""
+
+
+def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEXT_BYTES) -> Path:
+    """The path of an existing, non-empty regular file within the size limit; else an InputError."""
+    file = Path(path)
+    where = Where(str(path))
+    try:
+        if "\0" in str(path):
+            raise NotFoundError("the path has a NUL character", where=where)
+        if file.is_dir():
+            raise InputError("is a folder, not a file", hint="name a file inside it", where=where)
+        size = file.stat().st_size
+        if not file.is_file():
+            raise InputError("is not a regular file", where=where)
+    except FileNotFoundError:
+        raise NotFoundError("no such file", hint=_suggest_sibling(file), where=where) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", where=where) from None
+    if size == 0:
+        raise InputError("the file is empty", where=where)
+    if max_bytes is not None and size > max_bytes:
+        raise LimitError(
+            f"the file has {size / MIB:.0f} MiB; the limit for this format is {max_bytes / MIB:.0f} MiB",
+            hint="is it the right file? heavy geometry belongs in mesh files",
+            where=where,
+        )
+    return file
+
+
+def read_bytes(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEXT_BYTES) -> bytes:
+    """The content of a checked file (:func:`check_readable`)."""
+    file = check_readable(path, max_bytes)
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", where=Where(str(path))) from None
+
+
+def resolve_inside(root: str | os.PathLike[str], relative: str, where: Where | None = None) -> Path:
+    """``root/relative`` with every link and ``..`` resolved, which must stay below ``root``."""
+    base = Path(root).resolve()
+    target = (base / relative).resolve()
+    if target != base and base not in target.parents:
+        raise UnsafePathError(
+            f"the path {relative!r} leaves its folder", hint="use a path inside it", where=where
+        )
+    return target
+
+
+def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
+    """Write a whole file beside its destination, then move it into place."""
+    target = Path(path)
+    data = content.encode() if isinstance(content, str) else content
+    temporary = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(_mode_for(target))
+        temporary.replace(target)
+    except OSError as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(path))) from None
+    return target
+
+
+@contextlib.contextmanager
+def write_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A staging folder that replaces ``path`` when the block ends, and vanishes when it fails."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        yield staging
+        staging.chmod(0o777 & ~_umask())
+        if target.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+            target.replace(old / target.name)
+            staging.replace(target)
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            staging.replace(target)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _mode_for(target: Path) -> int:
+    """The mode the file has, or the one a new file would get."""
+    return target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _suggest_sibling(file: Path) -> str:
+    """A "did you mean" for a mistyped file name."""
+    import difflib
+
+    try:
+        names = [entry.name for entry in os.scandir(file.parent)]
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(file.name, names, n=1, cutoff=0.6)
+    return f"did you mean {str(file.parent / close[0])!r}?" if close else ""

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rotations and rigid transforms.  Quaternions are w, x, y, z; angles are radians; lengths metres.
+
+Everything works on float64 numpy arrays.  :class:`Pose` is the rigid transform used across the model:
+``a @ b`` composes (first ``b``, then ``a``), ``~a`` inverts, ``a.apply(points)`` transforms points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.float64]
+VectorLike: TypeAlias = Sequence[float] | npt.NDArray[Any]
+
+IDENTITY_QUAT = (1.0, 0.0, 0.0, 0.0)
+
+
+def vec3(x: VectorLike | float = 0.0, y: float = 0.0, z: float = 0.0) -> Array:
+    """A 3-vector from a sequence or from three numbers."""
+    if isinstance(x, (int, float)):
+        return np.array((x, y, z), dtype=np.float64)
+    return np.array(x, dtype=np.float64).reshape(3)
+
+
+def quat_normalize(q: VectorLike) -> Array:
+    """Unit quaternion; the zero quaternion becomes identity."""
+    values = np.asarray(q, dtype=np.float64)
+    norm = math.sqrt(float(values @ values))
+    if norm < 1e-300 or not math.isfinite(norm):
+        return np.array(IDENTITY_QUAT)
+    return values / norm
+
+
+def quat_multiply(a: VectorLike, b: VectorLike) -> Array:
+    """Hamilton product ``a * b`` (rotate by ``b`` first)."""
+    aw, ax, ay, az = (float(v) for v in a)
+    bw, bx, by, bz = (float(v) for v in b)
+    return np.array(
+        (
+            aw * bw - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        )
+    )
+
+
+def quat_conjugate(q: VectorLike) -> Array:
+    """The inverse of a unit quaternion."""
+    return np.array((float(q[0]), -float(q[1]), -float(q[2]), -float(q[3])))
+
+
+def quat_rotate(q: VectorLike, v: VectorLike) -> Array:
+    """Rotate vectors (``(3,)`` or ``(n, 3)``) by a unit quaternion."""
+    return np.asarray(v, dtype=np.float64) @ matrix_from_quat(q).T
+
+
+def matrix_from_quat(q: VectorLike) -> Array:
+    """3x3 rotation matrix of a unit quaternion."""
+    w, x, y, z = (float(v) for v in q)
+    return np.array(
+        (
+            (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+            (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+            (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+        )
+    )
+
+
+def quat_from_matrix(m: npt.NDArray[Any]) -> Array:
+    """Unit quaternion (w >= 0) of a 3x3 rotation matrix, by the largest-component method."""
+    m = np.asarray(m, dtype=np.float64)
+    trace = m[0, 0] + m[1, 1] + m[2, 2]
+    candidates = np.array((trace, m[0, 0], m[1, 1], m[2, 2]))
+    i = int(np.argmax(candidates))
+    if i == 0:
+        q = np.array((1 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
+    elif i == 1:
+        q = np.array(
+            (m[2, 1] - m[1, 2], 1 + m[0, 0] - m[1, 1] - m[2, 2], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0])
+        )
+    elif i == 2:
+        q = np.array(
+            (m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], 1 - m[0, 0] + m[1, 1] - m[2, 2], m[1, 2] + m[2, 1])
+        )
+    else:
+        q = np.array(
+            (m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], 1 - m[0, 0] - m[1, 1] + m[2, 2])
+        )
+    q = quat_normalize(q)
+    return -q if q[0] < 0 else q
+
+
+def quat_from_axis_angle(axis: VectorLike, angle: float) -> Array:
+    """Rotation by ``angle`` [rad] about ``axis`` (normalised here; the zero axis gives identity)."""
+    direction = np.asarray(axis, dtype=np.float64)
+    norm = float(np.linalg.norm(direction))
+    if norm == 0.0:
+        return np.array(IDENTITY_QUAT)
+    half = 0.5 * angle
+    return np.array((math.cos(half), *(math.sin(half) / norm * direction)))
+
+
+def quat_from_rpy(rpy: VectorLike) -> Array:
+    """Fixed-axis roll, pitch, yaw (URDF and SDF): ``Rz(yaw) Ry(pitch) Rx(roll)``."""
+    roll, pitch, yaw = (0.5 * float(v) for v in rpy)
+    cr, sr = math.cos(roll), math.sin(roll)
+    cp, sp = math.cos(pitch), math.sin(pitch)
+    cy, sy = math.cos(yaw), math.sin(yaw)
+    return np.array(
+        (
+            cr * cp * cy + sr * sp * sy,
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+        )
+    )
+
+
+def rpy_from_quat(q: VectorLike) -> Array:
+    """Fixed-axis roll, pitch, yaw of a unit quaternion; at the pole the roll is zero."""
+    m = matrix_from_quat(q)
+    sy = -m[2, 0]
+    if abs(sy) > 1 - 1e-14:
+        pitch = math.copysign(math.pi / 2, sy)
+        yaw = math.atan2(-m[0, 1], m[1, 1])
+        return np.array((0.0, pitch, yaw))
+    return np.array(
+        (
+            math.atan2(m[2, 1], m[2, 2]),
+            math.atan2(sy, math.hypot(m[0, 0], m[1, 0])),
+            math.atan2(m[1, 0], m[0, 0]),
+        )
+    )
+
+
+def quat_between(a: VectorLike, b: VectorLike) -> Array:
+    """The shortest rotation that turns direction ``a`` into direction ``b``."""
+    start = np.asarray(a, dtype=np.float64)
+    end = np.asarray(b, dtype=np.float64)
+    start = start / np.linalg.norm(start)
+    end = end / np.linalg.norm(end)
+    dot = float(start @ end)
+    if dot < -1 + 1e-12:
+        other = np.array((1.0, 0, 0)) if abs(start[0]) < 0.9 else np.array((0, 1.0, 0))
+        return quat_from_axis_angle(np.cross(start, other), math.pi)
+    return quat_normalize(np.array((1 + dot, *np.cross(start, end))))
+
+
+def quat_angle(a: VectorLike, b: VectorLike) -> float:
+    """Angle [rad] of the rotation between two orientations; exact for small angles too."""
+    delta = quat_multiply(quat_conjugate(a), b)
+    return 2.0 * math.atan2(float(np.linalg.norm(delta[1:])), abs(float(delta[0])))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pose:
+    """A rigid transform: translation ``p`` [m] and unit quaternion ``q`` (w, x, y, z)."""
+
+    p: Array
+    q: Array
+
+    @classmethod
+    def identity(cls) -> Pose:
+        """No translation, no rotation."""
+        return IDENTITY
+
+    @classmethod
+    def of(cls, p: VectorLike = (0.0, 0.0, 0.0), q: VectorLike = IDENTITY_QUAT) -> Pose:
+        """From any sequences; the quaternion is normalised."""
+        return cls(vec3(p), quat_normalize(q))
+
+    @classmethod
+    def from_rpy(cls, p: VectorLike, rpy: VectorLike) -> Pose:
+        """From a translation and fixed-axis roll, pitch, yaw [rad]."""
+        return cls(vec3(p), quat_from_rpy(rpy))
+
+    @classmethod
+    def from_matrix(cls, m: npt.NDArray[Any]) -> Pose:
+        """From a 4x4 column-vector matrix without scale."""
+        m = np.asarray(m, dtype=np.float64)
+        return cls(m[:3, 3].copy(), quat_from_matrix(m[:3, :3]))
+
+    @property
+    def rotation(self) -> Array:
+        """3x3 rotation matrix."""
+        return matrix_from_quat(self.q)
+
+    @property
+    def rpy(self) -> Array:
+        """Fixed-axis roll, pitch, yaw [rad]."""
+        return rpy_from_quat(self.q)
+
+    @property
+    def matrix(self) -> Array:
+        """4x4 column-vector matrix."""
+        m = np.eye(4)
+        m[:3, :3] = self.rotation
+        m[:3, 3] = self.p
+        return m
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(self.p + quat_rotate(self.q, other.p), quat_normalize(quat_multiply(self.q, other.q)))
+
+    def __invert__(self) -> Pose:
+        q = quat_conjugate(self.q)
+        return Pose(-quat_rotate(q, self.p), q)
+
+    def apply(self, points: VectorLike) -> Array:
+        """Transform points ``(3,)`` or ``(n, 3)``."""
+        return quat_rotate(self.q, points) + self.p
+
+    def is_identity(self, tolerance: float = 0.0) -> bool:
+        """Is it the identity, up to ``tolerance`` in each component?"""
+        q = self.q if self.q[0] >= 0 else -self.q
+        return bool(np.all(np.abs(self.p) <= tolerance) and np.all(np.abs(q - IDENTITY_QUAT) <= tolerance))
+
+    def is_close(self, other: Pose, tolerance: float = 1e-9) -> bool:
+        """Same translation [m] and same rotation [rad] up to ``tolerance``; q and -q are the same."""
+        return bool(
+            np.all(np.abs(self.p - other.p) <= tolerance) and quat_angle(self.q, other.q) <= tolerance
+        )
+
+    def __repr__(self) -> str:
+        return f"Pose(p={self.p.tolist()}, q={self.q.tolist()})"
+
+
+def _frozen(values: Sequence[float]) -> Array:
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
+
+IDENTITY = Pose(_frozen((0.0, 0.0, 0.0)), _frozen(IDENTITY_QUAT))

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS packages: where they are, and what a ``package://`` address means.
+
+Packages are found in this order, first one wins (:func:`find_packages`):
+
+1. explicit ``NAME=DIR`` pairs (the ``--package`` option);
+2. ``AMENT_PREFIX_PATH``: every ``PREFIX/share/NAME`` that the ament index lists or that has a package.xml;
+3. ``ROS_PACKAGE_PATH``: every folder with a package.xml below its entries;
+4. the package.xml found upwards from the file that holds the address, and its siblings.
+
+An address may never leave its package (:func:`split_uri`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from simwright.core.diag import Where
+from simwright.core.errors import (
+    InputError,
+    NotFoundError,
+    UnknownNameError,
+    UnsafePathError,
+    UsageError,
+)
+
+SCHEME = "package://"
+_PACKAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\Z")
+_NAME_TAG = re.compile(rb"<name>\s*([^<\s]+)\s*</name>")
+_MAX_DEPTH = 8
+_MAX_PACKAGE_XML = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A ROS package: its name, its folder and how it was found."""
+
+    name: str
+    path: Path
+    origin: str
+
+
+@dataclass(slots=True)
+class PackageMap:
+    """Packages by name, with :meth:`resolve` for addresses."""
+
+    packages: dict[str, Package] = field(default_factory=dict)
+
+    def add(self, package: Package) -> None:
+        """Add a package unless its name is taken: the first one wins."""
+        self.packages.setdefault(package.name, package)
+
+    def resolve(self, uri: str, where: Where | None = None) -> Path:
+        """The file of a ``package://name/path`` address; it stays inside its package and exists."""
+        name, relative = split_uri(uri, where)
+        package = self.packages.get(name)
+        if package is None:
+            raise self.unknown(name, where)
+        base = package.path.resolve()
+        target = (base / relative).resolve()
+        # a link *inside* a package may lead elsewhere (symlink installs); the text of the address may not
+        if not target.exists():
+            raise NotFoundError(
+                f"{uri} does not exist (package {name!r} is {package.path})",
+                hint="check the path inside the package",
+                where=where,
+            )
+        return target
+
+    def unknown(self, name: str, where: Where | None = None) -> InputError:
+        """The error for a package that was not found."""
+        near = UnknownNameError("ROS package", name, self.packages)
+        advice = f"give it with --package {name}=DIR, or source its workspace"
+        if near.hint.startswith("did you mean"):
+            advice = f"{near.hint} or {advice}"
+        return NotFoundError(f"ROS package {name!r} was not found", hint=advice, where=where)
+
+    def __iter__(self) -> Iterator[Package]:
+        return iter(sorted(self.packages.values(), key=lambda p: p.name))
+
+    def __len__(self) -> int:
+        return len(self.packages)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.packages
+
+
+def split_uri(uri: str, where: Where | None = None) -> tuple[str, str]:
+    """``package://name/a/b`` -> ``("name", "a/b")``; refuses anything that leaves the package."""
+    if not uri.startswith(SCHEME):
+        raise UsageError(f"{uri!r} is not a package:// address", where=where)
+    name, _, relative = uri[len(SCHEME) :].partition("/")
+    parts = relative.replace("\\", "/").split("/")
+    if not _PACKAGE_NAME.match(name) or ".." in parts or "\0" in relative or relative.startswith("/"):
+        raise UnsafePathError(
+            f"refused: {uri!r} does not name a place inside a ROS package",
+            hint="write package://PACKAGE/path/inside/it, without '..'",
+            where=where,
+        )
+    return name, "/".join(part for part in parts if part not in ("", "."))
+
+
+def parse_assignments(pairs: Iterable[str]) -> dict[str, Path]:
+    """``["my_robot=/ws/src/my_robot"]`` -> mapping; the folders must exist."""
+    result: dict[str, Path] = {}
+    for pair in pairs:
+        name, equals, folder = pair.partition("=")
+        if not equals or not _PACKAGE_NAME.match(name):
+            raise UsageError(f"--package takes NAME=DIR, got {pair!r}")
+        path = Path(folder).expanduser()
+        if not path.is_dir():
+            raise UsageError(f"--package {name}: {folder!r} is not a folder")
+        result[name] = path.resolve()
+    return result
+
+
+def find_packages(
+    explicit: Mapping[str, Path] | None = None,
+    near: Sequence[str | os.PathLike[str]] = (),
+    environ: Mapping[str, str] | None = None,
+) -> PackageMap:
+    """Every package that can be found; ``near`` names files whose surroundings are searched."""
+    environ = os.environ if environ is None else environ
+    found = PackageMap()
+    for name, path in (explicit or {}).items():
+        found.add(Package(name, path, "--package"))
+    for prefix in _split_path(environ.get("AMENT_PREFIX_PATH", "")):
+        for package in _ament_packages(prefix):
+            found.add(package)
+    for folder in _split_path(environ.get("ROS_PACKAGE_PATH", "")):
+        for package in _crawl(folder, "ROS_PACKAGE_PATH"):
+            found.add(package)
+    for place in near:
+        for package in _surrounding(Path(place)):
+            found.add(package)
+    return found
+
+
+def _split_path(value: str) -> list[Path]:
+    return [Path(entry) for entry in value.split(os.pathsep) if entry and Path(entry).is_dir()]
+
+
+def _ament_packages(prefix: Path) -> Iterator[Package]:
+    names: set[str] = set()
+    index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    for source in (index, prefix / "share"):
+        if source.is_dir():
+            names.update(entry.name for entry in os.scandir(source))
+    for name in sorted(names):
+        folder = prefix / "share" / name
+        if (folder / "package.xml").is_file() or ((index / name).is_file() and folder.is_dir()):
+            yield Package(name, folder, "AMENT_PREFIX_PATH")
+
+
+def _crawl(folder: Path, origin: str, depth: int = 0) -> Iterator[Package]:
+    """Packages at or below ``folder``; a package is not searched for further packages."""
+    name = read_package_name(folder)
+    if name:
+        yield Package(name, folder, origin)
+        return
+    if depth >= _MAX_DEPTH:
+        return
+    try:
+        entries = sorted(
+            (e for e in os.scandir(folder) if e.is_dir(follow_symlinks=False)), key=lambda e: e.name
+        )
+    except OSError:
+        return
+    if any((folder / stop).exists() for stop in ("CATKIN_IGNORE", "COLCON_IGNORE", "AMENT_IGNORE")):
+        return
+    for entry in entries:
+        if not entry.name.startswith("."):
+            yield from _crawl(Path(entry.path), origin, depth + 1)
+
+
+def _surrounding(place: Path) -> Iterator[Package]:
+    """The package that holds ``place``, and the packages beside that one."""
+    start = place.resolve()
+    for folder in [start, *start.parents][: _MAX_DEPTH + 1]:
+        name = read_package_name(folder)
+        if name:
+            yield Package(name, folder, "package.xml")
+            for sibling in sorted(folder.parent.iterdir()):
+                other = read_package_name(sibling)
+                if other and sibling != folder:
+                    yield Package(other, sibling, "package.xml")
+            return
+
+
+def read_package_name(folder: Path) -> str | None:
+    """The name in ``folder/package.xml``, if there is one."""
+    manifest = folder / "package.xml"
+    try:
+        if not manifest.is_file() or manifest.stat().st_size > _MAX_PACKAGE_XML:
+            return None
+        match = _NAME_TAG.search(manifest.read_bytes())
+    except OSError:
+        return None
+    name = match.group(1).decode("utf-8", "replace") if match else folder.name
+    return name if _PACKAGE_NAME.match(name) else None

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a format is: a name, the files it claims, and lazily imported functions.
+
+A format folder's ``__init__`` holds one :class:`Format` constant named ``FORMAT`` and nothing heavy; the
+reader is imported when a file of the format is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from simwright.core.diag import Reporter
+from simwright.core.packages import PackageMap
+from simwright.core.registry import import_object
+from simwright.model.asset import Asset
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What a reader may be told.
+
+    ``packages`` resolve ``package://`` addresses; ``arguments`` are xacro arguments; ``variants`` selects
+    USD variants (``{set: name}``); ``time`` is the USD time code to read at, None for the default.
+    """
+
+    packages: PackageMap = field(default_factory=PackageMap)
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
+    time: float | None = None
+
+
+Reader: TypeAlias = Callable[[Path, ReadOptions, Reporter], Asset]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A row of the format table.
+
+    ``extensions`` are lower case with the dot, longest first where one ends another (``.urdf.xacro``);
+    ``root_tags`` are XML root elements that decide where the extension does not (``.xml``);
+    ``magic`` are leading bytes that decide.  ``reader`` is ``"module:function"``.
+    """
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    reader: str = ""
+    root_tags: tuple[str, ...] = ()
+    magic: tuple[bytes, ...] = ()
+
+    def read(self, path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
+        """Read a file into the neutral model."""
+        return cast("Reader", import_object(self.reader))(path, options, reporter)

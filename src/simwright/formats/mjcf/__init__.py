@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MJCF, as MuJoCo compiles it."""
+
+from simwright.formats.format import Format
+
+FORMAT = Format(
+    name="mjcf",
+    title="MJCF",
+    extensions=(".mjcf", ".mjb.xml"),
+    reader="simwright.formats.mjcf.read:read",
+    root_tags=("mujoco",),
+)

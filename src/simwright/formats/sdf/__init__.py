@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SDFormat 1.4 to 1.12: models and worlds."""
+
+from simwright.formats.format import Format
+
+FORMAT = Format(
+    name="sdf",
+    title="SDFormat",
+    extensions=(".sdf", ".world"),
+    reader="simwright.formats.sdf.read:read",
+    root_tags=("sdf",),
+)

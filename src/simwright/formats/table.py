@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The visible list of formats, and which one a file is in."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import ParseError, UsageError
+from simwright.core.files import check_readable
+from simwright.core.packages import PackageMap, find_packages
+from simwright.core.registry import Registry
+from simwright.formats.format import Format, ReadOptions
+from simwright.model.asset import Asset
+
+FORMATS: Registry[Format] = Registry(
+    "format",
+    "simwright.formats",
+    {
+        "urdf": "simwright.formats.urdf:FORMAT",
+        "sdf": "simwright.formats.sdf:FORMAT",
+        "mjcf": "simwright.formats.mjcf:FORMAT",
+        "usd": "simwright.formats.usd:FORMAT",
+    },
+)
+
+_HEAD_BYTES = 1 << 16
+_ROOT_TAG = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]")
+_NOT_A_TAG = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
+
+
+def detect_format(path: str | os.PathLike[str], reporter: Reporter | None = None) -> Format:
+    """The format of a file: by its leading bytes, by its XML root element, then by its extension."""
+    file = check_readable(path, max_bytes=None)
+    formats = [row for _, row in FORMATS.items(reporter)]
+    with file.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    for row in formats:
+        if any(head.startswith(magic) for magic in row.magic):
+            return row
+    tag = find_root_tag(head)
+    name = file.name.lower()
+    by_extension = next((row for row in formats if name.endswith(row.extensions)), None)
+    by_tag = next((row for row in formats if tag and tag in row.root_tags), None)
+    chosen = by_tag or by_extension
+    if chosen is None:
+        raise _unknown_format(file, tag, formats)
+    return chosen
+
+
+def find_root_tag(head: bytes) -> str:
+    """Local name of the XML root element in the first bytes of a file, or an empty text."""
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not text.startswith(b"<"):
+        return ""
+    match = _ROOT_TAG.search(_NOT_A_TAG.sub(b"", text))
+    return match.group(1).decode("ascii") if match else ""
+
+
+def read_asset(
+    path: str | os.PathLike[str],
+    *,
+    format_name: str | None = None,
+    options: ReadOptions | None = None,
+    reporter: Reporter | None = None,
+) -> Asset:
+    """Read any supported file into the neutral model.
+
+    Without ``options``, ROS packages are looked for in the environment and around the file.
+    """
+    reporter = Reporter() if reporter is None else reporter
+    row = FORMATS.get(format_name) if format_name else detect_format(path, reporter)
+    if not row.reader:
+        raise UsageError(f"Simwright does not read {row.title} files", where=Where(str(path)))
+    if options is None:
+        options = ReadOptions(packages=find_near(path))
+    asset = row.read(Path(path), options, reporter)
+    asset.provenance.file = str(path)
+    asset.provenance.format = row.name
+    return asset
+
+
+def find_near(path: str | os.PathLike[str]) -> PackageMap:
+    """Packages of the environment and around a file."""
+    return find_packages(near=[Path(path).parent])
+
+
+def _unknown_format(file: Path, tag: str, formats: list[Format]) -> ParseError:
+    known = ", ".join(f"{row.title} ({' '.join(row.extensions)})" for row in formats)
+    if tag:
+        message = f"an XML file with root element <{tag}> is in no format Simwright knows"
+    else:
+        message = f"cannot tell the format of {file.name!r} from its name or content"
+    return ParseError(message, hint=f"Simwright reads {known}", where=Where(str(file)))

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""URDF 1.0 and xacro."""
+
+from simwright.formats.format import Format
+
+FORMAT = Format(
+    name="urdf",
+    title="URDF",
+    extensions=(".urdf.xacro", ".urdf", ".xacro"),
+    reader="simwright.formats.urdf.read:read",
+    root_tags=("robot",),
+)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the model has no word for: solver attributes and custom attributes, kept with their origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from simwright.core.diag import NOWHERE, Where
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A value and where it was written."""
+
+    value: Any
+    source: Where = NOWHERE
+
+
+@dataclass(slots=True)
+class Extras:
+    """Untranslated attributes: ``namespace -> element -> attribute -> Extra``.
+
+    The namespace is a solver or format (``mjc``, ``physx``, ``newton``, ``gazebo`` ...), the element a prim
+    path or a model name.
+    """
+
+    table: dict[str, dict[str, dict[str, Extra]]] = field(default_factory=dict)
+
+    def keep(self, namespace: str, element: str, attribute: str, value: Any, source: Where = NOWHERE) -> None:
+        """Store one attribute."""
+        rows = self.table.setdefault(namespace, {}).setdefault(element, {})
+        rows[attribute] = Extra(value, source)
+
+    def get(self, namespace: str, element: str, attribute: str, default: Any = None) -> Any:
+        """One value, or the default."""
+        extra = self.table.get(namespace, {}).get(element, {}).get(attribute)
+        return default if extra is None else extra.value
+
+    def values(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """The same table without provenance."""
+        return {
+            space: {el: {name: x.value for name, x in attrs.items()} for el, attrs in elements.items()}
+            for space, elements in self.table.items()
+        }
+
+    def __iter__(self) -> Iterator[tuple[str, str, str, Extra]]:
+        for space, elements in self.table.items():
+            for element, attributes in elements.items():
+                for attribute, extra in attributes.items():
+                    yield space, element, attribute, extra
+
+    def __len__(self) -> int:
+        return sum(len(a) for elements in self.table.values() for a in elements.values())
+
+    def __bool__(self) -> bool:
+        return bool(self.table)
+
+
+@dataclass(slots=True)
+class CustomAttribute:
+    """A user-declared per-element array (Newton's custom attributes).
+
+    ``assignment`` is model, state, control or contact; ``frequency`` names the element it counts over
+    (body, shape, joint, joint_dof, joint_coord, articulation, once, world).
+    """
+
+    name: str
+    assignment: str
+    frequency: str
+    type: str
+    default: Any
+    namespace: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+    source: Where = NOWHERE

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Geometry: primitives, meshes, heightfields.  Immutable and shared: many shapes may hold one object.
+
+Primitives are centred at their origin; axial ones lie along local +Z.  All lengths in metres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.math3d import Array, vec3
+
+Faces: TypeAlias = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """A box with full edge lengths ``size`` [m]."""
+
+    kind: ClassVar[str] = "box"
+    size: Array
+
+    @classmethod
+    def of(cls, x: float, y: float, z: float) -> Box:
+        """From three edge lengths [m]."""
+        return cls(vec3(x, y, z))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sphere:
+    """A ball of ``radius`` [m]."""
+
+    kind: ClassVar[str] = "sphere"
+    radius: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ellipsoid:
+    """Semi-axes ``radii`` [m]."""
+
+    kind: ClassVar[str] = "ellipsoid"
+    radii: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cylinder:
+    """Along Z, ``length`` between the end discs [m]."""
+
+    kind: ClassVar[str] = "cylinder"
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Capsule:
+    """Along Z; ``length`` is that of the cylindrical part, without the caps [m]."""
+
+    kind: ClassVar[str] = "capsule"
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cone:
+    """Along Z, apex at +length/2, base disc at -length/2 (as UsdGeomCone) [m]."""
+
+    kind: ClassVar[str] = "cone"
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plane:
+    """The XY plane facing +Z; ``size`` is the visible width and length [m], None if unbounded."""
+
+    kind: ClassVar[str] = "plane"
+    size: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heightfield:
+    """A grid of heights [m]; row 0 is at -y, column 0 at -x; ``size`` is the full x and y extent [m]."""
+
+    kind: ClassVar[str] = "heightfield"
+    heights: Array
+    size: Array
+    base: float = 0.0
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Polyline:
+    """Closed 2D outlines in XY, extruded from z = 0 to ``height`` [m]; later loops cut holes."""
+
+    kind: ClassVar[str] = "polyline"
+    loops: tuple[Array, ...]
+    height: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subset:
+    """A set of faces of a mesh with a material of its own."""
+
+    name: str
+    faces: Faces
+    material: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeshData:
+    """The arrays of a mesh.
+
+    ``counts`` is None for triangles (``indices`` is then ``3 * n``), else the corners of each face.
+    ``normals`` and ``uvs`` have one row per corner (face-varying) or per vertex.
+    """
+
+    vertices: Array
+    indices: Faces
+    counts: Faces | None = None
+    normals: Array | None = None
+    uvs: Array | None = None
+    colors: Array | None = None
+    subsets: tuple[Subset, ...] = ()
+    left_handed: bool = False
+
+    @property
+    def face_count(self) -> int:
+        """Number of faces."""
+        return len(self.indices) // 3 if self.counts is None else len(self.counts)
+
+    def triangles(self) -> Faces:
+        """``(n, 3)`` counter-clockwise triangles; polygons are fanned from their first corner."""
+        if self.counts is None:
+            triangles = self.indices.reshape(-1, 3)
+        else:
+            triangles = fan_triangles(self.counts, self.indices)
+        return triangles[:, ::-1] if self.left_handed else triangles
+
+
+class Mesh:
+    """A mesh that is loaded when it is first looked at.
+
+    ``source`` tells where it came from (file or prim), ``file`` the mesh file if there is one.
+    """
+
+    kind: ClassVar[str] = "mesh"
+    __slots__ = ("_data", "_load", "file", "source")
+
+    def __init__(
+        self,
+        data: MeshData | None = None,
+        *,
+        load: Callable[[], MeshData] | None = None,
+        source: str = "",
+        file: str = "",
+    ) -> None:
+        assert (data is None) != (load is None), "a mesh has its data or a way to load it"
+        self._data = data
+        self._load = load
+        self.source = source
+        self.file = file
+
+    @classmethod
+    def of(cls, vertices: Any, triangles: Any, source: str = "") -> Mesh:
+        """From vertex and triangle arrays."""
+        return cls(
+            MeshData(
+                np.asarray(vertices, dtype=np.float64).reshape(-1, 3),
+                np.asarray(triangles, dtype=np.int32).reshape(-1),
+            ),
+            source=source,
+        )
+
+    @property
+    def data(self) -> MeshData:
+        """The arrays, loaded now if they were not."""
+        if self._data is None:
+            assert self._load is not None
+            self._data = self._load()
+            self._load = None
+        return self._data
+
+    @property
+    def is_loaded(self) -> bool:
+        """Are the arrays in memory?"""
+        return self._data is not None
+
+    def __repr__(self) -> str:
+        return f"Mesh({self.source or self.file or 'in memory'})"
+
+
+Geometry: TypeAlias = (
+    Box | Sphere | Ellipsoid | Cylinder | Capsule | Cone | Plane | Heightfield | Polyline | Mesh
+)
+GEOMETRY_TYPES: tuple[type, ...] = (
+    Box, Sphere, Ellipsoid, Cylinder, Capsule, Cone, Plane, Heightfield, Polyline, Mesh,
+)  # fmt: skip
+
+
+def fan_triangles(counts: Faces, indices: Faces) -> Faces:
+    """Fan triangulation of polygons, vectorised; faces with fewer than three corners vanish."""
+    counts = np.asarray(counts, dtype=np.int64)
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else counts
+    per_face = np.maximum(counts - 2, 0)
+    total = int(per_face.sum())
+    first = np.repeat(starts, per_face)
+    begin = np.concatenate(([0], np.cumsum(per_face)[:-1])) if len(counts) else per_face
+    step = np.arange(total) - np.repeat(begin, per_face)
+    corners = np.stack((first, first + step + 1, first + step + 2), axis=1)
+    triangles: Faces = np.asarray(indices, dtype=np.int32)[corners]
+    return triangles
+
+
+def box_bounds(geometry: Geometry) -> tuple[Array, Array] | None:
+    """Local axis-aligned bounds (min, max) [m]; None for an unbounded plane or an empty mesh."""
+    match geometry:
+        case Box():
+            half = geometry.size / 2
+        case Sphere():
+            half = np.full(3, geometry.radius)
+        case Ellipsoid():
+            half = geometry.radii
+        case Cylinder() | Cone():
+            half = vec3(geometry.radius, geometry.radius, geometry.length / 2)
+        case Capsule():
+            half = vec3(geometry.radius, geometry.radius, geometry.length / 2 + geometry.radius)
+        case Plane():
+            if geometry.size is None:
+                return None
+            half = vec3(geometry.size[0] / 2, geometry.size[1] / 2, 0.0)
+        case Heightfield():
+            x, y = geometry.size / 2
+            low = min(-geometry.base, float(geometry.heights.min()))
+            return vec3(-x, -y, low), vec3(x, y, float(geometry.heights.max()))
+        case Polyline():
+            points = np.concatenate(geometry.loops)
+            (x0, y0), (x1, y1) = points.min(axis=0), points.max(axis=0)
+            return vec3(float(x0), float(y0), 0.0), vec3(float(x1), float(y1), geometry.height)
+        case Mesh():
+            vertices = geometry.data.vertices
+            return (vertices.min(axis=0), vertices.max(axis=0)) if len(vertices) else None
+    return -half, half
+
+
+def count_triangles(meshes: Sequence[Mesh]) -> int:
+    """Triangles of distinct meshes, loading them."""
+    return sum(len(mesh.data.triangles()) for mesh in {id(m): m for m in meshes}.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Approximation:
+    """How a mesh collider is simplified: the UsdPhysics token and its settings."""
+
+    token: str = "none"
+    settings: dict[str, float] = field(default_factory=dict)

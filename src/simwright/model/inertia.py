@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inertia algebra: 6 values <-> matrix <-> principal axes, parallel axis, rotation, sums.
+
+An :class:`Inertial` is mass [kg], centre of mass [m] and rotational inertia about it [kg m^2], both in the
+body frame.  All operations are exact in the sense of float64 arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.math3d import Array, Pose, VectorLike, matrix_from_quat, quat_from_matrix, vec3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inertial:
+    """Mass, centre of mass, and the 3x3 inertia about the centre of mass in body axes."""
+
+    mass: float
+    com: Array = field(default_factory=vec3)
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+
+    @classmethod
+    def from_six(cls, mass: float, six: VectorLike, frame: Pose | None = None) -> Inertial:
+        """From ``ixx iyy izz ixy ixz iyz`` given in ``frame`` (origin at the centre of mass)."""
+        return cls.in_frame(mass, matrix_from_six(six), frame)
+
+    @classmethod
+    def from_principal(
+        cls, mass: float, diagonal: VectorLike, axes: VectorLike, com: VectorLike = (0.0, 0.0, 0.0)
+    ) -> Inertial:
+        """From principal moments and the quaternion of the principal axes (UsdPhysics)."""
+        rotation = matrix_from_quat(axes)
+        moments = np.asarray(diagonal, dtype=np.float64)
+        return cls(mass, vec3(com), _symmetric(rotation * moments @ rotation.T))
+
+    @classmethod
+    def in_frame(cls, mass: float, inertia: npt.NDArray[Any], frame: Pose | None) -> Inertial:
+        """From a 3x3 inertia given in ``frame``, whose origin is the centre of mass."""
+        if frame is None:
+            return cls(mass, vec3(), _symmetric(inertia))
+        return cls(mass, frame.p.copy(), rotate_inertia(inertia, frame.rotation))
+
+    @property
+    def six(self) -> Array:
+        """``ixx iyy izz ixy ixz iyz`` about the centre of mass, body axes."""
+        return six_from_matrix(self.inertia)
+
+    def principal(self) -> tuple[Array, Array]:
+        """Principal moments and the quaternion of their axes (see :func:`principal_axes`)."""
+        return principal_axes(self.inertia)
+
+    def moved(self, pose: Pose) -> Inertial:
+        """The same matter seen from the parent frame of ``pose``."""
+        return Inertial(self.mass, pose.apply(self.com), rotate_inertia(self.inertia, pose.rotation))
+
+    def about(self, point: VectorLike) -> Array:
+        """3x3 inertia about ``point`` [m] instead of the centre of mass (parallel axis)."""
+        return self.inertia + point_inertia(self.mass, vec3(point) - self.com)
+
+    def scaled_to(self, mass: float) -> Inertial:
+        """The same shape of distribution with another mass."""
+        factor = mass / self.mass if self.mass else 0.0
+        return Inertial(mass, self.com, self.inertia * factor)
+
+    def is_physical(self, tolerance: float = 1e-6) -> bool:
+        """Finite, non-negative mass, positive semi-definite, and obeying the triangle inequality."""
+        if not (math.isfinite(self.mass) and self.mass >= 0 and np.all(np.isfinite(self.inertia))):
+            return False
+        a, b, c = np.sort(np.linalg.eigvalsh(self.inertia))
+        return bool(a >= -tolerance * c and a + b >= c * (1 - tolerance))
+
+
+def matrix_from_six(six: VectorLike) -> Array:
+    """Symmetric matrix of ``ixx iyy izz ixy ixz iyz``."""
+    xx, yy, zz, xy, xz, yz = (float(v) for v in six)
+    return np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+
+
+def six_from_matrix(m: npt.NDArray[Any]) -> Array:
+    """``ixx iyy izz ixy ixz iyz`` of a symmetric matrix."""
+    return np.array((m[0, 0], m[1, 1], m[2, 2], m[0, 1], m[0, 2], m[1, 2]), dtype=np.float64)
+
+
+def rotate_inertia(inertia: npt.NDArray[Any], rotation: npt.NDArray[Any]) -> Array:
+    """The tensor expressed in the parent axes of ``rotation``."""
+    return _symmetric(rotation @ np.asarray(inertia, dtype=np.float64) @ rotation.T)
+
+
+def point_inertia(mass: float, offset: VectorLike) -> Array:
+    """Inertia of a point mass at ``offset``: the parallel-axis term."""
+    d = np.asarray(offset, dtype=np.float64)
+    return mass * (float(d @ d) * np.eye(3) - np.outer(d, d))
+
+
+def combine(parts: Iterable[Inertial]) -> Inertial:
+    """The sum of several, all in the same frame."""
+    parts = [part for part in parts if part.mass != 0.0 or np.any(part.inertia)]
+    mass = math.fsum(part.mass for part in parts)
+    if not parts or mass == 0.0:
+        return Inertial(0.0, vec3(), sum((part.inertia for part in parts), np.zeros((3, 3))))
+    com = np.sum([part.mass * part.com for part in parts], axis=0) / mass
+    return Inertial(mass, com, np.sum([part.about(com) for part in parts], axis=0))
+
+
+def principal_axes(inertia: npt.NDArray[Any]) -> tuple[Array, Array]:
+    """Principal moments and the unit quaternion (w >= 0) of a right-handed frame of their axes.
+
+    The axes are ordered so that the rotation is the smallest one: a diagonal matrix keeps its diagonal
+    and the identity.  ``R diag(moments) R^T`` gives the matrix back to float64 accuracy.
+    """
+    inertia = _symmetric(np.asarray(inertia, dtype=np.float64))
+    off = max(abs(inertia[0, 1]), abs(inertia[0, 2]), abs(inertia[1, 2]))
+    if off == 0.0:
+        return np.diag(inertia).copy(), np.array((1.0, 0.0, 0.0, 0.0))
+    values, vectors = np.linalg.eigh(inertia)
+    order, signs = _closest_to_identity(vectors)
+    values, vectors = values[order], vectors[:, order] * signs
+    return values, quat_from_matrix(vectors)
+
+
+_PERMUTATIONS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+
+
+def _closest_to_identity(vectors: Array) -> tuple[list[int], Array]:
+    """Column order and signs that make a proper rotation with the largest trace."""
+    best: tuple[float, list[int], Array] | None = None
+    for order in _PERMUTATIONS:
+        columns = vectors[:, order]
+        signs = np.where(np.diag(columns) < 0, -1.0, 1.0)
+        if np.linalg.det(columns * signs) < 0:
+            signs[int(np.argmin(np.abs(np.diag(columns))))] *= -1.0
+        trace = float(np.sum(np.diag(columns) * signs))
+        if best is None or trace > best[0] + 1e-12:
+            best = (trace, list(order), signs)
+    assert best is not None
+    return best[1], best[2]
+
+
+def _symmetric(m: npt.NDArray[Any]) -> Array:
+    return np.asarray((m + m.T) * 0.5, dtype=np.float64)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kinematic tree, built from joint relations alone, with loops found and forward kinematics.
+
+Nothing here trusts the order or nesting of the file: the tree is what the joints say (REP-0158 1.3).  Every
+body is reached by one *tree* joint (or stands free); a joint that would reach a body twice *closes a loop*.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike
+from simwright.model.asset import Asset
+from simwright.model.joint import WORLD, Joint, JointKind
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A tree joint as it is walked; ``reversed`` when from its child to its parent."""
+
+    joint: Joint
+    parent: str
+    child: str
+    reversed: bool = False
+
+    def transform(self, q: VectorLike) -> Pose:
+        """Pose of ``child`` in ``parent`` at the joint's coordinates."""
+        pose = self.joint.transform(q)
+        return ~pose if self.reversed else pose
+
+
+@dataclass(slots=True, eq=False)
+class Tree:
+    """A spanning forest: edges in breadth-first order from the roots, and what is left over.
+
+    ``roots`` are bodies reached by no joint; ``loops`` the joints that close cycles; ``dangling`` joints
+    that name a body that does not exist; ``extra`` enabled-but-shadowed parallel joints of the same pair.
+    """
+
+    edges: list[Edge] = field(default_factory=list)
+    roots: list[str] = field(default_factory=list)
+    loops: list[Joint] = field(default_factory=list)
+    dangling: list[Joint] = field(default_factory=list)
+    disabled: list[Joint] = field(default_factory=list)
+
+    @property
+    def joints(self) -> list[Joint]:
+        """Tree joints in walking order."""
+        return [edge.joint for edge in self.edges]
+
+    def parents(self) -> dict[str, Edge]:
+        """The edge that leads to each body."""
+        return {edge.child: edge for edge in self.edges}
+
+    def children(self) -> dict[str, list[Edge]]:
+        """The edges that leave each body (and the world)."""
+        result: dict[str, list[Edge]] = {}
+        for edge in self.edges:
+            result.setdefault(edge.parent, []).append(edge)
+        return result
+
+    def positions(self) -> int:
+        """Number of position coordinates of the tree joints."""
+        return sum(edge.joint.positions for edge in self.edges)
+
+    def velocities(self) -> int:
+        """Degrees of freedom of the tree joints."""
+        return sum(edge.joint.velocities for edge in self.edges)
+
+
+def build_tree(asset: Asset) -> Tree:
+    """The spanning forest of an asset.
+
+    Bodies anchored to the world come first, then components in the order of their first body.  The root
+    of a floating component is the body that is nobody's child; in a pure cycle, its first body.
+    Joints marked as closing a loop, and distance joints, never carry a body.
+    """
+    tree = Tree()
+    names = {body.name for body in asset.bodies}
+    links: dict[str, list[Joint]] = {WORLD: [], **{name: [] for name in names}}
+    held: set[str] = set()
+    for joint in asset.joints:
+        ends = (joint.parent, joint.child)
+        if any(end != WORLD and end not in names for end in ends) or ends == (WORLD, WORLD):
+            tree.dangling.append(joint)
+        elif not joint.enabled:
+            tree.disabled.append(joint)
+        elif joint.closes_loop or joint.kind is JointKind.DISTANCE or joint.parent == joint.child:
+            tree.loops.append(joint)
+        else:
+            links[joint.parent].append(joint)
+            links[joint.child].append(joint)
+            held.add(joint.child)
+    order = [body.name for body in asset.bodies]
+    seen = {WORLD}
+    used: set[int] = set()
+    _walk(WORLD, links, seen, used, tree)
+    for candidates in ([n for n in order if n not in held], order):
+        for name in candidates:
+            if name not in seen:
+                seen.add(name)
+                tree.roots.append(name)
+                _walk(name, links, seen, used, tree)
+    return tree
+
+
+def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: set[int], tree: Tree) -> None:
+    """Breadth-first from ``start``; forward joints before reversed ones at every body."""
+    queue = deque([start])
+    while queue:
+        at = queue.popleft()
+        forward_first = sorted(links[at], key=lambda j: j.parent != at)
+        for joint in forward_first:
+            if id(joint) in used:
+                continue
+            backwards = joint.parent != at
+            other = joint.parent if backwards else joint.child
+            used.add(id(joint))
+            if other in seen:
+                tree.loops.append(joint)
+                continue
+            seen.add(other)
+            tree.edges.append(Edge(joint, at, other, backwards))
+            queue.append(other)
+
+
+def forward_kinematics(
+    asset: Asset, q: Mapping[str, VectorLike] | None = None, tree: Tree | None = None
+) -> dict[str, Pose]:
+    """World pose of every body when the joints named in ``q`` have those coordinates.
+
+    Joints not named are at their initial coordinates.  Roots of floating components stay where the file
+    puts them.
+    """
+    tree = tree or build_tree(asset)
+    q = q or {}
+    poses: dict[str, Pose] = {WORLD: IDENTITY}
+    rest = {body.name: body.pose for body in asset.bodies}
+    for root in tree.roots:
+        poses[root] = rest[root]
+    for edge in tree.edges:
+        given = q.get(edge.joint.name)
+        values: Array = edge.joint.initial() if given is None else np.atleast_1d(np.asarray(given, float))
+        poses[edge.child] = poses[edge.parent] @ edge.transform(values)
+    del poses[WORLD]
+    return poses
+
+
+def place_bodies(asset: Asset) -> None:
+    """Set every body's pose by forward kinematics at the initial coordinates."""
+    poses = forward_kinematics(asset)
+    for body in asset.bodies:
+        body.pose = poses[body.name]

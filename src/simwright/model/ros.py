@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS side of an asset: contexts, interfaces, frames and controllers (REP-0158 section 2 and 4.2.3)."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+from simwright.core.diag import NOWHERE, Where
+
+
+class InterfaceKind(enum.StrEnum):
+    """The three ROS communication patterns."""
+
+    TOPIC = "topic"
+    SERVICE = "service"
+    ACTION = "action"
+
+
+ROLES = {
+    InterfaceKind.TOPIC: ("publisher", "subscription"),
+    InterfaceKind.SERVICE: ("server", "client"),
+    InterfaceKind.ACTION: ("server", "client"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Qos:
+    """Quality of service of a topic, as authored (REP-0158 2.4)."""
+
+    reliability: str = "system_default"
+    durability: str = "system_default"
+    history: str = "system_default"
+    depth: int = 10
+    match_publisher: bool = False
+
+
+@dataclass(slots=True)
+class Interface:
+    """A topic, service or action.  ``at`` names the element (body, site, sensor) it sits on, if any."""
+
+    kind: InterfaceKind
+    role: str
+    name: str
+    type: str
+    rate: float | None = None
+    qos: Qos = Qos()
+    frame_override: str = ""
+    starts_enabled: bool = True
+    at: str = ""
+    path: str = ""
+    source: Where = NOWHERE
+
+
+@dataclass(slots=True)
+class RosContext:
+    """Namespace scope (REP-0158 2.1); ``at`` names the body, site or model it sits on."""
+
+    namespace: str = ""
+    domain_id: int | None = None
+    parent_frame: str = "world"
+    at: str = ""
+    path: str = ""
+    source: Where = NOWHERE
+
+
+@dataclass(slots=True)
+class Controller:
+    """A controller of the registry (diff_drive, joint_trajectory, ...), or one only named (ros2_control).
+
+    ``joints`` maps a role ("command", "left", "right", "state" ...) to joint names; ``interfaces`` a role to
+    interface names.
+    """
+
+    name: str
+    kind: str
+    joints: dict[str, list[str]] = field(default_factory=dict)
+    interfaces: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    starts_enabled: bool = True
+    path: str = ""
+    source: Where = NOWHERE
