@@ -1,4 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simwright: robot simulation assets, written once, right in every simulator."""
+"""Simwright: robot simulation assets, written once, right in every simulator.
+
+The public names below are imported when they are first used, so ``import simwright`` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simwright.app.api import load as load
+    from simwright.core.diag import Diagnostic as Diagnostic
+    from simwright.core.diag import Level as Level
+    from simwright.core.diag import Reporter as Reporter
+    from simwright.core.errors import SimwrightError as SimwrightError
+    from simwright.model.asset import Asset as Asset
 
 __version__ = "0.1.0"
+
+_PUBLIC = {
+    "Asset": "simwright.model.asset:Asset",
+    "Diagnostic": "simwright.core.diag:Diagnostic",
+    "Level": "simwright.core.diag:Level",
+    "Reporter": "simwright.core.diag:Reporter",
+    "SimwrightError": "simwright.core.errors:SimwrightError",
+    "load": "simwright.app.api:load",
+}
+
+__all__ = ["Asset", "Diagnostic", "Level", "Reporter", "SimwrightError", "__version__", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        from simwright.core.registry import import_object
+
+        return import_object(_PUBLIC[name])
+    raise AttributeError(f"module 'simwright' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

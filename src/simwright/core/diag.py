@@ -209,6 +209,9 @@ class Reporter:
     def __len__(self) -> int:
         return len(self.found)
 
+    def __bool__(self) -> bool:
+        return True  # an empty reporter is still a reporter
+
 
 def count_levels(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
     """Number of findings per level, every level present."""

@@ -27,6 +27,7 @@ def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEX
     file = Path(path)
     where = Where(str(path))
     try:
+        os.fsencode(file)
         if "\0" in str(path):
             raise NotFoundError("the path has a NUL character", where=where)
         if file.is_dir():
@@ -36,6 +37,8 @@ def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEX
             raise InputError("is not a regular file", where=where)
     except FileNotFoundError:
         raise NotFoundError("no such file", hint=_suggest_sibling(file), where=where) from None
+    except UnicodeEncodeError:
+        raise NotFoundError("the path is not valid text", where=Where(ascii(str(path)))) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=where) from None
     if size == 0:

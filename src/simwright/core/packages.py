@@ -6,7 +6,9 @@ Packages are found in this order, first one wins (:func:`find_packages`):
 1. explicit ``NAME=DIR`` pairs (the ``--package`` option);
 2. ``AMENT_PREFIX_PATH``: every ``PREFIX/share/NAME`` that the ament index lists or that has a package.xml;
 3. ``ROS_PACKAGE_PATH``: every folder with a package.xml below its entries;
-4. the package.xml found upwards from the file that holds the address, and its siblings.
+4. the package.xml found upwards from the file that holds the address, and its siblings;
+5. for a name that none of these knows: a folder of that name at, or directly in, one of the folders above
+   the file (:func:`find_named_folder`), because many collections of models come without package.xml.
 
 An address may never leave its package (:func:`split_uri`).
 """
@@ -46,18 +48,33 @@ class Package:
 
 @dataclass(slots=True)
 class PackageMap:
-    """Packages by name, with :meth:`resolve` for addresses."""
+    """Packages by name, with :meth:`resolve` for addresses.
+
+    ``near`` are folders around which a package without package.xml is looked for.
+    """
 
     packages: dict[str, Package] = field(default_factory=dict)
+    near: list[Path] = field(default_factory=list)
 
     def add(self, package: Package) -> None:
         """Add a package unless its name is taken: the first one wins."""
         self.packages.setdefault(package.name, package)
 
-    def resolve(self, uri: str, where: Where | None = None) -> Path:
+    def find(self, name: str, near: Path | None = None) -> Package | None:
+        """The package called ``name``, or a folder of that name around ``near`` or the map's own places."""
+        known = self.packages.get(name)
+        if known is not None or not _PACKAGE_NAME.match(name):
+            return known
+        for place in [*([near] if near else []), *self.near]:
+            folder = find_named_folder(name, place)
+            if folder is not None:
+                return Package(name, folder, "folder name")
+        return None
+
+    def resolve(self, uri: str, where: Where | None = None, near: Path | None = None) -> Path:
         """The file of a ``package://name/path`` address; it stays inside its package and exists."""
         name, relative = split_uri(uri, where)
-        package = self.packages.get(name)
+        package = self.find(name, near)
         if package is None:
             raise self.unknown(name, where)
         base = package.path.resolve()
@@ -135,9 +152,23 @@ def find_packages(
         for package in _crawl(folder, "ROS_PACKAGE_PATH"):
             found.add(package)
     for place in near:
+        found.near.append(Path(place))
         for package in _surrounding(Path(place)):
             found.add(package)
     return found
+
+
+def find_named_folder(name: str, place: Path) -> Path | None:
+    """A folder called ``name`` at, or directly in, ``place`` or a folder above it (not the root folder)."""
+    start = place.resolve()
+    for folder in [start, *start.parents][: _MAX_DEPTH + 1]:
+        if folder == folder.parent:
+            return None
+        if folder.name == name and folder.is_dir():
+            return folder
+        if (folder / name).is_dir():
+            return folder / name
+    return None
 
 
 def _split_path(value: str) -> list[Path]:

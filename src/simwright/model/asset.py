@@ -8,6 +8,7 @@ Poses of bodies are in the asset's frame, poses of everything that sits on a bod
 from __future__ import annotations
 
 import copy
+import dataclasses
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from simwright.core.math3d import IDENTITY, Array, Pose, vec3
 from simwright.model.extras import CustomAttribute, Extras
 from simwright.model.geometry import Approximation, Geometry
 from simwright.model.inertia import Inertial
-from simwright.model.joint import WORLD, Equality, Joint, Mimic, Tendon
+from simwright.model.joint import WORLD, Dof, Drive, Equality, Gear, Joint, Mimic, Tendon, TendonPoint
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb
 from simwright.model.ros import Controller, Interface, RosContext
 
@@ -322,10 +323,50 @@ class Asset:
         return list({id(s.geometry): s.geometry for s in self.shapes}.values())
 
     def copy(self) -> Asset:
-        """A copy that can be edited freely; immutable geometry and poses stay shared."""
-        memo: dict[int, Any] = {id(g): g for g in self.geometries()}
-        memo |= {id(s.geometry): s.geometry for s in self.sites if s.geometry is not None}
-        return copy.deepcopy(self, memo)
+        """A copy whose elements can be edited freely.
+
+        Geometry, poses and arrays are values: they stay shared and are replaced, never written into.
+        """
+        twin = _copy_element(self)
+        twin.environment = _copy_element(self.environment)
+        twin.provenance = _copy_element(self.provenance)
+        twin.extras = Extras(
+            {
+                space: {element: dict(attributes) for element, attributes in elements.items()}
+                for space, elements in self.extras.table.items()
+            }
+        )
+        return twin
+
+
+def _copy_element(element: Element) -> Element:
+    """A shallow copy of a dataclass; lists and dictionaries are copied with the elements in them."""
+    twin = copy.copy(element)
+    for name in _container_fields(type(element)):
+        setattr(twin, name, _copy_value(getattr(element, name)))
+    return twin
+
+
+def _copy_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copy_value(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _copy_value(item) for key, item in value.items()}
+    if isinstance(value, _MUTABLE):
+        return _copy_element(value)
+    return value
+
+
+_CONTAINER_WORDS = ("list", "dict", "Drive", "Gear", "Any")
+_container_cache: dict[type, tuple[str, ...]] = {}
+
+
+def _container_fields(cls: type) -> tuple[str, ...]:
+    """Fields that may hold something mutable, told by their annotation."""
+    if cls not in _container_cache:
+        names = [f.name for f in dataclasses.fields(cls) if any(w in str(f.type) for w in _CONTAINER_WORDS)]
+        _container_cache[cls] = tuple(names)
+    return _container_cache[cls]
 
 
 def _find(elements: Iterable[Element], name: str) -> Element:
@@ -333,6 +374,13 @@ def _find(elements: Iterable[Element], name: str) -> Element:
         if element.name == name:  # type: ignore[attr-defined]
             return element
     raise KeyError(name)
+
+
+_MUTABLE = (
+    Body, Joint, Dof, Drive, Gear, Shape, Site, Camera, Light, Sensor, Actuator, Tendon, TendonPoint,
+    Equality, Mimic, RenderMaterial, PhysicsMaterial, CollisionGroup, ContactFilter, ContactPair,
+    Articulation, Keyframe, Interface, RosContext, Controller, CustomAttribute,
+)  # fmt: skip
 
 
 def scaled(shape: Shape) -> Array:

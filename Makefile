@@ -1,0 +1,52 @@
+# Simwright. `make` alone lists the targets; `make demo` and `make test` need nothing but Python 3.11+.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+JUDGES := $(VENV)/.judges
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test bench lint docs samples schemas clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Create the virtual environment and install everything
+
+$(READY): pyproject.toml constraints.txt scripts/setup.sh
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" sh scripts/setup.sh
+	@touch $@
+
+$(JUDGES): scripts/judges.sh
+	@mkdir -p $(VENV)
+	@sh scripts/judges.sh
+	@touch $@
+
+demo: $(READY) ## Show the whole product on the sample assets
+	@$(BIN)/python scripts/demo.py
+
+test: lint $(JUDGES) ## Lint, types, import contracts and all tests
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+lint: $(READY) ## Ruff, types and import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+bench: $(READY) ## Run the benchmarks and print a table of ratios
+	@$(BIN)/python -m benchmarks
+
+docs: $(READY) ## Regenerate the pages and schemas that come from code
+	@$(BIN)/python scripts/generate_docs.py
+
+samples: $(READY) ## Regenerate the sample assets
+	@$(BIN)/python scripts/make_samples.py
+
+schemas: $(READY) ## Regenerate the USD schema plugins from their schema.usda
+	@$(BIN)/python scripts/generate_schemas.py
+
+clean: ## Remove the environment, caches and results
+	@rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``make demo``: the whole product so far, on the sample assets, through the command line only.
+
+Every step shows the command a user would type; results that are files go to out/demo.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.rule import Rule
+
+ROOT = Path(__file__).resolve().parent.parent
+SAMPLES = Path("samples/simwright_samples")
+OUT = Path("out/demo")
+SIMWRIGHT = Path(sys.executable).with_name("simwright")
+
+console = Console(highlight=False)
+
+
+def main() -> int:
+    """Run the tour."""
+    os.chdir(ROOT)
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir(parents=True)
+    start = time.perf_counter()
+
+    step("A robot arm in xacro: what is in it?")
+    call("inspect", f"{SAMPLES}/arm/urdf/arm.urdf.xacro")
+    step("A rover in SDFormat, a quadruped in MJCF, a closed loop in OpenUSD: the same view of each")
+    call("inspect", f"{SAMPLES}/rover/model.sdf", "--depth", "1")
+    call("inspect", f"{SAMPLES}/quadruped/quadruped.xml", "--depth", "2")
+    call("inspect", f"{SAMPLES}/fourbar/fourbar.usda")
+    step("Everything at full precision, for programs")
+    save("inspect", f"{SAMPLES}/arm/urdf/arm.urdf", "--format", "json", to="arm.json")
+    data = json.loads((OUT / "arm.json").read_text())
+    console.print(f"  {data['summary']}", markup=False)
+    step("ROS packages, and package:// for every OpenUSD tool")
+    call("packages", "--near", str(SAMPLES))
+    step("Schemas for ROS, control and extended physics, known to any OpenUSD tool")
+    call("plugin-path")
+    call("registry", "show", "RosTopicAPI")
+    call("registry", "validate", str(ROOT / "src/simwright/usd/schemas/extended_physics_mimic"))
+    step("A broken file gets a clear answer, not a traceback")
+    broken = OUT / "broken.urdf"
+    broken.write_text(
+        '<robot name="x">\n  <link name="a">\n    <inertial><mass value="-1"/></inertial>\n  </link>\n'
+    )
+    call("inspect", str(broken), expect=2)
+    broken.write_text(broken.read_text() + "</robot>\n")
+    call("inspect", str(broken), expect=1)
+    step("What is installed")
+    call("doctor")
+
+    console.print(Rule())
+    files = sorted(path for path in OUT.rglob("*") if path.is_file())
+    console.print(f"[green]Done[/] in {time.perf_counter() - start:.1f} s. Results in {OUT}/:")
+    for path in files:
+        console.print(f"  {path}  ({path.stat().st_size:,} bytes)", markup=False)
+    console.print("Next: `.venv/bin/simwright --help`, or try `inspect` on a robot of your own.")
+    return 0
+
+
+def step(title: str) -> None:
+    """Start a section."""
+    console.print()
+    console.print(Rule(f"[bold]{title}[/]", align="left"))
+
+
+def call(*arguments: str, expect: int = 0) -> None:
+    """Show and run a command; its exit code must be the expected one."""
+    console.print(f"[cyan]$ simwright {shlex.join(arguments)}[/]")
+    sys.stdout.flush()
+    code = subprocess.run([SIMWRIGHT, *arguments], check=False).returncode
+    if code != expect:
+        sys.exit(f"demo failed: exit code {code}, expected {expect}")
+
+
+def save(*arguments: str, to: str) -> None:
+    """Show and run a command, keeping its output in a file."""
+    console.print(f"[cyan]$ simwright {shlex.join(arguments)} > {OUT / to}[/]")
+    result = subprocess.run([SIMWRIGHT, *arguments], check=False, stdout=subprocess.PIPE, text=True)
+    if result.returncode:
+        sys.exit(f"demo failed: exit code {result.returncode}")
+    (OUT / to).write_text(result.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/diagnostics.md from the catalogue of declared kinds."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import simwright
+from generate import NOTE
+from simwright.core.diag import CATALOGUE
+
+
+def generate() -> str:
+    """One row per code, by room."""
+    for module in pkgutil.walk_packages(simwright.__path__, "simwright."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    lines = [
+        NOTE + "# Diagnostics\n",
+        "Every finding that is not a rule of the checker has one of these permanent codes.\n",
+        "| code | level | message | what to do | meaning |",
+        "|---|---|---|---|---|",
+    ]
+    for code, kind in sorted(CATALOGUE.items()):
+        cells = (f"`{code}`", kind.level.value, kind.message, kind.hint, kind.doc)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"

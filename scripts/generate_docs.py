@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regenerate what comes from code: reference pages under docs/ and JSON Schemas.
+
+``--check`` writes nothing and exits with 1 when a file is stale; a test runs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from generate import cli_page, diagnostics_page, inspect_schema, model_page, schemas_page
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/cli.md": cli_page.generate,
+    "docs/diagnostics.md": diagnostics_page.generate,
+    "docs/model.md": model_page.generate,
+    "docs/schemas.md": schemas_page.generate,
+    "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
+}
+
+
+def main() -> int:
+    """Write or check every page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="only tell which files are stale")
+    check = parser.parse_args().check
+    stale = 0
+    for name, generate in PAGES.items():
+        path = ROOT / name
+        text = generate()
+        if path.exists() and path.read_text() == text:
+            continue
+        stale += 1
+        if check:
+            print(f"stale: {name} (run `make docs`)")
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            print(f"wrote {name}")
+    if not stale:
+        print("all generated files are fresh")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

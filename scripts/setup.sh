@@ -1,0 +1,27 @@
+#!/bin/sh
+# Create the virtual environment and install Simwright with everything its tests need.
+set -eu
+PYTHON="${PYTHON:-python3}"
+VENV="${VENV:-.venv}"
+
+"$PYTHON" - <<'PY' || exit 1
+import sys
+if sys.version_info < (3, 11):
+    sys.exit(f"Simwright needs Python 3.11 or newer, this is {sys.version.split()[0]}; set PYTHON=python3.12")
+PY
+
+if [ ! -x "$VENV/bin/python" ]; then
+  echo "Creating $VENV"
+  if ! "$PYTHON" -m venv "$VENV" 2>/dev/null; then
+    rm -rf "$VENV"
+    echo "The venv module is missing; trying the system package python3-venv"
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+      apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null
+    fi
+    "$PYTHON" -m venv "$VENV"
+  fi
+fi
+echo "Installing Simwright (about a minute the first time)"
+"$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]' 2>&1 \
+  | grep -v '^WARNING' || true
+"$VENV/bin/python" -c 'import simwright'

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ``simwright`` command: a lazy table of commands, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from simwright import __version__
+from simwright.core.errors import EXIT_BAD_INPUT, EXIT_INTERNAL, SimwrightError
+from simwright.core.registry import import_object
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "inspect": (
+        "simwright.app.cli.inspect:inspect",
+        "Show the bodies, joints, masses, shapes and interfaces of a file.",
+    ),
+    "packages": (
+        "simwright.app.cli.packages:packages",
+        "List the ROS packages that package:// addresses can use.",
+    ),
+    "registry": (
+        "simwright.app.cli.registry:registry",
+        "List, show and validate extension schemas (REP-0158 4.2).",
+    ),
+    "plugin-path": (
+        "simwright.app.cli.plugin_path:plugin_path",
+        "Print the schema plugin path for other OpenUSD tools.",
+    ),
+    "doctor": (
+        "simwright.app.cli.doctor:doctor",
+        "Show versions, optional extras, engines and tools that are found.",
+    ),
+}
+"""Name -> (``"module:attribute"``, one-line help): ``--help`` imports none of the modules."""
+
+EPILOG = """\b
+Examples:
+  simwright inspect robot.urdf
+  simwright inspect robot.usda --format json
+  simwright registry show RosTopicAPI
+  PXR_PLUGINPATH_NAME=$(simwright plugin-path) usdview robot.usda
+"""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in table order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_object(COMMANDS[cmd_name][0])
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a typing error gets a suggestion."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else f" Commands: {', '.join(COMMANDS)}."
+            ctx.fail(f"No such command '{args[0]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table, without importing anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="simwright")
+def cli() -> None:
+    """Simwright: robot simulation assets, written once, right in every simulator.
+
+    Exit codes: 0 clean, 1 findings, 2 bad input or usage, 3 internal error.
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; every outcome is an exit code."""
+    try:
+        result = cli.main(args=arguments, prog_name="simwright", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except SimwrightError as error:
+        return _fail(f"{error}", error.exit_code)
+    except BrokenPipeError:
+        # the reader of our output went away (`| head`): not an error, but say nothing more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+    except (MemoryError, RecursionError) as error:
+        return _fail(f"the input needs too much {type(error).__name__[:-5].lower()}", EXIT_BAD_INPUT)
+    except Exception as error:  # noqa: BLE001 - the last line of defence
+        return _report_bug(error)
+    return result if isinstance(result, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    """One line on standard error, control characters made harmless."""
+    line = " ".join(message.split())
+    printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
+    click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+    click.echo(printable, err=True)
+    return code
+
+
+def _report_bug(error: Exception) -> int:
+    if os.environ.get("SIMWRIGHT_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
+    text = (
+        f"internal error: {type(error).__name__}: {error}; please report it (SIMWRIGHT_DEBUG=1 shows where)"
+    )
+    return _fail(text, EXIT_INTERNAL)

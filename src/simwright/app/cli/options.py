@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Options and output that several commands share."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def format_option(*choices: str) -> Callable[[F], F]:
+    """``--format``, the first choice being the default."""
+    return click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(choices),
+        default=choices[0],
+        show_default=True,
+        help="How to print the result.",
+    )
+
+
+package_option = click.option(
+    "--package",
+    "assignments",
+    multiple=True,
+    metavar="NAME=DIR",
+    help="Where a ROS package is; may be repeated.",
+)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A rich console: colour only on a terminal, never cut when piped."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 200
+    return Console(file=stream, width=width, highlight=False, soft_wrap=not stream.isatty(), emoji=False)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output, strictly valid (no NaN)."""
+    click.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright plugin-path``."""
+
+from __future__ import annotations
+
+import click
+
+EPILOG = """\b
+Examples:
+  export PXR_PLUGINPATH_NAME=$(simwright plugin-path)
+  PXR_PLUGINPATH_NAME=$(simwright plugin-path) usdchecker robot.usda
+"""
+
+
+@click.command("plugin-path", epilog=EPILOG)
+def plugin_path() -> None:
+    """Print the folder of the schema plugins.
+
+    With it in PXR_PLUGINPATH_NAME any OpenUSD tool knows the ROS, control and extended-physics schemas.
+    """
+    from simwright.usd.plugins import plugin_path as find_plugin_path
+
+    click.echo(find_plugin_path())

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright registry list|show|validate``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simwright.app.cli.options import console, format_option, print_json
+
+if TYPE_CHECKING:
+    from simwright.usd.registry import Extension, SchemaClass
+
+EPILOG = """\b
+Examples:
+  simwright registry list
+  simwright registry show RosTopicAPI
+  simwright registry show extended_physics_joint --format json
+  simwright registry validate my_extension/
+"""
+
+
+@click.group("registry", epilog=EPILOG)
+def registry() -> None:
+    """List, show and validate extension schemas (REP-0158 4.2)."""
+
+
+@registry.command("list", epilog="\b\nExample:\n  simwright registry list --format json\n")
+@format_option("text", "json")
+def list_command(output_format: str) -> None:
+    """List the schema extensions that Simwright brings."""
+    from simwright.usd.registry import list_extensions
+
+    extensions = list_extensions()
+    if output_format == "json":
+        print_json({"version": 1, "extensions": [_plain_extension(e) for e in extensions]})
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title in ("EXTENSION", "FAMILY", "CLASSES", "WHAT IT IS FOR"):
+        table.add_column(title, overflow="fold", no_wrap=title == "EXTENSION")
+    for extension in extensions:
+        classes = "\n".join(schema.name for schema in extension.classes)
+        table.add_row(extension.name, extension.family, classes, extension.summary)
+    console().print(table, markup=False)
+
+
+@registry.command("show", epilog="\b\nExample:\n  simwright registry show RosControlDiffDriveAPI\n")
+@click.argument("name")
+@format_option("text", "json")
+def show_command(name: str, output_format: str) -> None:
+    """Show an extension or one schema class: properties, types, defaults, allowed tokens."""
+    from simwright.usd.registry import find_extension
+
+    extension = find_extension(name)
+    classes = [schema for schema in extension.classes if schema.name == name] or list(extension.classes)
+    if output_format == "json":
+        plain = _plain_extension(extension)
+        plain["classes"] = [_plain_class(schema) for schema in classes]
+        print_json({"version": 1, **plain})
+        return
+    from rich.text import Text
+
+    out = console()
+    out.print(
+        Text(extension.name, "bold") + Text(f"  {extension.family}, library {extension.library}", "dim")
+    )
+    out.print(extension.summary, markup=False)
+    for schema in classes:
+        _print_class(schema)
+
+
+@registry.command(
+    "validate", epilog="\b\nExample:\n  simwright registry validate my_extension/ --format sarif\n"
+)
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@format_option("text", "json", "sarif", "junit", "github", "md", "html")
+def validate_command(folder: str, output_format: str) -> int:
+    """Hold an extension FOLDER to REP-0158 4.2.
+
+    The folder needs schema.usda, its generated plugin files, documentation and a minimal example asset.
+    """
+    from pathlib import Path
+
+    from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.core.diag import Reporter
+    from simwright.usd.submission import validate_submission
+
+    reporter = Reporter()
+    validate_submission(Path(folder), reporter)
+    print_findings(folder, reporter, output_format)
+    return exit_code(reporter)
+
+
+def _print_class(schema: SchemaClass) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    out.print()
+    out.print(Text(schema.name, "bold cyan") + Text(f"  {schema.kind}", "dim"))
+    out.print(schema.doc, markup=False)
+    if schema.builtins:
+        out.print(f"brings: {', '.join(schema.builtins)}", markup=False)
+    if schema.can_only_apply_to:
+        out.print(f"applies to: {', '.join(schema.can_only_apply_to)}", markup=False)
+    table = Table(box=None, pad_edge=False)
+    for title in ("PROPERTY", "TYPE", "DEFAULT", "MEANING"):
+        table.add_column(title, overflow="fold", no_wrap=title != "MEANING")
+    for prop in schema.properties:
+        tokens = f" One of: {', '.join(prop.allowed_tokens)}." if prop.allowed_tokens else ""
+        default = "" if prop.default is None else str(prop.default)
+        table.add_row(prop.name, prop.type, default, prop.doc + tokens)
+    if schema.properties:
+        out.print(table, markup=False)
+
+
+def _plain_extension(extension: Extension) -> dict[str, Any]:
+    return {
+        "name": extension.name,
+        "library": extension.library,
+        "family": extension.family,
+        "summary": extension.summary,
+        "classes": [_plain_class(schema) for schema in extension.classes],
+    }
+
+
+def _plain_class(schema: SchemaClass) -> dict[str, Any]:
+    from simwright.app.describe import to_plain
+
+    return {
+        "name": schema.name,
+        "kind": schema.kind,
+        "doc": schema.doc,
+        "builtins": list(schema.builtins),
+        "applies_to": list(schema.can_only_apply_to),
+        "properties": [
+            {
+                "name": prop.name,
+                "type": prop.type,
+                "variability": prop.variability,
+                "default": to_plain(prop.default),
+                "allowed_tokens": list(prop.allowed_tokens),
+                "doc": prop.doc,
+            }
+            for prop in schema.properties
+        ],
+    }

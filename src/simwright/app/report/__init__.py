@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Findings as text for people and machines: one renderer per file, listed in ``table.py``."""

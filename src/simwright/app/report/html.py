@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For sharing: one HTML page that stands alone, without scripts, fonts or pictures from elsewhere.
+
+The three switches at the top hide levels (checkboxes and CSS); assets fold (``<details>``); light and dark
+follow the reader's system.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator
+
+from simwright.app.report.json import plain_value
+from simwright.app.report.report import TOOL_NAME, AssetReport, Report
+from simwright.app.report.source import Excerpt, Sources
+from simwright.app.report.wording import (
+    count_assets,
+    count_words,
+    find_position,
+    make_visible,
+    name_file,
+    name_fix,
+    name_position,
+    name_prim,
+    name_section,
+)
+from simwright.core.diag import Diagnostic, Level
+
+_EXCERPT_CELLS = 110
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+_STYLE = """
+:root { color-scheme: light dark;
+  --page: #f6f7f9; --card: #ffffff; --text: #1c2330; --soft: #5b6675; --line: #dfe3e9; --code: #f1f3f6;
+  --error: #c62f3a; --warning: #9a6200; --info: #1f6fb8; --clean: #2a7d46; --prim: #5f4bb6; }
+@media (prefers-color-scheme: dark) { :root {
+  --page: #12161c; --card: #1a2029; --text: #e3e8ef; --soft: #95a1b1; --line: #2c3541; --code: #131920;
+  --error: #ff7a80; --warning: #e8b34b; --info: #6cb6ff; --clean: #63c987; --prim: #b5a6ff; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 68rem; padding: 2rem 1.25rem 4rem; background: var(--page);
+  color: var(--text); font: 15px/1.55 system-ui, "Segoe UI", Roboto, sans-serif; }
+h1 { font-size: 1.5rem; margin: 0; letter-spacing: -0.01em; }
+.meta { color: var(--soft); margin: 0.2rem 0 1.25rem; }
+code, pre, .path, .rule, .place { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+.switch { position: absolute; opacity: 0; pointer-events: none; }
+.filters { display: flex; flex-wrap: wrap; gap: 0.6rem; margin-bottom: 1.5rem; }
+.filters label { cursor: pointer; user-select: none; padding: 0.35rem 0.9rem; border-radius: 999px;
+  border: 1.5px solid var(--level); color: var(--level); background: var(--card); font-weight: 600; }
+.error { --level: var(--error); } .warning { --level: var(--warning); } .info { --level: var(--info); }
+#show-error:not(:checked) ~ .filters .error, #show-warning:not(:checked) ~ .filters .warning,
+#show-info:not(:checked) ~ .filters .info {
+  opacity: 0.45; border-style: dashed; text-decoration: line-through; }
+#show-error:focus-visible ~ .filters .error, #show-warning:focus-visible ~ .filters .warning,
+#show-info:focus-visible ~ .filters .info { outline: 3px solid var(--info); outline-offset: 2px; }
+#show-error:not(:checked) ~ main .finding.error, #show-warning:not(:checked) ~ main .finding.warning,
+#show-info:not(:checked) ~ main .finding.info { display: none; }
+.asset { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin-bottom: 1rem; }
+.title { padding: 0.8rem 1.1rem; display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; list-style: none; }
+.title::before { content: "\\2713"; color: var(--clean); min-width: 0.8rem; }
+summary.title { cursor: pointer; } summary.title::before { content: "\\25B8"; color: var(--soft); }
+[open] > summary.title::before { content: "\\25BE"; }
+.title .path { flex: 1; font-weight: 600; overflow-wrap: anywhere; }
+.counts { color: var(--soft); } .clean { color: var(--clean); font-weight: 600; }
+.findings { list-style: none; margin: 0; padding: 0; }
+.finding { border-top: 1px solid var(--line); border-left: 4px solid var(--level); padding: 0.8rem 1.1rem; }
+.finding:last-child { border-bottom-left-radius: 9px; }
+.finding p { margin: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
+.level { color: var(--level); font-weight: 700; } .rule { color: var(--soft); font-size: 0.87em; }
+.message { font-weight: 600; } .place { font-size: 0.87em; color: var(--soft); } .prim { color: var(--prim); }
+.source { margin: 0.5rem 0; padding: 0.5rem 0.8rem; background: var(--code); border-radius: 6px;
+  overflow-x: auto; font-size: 0.87em; line-height: 1.35; }
+.source .gutter { color: var(--soft); user-select: none; }
+.source .mark { color: var(--level); font-weight: 700; }
+.note b { font-weight: 600; color: var(--soft); }
+.data { font-size: 0.87em; color: var(--soft); margin-top: 0.3rem; } .data summary { cursor: pointer; }
+.data pre { margin: 0.3rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+@media print { body { max-width: none; padding: 0; } .filters { display: none; }
+  .finding { break-inside: avoid; } }
+"""
+
+
+def render(report: Report, *, color: bool = False, width: int | None = None) -> str:  # noqa: ARG001 - one signature
+    """The report as a self-contained HTML page."""
+    return "\n".join(_write_page(report)) + "\n"
+
+
+def _write_page(report: Report) -> Iterator[str]:
+    summary = report.summary()
+    title = f"{count_words(summary)} in {count_assets(len(report.assets))}"
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{TOOL_NAME}: {title}</title><style>{_STYLE}</style></head><body>"
+    yield f'<h1>{title}</h1><p class="meta">{TOOL_NAME} {_escape(report.tool_version)}</p>'
+    for level in Level:
+        yield f'<input class="switch" type="checkbox" id="show-{level.value}" checked>'
+    labels = (
+        f'<label class="{level.value}" for="show-{level.value}">{count_words({level.value: number})}</label>'
+        for level, number in ((level, summary[level.value]) for level in Level)
+        if number
+    )
+    yield f'<div class="filters">{"".join(labels)}</div><main>'
+    sources = Sources()
+    for asset in report.assets:
+        yield from _write_asset(asset, sources)
+    yield "</main></body></html>"
+
+
+def _write_asset(asset: AssetReport, sources: Sources) -> Iterator[str]:
+    path = f'<span class="path">{_escape(asset.path)}</span>'
+    words = count_words(asset.summary())
+    if not asset.findings:
+        yield f'<div class="asset title">{path}<span class="clean">{words}</span></div>'
+        return
+    title = f'<summary class="title">{path}<span class="counts">{words}</span></summary>'
+    yield f'<details class="asset" open>{title}<ol class="findings">'
+    for finding in asset.findings:
+        yield from _write_finding(asset, finding, sources)
+    yield "</ol></details>"
+
+
+def _write_finding(asset: AssetReport, finding: Diagnostic, sources: Sources) -> Iterator[str]:
+    level = finding.level.value
+    file, prim = name_file(asset, finding), name_prim(finding)
+    rule = f'<span class="rule">{_escape(finding.kind)}</span>'
+    yield f'<li class="finding {level}"><p><span class="level">{level}</span> {rule}</p>'
+    yield f'<p class="message">{_escape(finding.message)}</p>'
+    shown_prim = f' <span class="prim">&lt;{_escape(prim)}&gt;</span>' if prim else ""
+    yield f'<p class="place">{_escape(file)}{name_position(finding)}{shown_prim}</p>'
+    excerpt = sources.find_excerpt(file, *find_position(finding), _EXCERPT_CELLS)
+    if excerpt is not None:
+        yield _write_excerpt(excerpt)
+    for name, text in (
+        ("Help", finding.hint),
+        ("Fix", name_fix(finding)),
+        ("See", name_section(finding)),
+    ):
+        if text:
+            yield f'<p class="note"><b>{name}:</b> {_escape(text)}</p>'
+    if finding.data:
+        values = json.dumps(plain_value(finding.data), indent=2, ensure_ascii=False, allow_nan=False)
+        yield f'<details class="data"><summary>values</summary><pre>{_escape(values)}</pre></details>'
+    yield "</li>"
+
+
+def _write_excerpt(excerpt: Excerpt) -> str:
+    blank = " " * len(str(excerpt.number))
+    return (
+        f'<pre class="source"><span class="gutter">{excerpt.number} | </span>{_escape(excerpt.text)}\n'
+        f'<span class="gutter">{blank} | </span>{" " * excerpt.start}'
+        f'<span class="mark">{"^" * excerpt.length}</span></pre>'
+    )
+
+
+def _escape(text: str) -> str:
+    return html.escape(make_visible(text, keep="\n"))

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For code-scanning services: SARIF 2.1.0 (OASIS Static Analysis Results Interchange Format).
+
+Paths below the working folder are relative to ``%SRCROOT%``, so that a log can be made on one machine and
+read on another.  Fingerprints leave line numbers out: a finding stays the same when lines move.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from pathlib import PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from simwright.app.report.json import plain_value
+from simwright.app.report.report import TOOL_NAME, AssetReport, Report
+from simwright.app.report.wording import (
+    find_position,
+    name_file,
+    name_prim,
+    name_section,
+    replace_surrogates,
+    shorten_path,
+)
+from simwright.core.diag import CATALOGUE, Diagnostic, Kind, Level
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+FINGERPRINT = "simwrightFinding/v1"
+_ROOT = "%SRCROOT%"
+_LEVELS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
+
+
+def render(report: Report, *, color: bool = False, width: int | None = None) -> str:  # noqa: ARG001 - one signature
+    """The report as a SARIF log with one run."""
+    return json.dumps(build_log(report), indent=2, allow_nan=False) + "\n"
+
+
+def build_log(report: Report) -> dict[str, Any]:
+    """The report as plain dictionaries and lists."""
+    firsts: dict[str, Diagnostic] = {}
+    for _, finding in report:
+        firsts.setdefault(finding.kind, finding)
+    order = {code: index for index, code in enumerate(firsts)}
+    seen: Counter[str] = Counter()
+    driver = {
+        "name": TOOL_NAME,
+        "version": replace_surrogates(report.tool_version),
+        "rules": [_build_rule(finding) for finding in firsts.values()],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that the tool ran in."}}},
+        "results": [_build_result(asset, finding, order, seen) for asset, finding in report],
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _build_rule(finding: Diagnostic) -> dict[str, Any]:
+    kind = CATALOGUE.get(finding.kind) or Kind(finding.kind, finding.level, "", section=finding.section)
+    summary = _escape(kind.doc or kind.message or kind.code)
+    rule: dict[str, Any] = {
+        "id": replace_surrogates(kind.code),
+        "shortDescription": {"text": summary},
+        "fullDescription": {"text": summary},
+        "help": {"text": _escape(kind.hint) or summary},
+        "defaultConfiguration": {"level": _LEVELS[kind.level]},
+    }
+    if kind.url:
+        rule["helpUri"] = kind.url
+    section = name_section(finding)
+    if section:
+        rule["properties"] = {"tags": [replace_surrogates(section)]}
+    return rule
+
+
+def _build_result(
+    asset: AssetReport, finding: Diagnostic, order: dict[str, int], seen: Counter[str]
+) -> dict[str, Any]:
+    advice = f"\nhelp: {finding.hint}" if finding.hint else ""
+    return {
+        "ruleId": replace_surrogates(finding.kind),
+        "ruleIndex": order[finding.kind],
+        "level": _LEVELS[finding.level],
+        "message": {"text": _escape(finding.message + advice)},
+        "locations": [_build_location(asset, finding)],
+        "partialFingerprints": {FINGERPRINT: _hash_finding(asset, finding, seen)},
+        "properties": {
+            "asset": replace_surrogates(shorten_path(asset.path)),
+            "fixable": finding.fixable.value,
+            "data": plain_value(finding.data),
+        },
+    }
+
+
+def _build_location(asset: AssetReport, finding: Diagnostic) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": _build_artifact(name_file(asset, finding))}
+    line, column = find_position(finding)
+    if line:
+        physical["region"] = {"startLine": line} | ({"startColumn": column} if column else {})
+    location: dict[str, Any] = {"physicalLocation": physical}
+    prim = name_prim(finding)
+    if prim:
+        where = finding.where
+        location["logicalLocations"] = [
+            {
+                "name": replace_surrogates(where.prop or where.prim.rsplit("/", 1)[-1]),
+                "fullyQualifiedName": replace_surrogates(prim),
+                "kind": "property" if where.prop else "object",
+            }
+        ]
+    return location
+
+
+def _build_artifact(file: str) -> dict[str, Any]:
+    path = shorten_path(file)
+    uri = quote(_encode_path(path), safe="/")
+    if PurePosixPath(path).is_absolute():
+        return {"uri": f"file://{uri}"}
+    return {"uri": uri, "uriBaseId": _ROOT}
+
+
+def _encode_path(path: str) -> bytes:
+    try:
+        return path.encode("utf-8", "surrogateescape")  # the bytes of a file name that is not UTF-8
+    except UnicodeEncodeError:
+        return replace_surrogates(path).encode()
+
+
+def _hash_finding(asset: AssetReport, finding: Diagnostic, seen: Counter[str]) -> str:
+    """A number for the finding that survives moved lines; equal findings are told apart by their order."""
+    parts = (
+        finding.kind,
+        shorten_path(asset.path),
+        shorten_path(name_file(asset, finding)),
+        name_prim(finding),
+        finding.message,
+    )
+    text = json.dumps(parts)
+    seen[text] += 1
+    return hashlib.sha256(f"{text}#{seen[text]}".encode()).hexdigest()[:32]
+
+
+def _escape(text: str) -> str:
+    """SARIF text: braces hold placeholders (3.11.5) and ``[..](..)`` is a link (3.11.6); here neither is."""
+    doubled = replace_surrogates(text).replace("{", "{{").replace("}", "}}")
+    return doubled.replace("](", "\\](")

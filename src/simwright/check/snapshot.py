@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything rules ask about a stage, gathered in one traversal.
+
+A :class:`Snapshot` walks the stage once and every instance prototype once, makes a :class:`Node` per prim and
+sorts the nodes into the collections rules care about (bodies, joints, colliders ...).  What only some rules
+need (the joint graph, ROS names, layer roles, the stage without payloads) is computed when first asked for.
+
+Nothing here judges: rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from pxr import Sdf, Usd, UsdGeom
+
+from simwright.check.settings import Settings
+from simwright.check.types import find_bases
+
+if TYPE_CHECKING:
+    from simwright.check.graph import JointGraph
+    from simwright.check.layers import LayerFacts
+    from simwright.check.names import RosNames
+
+T = TypeVar("T")
+PrimKind: TypeAlias = tuple[str, tuple[str, ...]]
+"""Type name and applied APIs."""
+
+INTERFACE_APIS = ("RosTopicAPI", "RosServiceAPI", "RosActionAPI")
+
+_LIVE = Usd.PrimIsActive & Usd.PrimIsDefined & ~Usd.PrimIsAbstract
+"""Prims that count, loaded or not: without IsLoaded a payload root does not end the walk."""
+
+
+class Node:
+    """A prim with what was looked up once.
+
+    ``apis`` are applied API names, multiple-apply ones with their instance (``PhysicsDriveAPI:angular``), also
+    of schemas that are not registered.  ``bases`` are the schema types it is a kind of, its own included.
+    ``path`` is the path to show: inside a prototype it is the path below the first instance.
+    """
+
+    __slots__ = (
+        "apis",
+        "bases",
+        "children",
+        "in_prototype",
+        "name",
+        "parent",
+        "path",
+        "prim",
+        "prototype",
+        "type",
+    )
+
+    def __init__(self, prim: Usd.Prim, path: str, kind: PrimKind, parent: Node | None) -> None:
+        self.prim = prim
+        self.path = path
+        self.name: str = prim.GetName()
+        self.type, self.apis = kind
+        self.bases = find_bases(self.type)
+        self.parent = parent
+        self.children: list[Node] = []
+        self.in_prototype = False
+        self.prototype: Node | None = None
+
+    def has(self, api: str) -> bool:
+        """Is an API applied?  A multiple-apply API counts with any instance name."""
+        return any(name == api or name.startswith(f"{api}:") for name in self.apis)
+
+    def instances(self, api: str) -> list[str]:
+        """Instance names of a multiple-apply API."""
+        return [name[len(api) + 1 :] for name in self.apis if name.startswith(f"{api}:")]
+
+    def is_a(self, schema: str) -> bool:
+        """Is the prim's type ``schema`` or derived from it (``Xformable``, ``PhysicsJoint`` ...)?"""
+        return schema in self.bases
+
+    def authored(self, name: str, time: Usd.TimeCode | None = None) -> Any:
+        """Value of an attribute that has an authored, unblocked opinion, else None."""
+        attribute = self.prim.GetAttribute(name)
+        if not attribute or not attribute.HasAuthoredValue():
+            return None
+        return attribute.Get() if time is None else attribute.Get(time)
+
+    def value(self, name: str) -> Any:
+        """Value of an attribute, the schema's fallback included, else None."""
+        attribute = self.prim.GetAttribute(name)
+        return attribute.Get() if attribute else None
+
+    def targets(self, name: str) -> list[Sdf.Path]:
+        """Forwarded targets of a relationship, empty where there is none."""
+        relationship = self.prim.GetRelationship(name)
+        return list(relationship.GetForwardedTargets()) if relationship else []
+
+    def has_targets_authored(self, name: str) -> bool:
+        """Does the relationship have an authored opinion (an empty list counts)?"""
+        relationship = self.prim.GetRelationship(name)
+        return bool(relationship and relationship.HasAuthoredTargets())
+
+    def property_names(self, namespace: str = "") -> list[str]:
+        """Names of authored properties, in a namespace (``"ros"``) if given."""
+        names: list[str] = self.prim.GetAuthoredPropertyNames()
+        return [name for name in names if name.startswith(f"{namespace}:")] if namespace else names
+
+    def ancestors(self) -> Iterator[Node]:
+        """Parent, grandparent ... (inside a prototype they end at its root)."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def descendants(self) -> Iterator[Node]:
+        """Everything below, instanced geometry included (through the shared prototype)."""
+        stack = [*reversed(self._below())]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node._below()))
+
+    def _below(self) -> list[Node]:
+        return self.prototype.children if self.prototype else self.children
+
+    def __repr__(self) -> str:
+        return f"Node({self.path})"
+
+
+class Snapshot:
+    """A stage as rules see it."""
+
+    def __init__(self, stage: Usd.Stage, settings: Settings | None = None, *, path: str = "") -> None:
+        self.stage = stage
+        self.path = path
+        self.settings = settings or Settings()
+        self.root_layer: Sdf.Layer = stage.GetRootLayer()
+        self.nodes: list[Node] = []
+        self._by_path: dict[str, Node] = {}
+        self._kinds: dict[PrimKind, PrimKind] = {}
+        self._shared: dict[str, Any] = {}
+        self._gather()
+
+    # -- gathering
+
+    def _gather(self) -> None:
+        shown: dict[str, str] = {}
+        instances: list[tuple[Node, str]] = []
+        for prim in self.stage.GetPseudoRoot().GetFilteredChildren(_LIVE):
+            self._walk(prim, None, shown, instances)
+        roots: dict[str, Node] = {}
+        # prototypes hold instances of other prototypes, so the list grows while it is read
+        for instance, name in instances:
+            if name not in roots:
+                prim = self.stage.GetPrimAtPath(name)
+                shown[name] = instance.path
+                roots[name] = self._walk(prim, None, shown, instances, in_prototype=True)
+            instance.prototype = roots[name]
+
+    def _walk(
+        self,
+        root: Usd.Prim,
+        parent: Node | None,
+        shown: dict[str, str],
+        instances: list[tuple[Node, str]],
+        *,
+        in_prototype: bool = False,
+    ) -> Node:
+        first: Node | None = None
+        prefix = root.GetPath().pathString if in_prototype else ""
+        stand_in = shown.get(prefix, "")
+        at: dict[str, Node] = {}
+        for prim in Usd.PrimRange(root, _LIVE):
+            own: str = prim.GetPath().pathString
+            path = stand_in + own[len(prefix) :] if in_prototype else own
+            above = at.get(own.rpartition("/")[0], parent)
+            node = Node(prim, path, self._kind_of(prim), above)
+            node.in_prototype = in_prototype
+            if above is not None:
+                above.children.append(node)
+            at[own] = node
+            self.nodes.append(node)
+            self._by_path.setdefault(own, node)
+            self._by_path.setdefault(path, node)
+            if prim.IsInstance():
+                instances.append((node, prim.GetPrototype().GetPath().pathString))
+            first = first or node
+        assert first is not None, "a walk starts at a live prim"
+        return first
+
+    def _kind_of(self, prim: Usd.Prim) -> PrimKind:
+        """Type and APIs, one shared tuple per combination.
+
+        ``GetPrimTypeInfo`` and not ``GetAppliedSchemas``: the latter leaves out unregistered schemas.
+        """
+        info = prim.GetPrimTypeInfo()
+        applied = (*prim.GetAppliedSchemas(), *info.GetAppliedAPISchemas())
+        kind = (info.GetTypeName(), tuple(dict.fromkeys(applied)))
+        return self._kinds.setdefault(kind, kind)
+
+    # -- looking things up
+
+    def node(self, path: Sdf.Path | str) -> Node | None:
+        """The node at a path (of the stage, or below an instance), if there is a live prim."""
+        text = path if isinstance(path, str) else path.pathString
+        found = self._by_path.get(text)
+        if found is None:
+            prim = self.stage.GetPrimAtPath(text)
+            if prim and prim.IsInstanceProxy():
+                found = self._by_path.get(prim.GetPrimInPrototype().GetPath().pathString)
+        return found
+
+    def kinds(self) -> Iterator[PrimKind]:
+        """Every combination of type and APIs on the stage."""
+        return iter(self._kinds)
+
+    @cached_property
+    def default_node(self) -> Node | None:
+        """The default prim, if it is authored and live."""
+        prim = self.stage.GetDefaultPrim()
+        return self.node(prim.GetPath()) if prim else None
+
+    def having(self, *apis: str) -> list[Node]:
+        """Nodes with any of the APIs applied."""
+        return [node for node in self.nodes if any(node.has(api) for api in apis)]
+
+    def of_type(self, schema: str) -> list[Node]:
+        """Nodes of a schema type or a derived one."""
+        return [node for node in self.nodes if schema in node.bases]
+
+    @cached_property
+    def bodies(self) -> list[Node]:
+        """Prims with PhysicsRigidBodyAPI."""
+        return self.having("PhysicsRigidBodyAPI")
+
+    @cached_property
+    def joints(self) -> list[Node]:
+        """Physics joints of every type."""
+        return self.of_type("PhysicsJoint")
+
+    @cached_property
+    def colliders(self) -> list[Node]:
+        """Prims with PhysicsCollisionAPI, those in prototypes included."""
+        return self.having("PhysicsCollisionAPI")
+
+    @cached_property
+    def interfaces(self) -> list[Node]:
+        """Prims with a topic, service or action API."""
+        return self.having(*INTERFACE_APIS)
+
+    @cached_property
+    def contexts(self) -> list[Node]:
+        """Prims with RosContextAPI."""
+        return self.having("RosContextAPI")
+
+    @cached_property
+    def frames(self) -> list[Node]:
+        """Prims with RosFrameAPI."""
+        return self.having("RosFrameAPI")
+
+    @cached_property
+    def controllers(self) -> list[Node]:
+        """Prims with a RosControl*API."""
+        return [node for node in self.nodes if any(name.startswith("RosControl") for name in node.apis)]
+
+    def owning_body(self, node: Node) -> Node | None:
+        """The node itself or its nearest ancestor that is a rigid body."""
+        if node.has("PhysicsRigidBodyAPI"):
+            return node
+        return next((above for above in node.ancestors() if above.has("PhysicsRigidBodyAPI")), None)
+
+    # -- what some rules need
+
+    def shared(self, key: str, build: Callable[[Snapshot], T]) -> T:
+        """Facts that several rules share, built when the first one asks."""
+        if key not in self._shared:
+            self._shared[key] = build(self)
+        result: T = self._shared[key]
+        return result
+
+    @cached_property
+    def xforms(self) -> UsdGeom.XformCache:
+        """World and local transforms at the default time."""
+        return UsdGeom.XformCache(Usd.TimeCode.Default())
+
+    @cached_property
+    def layers(self) -> list[LayerFacts]:
+        """Facts of every layer the stage uses (session and anonymous ones aside), the root layer first."""
+        from simwright.check.layers import gather_layers
+
+        return gather_layers(self)
+
+    @cached_property
+    def graph(self) -> JointGraph:
+        """Bodies and joints as a graph."""
+        from simwright.check.graph import build_graph
+
+        return build_graph(self)
+
+    @cached_property
+    def names(self) -> RosNames:
+        """Resolved ROS names: namespaces, interface names, TF frames."""
+        from simwright.check.names import resolve_names
+
+        return resolve_names(self)
+
+    @cached_property
+    def unloaded(self) -> Snapshot | None:
+        """The same stage opened with no payload loaded; None for a stage that has no payload."""
+        if not any(facts.has_payloads for facts in self.layers):
+            return None
+        stage = Usd.Stage.Open(
+            self.root_layer,
+            self.stage.GetSessionLayer(),
+            self.stage.GetPathResolverContext(),
+            Usd.Stage.LoadNone,
+        )
+        return Snapshot(stage, self.settings, path=self.path)
+
+    @cached_property
+    def folder(self) -> Path | None:
+        """The asset's folder, None for a stage in memory."""
+        real = self.root_layer.realPath
+        return Path(real).parent if real else None

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engine-specific names: whose they are, and what neutral word says the same (REP-0158 1.4, 4.2.2).
+
+One row per known property or API with a neutral equivalent; prefixes decide the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+VENDOR_NAMESPACES: dict[str, str] = {
+    "newton": "newton",
+    "mjc": "mujoco",
+    "mujoco": "mujoco",
+    "physx": "physx",
+    "isaac": "isaac",
+    "omni": "isaac",
+    "omniphysics": "physx",
+    "omnigraph": "isaac",
+    "gazebo": "gazebo",
+    "gz": "gazebo",
+    "ign": "gazebo",
+    "o3de": "o3de",
+    "genesis": "genesis",
+    "drake": "drake",
+    "bullet": "bullet",
+    "unity": "unity",
+    "unreal": "unreal",
+}
+"""First token of a property name -> vendor.  ``physxJoint``, ``isaacSensor`` and the like match by prefix."""
+
+_CAMEL_VENDORS = re.compile(r"(newton|mjc|mujoco|physx|isaac|omni|gazebo|o3de|genesis|drake)(?=[A-Z])")
+_API_VENDORS = re.compile(
+    r"(?P<vendor>Newton|Mjc|Mujoco|Physx|Isaac|Omni|Gazebo|O3DE|O3de|Genesis|Drake)(?=[A-Z]|$)"
+)
+_STATE = re.compile(r"state:(angular|linear|rot[XYZ]|trans[XYZ]):physics:")
+
+GRAPH_TYPES = frozenset(
+    {"OmniGraph", "OmniGraphNode", "ComputeGraph", "ComputeNode", "GraphNode", "ActionGraph"}
+)
+"""Prim types of execution graphs: runtime artefacts that belong in a vendor layer."""
+
+NEUTRAL_PROPERTIES: dict[str, str] = {
+    "newton:armature": "ext_physics:joint:armature",
+    "newton:friction": "ext_physics:joint:friction",
+    "newton:damping": "ext_physics:joint:damping",
+    "newton:velocityLimit": "ext_physics:joint:velocityLimit",
+    "newton:mimicJoint": "ext_physics:mimic:joint",
+    "newton:mimicCoef0": "ext_physics:mimic:offset",
+    "newton:mimicCoef1": "ext_physics:mimic:multiplier",
+    "newton:mimicEnabled": "ext_physics:mimic:enabled",
+    "newton:targets": "ext_physics:actuator:targets",
+    "newton:lookupPositions": "ext_physics:clamp_position:lookupPositions",
+    "newton:lookupEfforts": "ext_physics:clamp_position:lookupEfforts",
+    "newton:torsionalFriction": "ext_physics:friction:torsional",
+    "newton:rollingFriction": "ext_physics:friction:rolling",
+    "newton:contactStiffness": "ext_physics:contact:stiffness",
+    "newton:contactDamping": "ext_physics:contact:damping",
+    "newton:contactMargin": "ext_physics:contact:margin",
+    "newton:contactGap": "ext_physics:contact:gap",
+    "newton:inertia": "physics:diagonalInertia and physics:principalAxes",
+    "physxJoint:armature": "ext_physics:joint:armature",
+    "physxJoint:jointFriction": "ext_physics:joint:friction",
+    "physxJoint:maxJointVelocity": "ext_physics:joint:velocityLimit",
+    "physxMaterial:compliantContactStiffness": "ext_physics:contact:stiffness",
+    "physxMaterial:compliantContactDamping": "ext_physics:contact:damping",
+    "physxCollision:restOffset": "ext_physics:contact:margin",
+    "mjc:armature": "ext_physics:joint:armature",
+    "mjc:frictionloss": "ext_physics:joint:friction",
+    "mjc:damping": "ext_physics:joint:damping",
+    "mjc:torsionalfriction": "ext_physics:friction:torsional",
+    "mjc:rollingfriction": "ext_physics:friction:rolling",
+    "mjc:margin": "ext_physics:contact:margin",
+    "mjc:gap": "ext_physics:contact:gap",
+}
+"""Vendor property -> the neutral property that says the same."""
+
+NEUTRAL_APIS: dict[str, str] = {
+    "NewtonMimicAPI": "ExtendedPhysicsMimicAPI",
+    "PhysxMimicJointAPI": "ExtendedPhysicsMimicAPI",
+    "MjcEqualityJointAPI": "ExtendedPhysicsMimicAPI",
+    "MimicJointAPI": "ExtendedPhysicsMimicAPI",
+    "NewtonPositionBasedClampingAPI": "ExtendedPhysicsPositionBasedClampingAPI",
+    "NewtonMassAPI": "PhysicsMassAPI",
+}
+"""Vendor API -> the neutral API that says the same."""
+
+NEUTRAL_TYPES: dict[str, str] = {
+    "NewtonActuator": "an Xform or Scope with ExtendedPhysicsActuatorAPI",
+    "MjcActuator": "an Xform or Scope with ExtendedPhysicsActuatorAPI",
+}
+"""Vendor prim type -> what says the same."""
+
+
+@cache
+def vendor_of_property(name: str) -> str | None:
+    """The vendor a property name belongs to, or None: ``physxJoint:armature`` -> ``physx``."""
+    if _STATE.match(name):
+        return "physx"
+    head = name.partition(":")[0]
+    if head == name:
+        return None
+    if head in VENDOR_NAMESPACES:
+        return VENDOR_NAMESPACES[head]
+    match = _CAMEL_VENDORS.match(head)
+    return VENDOR_NAMESPACES[match.group(1)] if match else None
+
+
+@cache
+def vendor_of_schema(name: str) -> str | None:
+    """The vendor of an API or prim type name, or None: ``PhysxJointAPI`` -> ``physx``."""
+    if name in GRAPH_TYPES:
+        return "isaac"
+    match = _API_VENDORS.match(name)
+    return VENDOR_NAMESPACES[match.group("vendor").lower()] if match else None
+
+
+def find_neutral_property(name: str) -> str | None:
+    """The neutral equivalent of a vendor property, if there is one."""
+    return NEUTRAL_PROPERTIES.get(name)
+
+
+def find_neutral_schema(name: str) -> str | None:
+    """The neutral equivalent of a vendor API (instance names aside) or prim type, if there is one."""
+    return NEUTRAL_APIS.get(name.partition(":")[0]) or NEUTRAL_TYPES.get(name)

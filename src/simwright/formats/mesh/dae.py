@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""COLLADA 1.4/1.5: scene graph flattened, units to metres, ``up_axis`` not followed.
+
+Robot tools (RViz, MoveIt, Gazebo) apply ``asset/unit`` and leave ``asset/up_axis`` alone, and files are
+written for them: TIAGo's colliders say Y_UP and lie in the same frame as its Z-up STL visuals.  Turning
+them would break real robots, so coordinates stay as they are.
+
+The document is checked for entities before pycollada sees it.  Instances of a geometry are baked with their
+node's matrix; a mirroring matrix turns the winding, so faces keep pointing outwards.  Faces of one material
+become one subset.  Cameras, lights, skins and animations are not geometry and are left out.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Where
+from simwright.core.errors import ParseError
+from simwright.core.math3d import Array
+from simwright.formats.mesh.join import Part, join_parts
+from simwright.formats.xml import parse_bytes
+from simwright.model.geometry import MeshData
+from simwright.model.material import RenderMaterial, Rgb, Texture
+
+
+def read_dae(content: bytes, file: Path) -> MeshData:
+    """The mesh in the bytes of a COLLADA file; ``file`` is named in errors."""
+    document = _open(content, file)
+    unit = float(document.assetInfo.unitmeter or 1.0)
+    to_model = np.diag((unit, unit, unit, 1.0))
+    parts = list(_parts(document, to_model))
+    if not parts:
+        raise ParseError("the COLLADA scene has no faces", where=Where(str(file)))
+    return join_parts(parts)
+
+
+def _open(content: bytes, file: Path) -> Any:
+    root = parse_bytes(content, str(file))
+    if not str(root.tag).endswith("COLLADA"):
+        raise ParseError(f"this is no COLLADA file: its root is <{root.tag}>", where=Where(str(file)))
+    import collada
+    from collada.common import DaeBrokenRefError, DaeIncompleteError, DaeMalformedError, DaeUnsupportedError
+
+    # a broken image or light must not cost the geometry; an empty result is an error of its own
+    ignore = [DaeBrokenRefError, DaeIncompleteError, DaeMalformedError, DaeUnsupportedError]
+    return collada.Collada(io.BytesIO(content), ignore=ignore, aux_file_loader=lambda _name: None)
+
+
+def _parts(document: Any, to_model: Array) -> Iterator[Part]:
+    for bound in _bound_geometries(document):
+        matrix = to_model @ np.asarray(bound.matrix, dtype=np.float64)
+        names = {symbol: node.target for symbol, node in bound.materialnodebysymbol.items() if node.target}
+        for primitive in bound.original.primitives:
+            part = _read_primitive(primitive)
+            if part is not None:
+                material = names.get(primitive.material)
+                part.material = _material_name(material) if material is not None else ""
+                yield part.transformed(matrix)
+
+
+def _bound_geometries(document: Any) -> Iterable[Any]:
+    """Geometries of the scene; those of the library where the file has no scene."""
+    if document.scene is not None:
+        return list(document.scene.objects("geometry"))
+    return [_Unplaced(geometry) for geometry in document.geometries]
+
+
+@dataclass(slots=True)
+class _Unplaced:
+    """A geometry that no scene places: at the origin, without materials."""
+
+    original: Any
+    matrix: Array = field(default_factory=lambda: np.eye(4))
+    materialnodebysymbol: dict[str, Any] = field(default_factory=dict)
+
+
+def _read_primitive(primitive: Any) -> Part | None:
+    index = primitive.vertex_index
+    if index is None or len(index) == 0 or primitive.vertex is None:
+        return None
+    index = np.asarray(index)
+    if hasattr(primitive, "vcounts"):
+        counts = np.asarray(primitive.vcounts, dtype=np.int32)
+    elif index.ndim == 2 and index.shape[1] == 3:
+        counts = np.full(len(index), 3, dtype=np.int32)
+    else:  # lines
+        return None
+    corners = index.reshape(-1)
+    normals = uvs = None
+    if primitive.normal is not None and primitive.normal_index is not None:
+        normals = np.asarray(primitive.normal, dtype=np.float64)[
+            np.asarray(primitive.normal_index).reshape(-1)
+        ]
+    if len(primitive.texcoordset) > 0:
+        table = np.asarray(primitive.texcoordset[0], dtype=np.float64)[:, :2]
+        uvs = table[np.asarray(primitive.texcoord_indexset[0]).reshape(-1)]
+    vertices = np.asarray(primitive.vertex, dtype=np.float64)
+    return Part(vertices, corners.astype(np.int32), counts, normals, uvs)
+
+
+def _material_name(material: Any) -> str:
+    return str(material.name or material.id)
+
+
+def read_dae_materials(content: bytes, file: Path) -> list[RenderMaterial]:
+    """Materials of a COLLADA file, in library order."""
+    found: dict[str, RenderMaterial] = {}
+    for material in _open(content, file).materials:
+        name = _material_name(material)
+        if name not in found:
+            found[name] = _convert(name, material.effect, file)
+    return list(found.values())
+
+
+def _convert(name: str, effect: Any, file: Path) -> RenderMaterial:
+    result = RenderMaterial(name, source=Where(str(file)))
+    result.double_sided = bool(effect.double_sided)
+    for slot, value in (
+        ("diffuse", effect.diffuse),
+        ("emissive", effect.emission),
+        ("specular", effect.specular),
+    ):
+        color = _color(value)
+        if color is not None:
+            setattr(result, slot, color)
+        texture = _texture(value, file)
+        if texture is not None:
+            result.textures[slot] = texture
+    if isinstance(effect.shininess, float) and effect.shininess > 1.0:
+        result.roughness = float(np.sqrt(2.0 / (effect.shininess + 2.0)))
+    result.opacity = _opacity(effect)
+    return result
+
+
+def _color(value: Any) -> Rgb | None:
+    if isinstance(value, tuple) and len(value) >= 3:
+        return float(value[0]), float(value[1]), float(value[2])
+    return None
+
+
+def _texture(value: Any, file: Path) -> Texture | None:
+    sampler = getattr(value, "sampler", None)
+    if sampler is None:
+        return None
+    path = str(sampler.surface.image.path)
+    if "://" in path and not path.startswith("file://"):
+        return None
+    return Texture(str(file.parent / path.removeprefix("file://")))
+
+
+def _opacity(effect: Any) -> float:
+    """Alpha of the diffuse colour under the A_ONE rule of COLLADA 1.4, chapter "Determining Transparency".
+
+    RGB_ZERO files and exporters that write ``transparency`` the wrong way round exist; a result of zero
+    would hide the part and is read as opaque.
+    """
+    transparency = effect.transparency
+    if not isinstance(transparency, float):
+        return 1.0
+    color = effect.transparent if isinstance(effect.transparent, tuple) else (1.0, 1.0, 1.0, 1.0)
+    if str(getattr(effect, "opaque_mode", "") or "A_ONE").endswith("RGB_ZERO"):
+        alpha = 1.0 - transparency * float(np.mean(color[:3]))
+    else:
+        alpha = transparency * float(color[3])
+    return alpha if 0.0 < alpha <= 1.0 else 1.0

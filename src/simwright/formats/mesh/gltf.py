@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""glTF 2.0, as .gltf and .glb: the default scene flattened, Y-up turned to Z-up.
+
+glTF says Y-up and metres (glTF 2.0, 3.4), and that is what is followed: (x, y, z) becomes (x, -z, y).
+Triangles, strips and fans are read; points and lines are not surfaces.  Buffers may be embedded or lie in
+the file's own folder; nothing else is opened.  Compressed (Draco, meshopt) and sparse accessors are refused
+with an error.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.diag import Where
+from simwright.core.errors import LimitError, ParseError
+from simwright.core.files import MIB, read_bytes, resolve_inside
+from simwright.core.math3d import Array, Pose
+from simwright.formats.mesh.join import Part, join_parts
+from simwright.model.geometry import MeshData
+from simwright.model.material import RenderMaterial, Rgb, Texture
+
+_MAX_BUFFER_BYTES = 1024 * MIB
+_MAX_DEPTH = 128
+_MAX_INSTANCES = 100_000
+_Y_TO_Z = np.array(((1.0, 0, 0, 0), (0, 0, -1, 0), (0, 1, 0, 0), (0, 0, 0, 1)))
+_COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+
+
+def read_gltf(content: bytes, file: Path) -> MeshData:
+    """The mesh in the bytes of a glTF file; ``file`` is named in errors."""
+    document = _Document(content, file)
+    parts = []
+    for mesh, matrix in document.instances():
+        for primitive in mesh.get("primitives", []):
+            part = document.read_primitive(primitive)
+            if part is not None:
+                parts.append(part.transformed(_Y_TO_Z @ matrix))
+    if not parts:
+        raise ParseError("the glTF scene has no triangles", where=Where(str(file)))
+    return join_parts(parts)
+
+
+class _Document:
+    """A glTF document with bounds-checked access to its buffers."""
+
+    def __init__(self, content: bytes, file: Path) -> None:
+        self.file = file
+        self.tree, self._chunk = _split_container(content, file)
+        self._buffers: dict[int, bytes] = {}
+
+    def error(self, message: str) -> ParseError:
+        return ParseError(f"bad glTF: {message}", where=Where(str(self.file)))
+
+    def rows(self, key: str) -> list[dict[str, Any]]:
+        rows = self.tree.get(key, [])
+        if not isinstance(rows, list):
+            raise self.error(f"{key!r} is no list")
+        return rows
+
+    def row(self, key: str, index: object) -> dict[str, Any]:
+        rows = self.rows(key)
+        if not isinstance(index, int) or not 0 <= index < len(rows) or not isinstance(rows[index], dict):
+            raise self.error(f"{key}[{index}] does not exist")
+        return rows[index]
+
+    def instances(self) -> Iterator[tuple[dict[str, Any], Array]]:
+        """Meshes of the default scene (all root nodes where there is none) with their world matrices."""
+        scenes = self.rows("scenes")
+        if scenes:
+            starts = self.row("scenes", self.tree.get("scene", 0)).get("nodes", [])
+        else:
+            children = {c for node in self.rows("nodes") for c in node.get("children", [])}
+            starts = [i for i in range(len(self.rows("nodes"))) if i not in children]
+        stack = [(index, np.eye(4), 0) for index in reversed(starts)]
+        visited = 0
+        while stack:
+            index, parent, depth = stack.pop()
+            visited += 1
+            if depth > _MAX_DEPTH or visited > _MAX_INSTANCES:
+                raise LimitError("the glTF node tree is too deep or has cycles", where=Where(str(self.file)))
+            node = self.row("nodes", index)
+            matrix = parent @ _node_matrix(node)
+            if "mesh" in node:
+                yield self.row("meshes", node["mesh"]), matrix
+            stack += [(child, matrix, depth + 1) for child in reversed(node.get("children", []))]
+
+    def read_primitive(self, primitive: dict[str, Any]) -> Part | None:
+        mode = primitive.get("mode", 4)
+        if mode not in (4, 5, 6):
+            return None
+        attributes = primitive.get("attributes", {})
+        if "KHR_draco_mesh_compression" in primitive.get("extensions", {}):
+            raise self.error("Draco compression is not supported; export without compression")
+        vertices = self.accessor(attributes.get("POSITION"), 3).astype(np.float64)
+        if "indices" in primitive:
+            corners = self.accessor(primitive["indices"], 1).reshape(-1).astype(np.int64)
+        else:
+            corners = np.arange(len(vertices))
+        if len(corners) and int(corners.max()) >= len(vertices):
+            raise self.error(f"an index names vertex {int(corners.max())} of {len(vertices)}")
+        triangles = _triangulate(corners, mode).reshape(-1)
+        if len(triangles) == 0:
+            return None
+        normals = self.optional(attributes, "NORMAL", 3, triangles)
+        uvs = self.optional(attributes, "TEXCOORD_0", 2, triangles)
+        if uvs is not None:  # glTF measures v downwards
+            uvs = np.stack((uvs[:, 0], 1.0 - uvs[:, 1]), axis=1)
+        material = _material_name(self, primitive["material"]) if "material" in primitive else ""
+        counts = np.full(len(triangles) // 3, 3, dtype=np.int32)
+        return Part(vertices, triangles.astype(np.int32), counts, normals, uvs, material)
+
+    def optional(
+        self, attributes: dict[str, Any], name: str, width: int, corners: npt.NDArray[Any]
+    ) -> Array | None:
+        """A per-vertex attribute gathered per corner; integers are normalised."""
+        if name not in attributes:
+            return None
+        values = self.accessor(attributes[name], width)
+        if values.dtype.kind == "u":
+            values = values / float(np.iinfo(values.dtype).max)
+        if len(values) <= int(corners.max()):
+            raise self.error(f"{name} has {len(values)} rows, too few for its mesh")
+        return np.asarray(values[corners], dtype=np.float64)
+
+    def accessor(self, index: object, width: int) -> npt.NDArray[Any]:
+        """The ``(count, width)`` array of an accessor."""
+        row = self.row("accessors", index)
+        kind = _COMPONENTS.get(row.get("componentType", 0))
+        if kind is None or _WIDTHS.get(row.get("type", "")) != width or "sparse" in row:
+            raise self.error(f"accessor {index} is of a sort that is not supported here")
+        dtype = np.dtype(kind)
+        view = self.row("bufferViews", row.get("bufferView"))
+        data = self.buffer(int(view.get("buffer", 0)))
+        count = int(row.get("count", 0))
+        start = int(view.get("byteOffset", 0)) + int(row.get("byteOffset", 0))
+        stride = int(view.get("byteStride", 0)) or dtype.itemsize * width
+        last = start + (count - 1) * stride + dtype.itemsize * width
+        if count <= 0 or start < 0 or stride < dtype.itemsize * width or last > len(data):
+            raise self.error(f"accessor {index} reaches outside its buffer")
+        return np.ndarray((count, width), dtype, buffer=data, offset=start, strides=(stride, dtype.itemsize))
+
+    def buffer(self, index: int) -> bytes:
+        if index not in self._buffers:
+            self._buffers[index] = self._load_buffer(self.row("buffers", index), index)
+        return self._buffers[index]
+
+    def _load_buffer(self, row: dict[str, Any], index: int) -> bytes:
+        uri = row.get("uri")
+        if uri is None:
+            if index != 0:
+                raise self.error(f"buffer {index} has no address")
+            return self._chunk
+        if str(uri).startswith("data:"):
+            try:
+                return base64.b64decode(str(uri).partition(",")[2], validate=True)
+            except binascii.Error:
+                raise self.error(f"buffer {index} is not base64") from None
+        place = resolve_inside(self.file.parent, str(uri), Where(str(self.file)))
+        return read_bytes(place, _MAX_BUFFER_BYTES)
+
+
+def _split_container(content: bytes, file: Path) -> tuple[dict[str, Any], bytes]:
+    """The JSON tree and the binary chunk of a .glb, or the tree of a .gltf."""
+    where = Where(str(file))
+    text, chunk = content, b""
+    if content[:4] == b"glTF":
+        if len(content) < 20 or struct.unpack_from("<I", content, 4)[0] != 2:
+            raise ParseError("only glTF 2.0 is supported", where=where)
+        length = struct.unpack_from("<I", content, 12)[0]
+        text = content[20 : 20 + length]
+        chunk = content[28 + length :]
+    try:
+        tree = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"bad glTF: its JSON cannot be read: {error}", where=where) from None
+    if not isinstance(tree, dict) or not str(tree.get("asset", {}).get("version", "")).startswith("2"):
+        raise ParseError("only glTF 2.0 is supported", where=where)
+    return tree, chunk
+
+
+def _node_matrix(node: dict[str, Any]) -> Array:
+    if "matrix" in node:
+        return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
+    x, y, z, w = node.get("rotation", (0.0, 0.0, 0.0, 1.0))
+    matrix = Pose.of(node.get("translation", (0.0, 0.0, 0.0)), (w, x, y, z)).matrix
+    matrix[:3, :3] = matrix[:3, :3] * np.array(node.get("scale", (1.0, 1.0, 1.0)), dtype=np.float64)
+    return matrix
+
+
+def _triangulate(corners: npt.NDArray[Any], mode: int) -> npt.NDArray[Any]:
+    if mode == 4:
+        return corners[: len(corners) // 3 * 3].reshape(-1, 3)
+    if len(corners) < 3:
+        return corners[:0].reshape(-1, 3)
+    a, b, c = corners[:-2], corners[1:-1], corners[2:]
+    if mode == 6:
+        return np.stack((np.full_like(b, corners[0]), b, c), axis=1)
+    triangles = np.stack((a, b, c), axis=1)
+    triangles[1::2] = triangles[1::2][:, (1, 0, 2)]
+    return triangles
+
+
+def _material_name(document: _Document, index: object) -> str:
+    return str(document.row("materials", index).get("name") or f"material_{index}")
+
+
+def read_gltf_materials(content: bytes, file: Path) -> list[RenderMaterial]:
+    """Materials of a glTF file, in order; images inside the file have no path and are left out."""
+    document = _Document(content, file)
+    return [_convert(document, index) for index in range(len(document.rows("materials")))]
+
+
+def _convert(document: _Document, index: int) -> RenderMaterial:
+    row = document.row("materials", index)
+    surface = row.get("pbrMetallicRoughness", {})
+    red, green, blue, alpha = (float(v) for v in surface.get("baseColorFactor", (1.0, 1.0, 1.0, 1.0)))
+    emissive: Rgb = tuple(float(v) for v in row.get("emissiveFactor", (0.0, 0.0, 0.0)))  # type: ignore[assignment]
+    textures: dict[str, Texture] = {}
+    for slot, holder in (
+        ("diffuse", surface.get("baseColorTexture")),
+        ("emissive", row.get("emissiveTexture")),
+        ("normal", row.get("normalTexture")),
+        ("occlusion", row.get("occlusionTexture")),
+    ):
+        path = _image_path(document, holder)
+        if path:
+            textures[slot] = Texture(path, "r" if slot == "occlusion" else "rgb")
+    return RenderMaterial(
+        _material_name(document, index),
+        diffuse=(red, green, blue),
+        opacity=1.0 if row.get("alphaMode", "OPAQUE") == "OPAQUE" else alpha,
+        emissive=emissive,
+        metallic=float(surface.get("metallicFactor", 1.0)),
+        roughness=float(surface.get("roughnessFactor", 1.0)),
+        double_sided=bool(row.get("doubleSided", False)),
+        textures=textures,
+        source=Where(str(document.file)),
+    )
+
+
+def _image_path(document: _Document, holder: dict[str, Any] | None) -> str:
+    if not holder:
+        return ""
+    texture = document.row("textures", holder.get("index"))
+    if "source" not in texture:
+        return ""
+    uri = str(document.row("images", texture["source"]).get("uri", ""))
+    if not uri or uri.startswith("data:"):
+        return ""
+    return str(resolve_inside(document.file.parent, uri, Where(str(document.file))))

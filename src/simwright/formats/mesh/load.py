@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a mesh file to arrays: which reader, with which limits, and one shared object per file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from simwright.core.diag import Where
+from simwright.core.errors import LimitError, ParseError, SimwrightError
+from simwright.core.files import MIB, read_bytes
+from simwright.core.registry import import_object
+from simwright.model.geometry import Mesh, MeshData
+from simwright.model.material import RenderMaterial
+
+MAX_MESH_BYTES = 1024 * MIB
+"""Largest mesh file that is read."""
+
+_READERS = {
+    ".stl": "simwright.formats.mesh.stl:read_stl",
+    ".stlb": "simwright.formats.mesh.stl:read_stl",
+    ".obj": "simwright.formats.mesh.obj:read_obj",
+    ".dae": "simwright.formats.mesh.dae:read_dae",
+    ".glb": "simwright.formats.mesh.gltf:read_gltf",
+    ".gltf": "simwright.formats.mesh.gltf:read_gltf",
+    ".ply": "simwright.formats.mesh.ply:read_ply",
+}
+_MATERIAL_READERS = {
+    ".obj": "simwright.formats.mesh.obj:read_obj_materials",
+    ".dae": "simwright.formats.mesh.dae:read_dae_materials",
+    ".glb": "simwright.formats.mesh.gltf:read_gltf_materials",
+    ".gltf": "simwright.formats.mesh.gltf:read_gltf_materials",
+}
+MESH_EXTENSIONS = tuple(_READERS)
+"""File name endings that :func:`load_mesh` reads, lower case."""
+
+Result = TypeVar("Result")
+
+
+def load_mesh(path: str | Path) -> MeshData:
+    """The arrays of a mesh file [m, Z-up]; whatever is wrong with it is an InputError that names it."""
+    file = Path(path)
+    reader = _READERS.get(file.suffix.lower())
+    if reader is None:
+        raise ParseError(
+            f"mesh files ending in {file.suffix!r} are not supported",
+            hint=f"convert it to one of {' '.join(MESH_EXTENSIONS)}",
+            where=Where(str(path)),
+        )
+    data: MeshData = _guarded(import_object(reader), file)
+    _check_mesh(data, file)
+    return drop_unused(data)
+
+
+def load_mesh_materials(path: str | Path) -> list[RenderMaterial]:
+    """The materials a mesh file brings, named as the ``material`` of the mesh's subsets.
+
+    Colours are taken as written.  STL and PLY have none.
+    """
+    file = Path(path)
+    reader = _MATERIAL_READERS.get(file.suffix.lower())
+    if reader is None:
+        return []
+    materials: list[RenderMaterial] = _guarded(import_object(reader), file)
+    return materials
+
+
+class MeshLibrary:
+    """Lazy meshes of one read: the same file (path, time, size) gives the same object."""
+
+    def __init__(self) -> None:
+        self._meshes: dict[tuple[str, int, int], Mesh] = {}
+
+    def mesh(self, path: str | Path) -> Mesh:
+        """The mesh of an existing file; its content is read when it is first looked at."""
+        file = Path(path)
+        status = file.stat()
+        key = (str(file), status.st_mtime_ns, status.st_size)
+        if key not in self._meshes:
+            self._meshes[key] = mesh_geometry(file)
+        return self._meshes[key]
+
+    def __len__(self) -> int:
+        return len(self._meshes)
+
+
+def mesh_geometry(path: str | Path) -> Mesh:
+    """A mesh that loads ``path`` when it is first looked at."""
+    file = Path(path)
+    return Mesh(load=lambda: load_mesh(file), source=str(file), file=str(file))
+
+
+def drop_unused(data: MeshData) -> MeshData:
+    """The mesh without vertices that no face uses; scene files share vertex tables between meshes."""
+    used = np.zeros(len(data.vertices), dtype=bool)
+    used[data.indices] = True
+    if used.all():
+        return data
+    rank = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    per_vertex = {
+        name: rows[used]
+        for name in ("normals", "uvs", "colors")
+        if (rows := getattr(data, name)) is not None
+        and len(rows) == len(data.vertices)
+        and len(rows) != len(data.indices)
+    }
+    return dataclasses.replace(
+        data, vertices=data.vertices[used], indices=rank[data.indices].astype(np.int32), **per_vertex
+    )
+
+
+def _guarded(reader: Any, file: Path) -> Any:
+    """Run a reader on the file's bytes; a failure of any sort becomes a ParseError or LimitError."""
+    run: Callable[[bytes, Path], Any] = reader
+    where = Where(str(file))
+    content = read_bytes(file, MAX_MESH_BYTES)
+    try:
+        return run(content, file)
+    except SimwrightError:
+        raise
+    except (MemoryError, RecursionError, OverflowError):
+        raise LimitError("the mesh is too large or too deeply nested to be read", where=where) from None
+    except Exception as error:  # noqa: BLE001 - third-party parsers fail in every possible way on garbage
+        reason = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
+        raise ParseError(
+            f"the mesh file cannot be understood: {reason}",
+            hint="is it complete, and is it what its name says?",
+            where=where,
+        ) from None
+
+
+def _check_mesh(data: MeshData, file: Path) -> None:
+    where = Where(str(file))
+    if len(data.vertices) == 0 or len(data.indices) == 0:
+        raise ParseError("the mesh has no faces", hint="is it complete?", where=where)
+    if not np.all(np.isfinite(data.vertices)):
+        raise ParseError("the mesh has vertices that are not finite numbers", where=where)
+    low, high = int(data.indices.min()), int(data.indices.max())
+    if low < 0 or high >= len(data.vertices):
+        raise ParseError(
+            f"a face names vertex {high if low >= 0 else low} of {len(data.vertices)}", where=where
+        )

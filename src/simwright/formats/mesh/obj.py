@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wavefront OBJ and its MTL material library.
+
+Polygons stay polygons.  Texture coordinates and normals become one row per face corner; faces of one
+``usemtl`` name become one subset of that name.  Free-form curves, lines and points are not surfaces and are
+left out.  MTL colours are taken as written; its illumination models become metallic-roughness:
+``roughness = sqrt(2 / (Ns + 2))`` unless the file has ``Pr``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.diag import Where
+from simwright.core.errors import InputError, ParseError
+from simwright.core.files import MIB, read_bytes, resolve_inside
+from simwright.core.math3d import Array
+from simwright.model.geometry import Faces, MeshData, Subset
+from simwright.model.material import RenderMaterial, Rgb, Texture
+
+_MAX_MTL_BYTES = 16 * MIB
+
+
+@dataclass(slots=True)
+class _Lines:
+    """What the statements of an OBJ file say, before indices are resolved."""
+
+    points: list[list[float]] = field(default_factory=list)
+    texcoords: list[list[float]] = field(default_factory=list)
+    normals: list[list[float]] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    corners: list[tuple[int, int, int]] = field(default_factory=list)
+    materials: list[int] = field(default_factory=list)
+    names: dict[str, int] = field(default_factory=lambda: {"": 0})
+    libraries: list[str] = field(default_factory=list)
+    material: int = 0
+
+
+def read_obj(content: bytes, file: Path) -> MeshData:
+    """The mesh in the bytes of an OBJ file; ``file`` is named in errors."""
+    lines = _Lines()
+    for number, words in _statements(content):
+        try:
+            _take(lines, words)
+        except (ValueError, IndexError) as error:
+            raise ParseError(
+                f"bad OBJ statement {' '.join(words)[:80]!r}: {error}", where=Where(str(file), number)
+            ) from None
+    return _assemble(lines, file)
+
+
+def _statements(content: bytes) -> Iterator[tuple[int, list[str]]]:
+    """Numbered statements as words; a backslash joins lines."""
+    text = content.decode("utf-8", "replace")
+    if "\\\n" in text or "\\\r\n" in text:
+        text = text.replace("\\\r\n", " ").replace("\\\n", " ")
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.split("#", 1)[0].split()
+        if words:
+            yield number, words
+
+
+def _take(lines: _Lines, words: list[str]) -> None:
+    match words[0]:
+        case "v":
+            if len(words) < 4:
+                raise ValueError("a vertex has three coordinates")
+            lines.points.append([float(w) for w in words[1:7]])
+        case "vt":
+            lines.texcoords.append([float(words[1]), float(words[2]) if len(words) > 2 else 0.0])
+        case "vn":
+            lines.normals.append([float(words[1]), float(words[2]), float(words[3])])
+        case "f":
+            _take_face(lines, words[1:])
+        case "usemtl":
+            name = " ".join(words[1:])
+            lines.material = lines.names.setdefault(name, len(lines.names))
+        case "mtllib":
+            lines.libraries.append(" ".join(words[1:]))
+
+
+def _take_face(lines: _Lines, words: list[str]) -> None:
+    if len(words) < 3:
+        raise ValueError("a face has three corners or more")
+    sizes = (len(lines.points), len(lines.texcoords), len(lines.normals))
+    for word in words:
+        parts = word.split("/")
+        corner = [_index(parts[k], sizes[k]) if k < len(parts) and parts[k] else -1 for k in range(3)]
+        if corner[0] < 0:
+            raise ValueError("a corner names no vertex")
+        lines.corners.append((corner[0], corner[1], corner[2]))
+    lines.counts.append(len(words))
+    lines.materials.append(lines.material)
+
+
+def _index(word: str, size: int) -> int:
+    """Zero-based index of a 1-based or negative OBJ index."""
+    value = int(word)
+    index = value - 1 if value > 0 else size + value
+    if not 0 <= index < size:
+        raise ValueError(f"index {value} is outside 1..{size}")
+    return index
+
+
+def _assemble(lines: _Lines, file: Path) -> MeshData:
+    if not lines.counts:
+        raise ParseError("the OBJ file has no faces", hint="is it complete?", where=Where(str(file)))
+    corners = np.array(lines.corners, dtype=np.int32).reshape(-1, 3)
+    counts: Faces = np.array(lines.counts, dtype=np.int32)
+    vertices = np.array([point[:3] for point in lines.points], dtype=np.float64)
+    colored = all(len(point) == 6 for point in lines.points)
+    colors = np.array([point[3:] for point in lines.points], dtype=np.float64) if colored else None
+    return MeshData(
+        vertices,
+        np.ascontiguousarray(corners[:, 0]),
+        None if np.all(counts == 3) else counts,
+        normals=_per_corner(lines.normals, corners[:, 2], 3, partial=False),
+        uvs=_per_corner(lines.texcoords, corners[:, 1], 2, partial=True),
+        colors=colors,
+        subsets=_subsets(lines),
+    )
+
+
+def _per_corner(
+    rows: list[list[float]], index: npt.NDArray[np.int32], width: int, *, partial: bool
+) -> Array | None:
+    """One row per corner; None if no corner (or, unless ``partial``, not every corner) has one."""
+    named = index >= 0
+    if not named.any() or (not partial and not named.all()):
+        return None
+    table = np.array([*rows, [0.0] * width], dtype=np.float64)
+    return np.asarray(table[np.where(named, index, len(rows))])
+
+
+def _subsets(lines: _Lines) -> tuple[Subset, ...]:
+    used = np.array(lines.materials, dtype=np.int32)
+    return tuple(
+        Subset(name, np.flatnonzero(used == number).astype(np.int32), name)
+        for name, number in lines.names.items()
+        if name and np.any(used == number)
+    )
+
+
+def read_obj_materials(content: bytes, file: Path) -> list[RenderMaterial]:
+    """Materials of the libraries an OBJ file names; a library that is absent has none."""
+    materials: list[RenderMaterial] = []
+    for _, words in _statements(content):
+        if words[0] != "mtllib":
+            continue
+        try:
+            library = resolve_inside(file.parent, " ".join(words[1:]))
+            text = read_bytes(library, _MAX_MTL_BYTES)
+        except InputError:
+            continue
+        known = {material.name for material in materials}
+        materials += [m for m in read_mtl(text, library) if m.name not in known]
+    return materials
+
+
+def read_mtl(content: bytes, file: Path) -> list[RenderMaterial]:
+    """Materials of an MTL file, in order."""
+    materials: list[RenderMaterial] = []
+    for number, words in _statements(content):
+        if words[0] == "newmtl":
+            materials.append(RenderMaterial(" ".join(words[1:]), source=Where(str(file), number)))
+        elif materials:
+            try:
+                _set_property(materials[-1], words, file.parent)
+            except (ValueError, IndexError):
+                raise ParseError(
+                    f"bad MTL statement {' '.join(words)[:80]!r}", where=Where(str(file), number)
+                ) from None
+    return materials
+
+
+_TEXTURES = {
+    "map_kd": ("diffuse", "rgb"),
+    "map_ke": ("emissive", "rgb"),
+    "map_d": ("opacity", "r"),
+    "map_pm": ("metallic", "r"),
+    "map_pr": ("roughness", "r"),
+    "norm": ("normal", "rgb"),
+}
+
+
+def _set_property(material: RenderMaterial, words: list[str], folder: Path) -> None:
+    key = words[0].lower()
+    if key in ("kd", "ke", "ks") and words[1] not in ("spectral", "xyz"):
+        name = {"kd": "diffuse", "ke": "emissive", "ks": "specular"}[key]
+        setattr(material, name, _color(words[1:]))
+    elif key == "d":
+        material.opacity = float(words[-1])
+    elif key == "tr":
+        material.opacity = 1.0 - float(words[1])
+    elif key == "ns" and material.roughness == 0.5:
+        material.roughness = math.sqrt(2.0 / (max(float(words[1]), 0.0) + 2.0))
+    elif key == "ni":
+        material.ior = float(words[1])
+    elif key in ("pm", "pr"):
+        setattr(material, "metallic" if key == "pm" else "roughness", float(words[1]))
+    elif key in _TEXTURES:
+        slot, channel = _TEXTURES[key]
+        image = words[-1].replace("\\", "/")
+        material.textures[slot] = Texture(str(folder / image), channel)
+
+
+def _color(words: list[str]) -> Rgb:
+    values = [float(word) for word in words[:3]]
+    if len(values) == 1:
+        values *= 3
+    red, green, blue = values
+    return red, green, blue

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actuators: MuJoCo's general law, and the plain ones it hides.
+
+Every MuJoCo actuator is ``force = gain(...) * u + bias(...)`` with activation dynamics.  Servos are
+recognised by that law, whichever element wrote it: fixed gain 1 and no bias is a motor; gain kp and bias
+(0, -kp, -kd) a position servo; gain kv and bias (0, 0, -kv) a velocity servo.  The rest is ``general``;
+``settings["mjcf"]`` says what MuJoCo calls it (muscle, cylinder, damper, adhesion, intvelocity ...).  The
+whole law is in the settings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simwright.formats.mjcf.context import Context, make_plain
+from simwright.model.asset import Actuator
+
+_TRANSMISSIONS = {
+    "joint": ("joint", "joint"),
+    "jointinparent": ("joint_in_parent", "joint"),
+    "slidercrank": ("slider_crank", "site"),
+    "tendon": ("tendon", "tendon"),
+    "site": ("site", "site"),
+    "body": ("body", "body"),
+}
+_PLAIN_DYNAMICS = ("none", "filter", "filterexact")
+
+
+def read_actuators(context: Context) -> None:
+    """Actuators in MuJoCo's order."""
+    for index in range(context.count("actuator")):
+        context.asset.actuators.append(_read_actuator(context, index))
+        context.keep("actuator", index, "group", context.model.actuator_group[index], 0)
+        context.keep_user("actuator", index, "actuator_user")
+
+
+def controls_of(context: Context, index: int) -> range:
+    """Addresses of an actuator's controls; before MuJoCo 4.0 there is exactly one."""
+    start = int(context.field("actuator_ctrladr", index, index))
+    return range(start, start + int(context.field("actuator_ctrlnum", index, 1)))
+
+
+def _read_actuator(context: Context, index: int) -> Actuator:
+    model = context.model
+    law = _read_law(context, index)
+    kind, mjcf = classify(law)
+    transmission, target = _read_target(context, index)
+    settings = _read_settings(context, index)
+    if transmission == "body" or "plugin" in settings:
+        kind, mjcf = "general", "plugin" if "plugin" in settings else "adhesion"
+    outputs = int(context.field("actuator_outadr", index, index))
+    actuator = Actuator(
+        name=context.name("actuator", index),
+        kind=kind,
+        target=target,
+        transmission=transmission,
+        gear=_trim(model.actuator_gear[outputs]),
+        settings={"mjcf": mjcf, **law, **settings},
+        path=context.key("actuator", index),
+        source=context.where("actuator", index),
+    )
+    bias = law["bias"]
+    if kind == "position":
+        actuator.stiffness, actuator.damping = law["gain"][0], -bias[2]
+    elif kind == "velocity":
+        actuator.damping = law["gain"][0]
+    controls = controls_of(context, index)
+    if len(controls) == 1 and model.actuator_ctrllimited[controls[0]]:
+        low, high = (float(v) for v in model.actuator_ctrlrange[controls[0]])
+        actuator.control_range = (low, high)
+    elif len(controls) != 1:
+        actuator.settings["controls"] = len(controls)
+        actuator.settings["control_ranges"] = [
+            make_plain(model.actuator_ctrlrange[c]) if model.actuator_ctrllimited[c] else None
+            for c in controls
+        ]
+    if model.actuator_forcelimited[index]:
+        low, high = (float(v) for v in model.actuator_forcerange[index])
+        actuator.force_range = (low, high)
+    return actuator
+
+
+def _read_law(context: Context, index: int) -> dict[str, Any]:
+    model, mujoco = context.model, context.mujoco
+    return {
+        "gain_type": str(mujoco.mjtGain(int(model.actuator_gaintype[index])).name)[7:].lower(),
+        "gain": [float(v) for v in model.actuator_gainprm[index]],
+        "bias_type": str(mujoco.mjtBias(int(model.actuator_biastype[index])).name)[7:].lower(),
+        "bias": [float(v) for v in model.actuator_biasprm[index]],
+        "dynamics_type": str(mujoco.mjtDyn(int(model.actuator_dyntype[index])).name)[6:].lower(),
+        "dynamics": [float(v) for v in model.actuator_dynprm[index]],
+    }
+
+
+def classify(law: dict[str, Any]) -> tuple[str, str]:
+    """The model's kind and MuJoCo's word for an affine law."""
+    gain, bias, dynamics = law["gain"], law["bias"], law["dynamics_type"]
+    types = (law["gain_type"], law["bias_type"])
+    fixed = types[0] == "fixed" and not any(gain[1:])
+    affine = types[1] == "affine" and not any(bias[3:]) and bias[0] == 0.0
+    if fixed and types[1] == "none" and dynamics in _PLAIN_DYNAMICS and gain[0] == 1.0:
+        return ("motor", "motor") if dynamics == "none" else ("general", "general")
+    if fixed and affine and gain[0] > 0.0 and bias[1] == -gain[0] and bias[2] <= 0.0:
+        if dynamics in _PLAIN_DYNAMICS:
+            return "position", "position"
+        return "general", "intvelocity" if dynamics == "integrator" else "general"
+    if fixed and affine and gain[0] > 0.0 and bias[1] == 0.0 and bias[2] == -gain[0]:
+        return ("velocity", "velocity") if dynamics in _PLAIN_DYNAMICS else ("general", "general")
+    return "general", _special_word(law, types)
+
+
+def _special_word(law: dict[str, Any], types: tuple[str, str]) -> str:
+    for word in ("muscle", "dcmotor", "pid", "so3"):
+        if word in types or law["dynamics_type"] == word:
+            return word
+    gain = law["gain"]
+    if types == ("affine", "none") and gain[0] == gain[1] == 0.0 and gain[2] <= 0.0:
+        return "damper"
+    if types == ("fixed", "affine") and law["dynamics_type"] == "filter":
+        return "cylinder"
+    return "general"
+
+
+def _read_target(context: Context, index: int) -> tuple[str, str]:
+    model = context.model
+    kind = str(context.mujoco.mjtTrn(int(model.actuator_trntype[index])).name)[6:].lower()
+    target, reference = (int(v) for v in model.actuator_trnid[index])
+    # MuJoCo 4's orientation actuator turns a ball joint, or a site against a reference site
+    transmission, family = _TRANSMISSIONS.get(kind, (kind, "site" if reference >= 0 else "joint"))
+    if target < 0 or target >= context.count(family):
+        return transmission, ""
+    return transmission, context.name(family, target)
+
+
+def _read_settings(context: Context, index: int) -> dict[str, Any]:
+    model = context.model
+    settings: dict[str, Any] = {}
+    kind = str(context.mujoco.mjtTrn(int(model.actuator_trntype[index])).name)[6:].lower()
+    other = int(model.actuator_trnid[index][1])
+    if other >= 0 and kind in ("site", "slidercrank", "so3"):
+        settings["slider_site" if kind == "slidercrank" else "reference_site"] = context.name("site", other)
+    if kind == "slidercrank":
+        settings["crank_length"] = float(model.actuator_cranklength[index])
+    if model.actuator_actlimited[index]:
+        settings["activation_range"] = make_plain(model.actuator_actrange[index])
+    if model.actuator_actearly[index]:
+        settings["activation_early"] = True
+    reach = model.actuator_lengthrange[int(context.field("actuator_outadr", index, index))]
+    if np.any(reach):
+        settings["length_range"] = make_plain(reach)
+    for name in ("damping", "dampingpoly", "armature", "delay"):
+        value = context.field(f"actuator_{name}", index)
+        if value is not None and np.any(value):
+            settings[name] = make_plain(value)
+    if int(context.field("actuator_plugin", index, -1)) >= 0:
+        settings["plugin"] = context.name("plugin", int(model.actuator_plugin[index]))
+    return settings
+
+
+def _trim(gear: Any) -> tuple[float, ...]:
+    """Gear ratios without trailing zeros, at least one."""
+    values = [float(v) for v in gear]
+    while len(values) > 1 and values[-1] == 0.0:
+        values.pop()
+    return tuple(values)

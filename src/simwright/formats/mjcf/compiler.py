@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MuJoCo's compiler as a quiet function: a file in, a model and its specification out, errors with a place.
+
+MuJoCo by itself prints warnings and writes a log file into the current folder; while it works here its
+warning hook collects them instead, and is put back afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from simwright.core.diag import Level, Reporter, Where, declare
+from simwright.core.errors import ParseError
+from simwright.formats.mjcf.places import Entry, Source
+
+MUJOCO_WARNING = declare(
+    "mjcf-mujoco-warning",
+    Level.WARNING,
+    "MuJoCo warns: {text}",
+    doc="MuJoCo compiled the model with a warning of its own.",
+)
+
+_HINTS = (
+    ("mass and inertia of moving bodies", "give the body an <inertial>, or a geom with mass"),
+    ("unrecognized attribute", "check the spelling in MuJoCo's XML reference"),
+    ("unrecognized element", "check the spelling, and where MJCF allows the element"),
+    ("bad format", "the attribute must hold numbers"),
+    ("repeated name", "names are unique per kind of element; rename one"),
+    ("plugin", "this MuJoCo installation has no such plugin"),
+    ("A + B >= C", "correct the inertia, or set balanceinertia in <compiler>"),
+)
+_LINE = re.compile(r"[Ll]ine (?:number=)?(\d+)")
+_QUOTED = re.compile(r"'([^']+)'")
+_ELEMENT = re.compile(r"Element (name )?'([^']*)'")
+_PREFIX = re.compile(r"^(?:XML Error: |Error: |ParseXML: )+")
+_NUMBERS = re.compile(r"[\s\d.eE+-]*\Z")
+_LOCK = threading.Lock()
+
+
+def compile_model(path: Path, source: Source, reporter: Reporter) -> tuple[Any, Any, Any]:
+    """``(mujoco, specification, model)`` of a main file; what MuJoCo refuses is a ParseError."""
+    import mujoco
+
+    refusals = (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)
+    with _quiet(mujoco) as texts:
+        try:
+            spec = mujoco.MjSpec.from_file(str(path))
+            model = spec.compile()
+        except refusals as error:
+            raise _translate(str(error), source) from None
+    for text in dict.fromkeys(texts):
+        reporter.report(MUJOCO_WARNING, _locate(text, source), text=text.strip().splitlines()[0])
+    return mujoco, spec, model
+
+
+@contextlib.contextmanager
+def _quiet(mujoco: Any) -> Iterator[list[str]]:
+    """Collect MuJoCo's warnings, its own and Python's; both hooks are process-wide: one thread at a time."""
+    texts: list[str] = []
+    with _LOCK, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(texts.append)
+        try:
+            yield texts
+        finally:
+            mujoco.set_mju_user_warning(before)
+            texts.extend(str(warning.message) for warning in caught)
+
+
+def _translate(text: str, source: Source) -> ParseError:
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["unknown error"]
+    message = _PREFIX.sub("", lines[0])
+    hint = next((hint for part, hint in _HINTS if part in text), "")
+    return ParseError(f"MuJoCo refuses the model: {message}", hint=hint, where=_locate(text, source))
+
+
+def _locate(text: str, source: Source) -> Where:
+    """The place MuJoCo names; it gives no line for included files and no file for attached models."""
+    found = _LINE.findall(text)
+    line = int(found[-1]) if found else 0
+    if line > 0 and not source.attached:
+        return Where(source.file, line)
+    candidates = list(source.walk())
+    for narrow in (_is_named, _mentions, _is_no_number):
+        candidates = [e for e in candidates if narrow(e, text)] or candidates
+    if line > 0:
+        candidates = [e for e in candidates if e.where.line == line] or candidates
+    elif found:
+        candidates = [e for e in candidates if e.where.file != source.file] or candidates
+    if len(candidates) == 1 or ("repeated name" in text and candidates):
+        return candidates[-1].where
+    files = {e.where.file for e in candidates}
+    return Where(files.pop()) if len(files) == 1 else Where(source.file)
+
+
+def _is_named(entry: Entry, text: str) -> bool:
+    """Is it the element of MuJoCo's ``Element 'tag'`` or ``Element name 'name'``?"""
+    match = _ELEMENT.search(text)
+    if match is None or not match[2]:
+        return False
+    return bool((entry.name if match[1] else entry.element.tag) == match[2])
+
+
+def _mentions(entry: Entry, text: str) -> bool:
+    attributes = entry.element.attrib
+    return any(q in attributes or q in attributes.values() for q in _QUOTED.findall(text))
+
+
+def _is_no_number(entry: Entry, text: str) -> bool:
+    """Does an attribute that MuJoCo finds badly formatted hold something that is no number?"""
+    if "bad format" not in text:
+        return False
+    values = [entry.element.get(q) or "" for q in _QUOTED.findall(text)]
+    return any(not _NUMBERS.match(value) for value in values if value)

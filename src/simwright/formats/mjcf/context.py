@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every element family needs while reading: the compiled model, names, places and the asset.
+
+MuJoCo allows unnamed elements; the model does not.  An unnamed element gets a name made from what it is
+and where it sits, after all given names are taken.  Attributes the model has no word for are kept as
+extras in namespace ``mjc`` under ``family/name`` (``joint/elbow``, ``geom/pad`` ...), with MJCF's
+attribute name, and only where they differ from MuJoCo's default.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Level, Reporter, Where, declare
+from simwright.core.math3d import Pose
+from simwright.core.names import NameScope
+from simwright.formats.mjcf.places import Source
+from simwright.model.asset import Asset
+from simwright.model.joint import WORLD
+
+NOT_CARRIED = declare(
+    "mjcf-not-carried",
+    Level.WARNING,
+    "{what} {verb} read but not carried into the model: {names}",
+    hint="{advice}",
+    doc="The MJCF file holds something the neutral model cannot express.",
+)
+
+NAMESPACE = "mjc"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """How one kind of element is listed: its object type, its count, its list in MjSpec, its XML section."""
+
+    objects: str
+    count: str
+    listed: str
+    section: str
+
+
+FAMILIES = {
+    "body": Family("BODY", "nbody", "bodies", "body"),
+    "joint": Family("JOINT", "njnt", "joints", "joint"),
+    "geom": Family("GEOM", "ngeom", "geoms", "geom"),
+    "site": Family("SITE", "nsite", "sites", "site"),
+    "camera": Family("CAMERA", "ncam", "cameras", "camera"),
+    "light": Family("LIGHT", "nlight", "lights", "light"),
+    "mesh": Family("MESH", "nmesh", "meshes", "mesh"),
+    "hfield": Family("HFIELD", "nhfield", "hfields", "hfield"),
+    "texture": Family("TEXTURE", "ntex", "textures", "texture"),
+    "material": Family("MATERIAL", "nmat", "materials", "material"),
+    "tendon": Family("TENDON", "ntendon", "tendons", "tendon"),
+    "equality": Family("EQUALITY", "neq", "equalities", "equality"),
+    "actuator": Family("ACTUATOR", "nactuator", "actuators", "actuator"),
+    "sensor": Family("SENSOR", "nsensor", "sensors", "sensor"),
+    "pair": Family("PAIR", "npair", "pairs", "contact"),
+    "exclude": Family("EXCLUDE", "nexclude", "excludes", "contact"),
+    "key": Family("KEY", "nkey", "keys", "keyframe"),
+    "flex": Family("FLEX", "nflex", "flexes", "deformable"),
+    "skin": Family("SKIN", "nskin", "skins", "deformable"),
+    "plugin": Family("PLUGIN", "nplugin", "plugins", "plugin"),
+    "numeric": Family("NUMERIC", "nnumeric", "numerics", "custom"),
+    "text": Family("TEXT", "ntext", "texts", "custom"),
+    "tuple": Family("TUPLE", "ntuple", "tuples", "custom"),
+}
+
+
+_ON_BODIES = {"joint": "jnt", "geom": "geom", "site": "site", "camera": "cam", "light": "light"}
+
+
+@dataclass(slots=True)
+class Context:
+    """One reading: MuJoCo, its specification and compiled model, the text, and the asset being built."""
+
+    mujoco: Any
+    spec: Any
+    model: Any
+    source: Source
+    reporter: Reporter
+    asset: Asset
+    names: dict[str, list[str]] = field(default_factory=dict)
+    specs: dict[str, dict[int, Any]] = field(default_factory=dict)
+    places: dict[tuple[str, int], Where] = field(default_factory=dict)
+
+    def count(self, family: str) -> int:
+        """Number of compiled elements."""
+        count = FAMILIES[family].count
+        if count == "nactuator" and not hasattr(self.model, count):
+            count = "nu"  # MuJoCo before 4.0: one control per actuator
+        return int(getattr(self.model, count))
+
+    def name(self, family: str, index: int) -> str:
+        """The name of a compiled element, the world's and no element's being empty."""
+        if index < 0 or (family == "body" and index == 0):
+            return WORLD
+        return self.names[family][index]
+
+    def key(self, family: str, index: int) -> str:
+        """Where extras of an element are kept, and its path."""
+        return f"{family}/{self.name(family, index)}"
+
+    def given_name(self, family: str, index: int) -> str:
+        """The name in the file, empty if there is none."""
+        kind = getattr(self.mujoco.mjtObj, f"mjOBJ_{FAMILIES[family].objects}")
+        return str(self.mujoco.mj_id2name(self.model, int(kind), index) or "")
+
+    def spec_of(self, family: str, index: int) -> Any | None:
+        """The MjSpec element, for what compiling drops; None for elements the compiler made itself."""
+        if family not in self.specs:
+            listed = getattr(self.spec, FAMILIES[family].listed, ())
+            self.specs[family] = {int(getattr(e, "id", i)): e for i, e in enumerate(listed)}
+        element = self.specs[family].get(index)
+        return element if element is not None and element.name == self.given_name(family, index) else None
+
+    def where(self, family: str, index: int) -> Where:
+        """File and line, as near as the text allows."""
+        if (family, index) not in self.places:
+            self.places[family, index] = self._find_place(family, index)
+        return self.places[family, index]
+
+    def _find_place(self, family: str, index: int) -> Where:
+        name, section = self.given_name(family, index), FAMILIES[family].section
+        info = str(getattr(self.spec_of(family, index), "info", "") or "")
+        found = self.source.find(section, name, info)
+        if found.line is None and family in _ON_BODIES:
+            return self._where_on_body(family, index) or found
+        return found
+
+    def _where_on_body(self, family: str, index: int) -> Where | None:
+        owners = getattr(self.model, f"{_ON_BODIES[family]}_bodyid")
+        same = [int(i) for i in np.flatnonzero(owners == owners[index])]
+        body = self.given_name("body", int(owners[index]))
+        return self.source.find_child(body, family, same.index(index), len(same))
+
+    def field(self, name: str, index: int, default: Any = None) -> Any:
+        """One row of a compiled array, the default where this MuJoCo has no such array."""
+        array = getattr(self.model, name, None)
+        return default if array is None or index >= len(array) else array[index]
+
+    def keep(self, family: str, index: int, attribute: str, value: Any, default: Any = None) -> None:
+        """Keep an attribute the model has no word for, unless it is MuJoCo's default."""
+        if value is None:
+            return
+        plain = make_plain(value)
+        if default is not None and is_same(plain, default):
+            return
+        key, where = self.key(family, index), self.where(family, index)
+        self.asset.extras.keep(NAMESPACE, key, attribute, plain, where)
+
+    def keep_user(self, family: str, index: int, array: str) -> None:
+        """Keep the user data of an element, unless all of it is zero."""
+        values = self.field(array, index)
+        if values is not None and np.any(values):
+            self.keep(family, index, "user", values)
+
+
+def pose_of(position: Any, orientation: Any) -> Pose:
+    """A pose from compiled arrays, copied."""
+    return Pose.of(position, orientation)
+
+
+def make_plain(value: Any) -> Any:
+    """Python numbers and lists instead of numpy ones; see :func:`read_floats` for single precision."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype == np.float32:
+        return read_floats(value) if value.ndim else read_floats(value)[0]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def read_floats(values: Any) -> list[float]:
+    """Numbers of a compiled array; single-precision ones as the shortest decimal that means the same.
+
+    MuJoCo stores looks in single precision: 0.3 in the file comes back as 0.3, not 0.30000001192092896.
+    """
+    array = np.atleast_1d(values)
+    return [float(str(v)) if array.dtype == np.float32 else float(v) for v in array]
+
+
+def is_same(value: Any, default: Any) -> bool:
+    """Equal, numbers up to the precision of MuJoCo's single-precision fields."""
+    if isinstance(value, (list, tuple)):
+        return len(value) == len(default) and all(map(is_same, value, default))
+    if isinstance(value, (str, bool)):
+        return bool(value == default)
+    return math.isclose(value, default, rel_tol=1e-6)
+
+
+def claim_names(context: Context) -> None:
+    """Give every element of every family a unique name, the ones in the file first."""
+    for family in FAMILIES:
+        given = [context.given_name(family, i) for i in range(context.count(family))]
+        scope = NameScope(name for name in given if name)
+        names: list[str] = []
+        context.names[family] = names
+        for index, name in enumerate(given):
+            names.append(name or scope.claim(_make_name(context, family, index)))
+
+
+def _make_name(context: Context, family: str, index: int) -> str:
+    model = context.model
+    if family == "body":
+        parent = context.name("body", int(model.body_parentid[index])) if index else ""
+        return f"{parent}_body" if parent else "body"
+    if family == "joint":
+        kind = str(context.mujoco.mjtJoint(int(model.jnt_type[index])).name)[6:].lower()
+        return f"{context.name('body', int(model.jnt_bodyid[index]))}_{kind}"
+    if family in ("geom", "site"):
+        body = context.name("body", int(getattr(model, f"{family}_bodyid")[index])) or "world"
+        kind = str(context.mujoco.mjtGeom(int(getattr(model, f"{family}_type")[index])).name)[7:].lower()
+        return f"{body}_{kind}" if family == "geom" else f"{body}_site"
+    return family

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the element readers share: the asset being built, the frame graph, and where leftovers go.
+
+Everything SDFormat says and the model has no word for is kept in ``asset.extras`` under the namespace
+``gazebo`` and reported, so that nothing is lost in silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simwright.core.diag import Level, Reporter, declare
+from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.names import NameScope
+from simwright.core.packages import PackageMap
+from simwright.formats.mesh import MeshLibrary
+from simwright.formats.resources import resolve_resource
+from simwright.formats.sdf.document import Document
+from simwright.formats.sdf.poses import FrameGraph, frame_of, scope_of
+from simwright.formats.sdf.tree import Item
+from simwright.formats.xml import UNKNOWN_ELEMENT, Element
+from simwright.model.asset import Asset
+from simwright.model.joint import WORLD
+
+NAMESPACE = "gazebo"
+"""Namespace of everything SDFormat-only in ``asset.extras``."""
+
+KEPT = declare(
+    "sdf-kept-as-extra",
+    Level.INFO,
+    "<{tag}> of {owner!r} has no counterpart in the model",
+    hint="it is kept as an extra in the namespace gazebo",
+    doc="A setting of SDFormat or Gazebo that no field of the model stands for.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Where things on a link go: its body, or the world if the link belongs to a static model.
+
+    ``lift`` is the pose of the link in the body's (or the asset's) frame.
+    """
+
+    body: str
+    link: Item
+    lift: Pose = IDENTITY
+
+
+@dataclass(slots=True)
+class Reading:
+    """One read in progress."""
+
+    asset: Asset
+    reporter: Reporter
+    packages: PackageMap
+    graph: FrameGraph
+    world_name: str = ""
+    meshes: MeshLibrary = field(default_factory=MeshLibrary)
+    names: dict[str, NameScope] = field(default_factory=dict)
+    joint_items: list[Item] = field(default_factory=list)
+
+    def claim(self, kind: str, name: str, owner: str = "") -> str:
+        """A name that is free among its kind: ``name``, else ``owner_name``, else numbered."""
+        taken = self.names.setdefault(kind, NameScope())
+        if owner and name in taken:
+            name = f"{owner}_{name}"
+        return taken.claim(name)
+
+    def seat(self, link: Item) -> Seat:
+        """Where the things on a link go."""
+        if not link.model.static:
+            return Seat(link.key, link)
+        return Seat(WORLD, link, self.graph.pose(frame_of(link)))
+
+    def place(self, seat: Seat, document: Document, element: Element) -> Pose:
+        """Pose, in the seat's body, of an element on the link."""
+        scope = scope_of(seat.link.model)
+        local = self.graph.place(document, element, scope, frame_of(seat.link))
+        return local if seat.lift is IDENTITY else seat.lift @ local
+
+    def resolve(self, document: Document, element: Element, uri: str) -> Path:
+        """The file an address names; an InputError if it cannot be found."""
+        return resolve_resource(uri, document.base, self.packages, document.where(element))
+
+    def keep_rest(
+        self,
+        document: Document,
+        element: Element,
+        owner: str,
+        carried: Collection[str],
+        known: Collection[str] | None = None,
+    ) -> None:
+        """Keep the children that were not carried over as extras of ``owner``, and say so.
+
+        With ``known``, tags in neither collection are reported as not being part of the format.
+        """
+        for child in document.children(element):
+            if child.tag in carried:
+                continue
+            if known is not None and child.tag not in known and ":" not in child.tag and "}" not in child.tag:
+                data = {"tag": child.tag, "parent": element.tag}
+                self.reporter.report(UNKNOWN_ELEMENT, document.where(child), **data)
+                self.keep(document, child, owner)
+            else:
+                self.keep_one(document, child, owner)
+
+    def keep_one(self, document: Document, element: Element, owner: str, prefix: str = "") -> None:
+        """Keep one element as extras of ``owner``, and say so."""
+        self.reporter.report(KEPT, document.where(element), tag=element.tag, owner=owner)
+        self.keep(document, element, owner, prefix)
+
+    def keep(self, document: Document, element: Element, owner: str, prefix: str = "") -> None:
+        """Keep an element and everything in it as extras of ``owner``."""
+        for path, value in flatten(element, prefix):
+            self.asset.extras.keep(NAMESPACE, owner, path, value, document.where(element))
+
+
+def flatten(element: Element, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """``path/to/leaf`` and its value for every leaf and attribute (``path@attribute``) of an element."""
+    tag = re.sub(r"^\{.*\}", "", element.tag)
+    path = f"{prefix}/{tag}" if prefix else tag
+    for name, text in element.attrib.items():
+        yield f"{path}@{name}", text
+    children = [child for child in element if isinstance(child.tag, str)]
+    if not children:
+        yield path, read_value((element.text or "").strip())
+    seen: dict[str, int] = {}
+    for child in children:
+        number = seen[child.tag] = seen.get(child.tag, 0) + 1
+        if number == 1:
+            yield from flatten(child, path)
+        else:
+            for inner, value in flatten(child, path):
+                head, tail = inner[: len(path) + 1 + len(child.tag)], inner[len(path) + 1 + len(child.tag) :]
+                yield f"{head}[{number}]{tail}", value
+
+
+def read_value(text: str) -> Any:
+    """Text as the plainest value it can be: bool, int, float, a tuple of floats, or the text."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    parts = text.split()
+    try:
+        return tuple(float(part) for part in parts) if len(parts) > 1 else text
+    except ValueError:
+        return text

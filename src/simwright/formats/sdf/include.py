@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From XML to the model tree, with every ``<include>`` replaced by what it includes.
+
+An include names a model folder or a file (``model://``, ``package://``, ``file://`` or a path).  In a folder,
+``model.config`` says which file is meant; without it, ``model.sdf``.  Depth and number of includes are
+bounded, and a file that includes itself is reported and left out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from simwright.core.diag import Level, Reporter, declare
+from simwright.core.errors import InputError, LimitError, NotFoundError, ParseError
+from simwright.core.packages import PackageMap
+from simwright.formats.resources import resolve_resource
+from simwright.formats.sdf.document import NEWEST, Document, open_document
+from simwright.formats.sdf.tree import Item, ModelNode, join_scope
+from simwright.formats.xml import Element, parse
+
+MAX_DEPTH = 32
+MAX_INCLUDES = 10_000
+MAX_NESTING = 64
+
+INCLUDE_FAILED = declare(
+    "sdf-include-failed",
+    Level.ERROR,
+    "the include of {uri!r} is left out: {reason}",
+    hint="{advice}",
+    doc="An included model cannot be found or read; the rest of the file is read without it.",
+)
+INCLUDE_CYCLE = declare(
+    "sdf-include-cycle",
+    Level.ERROR,
+    "the include of {uri!r} is left out: {chain} include each other in a circle",
+    hint="remove one of the includes",
+    doc="A file includes itself, directly or through others.",
+)
+NOT_CARRIED = declare(
+    "sdf-not-carried",
+    Level.INFO,
+    "<{tag}> {name!r} is not read: {reason}",
+    doc="An element that describes something an asset does not hold (actors, GUI, saved states ...).",
+)
+NO_NAME = declare(
+    "sdf-no-name",
+    Level.ERROR,
+    "<{tag}> has no name",
+    hint="it is called {name!r}; give it a name attribute",
+    doc="Models, links, joints and frames must be named.",
+)
+
+_IGNORED = {
+    "actor": "animated actors are not part of an asset",
+    "population": "populations are placed by the simulator",
+    "state": "saved states are not part of an asset",
+    "gui": "GUI settings are not part of an asset",
+    "road": "roads have no counterpart",
+}
+_ROOT_TAGS = ("model", "light", "actor", "world")
+
+
+@dataclass(slots=True)
+class TreeBuilder:
+    """Builds the model tree of one file and the files it includes."""
+
+    packages: PackageMap
+    reporter: Reporter
+    stack: list[Path] = field(default_factory=list)
+    opened: dict[Path, Document] = field(default_factory=dict)
+    count: int = 0
+    nesting: int = 0
+
+    def build_top(self, document: Document, element: Element, *, is_world: bool) -> ModelNode:
+        """The node of a ``<world>``, or of a file that holds models."""
+        self.stack.append(document.path.resolve())
+        node = ModelNode(element.get("name", ""), element, document, is_world=is_world)
+        self._fill(node)
+        self.stack.pop()
+        return node
+
+    def _fill(self, node: ModelNode) -> None:
+        document = node.document
+        for child in document.children(node.element):
+            match child.tag:
+                case "model":
+                    node.models.append(self._build_model(node, document, child))
+                case "include":
+                    self._include(node, document, child)
+                case "link":
+                    node.links.append(self._item(node, document, child))
+                case "joint":
+                    node.joints.append(self._item(node, document, child))
+                case "frame":
+                    node.frames.append(self._item(node, document, child))
+                case "light":
+                    node.lights.append(self._item(node, document, child))
+                case "plugin":
+                    node.plugins.append((document, child))
+                case tag if tag in _IGNORED:
+                    self._ignore(document, child)
+
+    def _ignore(self, document: Document, element: Element) -> None:
+        reason = _IGNORED[element.tag]
+        name = element.get("name", "")
+        self.reporter.report(NOT_CARRIED, document.where(element), tag=element.tag, name=name, reason=reason)
+
+    def _name(self, document: Document, element: Element) -> str:
+        name = (element.get("name") or "").strip()
+        if not name:
+            name = f"unnamed_{element.tag}"
+            self.reporter.report(NO_NAME, document.where(element), tag=element.tag, name=name)
+        return name
+
+    def _item(self, node: ModelNode, document: Document, element: Element) -> Item:
+        return Item(self._name(document, element), element, document, node)
+
+    def _build_model(
+        self,
+        parent: ModelNode,
+        document: Document,
+        element: Element,
+        include: Element | None = None,
+    ) -> ModelNode:
+        """The node of a ``<model>``; ``include`` (an element of the parent's file) may override it."""
+        outer = parent.document
+        name = outer.text(include, "name") or self._name(document, element)
+        node = ModelNode(name, element, document, parent)
+        node.merged = include is not None and outer.flag_attribute(include, "merge")
+        node.scope = parent.scope if node.merged else join_scope(parent.scope, name)
+        node.placement_frame = (element.get("placement_frame") or "").strip()
+        node.placer, node.placer_document = element, document
+        node.where = document.where(element) if include is None else outer.where(include)
+        static = document.flag(element, "static")
+        if include is not None:
+            static = outer.flag(include, "static", default=static)
+            node.placement_frame = outer.text(include, "placement_frame") or node.placement_frame
+            if outer.child(include, "pose") is not None:
+                node.placer, node.placer_document = include, outer
+            node.plugins += [(outer, plugin) for plugin in outer.children(include, "plugin")]
+        node.static = parent.static or static
+        self.nesting += 1
+        if self.nesting > MAX_NESTING:
+            where = document.where(element)
+            raise LimitError(f"models are nested more than {MAX_NESTING} deep", where=where)
+        self._fill(node)
+        self.nesting -= 1
+        return node
+
+    def _include(self, parent: ModelNode, document: Document, include: Element) -> None:
+        uri = document.text(include, "uri")
+        where = document.where(include)
+        self.count += 1
+        if self.count > MAX_INCLUDES or len(self.stack) > MAX_DEPTH:
+            raise LimitError(
+                f"more than {MAX_INCLUDES} includes, or includes more than {MAX_DEPTH} deep",
+                hint="is a model included by the models it includes?",
+                where=where,
+            )
+        try:
+            path = self._find_file(uri, document, include)
+            if path in self.stack:
+                ring = [*self.stack[self.stack.index(path) :], path]
+                chain = " -> ".join(step.name for step in ring)
+                self.reporter.report(INCLUDE_CYCLE, where, uri=uri, chain=chain)
+                return
+            if path not in self.opened:
+                self.opened[path] = open_document(path, self.reporter)
+        except InputError as error:
+            advice = error.hint or "correct the address"
+            self.reporter.report(INCLUDE_FAILED, where, uri=uri[:200], reason=error.message, advice=advice)
+            return
+        self.stack.append(path)
+        self._attach(parent, document, include, self.opened[path])
+        self.stack.pop()
+
+    def _attach(self, parent: ModelNode, document: Document, include: Element, included: Document) -> None:
+        """Put what an included file holds in place of the include."""
+        found = next((c for c in included.children(included.root) if c.tag in _ROOT_TAGS), None)
+        where = document.where(include)
+        if found is None or found.tag == "world":
+            reason = "the file holds a world" if found is not None else "the file holds no model"
+            self.reporter.report(
+                INCLUDE_FAILED,
+                where,
+                uri=document.text(include, "uri"),
+                reason=reason,
+                advice="include a file that holds a model",
+            )
+        elif found.tag == "model":
+            parent.models.append(self._build_model(parent, included, found, include))
+        elif found.tag == "light":
+            item = self._item(parent, included, found)
+            item.name = document.text(include, "name") or item.name
+            if document.child(include, "pose") is not None:
+                item.placer, item.placer_document = include, document
+            parent.lights.append(item)
+        else:
+            self._ignore(included, found)
+
+    def _find_file(self, uri: str, document: Document, include: Element) -> Path:
+        where = document.where(include)
+        if not uri:
+            raise NotFoundError("it has no <uri>", hint="add one", where=where)
+        path = resolve_resource(uri, document.base, self.packages, where)
+        file = self._file_of_folder(path) if path.is_dir() else path
+        if file.suffix.lower() == ".urdf":
+            raise ParseError(
+                "it is a URDF file, and an SDFormat file is read by itself",
+                hint="convert it to SDFormat first",
+                where=where,
+            )
+        return file.resolve()
+
+    def _file_of_folder(self, folder: Path) -> Path:
+        """The SDFormat file of a model folder: the newest this reader knows, as ``model.config`` lists."""
+        for manifest in (folder / "model.config", folder / "manifest.xml"):
+            if manifest.is_file():
+                name = _choose_version(parse(manifest, max_bytes=1 << 20))
+                # the manifest names a file beside it; anything else is not followed
+                if name and Path(name).name == name and (folder / name).is_file():
+                    return folder / name
+        if (folder / "model.sdf").is_file():
+            return folder / "model.sdf"
+        raise NotFoundError(
+            f"the folder {folder.name!r} has no model.config that names a file, and no model.sdf",
+            hint="name the SDFormat file itself",
+        )
+
+
+def _choose_version(config: Element) -> str:
+    """File name of the newest ``<sdf>`` entry of a model.config that is not newer than the reader."""
+    best: tuple[tuple[int, int], str] | None = None
+    for entry in config.iter("sdf"):
+        match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", (entry.get("version") or "1.4").strip())
+        version = (int(match.group(1)), int(match.group(2))) if match else (1, 4)
+        if version <= NEWEST and (best is None or version > best[0]):
+            best = (version, (entry.text or "").strip())
+    return best[1] if best else ""

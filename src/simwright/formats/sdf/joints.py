@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``<joint>``: all nine types, gearboxes, screws and mimics (SDFormat specification, joint).
+
+Both joint frames are the joint's own frame seen from its two links, so every coordinate is zero in the pose
+the file describes.  A parent or child may be a link, a frame, a nested model or ``world``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from simwright.core.diag import Level, declare
+from simwright.core.errors import UnknownNameError
+from simwright.core.math3d import IDENTITY, Pose
+from simwright.formats.sdf.axes import read_dof
+from simwright.formats.sdf.context import Reading, Seat
+from simwright.formats.sdf.poses import Frame, describe_scope, frame_of, scope_of
+from simwright.formats.sdf.sensors import read_sensor
+from simwright.formats.sdf.tree import Item
+from simwright.model.asset import Asset
+from simwright.model.joint import WORLD, Dof, Gear, Joint, JointKind, Mimic, Motion
+from simwright.model.kinematics import build_tree
+
+UNKNOWN_LINK = declare(
+    "sdf-unknown-link",
+    Level.ERROR,
+    "the {end} of joint {joint!r} is {name!r}, which does not exist in {scope}",
+    hint="{near}; the joint is left out",
+    doc="A joint names a parent or child that is no link, frame or nested model.",
+)
+UNKNOWN_JOINT_TYPE = declare(
+    "sdf-unknown-joint-type",
+    Level.ERROR,
+    "joint {joint!r} has the type {kind!r}",
+    hint="{near}; the joint is read as fixed",
+    doc="A joint whose type SDFormat does not have.",
+)
+SAME_LINK = declare(
+    "sdf-joint-same-link",
+    Level.ERROR,
+    "joint {joint!r} joins {link} with itself",
+    hint="it is left out; name two different links",
+    doc="Parent and child of a joint are the same link, or are both attached to it.",
+)
+STATIC_JOINT = declare(
+    "sdf-static-joint",
+    Level.INFO,
+    "joint {joint!r} is left out: both its ends are static",
+    doc="Static models do not move, so a joint between two of their links does nothing.",
+)
+BAD_PITCH = declare(
+    "sdf-bad-thread-pitch",
+    Level.ERROR,
+    "joint {joint!r} has a thread_pitch of zero",
+    hint="use screw_thread_pitch [m per revolution]; the joint is read without a pitch",
+    doc="thread_pitch is in radians per metre, so zero would mean an endless pitch.",
+)
+BAD_RATIO = declare(
+    "sdf-bad-gear-ratio",
+    Level.ERROR,
+    "joint {joint!r} has a gearbox_ratio of zero",
+    hint="write the ratio of the two angles; 1 is used",
+    doc="A gearbox whose ratio is zero couples nothing.",
+)
+UNKNOWN_LEADER = declare(
+    "sdf-unknown-leader",
+    Level.ERROR,
+    "joint {joint!r} mimics {name!r}, which {problem}",
+    hint="{near}; the mimic is left out",
+    doc="A mimic names a joint or an axis that does not exist.",
+)
+
+_MOTIONS: dict[str, tuple[JointKind, tuple[Motion, ...]]] = {
+    "fixed": (JointKind.FIXED, ()),
+    "revolute": (JointKind.REVOLUTE, (Motion.HINGE,)),
+    "continuous": (JointKind.REVOLUTE, (Motion.HINGE,)),
+    "prismatic": (JointKind.PRISMATIC, (Motion.SLIDE,)),
+    "ball": (JointKind.BALL, ()),
+    "screw": (JointKind.SCREW, (Motion.HINGE,)),
+    "universal": (JointKind.UNIVERSAL, (Motion.HINGE, Motion.HINGE)),
+    "revolute2": (JointKind.UNIVERSAL, (Motion.HINGE, Motion.HINGE)),
+    "gearbox": (JointKind.GEARBOX, (Motion.HINGE, Motion.HINGE)),
+}
+_AXES = ("axis", "axis2")
+_CARRIED = {
+    "parent", "child", "pose", "axis", "axis2", "sensor", "thread_pitch", "screw_thread_pitch",
+    "gearbox_ratio", "gearbox_reference_body",
+}  # fmt: skip
+_KNOWN = {"physics", "frame", "plugin"}
+
+
+def read_joint(reading: Reading, item: Item) -> None:
+    """Read one joint into the asset; its mimic waits until all joints are known."""
+    document, element = item.document, item.element
+    parent, child = (_find_end(reading, item, tag) for tag in ("parent", "child"))
+    if parent is None or child is None:
+        return
+    (parent_body, parent_pose), (child_body, child_pose) = (_body(reading, end) for end in (parent, child))
+    if parent_body == child_body:
+        _report_same(reading, item, parent_body)
+        return
+    where = document.where(element)
+    pose = reading.graph.pose(frame_of(item))
+    kind, motions = _read_kind(reading, item)
+    joint = Joint(item.key, kind, parent_body, child_body, path=item.scoped, source=where)
+    joint.parent_frame = ~parent_pose @ pose
+    joint.child_frame = _child_frame(item, child, child_pose, pose)
+    names = [item.key] if len(motions) == 1 else [f"{item.key}_{tag}" for tag in _AXES]
+    joint.dofs = [
+        read_dof(reading, item, tag, motion, name)
+        for tag, motion, name in zip(_AXES, motions, names, strict=False)
+    ]
+    if kind is JointKind.BALL:
+        joint.dofs = [Dof(Motion.BALL, name=item.key)]
+        joint.dofs[0].damping = document.value(element, "axis", "dynamics", "damping")
+    elif kind is JointKind.SCREW:
+        joint.dofs[0].pitch = _read_pitch(reading, item)
+    elif kind is JointKind.GEARBOX:
+        joint.gear = _read_gear(reading, item)
+    reading.asset.joints.append(joint)
+    reading.joint_items.append(item)
+    _read_sensors(reading, item, child, joint)
+    carried = _CARRIED if kind is not JointKind.BALL else _CARRIED - set(_AXES)
+    reading.keep_rest(document, element, item.key, carried, {*_KNOWN, *_AXES})
+
+
+def read_mimics(reading: Reading) -> None:
+    """Read ``<mimic>`` of every axis: ``follower = multiplier * (leader - reference) + offset``."""
+    for item in reading.joint_items:
+        for number, tag in enumerate(_AXES):
+            axis = item.document.child(item.element, tag)
+            for element in [] if axis is None else item.document.children(axis, "mimic"):
+                document = item.document
+                leader = _find_leader(reading, item, element.get("joint", ""), element.get("axis", "axis"))
+                follower = reading.asset.joint(item.key).dofs
+                if leader is None or number >= len(follower):
+                    continue
+                multiplier = document.finite(element, "multiplier", default=1.0)
+                reference = document.finite(element, "reference")
+                offset = document.finite(element, "offset") - multiplier * reference
+                mimic = Mimic(follower[number].name, leader.name, multiplier, offset)
+                mimic.source = document.where(element)
+                reading.asset.mimics.append(mimic)
+
+
+def mark_loops(asset: Asset) -> None:
+    """Mark the joints that close a loop.
+
+    A gearbox usually couples two links that hang on hinges of their own, so it gives way first.
+    """
+    gearboxes = [joint for joint in asset.joints if joint.kind is JointKind.GEARBOX]
+    for joint in gearboxes:
+        joint.closes_loop = True
+    for joint in gearboxes:
+        joint.closes_loop = _is_held(asset, joint)
+    for joint in build_tree(asset).loops:
+        joint.closes_loop = True
+
+
+def _is_held(asset: Asset, joint: Joint) -> bool:
+    """Are both ends connected without this joint (and the gearboxes still set aside)?"""
+    links: dict[str, list[str]] = {}
+    for other in asset.joints:
+        if not other.closes_loop:
+            links.setdefault(other.parent, []).append(other.child)
+            links.setdefault(other.child, []).append(other.parent)
+    seen, queue = {joint.parent}, [joint.parent]
+    while queue:
+        for neighbour in links.get(queue.pop(), []):
+            if neighbour not in seen:
+                seen.add(neighbour)
+                queue.append(neighbour)
+    return joint.child in seen
+
+
+def _find_end(reading: Reading, item: Item, tag: str) -> Frame | None:
+    scope = scope_of(item.model)
+    frame = reading.graph.joint_end(item, tag, scope)
+    if frame is None:
+        name = item.document.text(item.element, tag)
+        near = UnknownNameError("link", name, scope.names).hint
+        data: dict[str, Any] = {
+            "end": tag,
+            "joint": item.key,
+            "name": name,
+            "scope": describe_scope(scope),
+            "near": near,
+        }
+        reading.reporter.report(UNKNOWN_LINK, item.document.where(item.element), **data)
+    return frame
+
+
+def _body(reading: Reading, frame: Frame) -> tuple[str, Pose]:
+    """Name and pose of the body a frame moves with; the world for static links."""
+    link = reading.graph.link_of(frame)
+    if link is None or link.model.static:
+        return WORLD, IDENTITY
+    return link.key, reading.graph.pose(frame_of(link))
+
+
+def _child_frame(item: Item, child: Frame, child_pose: Pose, pose: Pose) -> Pose:
+    """The joint frame on the child link, as written where it is written there."""
+    joint = frame_of(item)
+    if joint.base is child and child.tag == "link" and child.item is not None and not child.item.model.static:
+        return joint.raw
+    return ~child_pose @ pose
+
+
+def _report_same(reading: Reading, item: Item, body: str) -> None:
+    where = item.document.where(item.element)
+    if body == WORLD:
+        reading.reporter.report(STATIC_JOINT, where, joint=item.key)
+    else:
+        reading.reporter.report(SAME_LINK, where, joint=item.key, link=f"link {body!r}")
+
+
+def _read_kind(reading: Reading, item: Item) -> tuple[JointKind, tuple[Motion, ...]]:
+    text = (item.element.get("type") or "").strip()
+    if text not in _MOTIONS:
+        near = UnknownNameError("joint type", text, _MOTIONS).hint
+        where = item.document.where(item.element)
+        reading.reporter.report(UNKNOWN_JOINT_TYPE, where, joint=item.key, kind=text, near=near)
+    return _MOTIONS.get(text, _MOTIONS["fixed"])
+
+
+def _read_pitch(reading: Reading, item: Item) -> float:
+    """Advance per angle [m/rad].
+
+    ``screw_thread_pitch`` is metres per turn, right-handed; the older ``thread_pitch`` radians per metre,
+    left-handed.
+    """
+    document = item.document
+    modern = document.value(item.element, "screw_thread_pitch")
+    if modern is not None:
+        return modern / (2.0 * math.pi)
+    old = document.finite(item.element, "thread_pitch", default=1.0)
+    if old == 0.0:
+        reading.reporter.report(BAD_PITCH, document.where(item.element), joint=item.key)
+        return 0.0
+    return -1.0 / old
+
+
+def _read_gear(reading: Reading, item: Item) -> Gear:
+    """SDFormat has ``angle2 = -gearbox_ratio * angle1``; the model has it the other way round."""
+    document = item.document
+    ratio = document.finite(item.element, "gearbox_ratio", default=1.0)
+    if ratio == 0.0:
+        reading.reporter.report(BAD_RATIO, document.where(item.element), joint=item.key)
+        ratio = 1.0
+    name = document.text(item.element, "gearbox_reference_body")
+    what = f"the gearbox_reference_body of joint {item.key!r}"
+    graph, where = reading.graph, document.where(item.element)
+    reference = (
+        graph.world if name == "world" else graph.refer(name, scope_of(item.model), graph.world, where, what)
+    )
+    return Gear(1.0 / ratio, _body(reading, reference)[0])
+
+
+def _read_sensors(reading: Reading, item: Item, child: Frame, joint: Joint) -> None:
+    """Sensors of a joint sit in the joint frame on its child link."""
+    link = reading.graph.link_of(child)
+    if link is None:
+        link = reading.graph.link_of(_find_end(reading, item, "parent") or child)
+    if link is None:
+        return
+    for sensor in item.document.children(item.element, "sensor"):
+        local = ~_body(reading, frame_of(link))[1] @ reading.graph.pose(frame_of(item))
+        body = WORLD if link.model.static else link.key
+        read_sensor(reading, item.document, sensor, Seat(body, item, local), target=joint.name)
+
+
+def _find_leader(reading: Reading, item: Item, name: str, axis: str) -> Dof | None:
+    frame = reading.graph.find(name, scope_of(item.model))
+    key = frame.item.key if frame is not None and frame.tag == "joint" and frame.item else ""
+    joint = next((joint for joint in reading.asset.joints if joint.name == key), None) if key else None
+    number = _AXES.index(axis) if axis in _AXES else -1
+    if joint is not None and 0 <= number < len(joint.dofs):
+        return joint.dofs[number]
+    problem = "is no joint of the model" if joint is None else f"has no {axis!r}"
+    near = UnknownNameError("joint", name, [other.name for other in item.model.joints]).hint
+    data: dict[str, Any] = {"joint": item.key, "name": name, "problem": problem, "near": near}
+    reading.reporter.report(UNKNOWN_LEADER, item.document.where(item.element), **data)
+    return None

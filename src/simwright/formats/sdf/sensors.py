@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``<sensor>`` on links and joints: every type, with its settings and the topics it publishes on.
+
+SDFormat sensors look along +X with Z up, and so does :class:`~simwright.model.asset.Sensor`.  A camera also
+becomes a :class:`~simwright.model.asset.Camera`, which looks along -Z with Y up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from simwright.core.diag import Level, declare
+from simwright.core.math3d import Pose
+from simwright.formats.sdf.context import Reading, Seat, flatten
+from simwright.formats.sdf.document import Document
+from simwright.formats.sdf.plugins import read_plugin
+from simwright.formats.sdf.topics import read_topics
+from simwright.formats.xml import Element
+from simwright.model.asset import Camera, Sensor
+
+UNKNOWN_SENSOR = declare(
+    "sdf-unknown-sensor",
+    Level.WARNING,
+    "sensor {name!r} has the type {kind!r}, which the reader does not know",
+    hint="it is read under that name; is it spelled correctly?",
+    doc="A sensor whose type SDFormat does not have.",
+)
+
+KINDS = {
+    "air_pressure": "air_pressure",
+    "air_speed": "air_speed",
+    "altimeter": "altimeter",
+    "boundingbox": "boundingbox_camera",
+    "boundingbox_camera": "boundingbox_camera",
+    "camera": "camera",
+    "contact": "contact",
+    "custom": "custom",
+    "depth": "depth_camera",
+    "depth_camera": "depth_camera",
+    "force_torque": "force_torque",
+    "gps": "navsat",
+    "gpu_lidar": "lidar",
+    "gpu_ray": "lidar",
+    "imu": "imu",
+    "lidar": "lidar",
+    "logical_camera": "logical_camera",
+    "magnetometer": "magnetometer",
+    "multicamera": "multicamera",
+    "navsat": "navsat",
+    "ray": "lidar",
+    "rfid": "rfid",
+    "rfidtag": "rfid_tag",
+    "rgbd": "rgbd_camera",
+    "rgbd_camera": "rgbd_camera",
+    "segmentation": "segmentation_camera",
+    "segmentation_camera": "segmentation_camera",
+    "sonar": "sonar",
+    "thermal": "thermal_camera",
+    "thermal_camera": "thermal_camera",
+    "wide_angle_camera": "wide_angle_camera",
+    "wideanglecamera": "wide_angle_camera",
+    "wireless_receiver": "wireless_receiver",
+    "wireless_transmitter": "wireless_transmitter",
+}
+"""Sensor types of SDFormat and the plain word the model uses."""
+
+LOOK = Pose.of(q=(0.5, 0.5, -0.5, -0.5))
+"""Orientation of a camera frame (-Z ahead, +Y up) in an SDFormat sensor frame (+X ahead, +Z up)."""
+
+_SETTING_FAMILIES = {
+    "air_pressure", "air_speed", "altimeter", "camera", "contact", "force_torque", "gps", "imu", "lidar",
+    "logical_camera", "magnetometer", "navsat", "ray", "rfid", "rfidtag", "sonar", "transceiver",
+}  # fmt: skip
+_NOT_SETTINGS = {"pose", "update_rate", "plugin", "topic"}
+
+
+def read_sensor(reading: Reading, document: Document, element: Element, seat: Seat, target: str = "") -> None:
+    """Read one sensor, its cameras and its ROS topics."""
+    where = document.where(element)
+    name = reading.claim("sensor", element.get("name") or "sensor", seat.link.key)
+    text = (element.get("type") or "").strip()
+    if text not in KINDS:
+        reading.reporter.report(UNKNOWN_SENSOR, where, name=name, kind=text)
+    pose = reading.place(seat, document, element)
+    sensor = Sensor(name, KINDS.get(text, text or "unknown"), seat.body, pose, target, source=where)
+    sensor.path = f"{seat.link.scoped}::{element.get('name', '')}"
+    rate = document.finite(element, "update_rate")
+    sensor.rate = rate if rate > 0.0 else None
+    sensor.settings = _read_settings(document, element)
+    cameras = list(document.children(element, "camera"))
+    for camera in cameras:
+        made = _read_camera(reading, document, camera, sensor, single=len(cameras) == 1)
+        sensor.target = sensor.target or made.name
+    reading.asset.sensors.append(sensor)
+    before = len(reading.asset.interfaces)
+    for plugin in document.children(element, "plugin"):
+        read_plugin(reading, document, plugin, sensor=sensor)
+    if len(reading.asset.interfaces) == before:
+        read_topics(reading, document, element, sensor)
+
+
+def _read_settings(document: Document, element: Element) -> dict[str, Any]:
+    """Every value below the sensor by a snake_case name, without the name of its family."""
+    settings: dict[str, Any] = {}
+    for child in document.children(element):
+        if child.tag in _NOT_SETTINGS:
+            continue
+        for path, value in flatten(child):
+            parts = path.replace("@", "/").split("/")
+            if len(parts) > 1 and child.tag in _SETTING_FAMILIES:
+                parts = parts[1:]
+            settings["_".join(parts).replace("[", "_").replace("]", "")] = value
+    return settings
+
+
+def _read_camera(
+    reading: Reading, document: Document, element: Element, sensor: Sensor, *, single: bool
+) -> Camera:
+    """The pinhole of a camera; the vertical field of view follows from the horizontal one."""
+    wide = int(document.positive(element, "image", "width", default=320.0))
+    high = int(document.positive(element, "image", "height", default=240.0))
+    horizontal = document.positive(element, "horizontal_fov", default=1.047)
+    tangent = math.tan(min(horizontal, math.pi - 1e-3) / 2.0)
+    offset, _ = document.pose(element)
+    name = sensor.name if single else f"{sensor.name}_{element.get('name') or 'camera'}"
+    camera = Camera(
+        reading.claim("camera", name),
+        sensor.body,
+        sensor.pose @ offset @ LOOK,
+        2.0 * math.atan(tangent * high / wide),
+        (wide, high),
+        document.positive(element, "clip", "near", default=0.1),
+        document.positive(element, "clip", "far", default=100.0),
+        path=sensor.path,
+        source=document.where(element),
+    )
+    reading.asset.cameras.append(camera)
+    return camera

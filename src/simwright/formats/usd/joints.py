@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joints (UsdPhysicsJoint and its kinds): which bodies they hold, and by which frames.
+
+A relationship may name a body, anything below a body, a static prim, or nothing (the world).  A joint that
+names only ``body0`` is turned round, so the world is always the parent; its axes are turned with it, so
+that coordinates keep their sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simwright.core.diag import Level, declare
+from simwright.core.math3d import Pose, quat_multiply, quat_normalize
+from simwright.formats.usd.dofs import read_motion
+from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.placement import decompose
+from simwright.formats.usd.scan import Found, Scan
+from simwright.formats.usd.source import WORLD_FRAME, BodyFrame, Source
+from simwright.formats.usd.units import read_bound
+from simwright.model.joint import WORLD, Joint, JointKind
+
+JOINT_TARGET_MISSING = declare(
+    "usd-joint-target-missing",
+    Level.ERROR,
+    "joint {name!r} names {target} in {relationship}, which does not exist; the joint is left out",
+    hint="correct the relationship, or clear it to mean the world",
+    doc="A body relationship of a joint points to a prim that is not on the stage.",
+    section="1.3",
+)
+JOINT_TARGETS_MANY = declare(
+    "usd-joint-targets-many",
+    Level.WARNING,
+    "{relationship} of joint {name!r} has {count} targets; the first, {target}, is used",
+    hint="a joint side names one prim",
+    doc="A body relationship of a joint has more than one target.",
+)
+JOINT_ON_ITSELF = declare(
+    "usd-joint-on-itself",
+    Level.ERROR,
+    "joint {name!r} holds {body} against itself; it is left out",
+    hint="name two different bodies, or leave one relationship empty for the world",
+    doc="Both sides of a joint resolve to the same body, or both to the world.",
+    section="1.3",
+)
+JOINT_APART = declare(
+    "usd-joint-frames-apart",
+    Level.WARNING,
+    "the two anchors of joint {name!r} are {distance:.3g} m apart",
+    hint="make physics:localPos0 and localPos1 meet where the bodies stand",
+    doc="A joint that holds a point together has two different points as the stage stands; a simulator will "
+    "pull the bodies at the start.",
+)
+
+_APART = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One end of a joint: the body and the joint's frame on it."""
+
+    body: BodyFrame
+    frame: Pose
+
+    @property
+    def world(self) -> Pose:
+        return self.body.pose @ self.frame
+
+
+def read_joints(source: Source, scan: Scan) -> None:
+    """Add every joint that has two ends."""
+    names = choose_names(found.path for found in scan.joints)
+    for found in scan.joints:
+        joint = _read_joint(source, scan, found, names[found.path])
+        if joint is not None:
+            source.joints[found.path] = joint.name
+            source.asset.joints.append(joint)
+
+
+def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | None:
+    first = _read_side(source, scan, found, name, 0)
+    second = _read_side(source, scan, found, name, 1)
+    if first is None or second is None:
+        return None
+    if first.body.name == second.body.name:
+        body = f"body {first.body.name!r}" if first.body.name else "the world"
+        source.reporter.report(JOINT_ON_ITSELF, source.where(found.prim), name=name, body=body)
+        return None
+    turned = second.body.name == WORLD
+    parent, child = (second, first) if turned else (first, second)
+    prim, units = found.prim, source.units
+    kind, dofs, distance = read_motion(source, found, name)
+    if turned:
+        for dof in dofs:
+            dof.axis = -dof.axis
+        dofs.reverse()
+    joint = Joint(
+        name=name,
+        kind=kind,
+        parent=parent.body.name,
+        child=child.body.name,
+        parent_frame=parent.frame,
+        child_frame=child.frame,
+        dofs=dofs,
+        enabled=source.get_flag(prim, "physics:jointEnabled", True),
+        closes_loop=source.get_flag(prim, "physics:excludeFromArticulation", False),
+        collide=source.get_flag(prim, "physics:collisionEnabled", False),
+        break_force=read_bound(source.get_number(prim, "physics:breakForce", np.inf), units.force),
+        break_torque=read_bound(source.get_number(prim, "physics:breakTorque", np.inf), units.inertia),
+        distance=distance,
+        ros_name=str(source.get_authored(prim, "ros:joint:name") or ""),
+        path=found.path,
+        source=source.where(prim),
+    )
+    _check_anchors(source, joint, parent.world, child.world)
+    return joint
+
+
+def _read_side(source: Source, scan: Scan, found: Found, name: str, number: int) -> _Side | None:
+    """The body and frame that ``body0`` or ``body1`` name; None if the target does not exist."""
+    prim, relationship = found.prim, f"physics:body{number}"
+    targets = source.get_targets(prim, relationship)
+    where = source.where(prim, relationship)
+    position = source.get_vector(prim, f"physics:localPos{number}") * source.units.length
+    rotation = quat_normalize(source.get_quaternion(prim, f"physics:localRot{number}"))
+    if not targets or targets[0] == "/":
+        up = Pose.from_matrix(source.units.convert_matrix(np.eye(4)))
+        return _Side(WORLD_FRAME, up @ Pose(position, rotation))
+    if len(targets) > 1:
+        source.reporter.report(
+            JOINT_TARGETS_MANY,
+            where,
+            name=name,
+            relationship=relationship,
+            count=len(targets),
+            target=targets[0],
+        )
+    target = scan.all.get(targets[0])
+    if target is None:
+        source.reporter.report(
+            JOINT_TARGET_MISSING, where, name=name, relationship=relationship, target=targets[0]
+        )
+        return None
+    matrix = source.world_matrix(target.prim)
+    world = Pose(
+        matrix[:3, :3] @ position + matrix[:3, 3],
+        quat_multiply(decompose(matrix).pose.q, rotation),
+    )
+    body = source.body_of(target.owner)
+    return _Side(body, ~body.pose @ world)
+
+
+def _check_anchors(source: Source, joint: Joint, parent: Pose, child: Pose) -> None:
+    """Joints that let nothing slide hold one point of the parent on one of the child."""
+    if joint.kind not in (JointKind.FIXED, JointKind.REVOLUTE, JointKind.BALL) or not joint.enabled:
+        return
+    distance = float(np.linalg.norm(parent.p - child.p))
+    if distance > _APART:
+        source.reporter.report(JOINT_APART, joint.source, name=joint.name, distance=distance)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The OpenUSD reader: a stage becomes an asset, in SI and Z-up (REP-0158 1.3 and 2).
+
+One walk sorts the prims; each element family then has its own file.  Solver schemas are not interpreted
+here: their attributes wait in ``asset.extras``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pxr import Tf, Usd
+
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import ParseError
+from simwright.formats.format import ReadOptions
+from simwright.formats.usd.bindings import Bindings
+from simwright.formats.usd.bodies import read_articulations, read_bodies
+from simwright.formats.usd.environment import read_environment, read_provenance
+from simwright.formats.usd.extended import read_extended
+from simwright.formats.usd.filters import read_filters
+from simwright.formats.usd.instancers import list_geometry, read_instancers, scan_instancers
+from simwright.formats.usd.joints import read_joints
+from simwright.formats.usd.leftovers import keep_leftovers
+from simwright.formats.usd.lights_cameras import read_cameras, read_lights
+from simwright.formats.usd.mass import read_mass
+from simwright.formats.usd.materials import read_materials
+from simwright.formats.usd.messages import report_messages
+from simwright.formats.usd.ros import read_ros
+from simwright.formats.usd.scan import scan_stage
+from simwright.formats.usd.shapes import read_shapes
+from simwright.formats.usd.sites import read_sites
+from simwright.formats.usd.source import Source
+from simwright.formats.usd.topology import check_topology
+from simwright.formats.usd.units import read_units
+from simwright.model.asset import Asset
+from simwright.usd.silence import capture
+
+
+def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
+    """Read a .usd, .usda, .usdc or .usdz file."""
+    from simwright.usd.open import open_stage
+
+    stage = open_stage(path, packages=options.packages, variants=options.variants, reporter=reporter)
+    return read_stage(stage, options, reporter, name=_choose_name(stage, path), file=str(path))
+
+
+def read_stage(
+    stage: Usd.Stage, options: ReadOptions, reporter: Reporter, name: str = "", file: str = ""
+) -> Asset:
+    """Read an open stage.  Its meshes are loaded later, so the asset keeps the stage open."""
+    file = file or str(stage.GetRootLayer().identifier)
+    source = Source(
+        stage=stage,
+        file=file,
+        time=Usd.TimeCode.Default() if options.time is None else Usd.TimeCode(options.time),
+        units=read_units(stage, Where(file), reporter),
+        reporter=reporter,
+        asset=Asset(name or _choose_name(stage, Path(file))),
+    )
+    try:
+        with capture() as messages:
+            _read_all(source)
+    except Tf.ErrorException as error:
+        raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None
+    report_messages(messages, Where(file), reporter)
+    return source.asset
+
+
+def _read_all(source: Source) -> None:
+    """The table of contents."""
+    scan = scan_stage(source)
+    scatters = scan_instancers(source, scan)
+    bindings = Bindings(source, scan, list_geometry(scatters))
+    read_environment(source, scan)
+    read_provenance(source)
+    read_materials(source, bindings)
+    read_bodies(source, scan)
+    read_joints(source, scan)
+    read_articulations(source, scan)
+    read_shapes(source, scan, bindings)
+    read_instancers(source, scatters, bindings)
+    read_extended(source, scan, bindings)
+    read_mass(source, scan)
+    read_sites(source, scan)
+    read_cameras(source, scan)
+    read_lights(source, scan)
+    read_filters(source, scan)
+    read_ros(source, scan)
+    keep_leftovers(source, scan)
+    check_topology(source)
+
+
+def _choose_name(stage: Usd.Stage, path: Path) -> str:
+    """The default prim's name, else the file's."""
+    prim = stage.GetDefaultPrim()
+    return str(prim.GetName()) if prim else path.name.partition(".")[0] or "asset"

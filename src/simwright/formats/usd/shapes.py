@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes: what is seen and what is touched, on its body or on the world.
+
+A prim with PhysicsCollisionAPI is a collider, and seen as well if its purpose is default or render and it is
+visible.  Everything else that is visible is a visual.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pxr import Usd, UsdGeom
+
+from simwright.core.diag import Level, declare
+from simwright.core.math3d import Array
+from simwright.formats.usd.bindings import Bindings
+from simwright.formats.usd.mass import read_shape_mass
+from simwright.formats.usd.meshes import list_subsets, read_mesh
+from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.placement import Placement, decompose
+from simwright.formats.usd.primitives import find_axis_turn, read_primitive
+from simwright.formats.usd.scan import COLLISION, Found, Scan
+from simwright.formats.usd.source import BodyFrame, Source, as_rows
+from simwright.model.asset import Shape
+from simwright.model.geometry import Approximation, Geometry
+
+GEOMETRY_UNSUPPORTED = declare(
+    "usd-geometry-unsupported",
+    Level.WARNING,
+    "{count} {type} prim(s) are not carried, the first at {first}",
+    hint="convert them to meshes",
+    doc="Geometry of a type the model has no word for (curves, points, patches, volumes ...).",
+)
+GEOMETRY_HIDDEN = declare(
+    "usd-geometry-hidden",
+    Level.INFO,
+    "{count} invisible prim(s) that do not collide are not carried, the first at {first}",
+    doc="Geometry that is neither seen nor touched.",
+)
+GEOMETRY_SUBDIVIDED = declare(
+    "usd-geometry-subdivided",
+    Level.INFO,
+    "{count} mesh(es) author a subdivision scheme, the first at {first}; the control mesh is read",
+    hint='author subdivisionScheme = "none" for polygon meshes',
+    doc="Subdivision surfaces are read as the polygons of their control mesh.",
+)
+GEOMETRY_SHEARED = declare(
+    "usd-geometry-sheared",
+    Level.WARNING,
+    "{type} {name!r} is sheared by its ancestors; an unsheared one of about the same size is used",
+    hint="scale the prim itself instead of a rotated ancestor",
+    doc="Scale above a rotation slants a primitive. Meshes are slanted exactly, primitives cannot be.",
+    section="1.1",
+)
+COLLIDER_NOT_GEOMETRY = declare(
+    "usd-collider-not-geometry",
+    Level.WARNING,
+    "PhysicsCollisionAPI is applied to {type} {name!r}, which is no geometry; it has no effect",
+    hint="apply it to the geometry prims below",
+    doc="UsdPhysics colliders are geometry prims.",
+    section="1.3.1",
+)
+
+_SEEN_PURPOSES = frozenset({"default", "render"})
+
+
+def read_shapes(source: Source, scan: Scan, bindings: Bindings) -> None:
+    """Add a shape for every geometry prim."""
+    names = choose_names(found.path for found in scan.geometry)
+    tally = Tally()
+    for found in scan.geometry:
+        body, world = source.body_of(found.owner), source.world_matrix(found.prim)
+        shape = build_shape(source, found, bindings, tally, body=body, world=world)
+        if shape is not None:
+            shape.name = names[found.path]
+            source.shapes[found.path] = shape.name
+            source.asset.shapes.append(shape)
+    tally.report(source)
+    for found in scan.stray_colliders:
+        source.reporter.report(
+            COLLIDER_NOT_GEOMETRY,
+            source.where(found.prim),
+            type=found.type or "prim",
+            name=found.prim.GetName(),
+        )
+
+
+class Tally:
+    """Counts what is left out, so that a thousand curves are one finding."""
+
+    def __init__(self) -> None:
+        self.unsupported: dict[str, list[Found]] = {}
+        self.hidden: list[Found] = []
+        self.subdivided: list[Found] = []
+
+    def report(self, source: Source) -> None:
+        """One finding per kind of omission."""
+        report = source.reporter.report
+        for kind, prims in self.unsupported.items():
+            where = source.where(prims[0].prim)
+            report(GEOMETRY_UNSUPPORTED, where, type=kind, count=len(prims), first=prims[0].path)
+        for finding, prims in ((GEOMETRY_HIDDEN, self.hidden), (GEOMETRY_SUBDIVIDED, self.subdivided)):
+            if prims:
+                report(finding, source.where(prims[0].prim), count=len(prims), first=prims[0].path)
+
+
+def build_shape(
+    source: Source, found: Found, bindings: Bindings, tally: Tally, *, body: BodyFrame, world: Array
+) -> Shape | None:
+    """The shape of a prim that stands at ``world`` on ``body``; None (tallied) if it is left out."""
+    prim, collision = found.prim, COLLISION in found.apis
+    visual = found.visible and (not collision or found.purpose in _SEEN_PURPOSES)
+    if not (visual or collision):
+        tally.hidden.append(found)
+        return None
+    matrix = (~body.pose).matrix @ world
+    turn = find_axis_turn(source, found)
+    placement = decompose(matrix if turn is None else matrix @ turn.matrix)
+    sized = _read_geometry(source, found, bindings, placement, tally)
+    if sized is None:
+        return None
+    shape = Shape(
+        name=prim.GetName(),
+        geometry=sized[0],
+        body=body.name,
+        pose=placement.pose,
+        scale=sized[1],
+        visual=visual,
+        collision=collision,
+        material=bindings.render_name(found),
+        color=_read_color(source, prim),
+        purpose=found.purpose,
+        path=found.path,
+        source=source.where(prim),
+    )
+    if collision:
+        _add_collision(source, found, bindings, shape)
+    return shape
+
+
+def _add_collision(source: Source, found: Found, bindings: Bindings, shape: Shape) -> None:
+    prim = found.prim
+    shape.enabled = source.get_flag(prim, "physics:collisionEnabled", True)
+    shape.physics_material = bindings.physics_name(found)
+    token = source.get(prim, "physics:approximation")
+    if "PhysicsMeshCollisionAPI" in found.apis or token is not None:
+        shape.approximation = Approximation(str(token or "none"))
+    if found.path != found.owner:
+        read_shape_mass(source, found, shape)
+
+
+def _read_geometry(
+    source: Source, found: Found, bindings: Bindings, placement: Placement, tally: Tally
+) -> tuple[Geometry, Array | None] | None:
+    if found.type == "Mesh":
+        scheme = source.get_authored(found.prim, "subdivisionScheme")
+        if scheme not in (None, "none"):
+            tally.subdivided.append(found)
+        materials = {child.GetName(): bindings.subset_name(child) for child in list_subsets(found.prim)}
+        mesh = read_mesh(source, found, materials, placement.stretch)
+        baked = placement.stretch is not None or bool(np.all(placement.scale == 1.0))
+        return mesh, None if baked else placement.scale
+    sized = read_primitive(source, found, placement.scale)
+    if sized is None:
+        tally.unsupported.setdefault(found.type or "untyped", []).append(found)
+    elif placement.stretch is not None:
+        source.reporter.report(
+            GEOMETRY_SHEARED, source.where(found.prim), type=found.type, name=found.prim.GetName()
+        )
+    return sized
+
+
+def _read_color(source: Source, prim: Usd.Prim) -> tuple[float, float, float, float] | None:
+    """The constant display colour and opacity, if there is one."""
+    gprim = UsdGeom.Gprim(prim)
+    color = gprim.GetDisplayColorPrimvar()
+    if not color.HasValue():
+        return None
+    values = as_rows(color.ComputeFlattened(source.time), 3)
+    if len(values) != 1:
+        return None
+    opacity = as_rows(gprim.GetDisplayOpacityPrimvar().Get(source.time), 1)
+    red, green, blue = values[0].tolist()
+    return red, green, blue, float(opacity[0, 0]) if len(opacity) == 1 else 1.0

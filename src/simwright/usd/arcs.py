@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every layer that a stage will compose, checked before the stage is made.
+
+The walk follows sublayers, references and payloads (also those of variants that are not selected), runs the
+guard on each file before OpenUSD opens it, and refuses ``package://`` addresses that leave their package.
+Layers opened here stay open and are the ones the stage uses, so nothing is read twice.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from simwright.core.diag import Level, Reporter, Where, declare
+from simwright.core.errors import InputError, LimitError, ParseError, UnsafePathError
+from simwright.core.packages import SCHEME, PackageMap, split_uri
+from simwright.usd import crate
+from simwright.usd.guard import LAYER_SUFFIXES, check_file
+from simwright.usd.locate import Locator
+
+MAX_LAYERS = 20_000
+"""Most layers one stage may be composed of."""
+
+PACKAGE_UNKNOWN = declare(
+    "usd-package-unknown",
+    Level.ERROR,
+    "ROS package {package!r} was not found (needed by {asset!r})",
+    hint="{advice}",
+    doc="A layer names a package:// address whose package is in none of the places that were searched.",
+)
+LAYER_UNREADABLE = declare(
+    "usd-layer-unreadable",
+    Level.ERROR,
+    "the layer {asset!r} cannot be read: {reason}",
+    hint="{advice}",
+    doc="A layer that is referenced, sublayered or a payload exists but is not a USD layer.",
+)
+_PACKAGE_PREFIX = SCHEME.rstrip("/")
+
+
+def walk_layers(root: Any, packages: PackageMap, reporter: Reporter, locator: Locator) -> list[Any]:
+    """Open, and so hold, every layer reachable from ``root``; call it with the resolver context bound."""
+    return _Walk(packages, reporter, locator).run(root)
+
+
+def open_layer(path: str) -> Any:
+    """Find or open a layer and bring it up to what is on disk, unless it has unsaved changes."""
+    from pxr import Sdf
+
+    layer = Sdf.Layer.FindOrOpen(path)
+    if layer and not layer.dirty:
+        layer.Reload()
+    if layer and not layer.dirty and _is_crate(layer.realPath):
+        _check_specs(layer)
+    return layer
+
+
+def _check_specs(layer: Any) -> None:
+    """Every child that a crate names must be there: OpenUSD ends the process when it looks for one in vain."""
+    from pxr import Sdf, Tf
+
+    lost: list[Any] = []
+
+    def look(path: Any) -> None:
+        if not path.IsTargetPath() and not layer.GetObjectAtPath(path):
+            lost.append(path)
+
+    try:
+        layer.Traverse(Sdf.Path.absoluteRootPath, look)
+    except Tf.ErrorException:
+        lost.append(Sdf.Path.absoluteRootPath)
+    if lost:
+        raise ParseError(
+            f"the crate file is corrupt: {lost[0]} is named but not there",
+            hint="copy or export the file again",
+            where=Where(layer.realPath, prim=str(lost[0].GetPrimPath())),
+        )
+
+
+class _Walk:
+    """One walk: what was seen, and whom to tell."""
+
+    __slots__ = ("checked", "locator", "packages", "reporter")
+
+    def __init__(self, packages: PackageMap, reporter: Reporter, locator: Locator) -> None:
+        self.packages = packages
+        self.reporter = reporter
+        self.locator = locator
+        self.checked: set[str] = set()
+
+    def run(self, root: Any) -> list[Any]:
+        from pxr import Sdf
+
+        seen = {root.identifier}
+        layers = [root]
+        queue = deque(layers)
+        while queue:
+            layer = queue.popleft()
+            for asset in filter(None, layer.GetCompositionAssetDependencies()):
+                self._check_address(layer, asset)
+                identifier = Sdf.ComputeAssetPathRelativeToLayer(layer, asset)
+                if identifier in seen:
+                    continue
+                seen.add(identifier)
+                _check_number(len(seen), root)
+                other = self._open(layer, asset, identifier)
+                if other is not None:
+                    layers.append(other)
+                    queue.append(other)
+        return layers
+
+    def _check_address(self, layer: Any, asset: str) -> None:
+        """A package:// address stays inside a package, and the package is known."""
+        if not asset.startswith(_PACKAGE_PREFIX):
+            return
+        where = self.locator.where_asset(layer, "/", asset)
+        if not asset.startswith(SCHEME):
+            raise UnsafePathError(
+                f"refused: {asset!r} is not a proper package:// address",
+                hint="write package://PACKAGE/path/inside/it",
+                where=where,
+            )
+        name, _ = split_uri(asset, where)
+        if name not in self.packages:
+            advice = self.packages.unknown(name).hint
+            self.reporter.report(PACKAGE_UNKNOWN, where, package=name, asset=asset, advice=advice)
+
+    def _open(self, layer: Any, asset: str, identifier: str) -> Any:
+        """The layer behind an arc, or None: what is missing is told by the stage's own errors."""
+        from pxr import Ar, Tf
+
+        outer = Ar.SplitPackageRelativePathOuter(identifier)[0]
+        resolved = Ar.GetResolver().Resolve(outer).GetPathString()
+        if not resolved or not resolved.lower().endswith(LAYER_SUFFIXES):
+            return None
+        try:
+            if resolved not in self.checked:
+                check_file(resolved)
+                self.checked.add(resolved)
+        except LimitError:
+            raise
+        except InputError as error:
+            if isinstance(error, ParseError) and _is_crate(resolved):
+                raise
+            where = self.locator.where_asset(layer, "/", asset)
+            self.reporter.report(
+                LAYER_UNREADABLE, where, asset=asset, reason=error.message, advice=error.hint
+            )
+            return None
+        try:
+            return open_layer(identifier)
+        except Tf.ErrorException:
+            return None
+
+
+def _is_crate(path: str) -> bool:
+    """Only a damaged crate is dangerous; OpenUSD declines other wrong files by itself."""
+    try:
+        with open(path, "rb") as stream:  # noqa: PTH123 - a resolved path, not a Path
+            return stream.read(len(crate.MAGIC)) == crate.MAGIC
+    except OSError:
+        return False
+
+
+def _check_number(count: int, root: Any) -> None:
+    if count > MAX_LAYERS:
+        raise LimitError(
+            f"the stage is composed of more than {MAX_LAYERS} layers",
+            hint="is it the right file?",
+            where=Where(root.identifier),
+        )

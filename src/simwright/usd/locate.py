@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a prim or a property back to the file and line that says it.
+
+OpenUSD forgets line numbers.  A :class:`Locator` outlines each text layer once (:mod:`simwright.usd.outline`)
+and then answers from a table.  Binary layers, and layers changed in memory, have a file but no line.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from bisect import bisect_left
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.diag import Where
+from simwright.usd.guard import MAX_TEXT_BYTES, is_text
+from simwright.usd.outline import outline_text
+from simwright.usd.text import find_newlines
+
+
+@dataclass(slots=True)
+class TextIndex:
+    """The text of one layer, where its lines end and where its specs are."""
+
+    data: bytes
+    newlines: npt.NDArray[np.int64]
+    places: dict[str, int]
+
+    @classmethod
+    def of(cls, data: bytes) -> TextIndex:
+        """Index a text."""
+        return cls(data, find_newlines(data), outline_text(data))
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of a byte, both from 1; the column counts characters."""
+        line = bisect_left(self.newlines, offset)
+        start = int(self.newlines[line - 1]) + 1 if line else 0
+        return line + 1, len(self.data[start:offset].decode("utf-8", "replace")) + 1
+
+
+class Locator:
+    """Answers "where is it said?" for the layers of a stage; each text layer is read once."""
+
+    __slots__ = ("_indexes",)
+
+    def __init__(self) -> None:
+        self._indexes: dict[str, TextIndex | None] = {}
+
+    @classmethod
+    def for_stage(cls, stage: Any) -> Locator:
+        """A locator for the layers of a stage; files are read when first asked for."""
+        assert stage, "an open stage is needed"
+        return cls()
+
+    def where_prim(self, prim: Any) -> Where:
+        """Where the strongest opinion about the prim is."""
+        spec = _strongest(prim.GetPrimStack())
+        return self.where_spec(spec.layer, spec.path) if spec else Where(prim=str(prim.GetPath()))
+
+    def where_property(self, prop: Any) -> Where:
+        """Where the strongest opinion about the property is, else where its prim is."""
+        spec = _strongest(prop.GetPropertyStack())
+        if spec:
+            return self.where_spec(spec.layer, spec.path)
+        prim = self.where_prim(prop.GetPrim())
+        return Where(prim.file, prim.line, prim.column, prim.prim, prop.GetName())
+
+    def where_spec(self, layer: Any, path: Any) -> Where:
+        """Where a layer declares a path; the nearest declared ancestor if it does not."""
+        return self._where(layer, str(path), "")
+
+    def where_asset(self, layer: Any, path: Any, asset: str) -> Where:
+        """Where a layer writes the asset path ``@asset``, in or after the declaration of a prim."""
+        return self._where(layer, str(path), f"@{asset}")
+
+    def where_mention(self, layer: Any, path: Any, words: str) -> Where:
+        """Where a layer has these words, in or after the declaration of a prim."""
+        return self._where(layer, str(path), words)
+
+    def _where(self, layer: Any, path: str, words: str) -> Where:
+        prim, prop = _split_path(path)
+        file = _file_of(layer)
+        index = self._index(layer)
+        if index is None:
+            return Where(file, prim=prim, prop=prop)
+        offset = find_place(index.places, path)
+        if words:
+            found = index.data.find(words.encode(), offset)
+            offset = found if found >= 0 else offset
+        line, column = index.position(offset)
+        return Where(file, line, column, prim, prop)
+
+    def _index(self, layer: Any) -> TextIndex | None:
+        key = layer.identifier
+        if key not in self._indexes:
+            data = b"" if layer.anonymous or layer.dirty else _read_layer_bytes(layer.realPath)
+            self._indexes[key] = TextIndex.of(data) if is_text(data) else None
+        return self._indexes[key]
+
+
+def _file_of(layer: Any) -> str:
+    """The real file of a layer: links, such as those of ``package://``, are followed."""
+    path = str(layer.realPath)
+    return os.path.realpath(path) if path and "[" not in path else path or str(layer.identifier)
+
+
+def _strongest(stack: list[Any]) -> Any:
+    """The strongest spec that lives in a file; the session layer and other unnamed ones come last."""
+    return next((spec for spec in stack if not spec.layer.anonymous), stack[0] if stack else None)
+
+
+def _split_path(path: str) -> tuple[str, str]:
+    """``/A/B.size`` -> ``("/A/B", "size")``; a target path in brackets belongs to its property."""
+    head = path.split("[", 1)[0]
+    prim, dot, prop = head.rpartition(".")
+    return (prim, prop) if dot and "}" not in prop else (head, "")
+
+
+def find_place(places: dict[str, int], path: str) -> int:
+    """Offset of the path, or of the nearest ancestor that is declared."""
+    prim, prop = _split_path(path)
+    if prop and f"{prim}.{prop}" in places:
+        return places[f"{prim}.{prop}"]
+    while prim and prim not in places:
+        cut = max(prim.rfind("/"), prim.rfind("{"), prim.rfind("}") + 1 if not prim.endswith("}") else 0)
+        prim = prim[:cut] if cut else ""
+    return places.get(prim, 0)
+
+
+def _read_layer_bytes(path: str) -> bytes:
+    """The bytes of a layer file, or of a member of a .usdz package; empty when they cannot be had."""
+    archive, bracket, inside = path.partition("[")
+    try:
+        if bracket and inside.endswith("]") and "[" not in inside:
+            with zipfile.ZipFile(archive) as package:
+                return package.read(inside[:-1])
+        file = Path(path)
+        return file.read_bytes() if path and file.stat().st_size <= MAX_TEXT_BYTES else b""
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        return b""

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opening a stage: guarded, quiet, with our schemas, with packages, with variants chosen.
+
+OpenUSD prints what it does not like and opens what it can.  :func:`open_stage` gives the same stage, but says
+what is wrong through a :class:`~simwright.core.diag.Reporter`, and raises where nothing useful is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import ParseError, UnknownNameError
+from simwright.core.packages import PackageMap
+from simwright.usd.arcs import LAYER_UNREADABLE, PACKAGE_UNKNOWN, open_layer, walk_layers
+from simwright.usd.complaints import explain_failure, report_composition, report_messages
+from simwright.usd.guard import check_file
+from simwright.usd.locate import Locator
+from simwright.usd.packages import context
+from simwright.usd.plugins import register_plugins
+from simwright.usd.silence import capture
+
+
+def open_stage(
+    path: str | Path,
+    *,
+    packages: PackageMap | None = None,
+    variants: Mapping[str, str] | None = None,
+    load: bool = True,
+    reporter: Reporter | None = None,
+) -> Any:
+    """The ``Usd.Stage`` of a .usda, .usdc, .usd or .usdz file.
+
+    ``variants`` maps variant set names to the variants to select, in the session layer, on the default prim
+    and everything below it.  ``load=False`` leaves payloads unloaded.  Composition errors are reported; a
+    root layer that cannot be read, an unsafe address, or a file beyond the limits raises an InputError.
+    """
+    from pxr import Ar, Tf
+
+    file = check_file(path)
+    reporter = Reporter() if reporter is None else reporter
+    packages = PackageMap() if packages is None else packages
+    register_plugins()
+    locator = Locator()
+    first = len(reporter.found)
+    with capture() as messages:
+        resolver_context = context(packages, file)
+        with Ar.ResolverContextBinder(resolver_context):
+            try:
+                layer = open_layer(str(file.absolute()))
+            except Tf.ErrorException as error:
+                raise explain_failure(error, Path(path)) from None
+            if not layer:
+                raise ParseError("OpenUSD cannot open this layer", where=Where(str(path)))
+            held = walk_layers(layer, packages, reporter, locator)
+            stage = _compose(layer, resolver_context, load, Path(path))
+        _select_variants(stage, variants or {}, Where(str(path)))
+        skipped = {
+            str(found.data["asset"]).split("//", 1)[-1].removeprefix("./")
+            for found in reporter.found[first:]
+            if found.kind in (PACKAGE_UNKNOWN.code, LAYER_UNREADABLE.code)
+        }
+        report_composition(stage, skipped, reporter, locator)
+        del held
+    report_messages(messages, reporter, str(path))
+    return stage
+
+
+def _compose(layer: Any, resolver_context: Any, load: bool, file: Path) -> Any:
+    from pxr import Tf, Usd
+
+    rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
+    try:
+        return Usd.Stage.Open(layer, resolver_context, rule)
+    except Tf.ErrorException as error:
+        raise explain_failure(error, file) from None
+
+
+def _select_variants(stage: Any, variants: Mapping[str, str], where: Where) -> None:
+    """Select in the session layer; a selection may bring in further sets, so each is looked for in turn."""
+    from pxr import Usd
+
+    with Usd.EditContext(stage, stage.GetSessionLayer()):
+        for name, variant in variants.items():
+            known: set[str] = set()
+            choices: set[str] = set()
+            found = False
+            for prim in _prims_with_sets(stage):
+                sets = prim.GetVariantSets()
+                known.update(sets.GetNames())
+                if not sets.HasVariantSet(name):
+                    continue
+                choices.update(sets.GetVariantSet(name).GetVariantNames())
+                if variant in sets.GetVariantSet(name).GetVariantNames():
+                    sets.GetVariantSet(name).SetVariantSelection(variant)
+                    found = True
+            if not choices:
+                raise UnknownNameError("variant set", name, known, where=where)
+            if not found:
+                raise UnknownNameError(f"variant of {name!r}", variant, choices, where=where)
+
+
+def _prims_with_sets(stage: Any) -> list[Any]:
+    from pxr import Usd
+
+    root = stage.GetDefaultPrim() or stage.GetPseudoRoot()
+    return [prim for prim in Usd.PrimRange(root, Usd.PrimAllPrimsPredicate) if prim.HasVariantSets()]

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms of prims as poses, and back (REP-0158 1.1: a body has translate and orient, nothing else).
+
+Reading takes any stack of xformOps.  Writing makes exactly ``xformOp:translate`` (double3) and
+``xformOp:orient`` (quatd).  OpenUSD's tools default to quatf, which has seven digits; the REP only says
+quaternion, and double precision is what keeps a round trip exact to 1e-9.
+
+Lengths are in the units of the stage: the format's reader applies metersPerUnit and upAxis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.diag import Where
+from simwright.core.errors import UsageError
+from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_from_matrix, vec3
+
+TRANSLATE = "xformOp:translate"
+ORIENT = "xformOp:orient"
+SCALE = "xformOp:scale"
+ORDER = "xformOpOrder"
+_STANDARD = ((), (TRANSLATE,), (ORIENT,), (TRANSLATE, ORIENT), (TRANSLATE, ORIENT, SCALE))
+_UNIT = vec3(1.0, 1.0, 1.0)
+_SHEAR_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transform:
+    """A pose followed (on the inside) by a scale: a point goes to ``pose.apply(scale * point)``.
+
+    ``sheared`` says that this is only the nearest such pair, ``mirrored`` that the handedness changes (an odd
+    number of scales is negative), ``detached`` that the prim ignores its parent's transform.
+    """
+
+    pose: Pose = IDENTITY
+    scale: Array = _UNIT
+    sheared: bool = False
+    mirrored: bool = False
+    detached: bool = False
+
+    @property
+    def is_rigid(self) -> bool:
+        """Is it a pose and nothing else, to 1e-6?"""
+        return not self.sheared and bool(np.all(np.abs(self.scale - 1.0) <= _SHEAR_TOLERANCE))
+
+    @property
+    def is_uniform(self) -> bool:
+        """Is the scale the same in all directions, to 1e-6 of its size?"""
+        spread = float(np.max(self.scale) - np.min(self.scale))
+        return not self.sheared and spread <= _SHEAR_TOLERANCE * float(np.max(np.abs(self.scale)))
+
+
+def read_local(prim: Any, time: Any = None) -> Transform:
+    """The prim's own transform in its parent; the identity for a prim that has none."""
+    from pxr import Usd, UsdGeom
+
+    xformable = UsdGeom.Xformable(prim)
+    if not xformable:
+        return Transform()
+    when = Usd.TimeCode.Default() if time is None else time
+    direct = _read_standard(xformable, when)
+    if direct is not None:
+        return direct
+    matrix = xformable.GetLocalTransformation(when)
+    found = split_matrix(convert_matrix(matrix))
+    detached = xformable.GetResetXformStack()
+    return Transform(found.pose, found.scale, found.sheared, found.mirrored, detached)
+
+
+def read_world(prim: Any, cache: Any = None) -> Transform:
+    """The prim's transform in the stage; give the same ``UsdGeom.XformCache`` for many prims."""
+    from pxr import UsdGeom
+
+    cache = UsdGeom.XformCache() if cache is None else cache
+    return split_matrix(convert_matrix(cache.GetLocalToWorldTransform(prim)))
+
+
+def read_relative(prim: Any, base: Any, cache: Any = None) -> Transform:
+    """The prim's transform as seen from another prim (or from the stage, for the pseudo-root)."""
+    from pxr import UsdGeom
+
+    cache = UsdGeom.XformCache() if cache is None else cache
+    world = cache.GetLocalToWorldTransform(prim)
+    frame = cache.GetLocalToWorldTransform(base)
+    if abs(frame.GetDeterminant()) < 1e-300:
+        raise UsageError(
+            f"the transform of {base.GetPath()} has no inverse", where=Where(prim=str(base.GetPath()))
+        )
+    return split_matrix(convert_matrix(world * frame.GetInverse()))
+
+
+def convert_matrix(matrix: Any) -> Array:
+    """A ``Gf.Matrix4d`` (row vectors) as a 4x4 column-vector array."""
+    return np.array(matrix, dtype=np.float64).T
+
+
+def split_matrix(matrix: npt.NDArray[Any]) -> Transform:
+    """The pose and scale of an affine 4x4 column-vector matrix."""
+    linear = np.asarray(matrix, dtype=np.float64)[:3, :3]
+    position = vec3(matrix[:3, 3])
+    scale = np.sqrt(np.einsum("ij,ij->j", linear, linear))
+    size = float(scale.max())
+    if size == 0.0 or not np.all(np.isfinite(linear)):
+        return Transform(Pose(position, IDENTITY.q), scale, sheared=not bool(np.all(np.isfinite(linear))))
+    gram = linear.T @ linear
+    skew = float(np.max(np.abs(gram - np.diag(np.diag(gram)))))
+    sheared = skew > _SHEAR_TOLERANCE * size * size
+    mirrored = bool(np.linalg.det(linear / size) < 0.0)
+    if sheared or float(scale.min()) < 1e-12 * size:
+        rotation, signs = _nearest_rotation(linear, mirrored)
+    else:
+        rotation, signs = _fix_handedness(linear / scale, mirrored)
+    return Transform(Pose(position, quat_from_matrix(rotation)), scale * signs, sheared, mirrored)
+
+
+def write_pose(prim: Any, pose: Pose, *, scale: VectorLike | None = None) -> None:
+    """Author translate and orient at the edit target, and remove every other transform opinion there.
+
+    ``scale`` adds ``xformOp:scale``; bodies must not have it, visual geometry may.
+    """
+    from pxr import Gf, Sdf, UsdGeom
+
+    if not UsdGeom.Xformable(prim):
+        raise UsageError(
+            f"a prim of type {str(prim.GetTypeName()) or 'none'!r} has no transform",
+            hint="make it an Xform",
+            where=Where(prim=str(prim.GetPath())),
+        )
+    with Sdf.ChangeBlock():
+        _remove_ops(prim)
+    x, y, z = (float(v) for v in pose.p)
+    w, i, j, k = (float(v) for v in pose.q)
+    values: list[tuple[str, Any, Any]] = [
+        (TRANSLATE, Sdf.ValueTypeNames.Double3, Gf.Vec3d(x, y, z)),
+        (ORIENT, Sdf.ValueTypeNames.Quatd, Gf.Quatd(w, i, j, k)),
+    ]
+    if scale is not None:
+        values.append((SCALE, Sdf.ValueTypeNames.Double3, Gf.Vec3d(*(float(v) for v in scale))))
+    for name, kind, value in values:
+        prim.CreateAttribute(name, kind, custom=False).Set(value)
+    order = prim.CreateAttribute(ORDER, Sdf.ValueTypeNames.TokenArray, False, Sdf.VariabilityUniform)
+    order.Set([name for name, _, _ in values])
+
+
+def _remove_ops(prim: Any) -> None:
+    """Drop the transform properties that the edit target's layer has for the prim."""
+    target = prim.GetStage().GetEditTarget()
+    spec = target.GetPrimSpecForScenePath(prim.GetPath())
+    for prop in list(spec.properties) if spec else []:
+        if prop.name == ORDER or prop.name.startswith("xformOp:"):
+            spec.RemoveProperty(prop)
+
+
+def _read_standard(xformable: Any, when: Any) -> Transform | None:
+    """The common stacks, read without going through a matrix: exact and fast."""
+    prim = xformable.GetPrim()
+    order = tuple(xformable.GetXformOpOrderAttr().Get() or ())
+    if order not in _STANDARD:
+        return None
+    position, turn, scale = IDENTITY.p, IDENTITY.q, _UNIT
+    for name in order:
+        value = prim.GetAttribute(name).Get(when)
+        if value is None:
+            return None
+        if name == TRANSLATE:
+            position = vec3(value)
+        elif name == ORIENT:
+            turn = np.array((value.GetReal(), *value.GetImaginary()), dtype=np.float64)
+        else:
+            scale = vec3(value)
+    if not np.any(turn) or not np.all(np.isfinite(turn)):
+        return None
+    mirrored = bool(np.prod(np.sign(scale)) < 0)
+    return Transform(Pose.of(position, turn), scale, mirrored=mirrored)
+
+
+def _fix_handedness(rotation: Array, mirrored: bool) -> tuple[Array, Array]:
+    """A proper rotation and the signs of the scale; the axis is flipped that turns the least."""
+    signs = np.ones(3)
+    if mirrored:
+        signs[int(np.argmin(np.diag(rotation)))] = -1.0
+    return rotation * signs, signs
+
+
+def _nearest_rotation(linear: Array, mirrored: bool) -> tuple[Array, Array]:
+    """The rotation nearest to a sheared or flat matrix, by singular values."""
+    left, _, right = np.linalg.svd(linear)
+    rotation, signs = _fix_handedness(left @ right, mirrored)
+    if np.linalg.det(rotation) < 0:
+        left[:, 2] *= -1.0
+        rotation, signs = left @ right, np.ones(3)
+    return rotation, signs

@@ -1,0 +1,93 @@
+"""A report with every level, and the schemas that outputs are held to."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from lxml import etree
+
+from simwright.app.report.report import Report, build_asset_report
+from simwright.core.diag import Diagnostic, Fix, Fixable, Level, Reporter, Where, declare
+
+HERE = Path(__file__).resolve().parent
+SARIF_TITLE = "Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"
+
+MESH_MISSING = declare(
+    "test-mesh-missing",
+    Level.ERROR,
+    "mesh file {file!r} does not exist",
+    hint="check the path of {file}",
+    doc="A shape names a mesh file that cannot be found.",
+    section="2.1",
+)
+
+ARM = """\
+<robot name="arm">
+  <link name="base">
+    <visual><mesh filename="a.stl"/></visual>
+\t<mass value="-2"/>
+  </link>
+</robot>
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with the file that the report is about."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm.urdf").write_text(ARM)
+    return tmp_path
+
+
+@pytest.fixture
+def report(folder: Path) -> Report:
+    arm = Reporter()
+    arm.report(MESH_MISSING, Where("arm.urdf", 3, 13, "/arm/base", "mesh"), file="a.stl")
+    arm.add(
+        Diagnostic(
+            "test-mass-negative",
+            Level.WARNING,
+            "the mass is -2 kg",
+            hint="a mass is positive",
+            where=Where("arm.urdf", 4),
+            fix=Fix("compute the mass", Fixable.UNSAFE),
+            data={"mass": -2.0},
+        )
+    )
+    other = [
+        Diagnostic("test-units", Level.INFO, "the unit is cm", where=Where(prim="/World"), fix=Fix("set it"))
+    ]
+    return Report(
+        [
+            build_asset_report("arm.urdf", arm),
+            build_asset_report("clean.usda", []),
+            build_asset_report(folder / "other.usda", other),
+        ],
+        tool_version="1.2.3",
+    )
+
+
+@pytest.fixture(scope="session")
+def sarif_validator() -> jsonschema.Draft7Validator:
+    """The official SARIF 2.1.0 schema, which the schemastore package carries in a web cache."""
+    cache = importlib.metadata.distribution("schemastore").locate_file("schemastore/cache.sqlite")
+    with contextlib.closing(sqlite3.connect(f"file:{cache}?mode=ro&immutable=1", uri=True)) as database:
+        for (value,) in database.execute("SELECT value FROM responses"):
+            if SARIF_TITLE.encode() in value[:600]:
+                text = value[value.index(b"{\r\n") :].decode("utf-8", "replace")
+                schema: Any = json.JSONDecoder().raw_decode(text)[0]
+                assert schema["title"] == SARIF_TITLE
+                return jsonschema.Draft7Validator(schema)
+    raise LookupError("the schemastore package has no SARIF 2.1.0 schema")
+
+
+@pytest.fixture(scope="session")
+def junit_schema() -> etree.XMLSchema:
+    return etree.XMLSchema(etree.parse(HERE / "junit.xsd"))

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import lxml.html
+
+from simwright.app.report.html import render
+from simwright.app.report.report import AssetReport, Report
+from simwright.core.diag import Diagnostic, Level
+
+
+def test_the_page_stands_alone(report: Report) -> None:
+    page = lxml.html.document_fromstring(render(report))
+    assert not page.xpath("//script | //link | //img | //iframe | //@href | //@src | //@onclick")
+    assert "url(" not in render(report)
+    assert "@import" not in render(report)
+    (policy,) = page.xpath("//meta[@http-equiv]/@content")
+    assert policy.startswith("default-src 'none'")
+
+
+def test_every_finding_is_shown_with_its_level(report: Report) -> None:
+    page = lxml.html.document_fromstring(render(report))
+    assert page.xpath("//li/@class") == ["finding error", "finding warning", "finding info"]
+    assert page.xpath("//p[@class='message']/text()") == [
+        "mesh file 'a.stl' does not exist",
+        "the mass is -2 kg",
+        "the unit is cm",
+    ]
+    assert page.find(".//title").text == "simwright: 1 error, 1 warning, 1 info in 3 assets"
+
+
+def test_every_level_has_a_switch_that_its_label_names(report: Report) -> None:
+    page = lxml.html.document_fromstring(render(report))
+    assert (
+        page.xpath("//label/@for") == page.xpath("//input/@id") == ["show-error", "show-warning", "show-info"]
+    )
+    for name in page.xpath("//input/@id"):
+        assert (
+            f"#{name}:not(:checked) ~ main .finding.{name.removeprefix('show-')}"
+            in page.find(".//style").text
+        )
+
+
+def test_assets_with_findings_fold(report: Report) -> None:
+    page = lxml.html.document_fromstring(render(report))
+    assert len(page.xpath("//details[@class='asset']")) == 2
+    assert page.xpath("//div[@class='asset title']/span/text()") == ["clean.usda", "no findings"]
+
+
+def test_the_source_line_is_shown(report: Report) -> None:
+    page = lxml.html.document_fromstring(render(report))
+    first = page.xpath("//pre[@class='source']")[0].text_content().splitlines()
+    assert first == ['3 |     <visual><mesh filename="a.stl"/></visual>', "  |             ^^^^^"]
+
+
+def test_input_is_text_not_markup() -> None:
+    attack = "</p><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
+    finding = Diagnostic(attack, Level.ERROR, attack, hint=attack, data={attack: attack})
+    page = lxml.html.document_fromstring(
+        render(Report([AssetReport(attack, [finding])], tool_version=attack))
+    )
+    assert not page.xpath("//script | //img")
+    assert page.xpath("//p[@class='message']/text()") == [attack]

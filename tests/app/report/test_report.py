@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from simwright import __version__
+from simwright.app.report.report import AssetReport, Report, build_report
+from simwright.core.diag import Diagnostic, Level, Reporter, Where
+
+
+def test_summary_counts_every_level_over_all_assets(report: Report) -> None:
+    assert report.summary() == {"error": 1, "warning": 1, "info": 1}
+    assert report.assets[0].summary() == {"error": 1, "warning": 1, "info": 0}
+    assert report.assets[1].summary() == {"error": 0, "warning": 0, "info": 0}
+
+
+def test_a_report_of_nothing_is_empty() -> None:
+    assert Report().summary() == {"error": 0, "warning": 0, "info": 0}
+    assert Report().tool_version == __version__
+
+
+def test_build_report_sorts_the_findings_of_a_reporter() -> None:
+    reporter = Reporter()
+    for line in (9, 2, 5):
+        reporter.add(Diagnostic("k", Level.INFO, "m", where=Where("a", line)))
+    report = build_report(Path("robots") / "a.urdf", reporter)
+    assert [asset.path for asset in report.assets] == ["robots/a.urdf"]
+    assert [finding.where.line for _, finding in report] == [2, 5, 9]
+
+
+def test_iterating_pairs_each_finding_with_its_asset() -> None:
+    first, second = (Diagnostic("k", Level.INFO, text) for text in ("one", "two"))
+    assets = [AssetReport("a", [first]), AssetReport("b"), AssetReport("c", [second])]
+    assert [(asset.path, finding.message) for asset, finding in Report(assets)] == [
+        ("a", "one"),
+        ("c", "two"),
+    ]

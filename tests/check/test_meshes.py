@@ -1,0 +1,129 @@
+"""Mesh analysis: closed, open, crowded, flipped, convex, self-intersecting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simwright.check.meshes import count_edges, find_self_intersections, make_facts, weld_points
+
+CORNERS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)], np.float32)
+QUADS = np.array(
+    [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)], np.int32
+)
+TRIANGLES = np.concatenate((QUADS[:, [0, 1, 2]], QUADS[:, [0, 2, 3]]))
+
+
+def cube(triangles=TRIANGLES, points=CORNERS):
+    return make_facts(points, np.full(len(triangles), triangles.shape[1]), triangles.reshape(-1))
+
+
+def split(triangles, points):
+    """Every face with corners of its own, as exporters write hard edges."""
+    return np.arange(triangles.size, dtype=np.int32).reshape(triangles.shape), points[triangles.reshape(-1)]
+
+
+def test_cube_is_closed_convex_and_wound_outwards():
+    facts = cube()
+    assert facts.topology.is_closed
+    assert facts.topology.edges == 18
+    assert facts.volume == pytest.approx(1.0)
+    assert facts.is_convex
+    assert facts.is_triangulated
+    assert find_self_intersections(facts) == []
+
+
+def test_quads_are_closed_but_not_triangles():
+    facts = cube(QUADS)
+    assert facts.topology.is_closed
+    assert not facts.is_triangulated
+    assert len(facts.triangles) == 12
+
+
+def test_split_corners_are_welded_by_position():
+    triangles, points = split(TRIANGLES, CORNERS)
+    assert cube(triangles, points).topology.is_closed
+
+
+def test_negative_zero_is_zero():
+    assert weld_points(np.array([(0.0, 0, 0), (-0.0, 0, 0)])).tolist() == [0, 0]
+
+
+def test_a_hole_has_boundary_edges():
+    topology = cube(TRIANGLES[1:]).topology
+    assert (topology.boundary, topology.crowded, topology.flipped) == (3, 0, 0)
+    assert topology.is_manifold
+
+
+def test_one_flipped_face():
+    triangles = TRIANGLES.copy()
+    triangles[0] = triangles[0][::-1]
+    assert cube(triangles).topology.flipped == 3
+
+
+def test_a_fin_makes_a_crowded_edge():
+    points = np.concatenate((CORNERS, [(0.5, 0.5, 3.0)])).astype(np.float32)
+    triangles = np.concatenate((TRIANGLES, [(0, 1, 8)]))
+    assert cube(triangles, points).topology.crowded == 1
+
+
+def test_inside_out_has_negative_volume_but_is_closed():
+    facts = cube(TRIANGLES[:, ::-1])
+    assert facts.volume == pytest.approx(-1.0)
+    assert facts.topology.is_closed
+    assert facts.is_convex
+
+
+def test_degenerate_triangles_do_not_open_the_surface():
+    triangles = np.concatenate((TRIANGLES, [(0, 0, 1), (2, 2, 2)])).astype(np.int32)
+    counted = count_edges(np.full(len(triangles), 3), triangles.reshape(-1))
+    assert counted.boundary == 0
+
+
+def test_a_dented_cube_is_not_convex():
+    points = CORNERS.copy()
+    points[7] = (0.2, 0.2, 0.2)
+    assert not cube(points=points).is_convex
+
+
+def test_two_separate_cubes_are_not_convex():
+    both = np.concatenate((TRIANGLES, TRIANGLES + 8))
+    facts = cube(both, np.concatenate((CORNERS, CORNERS + 5)))
+    assert facts.topology.is_closed
+    assert not facts.is_convex
+
+
+def test_overlapping_cubes_intersect_themselves():
+    both = np.concatenate((TRIANGLES, TRIANGLES + 8))
+    shifted = (CORNERS + (0.3, 0.4, 0.5)).astype(np.float32)
+    facts = cube(both, np.concatenate((CORNERS, shifted)))
+    pairs = find_self_intersections(facts, most=100)
+    assert pairs
+    assert all((a < 12) != (b < 12) for a, b in pairs)
+
+
+def test_touching_cubes_do_not_intersect():
+    both = np.concatenate((TRIANGLES, TRIANGLES + 8))
+    facts = cube(both, np.concatenate((CORNERS, CORNERS + (1, 0, 0))).astype(np.float32))
+    assert find_self_intersections(facts) == []
+
+
+@pytest.mark.parametrize(
+    ("points", "counts", "indices", "words"),
+    [
+        (None, None, None, "no points"),
+        (CORNERS, [3], [0, 1], "add up to 3"),
+        (CORNERS, [3], [0, 1, 8], "reach 8"),
+        (CORNERS, [3], [0, -1, 2], "reach 2"),
+        (np.full((3, 3), np.nan), [3], [0, 1, 2], "not finite"),
+    ],
+)
+def test_nonsense_is_named(points, counts, indices, words):
+    assert words in make_facts(points, counts, indices).problem
+
+
+def test_large_indices_do_not_overflow():
+    points = np.zeros((50_000, 3), np.float32)
+    triangles = np.array([(49_997, 49_998, 49_999), (49_999, 49_998, 49_997)], np.int32)
+    assert count_edges(np.array([3, 3]), triangles.reshape(-1)).is_closed
+    assert len(points) > triangles.max()

@@ -1,0 +1,103 @@
+"""Reading with limits and writing whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from simwright.core.errors import InputError, LimitError, NotFoundError, OutputError, UnsafePathError
+from simwright.core.files import check_readable, read_bytes, resolve_inside, write_atomic, write_folder
+
+
+def test_missing_file_suggests_a_sibling(tmp_path):
+    (tmp_path / "robot.urdf").write_text("x")
+    with pytest.raises(NotFoundError) as caught:
+        check_readable(tmp_path / "robt.urdf")
+    assert "robot.urdf" in caught.value.hint
+
+
+def test_folder_empty_and_nul(tmp_path):
+    with pytest.raises(InputError, match="is a folder"):
+        check_readable(tmp_path)
+    (tmp_path / "e").write_text("")
+    with pytest.raises(InputError, match="empty"):
+        check_readable(tmp_path / "e")
+    with pytest.raises(NotFoundError, match="NUL"):
+        check_readable("a\0b")
+    with pytest.raises(NotFoundError, match="not valid text"):
+        check_readable("lone \ud800 surrogate")
+
+
+def test_fifo_is_refused_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="not a regular file"):
+        check_readable(tmp_path / "pipe")
+
+
+def test_size_limit_is_checked_before_reading(tmp_path):
+    big = tmp_path / "big.xml"
+    with big.open("wb") as stream:
+        stream.truncate(200 << 20)
+    with pytest.raises(LimitError, match="200 MiB; the limit"):
+        read_bytes(big)
+
+
+@pytest.mark.parametrize("bad", ["../x", "a/../../x", "/etc/passwd"])
+def test_path_may_not_leave_its_root(tmp_path, bad):
+    with pytest.raises(UnsafePathError):
+        resolve_inside(tmp_path, bad)
+
+
+def test_link_may_not_leave_its_root(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "out").symlink_to(tmp_path)
+    with pytest.raises(UnsafePathError):
+        resolve_inside(tmp_path / "in", "out/secret")
+    assert resolve_inside(tmp_path / "in", "a/./b") == (tmp_path / "in" / "a" / "b").resolve()
+
+
+def test_atomic_write_replaces_and_keeps_the_mode(tmp_path):
+    target = tmp_path / "deep" / "f.txt"
+    write_atomic(target, "one")
+    target.chmod(0o640)
+    write_atomic(target, b"two")
+    assert target.read_text() == "two"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(target.parent) == ["f.txt"]
+
+
+def test_failed_write_leaves_nothing(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputError):
+        write_atomic(tmp_path / "file" / "below", "y")
+    assert (tmp_path / "file").read_text() == "x"
+
+
+def test_folder_appears_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "asset"
+    with write_folder(target) as staging:
+        (staging / "a").write_text("1")
+        assert not target.exists()
+    assert (target / "a").read_text() == "1"
+    with contextlib.suppress(RuntimeError), write_folder(target) as staging:
+        (staging / "b").write_text("2")
+        raise RuntimeError
+    assert os.listdir(target) == ["a"]
+    with write_folder(target) as staging:
+        (staging / "c").write_text("3")
+    assert os.listdir(target) == ["c"]
+    assert os.listdir(tmp_path) == ["asset"]
+
+
+def test_core_needs_only_the_standard_library_and_numpy():
+    code = (
+        "import sys, pkgutil, importlib, simwright.core as c\n"
+        "[importlib.import_module('simwright.core.' + m.name) for m in pkgutil.iter_modules(c.__path__)]\n"
+        "heavy = {'pxr', 'mujoco', 'lxml', 'trimesh', 'rich', 'click', 'xacro', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,115 @@
+"""Meshes: the coordinates of the file, the pose that was written, one geometry per asset."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from simwright.model.asset import scaled
+from simwright.model.kinematics import forward_kinematics
+from simwright.model.mass import compute_moments
+
+WEDGE = """v 1 1 1
+v 3 1 1
+v 1 2 1
+v 1 1 1.5
+vt 0 0
+vt 1 0
+vt 0.25 0.75
+vt 0 1
+f 1/1 3/3 2/2
+f 1/1 2/2 4/4
+f 2/2 3/3 4/4
+f 1/1 4/4 3/3
+"""
+FILE_VERTICES = {(1, 1, 1), (3, 1, 1), (1, 2, 1), (1, 1, 1.5)}
+
+
+def model(mesh: str, geoms: str = '<geom type="mesh" mesh="m" pos=".1 .2 .3" euler="10 20 30"/>') -> str:
+    return (
+        f'<mujoco><asset><mesh name="m" {mesh}/></asset><worldbody>'
+        f'<body name="a" pos="1 2 3" euler="30 0 0"><freejoint/>{geoms}</body></worldbody></mujoco>'
+    )
+
+
+def world_points(shape, asset):
+    pose = forward_kinematics(asset)[shape.body] @ shape.pose
+    return pose.apply(shape.geometry.data.vertices * scaled(shape))
+
+
+def mujoco_points(path, geom=0):
+    compiled = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(compiled)
+    mujoco.mj_kinematics(compiled, data)
+    mesh = compiled.geom_dataid[geom]
+    start, count = compiled.mesh_vertadr[mesh], compiled.mesh_vertnum[mesh]
+    points = compiled.mesh_vert[start : start + count]
+    return points @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
+
+
+@pytest.mark.parametrize("scale", ["1 1 1", ".5 .5 .5", "1 2 3", "1 -1 1", "-1 -2 3"])
+def test_points_are_where_mujoco_has_them(scale, read_text, tmp_path):
+    asset = read_text(model(f'file="wedge.obj" scale="{scale}"'), wedge__obj=WEDGE)
+    (shape,) = asset.shapes
+    assert np.allclose(world_points(shape, asset), mujoco_points(tmp_path / "model.xml"), atol=1e-6)
+    assert {tuple(np.round(v, 5)) for v in shape.geometry.data.vertices} == FILE_VERTICES
+    assert np.allclose(shape.pose.p, (0.1, 0.2, 0.3), atol=1e-6)
+    assert shape.geometry.file.endswith("wedge.obj")
+
+
+@pytest.mark.parametrize("scale", ["1 1 1", "1 -2 3"])
+def test_faces_look_outwards_as_in_the_file(scale, read_text):
+    (shape,) = read_text(model(f'file="wedge.obj" scale="{scale}"'), wedge__obj=WEDGE).shapes
+    data = shape.geometry.data
+    triangles = data.vertices[data.triangles()]
+    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    outwards = triangles.mean(axis=1) - data.vertices.mean(axis=0)
+    assert np.all(np.einsum("ij,ij->i", normals, outwards) > 0)
+    assert compute_moments(shape.geometry).volume == pytest.approx(1 / 6, rel=1e-5)
+
+
+def test_texture_coordinates_are_those_of_the_file(read_text):
+    (shape,) = read_text(model('file="wedge.obj"'), wedge__obj=WEDGE).shapes
+    data = shape.geometry.data
+    at = {(1, 1, 1): (0, 0), (3, 1, 1): (1, 0), (1, 2, 1): (0.25, 0.75), (1, 1, 1.5): (0, 1)}
+    assert data.uvs is not None
+    assert len(data.uvs) == len(data.indices)
+    for corner, uv in zip(data.indices, data.uvs, strict=True):
+        assert np.allclose(uv, at[tuple(np.round(data.vertices[corner], 5))], atol=1e-6)
+
+
+def test_normals_are_unit_and_per_corner(read_text):
+    (shape,) = read_text(model('file="wedge.obj" scale="1 2 3"'), wedge__obj=WEDGE).shapes
+    data = shape.geometry.data
+    assert data.normals is not None
+    assert len(data.normals) == len(data.indices)
+    assert np.allclose(np.linalg.norm(data.normals, axis=1), 1.0, atol=1e-6)
+
+
+def test_geoms_of_one_asset_share_the_geometry(read_text):
+    geoms = '<geom type="mesh" mesh="m"/><geom type="mesh" mesh="m" pos="1 0 0"/>'
+    first, second = read_text(model('file="wedge.obj"', geoms), wedge__obj=WEDGE).shapes
+    assert first.geometry is second.geometry
+    assert np.allclose(second.pose.p - first.pose.p, (1, 0, 0))
+
+
+def test_a_reference_frame_is_baked_in_and_names_no_file(read_text, tmp_path):
+    asset = read_text(
+        model('file="wedge.obj" refpos="1 1 1" refquat="0 1 0 0" scale="2 2 2"'), wedge__obj=WEDGE
+    )
+    (shape,) = asset.shapes
+    assert (shape.geometry.file, shape.scale) == ("", None)
+    assert np.allclose(world_points(shape, asset), mujoco_points(tmp_path / "model.xml"), atol=1e-6)
+
+
+def test_vertices_in_the_text(read_text):
+    (shape,) = read_text(model('vertex="0 0 0 1 0 0 0 1 0 0 0 1"')).shapes
+    assert shape.geometry.file == ""
+    corners = {tuple(np.round(v, 5) + 0.0) for v in shape.geometry.data.vertices}
+    assert corners == {(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)}
+
+
+def test_a_primitive_fitted_to_a_mesh_is_a_primitive(read_text):
+    (shape,) = read_text(model('file="wedge.obj"', '<geom type="box" mesh="m"/>'), wedge__obj=WEDGE).shapes
+    assert shape.geometry.kind == "box"

@@ -1,0 +1,114 @@
+"""Inertia algebra is exact to 1e-12 relative."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simwright.core.math3d import Pose, matrix_from_quat, quat_from_rpy, quat_normalize
+from simwright.model.inertia import (
+    Inertial,
+    combine,
+    matrix_from_six,
+    point_inertia,
+    principal_axes,
+    six_from_matrix,
+)
+
+EXACT = 1e-12
+components = st.floats(-1, 1)
+quats = st.tuples(components, components, components, components).filter(lambda q: np.linalg.norm(q) > 1e-2)
+offsets = st.tuples(components, components, components)
+positive = st.floats(0.01, 10)
+triples = st.tuples(positive, positive, positive)
+
+
+def relative(a, b):
+    scale = max(np.abs(a).max(), np.abs(b).max(), 1e-300)
+    return np.abs(np.asarray(a) - np.asarray(b)).max() / scale
+
+
+@given(triples, quats)
+def test_principal_axes_give_the_tensor_back(moments, q):
+    rotation = matrix_from_quat(quat_normalize(q))
+    tensor = rotation @ np.diag(moments) @ rotation.T
+    values, axes = principal_axes(tensor)
+    back = matrix_from_quat(axes)
+    assert relative(back @ np.diag(values) @ back.T, tensor) < EXACT
+    assert sorted(values) == pytest.approx(sorted(moments), rel=1e-11)
+    assert np.linalg.norm(axes) == pytest.approx(1, abs=EXACT)
+
+
+def test_diagonal_tensor_keeps_its_diagonal_and_the_identity():
+    values, axes = principal_axes(np.diag((3.0, 1.0, 2.0)))
+    assert values.tolist() == [3, 1, 2]
+    assert axes.tolist() == [1, 0, 0, 0]
+
+
+def test_principal_axes_choose_the_smallest_rotation():
+    small = matrix_from_quat(quat_from_rpy((0.01, -0.02, 0.015)))
+    values, axes = principal_axes(small @ np.diag((3.0, 1.0, 2.0)) @ small.T)
+    assert values == pytest.approx([3, 1, 2])
+    assert 2 * np.arccos(axes[0]) == pytest.approx(0.0269, abs=1e-3)
+
+
+def test_six_values_are_ordered_diagonal_first():
+    assert matrix_from_six((1, 2, 3, 4, 5, 6)).tolist() == [[1, 4, 5], [4, 2, 6], [5, 6, 3]]
+    assert six_from_matrix(matrix_from_six((1, 2, 3, 4, 5, 6))).tolist() == [1, 2, 3, 4, 5, 6]
+
+
+@given(triples, quats, positive)
+def test_from_principal_and_from_six_agree(moments, q, mass):
+    a = Inertial.from_principal(mass, moments, quat_normalize(q), (1, 2, 3))
+    b = Inertial.from_six(mass, a.six, Pose.of((1, 2, 3)))
+    assert relative(a.inertia, b.inertia) < EXACT
+    assert a.com.tolist() == b.com.tolist()
+
+
+@given(triples, offsets, quats, offsets)
+def test_moving_a_body_moves_the_inertia_about_any_point_with_it(moments, p, q, point):
+    body = Inertial(2.5, np.array((0.1, 0.2, 0.3)), np.diag(moments))
+    pose = Pose.of(p, q)
+    moved = body.moved(pose)
+    r = pose.rotation
+    assert relative(moved.about(pose.apply(point)), r @ body.about(point) @ r.T) < 1e-11
+
+
+@given(positive, positive, offsets, offsets)
+def test_sum_of_point_masses_has_the_reduced_mass_inertia(m1, m2, p1, p2):
+    a = Inertial(m1, np.array(p1), np.zeros((3, 3)))
+    b = Inertial(m2, np.array(p2), np.zeros((3, 3)))
+    both = combine([a, b])
+    reduced = m1 * m2 / (m1 + m2)
+    expected = point_inertia(reduced, np.array(p1) - np.array(p2))
+    assert np.abs(both.inertia - expected).max() < EXACT
+    assert both.mass == pytest.approx(m1 + m2)
+
+
+def test_sum_of_nothing_is_nothing():
+    assert combine([]).mass == 0.0
+
+
+@pytest.mark.parametrize(
+    ("diagonal", "good"),
+    [
+        ((1, 1, 1), True),
+        ((1, 1, 2), True),
+        ((1, 1, 2.1), False),
+        ((-1, 1, 1), False),
+        ((np.nan, 1, 1), False),
+    ],
+)
+def test_triangle_inequality(diagonal, good):
+    assert Inertial(1.0, np.zeros(3), np.diag(diagonal)).is_physical() is good
+
+
+def test_negative_mass_is_not_physical():
+    assert not Inertial(-1.0, np.zeros(3), np.eye(3)).is_physical()
+
+
+def test_scaling_the_mass_scales_the_inertia():
+    doubled = Inertial(2.0, np.ones(3), np.eye(3)).scaled_to(4.0)
+    assert (doubled.mass, doubled.inertia[0, 0], doubled.com.tolist()) == (4.0, 2.0, [1, 1, 1])
