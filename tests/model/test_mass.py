@@ -23,7 +23,7 @@ from simwright.model.geometry import (
     Sphere,
 )
 from simwright.model.inertia import Inertial
-from simwright.model.mass import body_inertial, compute_moments, shape_inertial
+from simwright.model.mass import body_inertials, compute_moments, shape_inertial
 from simwright.model.material import PhysicsMaterial
 
 EXACT = 1e-12
@@ -192,7 +192,7 @@ def test_body_mass_comes_from_enabled_colliders_with_material_density():
             Shape("off", Box.of(9, 9, 9), "b", collision=True, enabled=False),
         ],
     )
-    inertial = body_inertial(asset, asset.body("b"))
+    inertial = body_inertials(asset)["b"]
     assert inertial.mass == pytest.approx(7.9)
     assert inertial.com[0] == pytest.approx((7.8 - 0.1) / 7.9)
 
@@ -202,4 +202,4 @@ def test_authored_mass_properties_win():
     asset = Asset(
         "a", bodies=[Body("b", inertial=authored)], shapes=[Shape("x", Sphere(1), "b", collision=True)]
     )
-    assert body_inertial(asset, asset.body("b")) is authored
+    assert body_inertials(asset)["b"] is authored

@@ -23,7 +23,7 @@ from simwright.model.geometry import Geometry, Heightfield, Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint
 from simwright.model.kinematics import Tree, build_tree
-from simwright.model.mass import body_inertial
+from simwright.model.mass import body_inertials
 
 VERSION = 1
 _PLAIN_LISTS = (
@@ -36,7 +36,7 @@ _PLAIN_LISTS = (
 def describe_asset(asset: Asset, findings: list[Diagnostic] | None = None) -> dict[str, Any]:
     """The whole asset as a JSON-ready dictionary."""
     tree = build_tree(asset)
-    inertials = {body.name: body_inertial(asset, body) for body in asset.bodies}
+    inertials = body_inertials(asset)
     geometries = {id(g): index for index, g in enumerate(asset.geometries())}
     return {
         "version": VERSION,

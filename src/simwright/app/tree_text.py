@@ -14,8 +14,11 @@ from simwright.model.asset import Asset, Sensor, Shape
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Mimic, Motion
 from simwright.model.kinematics import Edge, Tree, build_tree
-from simwright.model.mass import body_inertial
+from simwright.model.mass import body_inertials
 from simwright.model.ros import Interface
+
+_MAX_INDENT = 120
+"""A chain deeper than this many columns is no longer indented; its level is told instead."""
 
 _BODY, _JOINT, _NUMBER, _DIM, _TITLE = "bold", "cyan", "green", "dim", "bold underline"
 
@@ -23,7 +26,7 @@ _BODY, _JOINT, _NUMBER, _DIM, _TITLE = "bold", "cyan", "green", "dim", "bold und
 def render_tree(asset: Asset, *, depth: int | None = None) -> Iterator[Text]:
     """Line by line: a heading, the kinematic tree, then everything that hangs on it."""
     tree = build_tree(asset)
-    inertials = {body.name: body_inertial(asset, body) for body in asset.bodies}
+    inertials = body_inertials(asset)
     yield from _heading(asset, tree, inertials)
     yield Text()
     yield from _body_lines(asset, tree, inertials, depth)
@@ -101,10 +104,11 @@ def _branches(
             while stack and stack[-1][3] >= level:
                 stack.pop()
             continue
-        lead = Text(indent + ("└── " if last else "├── "), _DIM)
+        shown = indent if len(indent) <= _MAX_INDENT else f"{indent[:_MAX_INDENT]}… {level} "
+        lead = Text(shown + ("└── " if last else "├── "), _DIM)
         yield _body_line(lead, edge.child, edge, shapes, inertials)
         below = children.get(edge.child, [])
-        wider = indent + ("    " if last else "│   ")
+        wider = indent if len(indent) > _MAX_INDENT else indent + ("    " if last else "│   ")
         stack.extend((e, wider, i == len(below) - 1, level + 1) for i, e in reversed(list(enumerate(below))))
 
 

@@ -54,6 +54,7 @@ class Node:
         "prim",
         "prototype",
         "type",
+        "users",
     )
 
     def __init__(self, prim: Usd.Prim, path: str, kind: PrimKind, parent: Node | None) -> None:
@@ -66,6 +67,8 @@ class Node:
         self.children: list[Node] = []
         self.in_prototype = False
         self.prototype: Node | None = None
+        self.users: list[Node] | None = None
+        """The instances of which this is the prototype's root; None for every other node."""
 
     def has(self, api: str) -> bool:
         """Is an API applied?  A multiple-apply API counts with any instance name."""
@@ -156,7 +159,10 @@ class Snapshot:
                 prim = self.stage.GetPrimAtPath(name)
                 shown[name] = instance.path
                 roots[name] = self._walk(prim, None, shown, instances, in_prototype=True)
-            instance.prototype = roots[name]
+            root = instance.prototype = roots[name]
+            if root.users is None:
+                root.users = []
+            root.users.append(instance)
 
     def _walk(
         self,

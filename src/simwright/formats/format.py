@@ -40,7 +40,8 @@ class Format:
     """A row of the format table.
 
     ``extensions`` are lower case with the dot, longest first where one ends another (``.urdf.xacro``);
-    ``root_tags`` are XML root elements that decide where the extension does not (``.xml``);
+    ``shared_extensions`` (``.xml``) decide only where the content says nothing; ``root_tags`` are XML root
+    elements that decide before any extension;
     ``magic`` are leading bytes that decide.  ``reader`` is ``"module:function"``.
     """
 
@@ -49,6 +50,7 @@ class Format:
     extensions: tuple[str, ...]
     reader: str = ""
     root_tags: tuple[str, ...] = ()
+    shared_extensions: tuple[str, ...] = ()
     magic: tuple[bytes, ...] = ()
 
     def read(self, path: Path, options: ReadOptions, reporter: Reporter) -> Asset:

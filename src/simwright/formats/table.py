@@ -45,6 +45,8 @@ def detect_format(path: str | os.PathLike[str], reporter: Reporter | None = None
     by_extension = next((row for row in formats if name.endswith(row.extensions)), None)
     by_tag = next((row for row in formats if tag and tag in row.root_tags), None)
     chosen = by_tag or by_extension
+    if chosen is None and not tag:
+        chosen = next((row for row in formats if name.endswith(row.shared_extensions)), None)
     if chosen is None:
         raise _unknown_format(file, tag, formats)
     return chosen
@@ -88,7 +90,9 @@ def find_near(path: str | os.PathLike[str]) -> PackageMap:
 
 
 def _unknown_format(file: Path, tag: str, formats: list[Format]) -> ParseError:
-    known = ", ".join(f"{row.title} ({' '.join(row.extensions)})" for row in formats)
+    known = ", ".join(
+        f"{row.title} ({' '.join((*row.extensions, *row.shared_extensions))})" for row in formats
+    )
     if tag:
         message = f"an XML file with root element <{tag}> is in no format Simwright knows"
     else:

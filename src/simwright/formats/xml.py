@@ -17,7 +17,7 @@ import numpy as np
 from lxml import etree
 
 from simwright.core.diag import Level, Reporter, Where, declare
-from simwright.core.errors import ParseError
+from simwright.core.errors import LimitError, ParseError
 from simwright.core.files import MAX_TEXT_BYTES, read_bytes
 from simwright.core.math3d import Array
 
@@ -72,12 +72,11 @@ def parse_bytes(data: bytes, name: str) -> Element:
     except etree.XMLSyntaxError as error:
         line, column = error.position
         text = (error.msg or "not well-formed").split(", line ")[0]
-        hint = ""
+        where = Where(name, line or None, column or None)
         if "xcessive depth" in text:
-            text, hint = f"elements are nested more than {_DEPTH_LIMIT} deep", "is it the right file?"
-        raise ParseError(
-            f"the XML is not well-formed: {text}", hint=hint, where=Where(name, line or None, column or None)
-        ) from None
+            message = f"elements are nested more than {_DEPTH_LIMIT} deep"
+            raise LimitError(message, hint="is it the right file?", where=where) from None
+        raise ParseError(f"the XML is not well-formed: {text}", where=where) from None
 
 
 class XmlReader:

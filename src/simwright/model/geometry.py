@@ -135,10 +135,8 @@ class MeshData:
 
     def triangles(self) -> Faces:
         """``(n, 3)`` counter-clockwise triangles; polygons are fanned from their first corner."""
-        if self.counts is None:
-            triangles = self.indices.reshape(-1, 3)
-        else:
-            triangles = fan_triangles(self.counts, self.indices)
+        counts, indices = self.counts, self.indices
+        triangles = indices.reshape(-1, 3) if counts is None else fan_triangles(counts, indices)
         return triangles[:, ::-1] if self.left_handed else triangles
 
 

@@ -32,6 +32,7 @@ from simwright.model.geometry import (
     Sphere,
 )
 from simwright.model.inertia import Inertial, combine
+from simwright.model.material import PhysicsMaterial
 
 DEFAULT_DENSITY = 1000.0
 """Density where nothing says otherwise [kg/m^3], as UsdPhysics, MuJoCo and Newton have it."""
@@ -209,17 +210,32 @@ def shape_inertial(shape: Shape, density: float | None = None) -> Inertial:
 
 
 def body_inertial(asset: Asset, body: Body) -> Inertial:
-    """The authored mass properties of a body, or those of its enabled colliders.
+    """Mass properties of one body (see :func:`body_inertials`, which is faster for all of them)."""
+    if body.inertial is not None:
+        return body.inertial
+    colliders = [shape for shape in asset.shapes_of(body.name) if shape.collision and shape.enabled]
+    return _collider_inertial(body, colliders, {m.name: m for m in asset.physics_materials})
+
+
+def body_inertials(asset: Asset) -> dict[str, Inertial]:
+    """Mass properties of every body: the authored ones, or those of its enabled colliders.
 
     Density of a collider: its own, else the body's, else its physics material's, else 1000.
     """
-    if body.inertial is not None:
-        return body.inertial
-    materials = {m.name: m for m in asset.physics_materials}
+    materials = {material.name: material for material in asset.physics_materials}
+    colliders: dict[str, list[Shape]] = {}
+    for shape in asset.shapes:
+        if shape.collision and shape.enabled:
+            colliders.setdefault(shape.body, []).append(shape)
+    return {
+        body.name: body.inertial or _collider_inertial(body, colliders.get(body.name, []), materials)
+        for body in asset.bodies
+    }
+
+
+def _collider_inertial(body: Body, colliders: list[Shape], materials: dict[str, PhysicsMaterial]) -> Inertial:
     parts = []
-    for shape in asset.shapes_of(body.name):
-        if not (shape.collision and shape.enabled):
-            continue
+    for shape in colliders:
         material = materials.get(shape.physics_material)
         parts.append(shape_inertial(shape, body.density or (material.density if material else None)))
     return combine(parts)

@@ -65,12 +65,23 @@ class RosContext:
     source: Where = NOWHERE
 
 
+CONTROLLER_ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "diff_drive": (("left", "right"), ("subscriber", "odom")),
+    "joint_trajectory": (("command",), ("server",)),
+    "joint_state_broadcaster": (("state",), ("publisher",)),
+    "rigid_body_twist": ((), ("subscriber",)),
+    "external": (("command", "state"), ()),
+    "ros2_control": (("command", "state"), ()),
+}
+"""Kind of controller -> joint roles and interface roles every reader and writer uses."""
+
+
 @dataclass(slots=True)
 class Controller:
-    """A controller of the registry (diff_drive, joint_trajectory, ...), or one only named (ros2_control).
+    """A controller: one of the registry's kinds, or one that is only named (ros2_control, a plugin).
 
-    ``joints`` maps a role ("command", "left", "right", "state" ...) to joint names; ``interfaces`` a role to
-    interface names.
+    ``joints`` maps a role to joint names and ``interfaces`` a role to interface names; the roles of the known
+    kinds are in :data:`CONTROLLER_ROLES`.
     """
 
     name: str

@@ -62,7 +62,8 @@ def _check_specs(layer: Any) -> None:
     lost: list[Any] = []
 
     def look(path: Any) -> None:
-        if not path.IsTargetPath() and not layer.GetObjectAtPath(path):
+        kind = _spec_kind(path)
+        if kind is not None and not isinstance(layer.GetObjectAtPath(path), kind):
             lost.append(path)
 
     try:
@@ -160,6 +161,19 @@ def _is_crate(path: str) -> bool:
             return stream.read(len(crate.MAGIC)) == crate.MAGIC
     except OSError:
         return False
+
+
+def _spec_kind(path: Any) -> Any:
+    """The class of spec that a path stands for; None where it does not matter."""
+    from pxr import Sdf
+
+    if path.IsPropertyPath():
+        return Sdf.PropertySpec
+    if path.IsPrimPath():
+        return Sdf.PrimSpec
+    if path.IsPrimVariantSelectionPath():
+        return Sdf.VariantSpec if path.GetVariantSelection()[1] else Sdf.VariantSetSpec
+    return None
 
 
 def _check_number(count: int, root: Any) -> None:

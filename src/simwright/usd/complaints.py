@@ -35,6 +35,7 @@ OPENUSD_WARNING = declare(
 _REPORTED_TWICE = "_ReportErrors"
 _SESSION = re.compile(r",@anon:[^@]*@|\s*\(instantiating stage on stage .*\)$", re.DOTALL)
 _SITE = re.compile(r"introduced by @([^@]+)@<([^>]*)>")
+_SECOND_TIME = re.compile(r"Detected when layer @([^@]+)@")
 _OF_LAYER = re.compile(r"sublayer @([^@]+)@ of layer @([^@]+)@")
 _ASSET = re.compile(r"(?:asset|sublayer|path) @([^@]+)@")
 _MEMBER = re.compile(r"@([^@\n]+)@(?:<([^>\n]*)>)?")
@@ -47,7 +48,7 @@ _NAMESPACE = re.compile(r"pxrInternal_v[0-9_]+pxrReserved_+(?:pegtl)?(?:::)?")
 def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locator: Locator) -> None:
     """One diagnostic per composition error of the stage; ``skipped`` assets were reported already."""
     seen: set[str] = set()
-    for error in stage.GetCompositionErrors():
+    for error in sorted(stage.GetCompositionErrors(), key=lambda e: (str(e.rootSite.path), str(e))):
         text = " ".join(_SESSION.sub("", str(error)).split())
         if text in seen:
             continue
@@ -132,10 +133,14 @@ def _place_error(error: Any, text: str, locator: Locator) -> Where:
     name = asset.group(1).rsplit("/", 1)[-1] if asset else ""
     sublayer = _OF_LAYER.search(text)
     site = _SITE.search(text)
+    again = _SECOND_TIME.search(text)
     member = _MEMBER.search(text)
     if sublayer:
         identifier, path = sublayer.group(2), "/"
         name = sublayer.group(1).rsplit("/", 1)[-1]
+    elif again:
+        identifier, path = again.group(1), "/"
+        name = again.group(1).rsplit("/", 1)[-1]
     elif site:
         identifier, path = site.groups()
     elif member:

@@ -26,6 +26,7 @@ _BOOTSTRAP = 88
 _SECTION = struct.Struct("<16sqq")
 _NEEDED = ("TOKENS", "STRINGS", "FIELDS", "FIELDSETS", "PATHS", "SPECS")
 _MAX_SECTIONS = 64
+_SPEC_TYPES = 11
 _OLDEST_COMPRESSED = (0, 4, 0)
 MAX_ITEMS = 10_000_000
 """Most tokens, fields, paths or specs one crate may claim to have."""
@@ -48,6 +49,7 @@ def check_crate(data: memoryview, where: Where, max_depth: int) -> None:
         sections = _read_contents(data)
         _check_counts(data, sections)
         _check_fields(data, sections)
+        _check_specs(data, sections)
         depth = _measure_depth(data, sections["PATHS"])
     except (struct.error, CorruptDataError) as error:
         raise ParseError(
@@ -129,6 +131,21 @@ def _check_fields(data: memoryview, sections: dict[str, Section]) -> None:
     if len(raw) != 8 * number or len(names) != count:
         raise CorruptDataError("tokens or fields are cut off")
     check_values(data, np.frombuffer(raw, dtype="<u8"), names)
+
+
+def _check_specs(data: memoryview, sections: dict[str, Section]) -> None:
+    """Every spec has a path, a field set and a type that exist."""
+    section = sections["SPECS"]
+    (count,) = _read_words(data, section, 1)
+    (paths,) = _read_words(data, sections["PATHS"], 1)
+    (field_sets,) = _read_words(data, sections["FIELDSETS"], 1)
+    if not count:
+        raise CorruptDataError("there is no root")
+    limits = ((0, paths), (0, field_sets), (1, _SPEC_TYPES + 1))
+    for block, (low, high) in zip(_read_blocks(data, section, section.start + 8, 3), limits, strict=True):
+        numbers = decode_integers(block, count)
+        if numbers.min() < low or numbers.max() >= high:
+            raise CorruptDataError("a spec points nowhere")
 
 
 def _check_count(what: str, count: int, most: int) -> None:

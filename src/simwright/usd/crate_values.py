@@ -22,6 +22,39 @@ _PLACE = np.uint64((1 << 48) - 1)
 _PATHS, _TOKENS, _SAMPLES, _DOUBLES, _OFFSETS, _STRINGS = 40, 41, 46, 48, 49, 50
 _VECTORS = (_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS)
 """Value types that start with their length."""
+_SIZES = np.ones(256, dtype=np.uint64)
+"""Bytes of one element, by value type."""
+_SIZES[3:31] = (
+    4,
+    4,
+    8,
+    8,
+    2,
+    4,
+    8,
+    4,
+    4,
+    4,
+    32,
+    72,
+    128,
+    32,
+    16,
+    8,
+    16,
+    8,
+    4,
+    8,
+    24,
+    12,
+    6,
+    12,
+    32,
+    16,
+    8,
+    16,
+)
+_SIZES[[_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS, 56]] = (4, 4, 8, 16, 4, 8)
 _WIDE_COUNTS = (0, 7, 0)
 """Since this version the length of an array has 64 bits."""
 
@@ -40,13 +73,15 @@ def _check_lengths(source: npt.NDArray[np.uint8], values: Words) -> None:
     places = _places(values)
     if np.any(places >= len(source)):
         raise CorruptDataError("a value lies outside the file")
-    listed = np.isin(_kinds(values), _VECTORS)
+    kinds = _kinds(values)
+    listed = np.isin(kinds, _VECTORS)
     if tuple(source[8:11]) >= _WIDE_COUNTS:
         listed |= (values & _ARRAY) != 0
     listed &= places > 0
     counts = _read_words(source, places[listed])
     room = (len(source) - places[listed]).astype(np.uint64)
-    room[(values[listed] & _COMPRESSED) != 0] *= np.uint64(MAX_RATIO * 4)
+    packed = (values[listed] & _COMPRESSED) != 0
+    room = np.where(packed, room * np.uint64(MAX_RATIO * 4), room // _SIZES[kinds[listed]])
     if np.any(counts > room):
         raise CorruptDataError("a list is longer than the file")
 

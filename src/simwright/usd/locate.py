@@ -140,6 +140,9 @@ def _read_layer_bytes(path: str) -> bytes:
             with zipfile.ZipFile(archive) as package:
                 return package.read(inside[:-1])
         file = Path(path)
+        if path.lower().endswith(".usdz"):
+            with zipfile.ZipFile(file) as package:
+                return package.read(package.infolist()[0])
         return file.read_bytes() if path and file.stat().st_size <= MAX_TEXT_BYTES else b""
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile, NotImplementedError):
+    except (OSError, LookupError, ValueError, zipfile.BadZipFile, NotImplementedError):
         return b""

@@ -12,7 +12,6 @@ import struct
 import numpy as np
 import numpy.typing as npt
 
-
 MAX_RATIO = 256
 """A compressed byte never stands for more bytes than this (a property of LZ4)."""
 

@@ -7,6 +7,7 @@ needs no plugin to be registered and works for a stranger's submission too.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -194,7 +195,7 @@ def _read_class(spec: Any, prefix: str, lines: LineMap) -> SchemaClass:
         name=name,
         cpp_name=prefix + str(data.get("className", name)),
         kind=str(data.get("apiSchemaType", "singleApply")) if is_api else "typed",
-        doc=spec.documentation.strip(),
+        doc=inspect.cleandoc(spec.documentation),
         builtins=_list_items(spec, "apiSchemas"),
         can_only_apply_to=tuple(str(item) for item in data.get("apiSchemaCanOnlyApplyTo", ())),
         properties=tuple(_read_property(prop, lead, lines) for prop in spec.properties),
@@ -207,7 +208,7 @@ def _read_property(spec: Any, lead: str, lines: LineMap) -> SchemaProperty:
 
     name, doc, line = (
         lead + spec.name,
-        spec.documentation.strip(),
+        inspect.cleandoc(spec.documentation),
         lines.find(str(spec.owner.path), spec.name),
     )
     if isinstance(spec, Sdf.RelationshipSpec):

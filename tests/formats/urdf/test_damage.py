@@ -30,7 +30,12 @@ PIECES = ["", "<", ">", '"', "nan", "-1", "1e999", "${", "$(", "}", "a", " ", "&
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(0, len(SAMPLE)), st.integers(0, 12), st.sampled_from(PIECES), st.booleans())
+@given(
+    at=st.integers(0, len(SAMPLE)),
+    cut=st.integers(0, 12),
+    piece=st.sampled_from(PIECES),
+    as_xacro=st.booleans(),
+)
 def test_a_damaged_file_is_read_or_refused(
     at: int, cut: int, piece: str, as_xacro: bool, tmp_path: Path
 ) -> None:

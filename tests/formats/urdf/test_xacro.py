@@ -86,7 +86,7 @@ def test_lazy_properties_are_seen_inside_nested_expressions(load: Any) -> None:
     asset, _ = load(
         robot(
             '<xacro:property name="b" value="${a + 1}"/><xacro:property name="a" value="2"/>'
-            '<link name="${sum([b * i for i in range(3)])}_${list(map(lambda i: i + b, [1]))[0]}"/>'
+            '<link name="${python.sum([b * i for i in range(3)])}_${list(map(lambda i: i + b, [1]))[0]}"/>'
         ),
         "r.xacro",
     )

@@ -6,7 +6,8 @@ from simwright.formats.format import Format
 FORMAT = Format(
     name="mjcf",
     title="MJCF",
-    extensions=(".mjcf", ".mjb.xml"),
+    extensions=(".mjcf",),
     reader="simwright.formats.mjcf.read:read",
     root_tags=("mujoco",),
+    shared_extensions=(".xml",),
 )

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which prims of the stage hold properties of a namespace, found without asking every prim.
+
+The layers are searched (once, for all rules); a layer's path need not be the stage's, because of references,
+so prims are matched by their own name, and by nothing where the opinion is on a layer's root prim, which a
+reference renames.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simwright.check.layers import Domain
+    from simwright.check.snapshot import Node, Snapshot
+
+
+def find_holders(snapshot: Snapshot, namespace: str, *domains: Domain) -> list[tuple[Node, list[str]]]:
+    """Nodes with authored properties in a namespace (``"ext_physics"``), and their names.
+
+    ``domains`` are those that the layer facts file such properties under.
+    """
+    return snapshot.shared(f"holders {namespace}", lambda s: _find(s, namespace, domains))
+
+
+def _find(snapshot: Snapshot, namespace: str, domains: tuple[Domain, ...]) -> list[tuple[Node, list[str]]]:
+    prefix = f"{namespace}:"
+    names: set[str] = set()
+    anywhere = False
+    for facts in snapshot.layers:
+        if not any(facts.counts[domain] for domain in domains):
+            continue
+        for opinion in facts.opinions:
+            if opinion.kind == "property" and opinion.what.startswith(prefix):
+                place = opinion.path.GetPrimPath().StripAllVariantSelections()
+                anywhere = anywhere or place.IsRootPrimPath()
+                names.add(place.name)
+    if not names:
+        return []
+    candidates = (node for node in snapshot.nodes if anywhere or node.name in names)
+    held = ((node, node.property_names(namespace)) for node in candidates)
+    return [(node, found) for node, found in held if found]
