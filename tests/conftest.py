@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from simwright.core.diag import Reporter
+from simwright.usd.plugins import register_plugins
 
 REPO = Path(__file__).resolve().parent.parent
 SAMPLES = REPO / "samples" / "simwright_samples"
 SHARED_ASSETS = REPO.parent / "shared" / "assets"
+
+
+# OpenUSD reads schema definitions once: ours have to be known before any test opens a stage
+register_plugins()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.check.meshes import count_edges, find_self_intersections, make_facts, weld_points
+from simwright.check.crossings import find_self_intersections
+from simwright.check.meshes import MeshBook, make_facts
+from simwright.check.topology import count_edges, weld_near, weld_points
 
 CORNERS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)], np.float32)
 QUADS = np.array(
@@ -43,6 +45,33 @@ def test_quads_are_closed_but_not_triangles():
 def test_split_corners_are_welded_by_position():
     triangles, points = split(TRIANGLES, CORNERS)
     assert cube(triangles, points).topology.is_closed
+
+
+def test_corners_split_with_rounding_are_welded_within_a_millionth():
+    triangles, points = split(TRIANGLES, CORNERS)
+    noise = np.random.default_rng(1).uniform(-2e-7, 2e-7, points.shape).astype(np.float32)
+    assert cube(triangles, points + noise).topology.is_closed
+    assert not cube(triangles, points + 1000 * noise).topology.is_closed
+
+
+def test_near_points_are_one_and_others_are_not():
+    points = np.array([(0, 0, 0), (1, 0, 0), (5e-7, 0, 0), (0, 1e-3, 0)], np.float32)
+    assert weld_near(points).tolist() == [0, 1, 0, 3]
+
+
+def test_equal_meshes_share_their_facts():
+    book = MeshBook()
+    counts, indices = np.full(12, 3), TRIANGLES.reshape(-1)
+    first, second = (book.facts(CORNERS.copy(), counts, indices.copy()) for _ in range(2))
+    assert first is second
+    moved = book.facts(CORNERS + np.float32(1), counts, indices)
+    assert moved is not first
+    assert moved.form is first.form
+
+
+def test_flat():
+    assert cube(np.array([(0, 1, 3)])).is_flat
+    assert not cube().is_flat
 
 
 def test_negative_zero_is_zero():
@@ -95,7 +124,7 @@ def test_two_separate_cubes_are_not_convex():
 
 def test_overlapping_cubes_intersect_themselves():
     both = np.concatenate((TRIANGLES, TRIANGLES + 8))
-    shifted = (CORNERS + (0.3, 0.4, 0.5)).astype(np.float32)
+    shifted = CORNERS + np.array((0.3, 0.4, 0.5), np.float32)
     facts = cube(both, np.concatenate((CORNERS, shifted)))
     pairs = find_self_intersections(facts, most=100)
     assert pairs
@@ -104,7 +133,8 @@ def test_overlapping_cubes_intersect_themselves():
 
 def test_touching_cubes_do_not_intersect():
     both = np.concatenate((TRIANGLES, TRIANGLES + 8))
-    facts = cube(both, np.concatenate((CORNERS, CORNERS + (1, 0, 0))).astype(np.float32))
+    shifted = CORNERS + np.array((1, 0, 0), np.float32)
+    facts = cube(both, np.concatenate((CORNERS, shifted)))
     assert find_self_intersections(facts) == []
 
 
@@ -114,7 +144,7 @@ def test_touching_cubes_do_not_intersect():
         (None, None, None, "no points"),
         (CORNERS, [3], [0, 1], "add up to 3"),
         (CORNERS, [3], [0, 1, 8], "reach 8"),
-        (CORNERS, [3], [0, -1, 2], "reach 2"),
+        (CORNERS, [3], [0, -1, 2], "reach -1"),
         (np.full((3, 3), np.nan), [3], [0, 1, 2], "not finite"),
     ],
 )

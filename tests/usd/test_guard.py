@@ -18,7 +18,8 @@ from simwright.usd.guard import MAX_NESTING, check_file
 DEEP = 100_000
 
 OPEN_ALL = """
-import json, resource, sys
+import json, re, sys
+from pathlib import Path
 from simwright.core.errors import SimwrightError
 from simwright.usd.open import open_stage
 results = []
@@ -30,7 +31,8 @@ for name in json.load(sys.stdin):
         results.append("opened")
     except SimwrightError as error:
         results.append(type(error).__name__)
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+# not ru_maxrss: that one remembers the size of the process that forked us
+memory = int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text()).group(1)) // 1024
 print(json.dumps({"results": results, "memory": memory}))
 """
 

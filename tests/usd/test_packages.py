@@ -90,7 +90,7 @@ def test_two_maps_in_one_process_do_not_mix(packages: PackageMap, scene: Path, t
 
 
 def test_a_stock_tool_with_the_environment(packages: PackageMap, scene: Path) -> None:
-    code = "import sys; from pxr import Usd; print(len(list(Usd.Stage.Open(sys.argv[1]).Traverse())))"
+    code = "import sys; from pxr import Usd; s = Usd.Stage.Open(sys.argv[1]); print(len(list(s.Traverse())))"
     done = subprocess.run(
         [sys.executable, "-c", code, str(scene)],
         env={**os.environ, **environment(packages)},

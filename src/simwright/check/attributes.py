@@ -66,7 +66,9 @@ def check_required(node: Node, name: str, expected: str, example: str) -> Iterat
         yield Finding(f"{name} is not authored, it is required", hint=f"add {line}", at=node, prop=name)
         return
     if isinstance(value, str) and not value.strip():
-        yield Finding(f"{name} is empty, it is required", hint=f"write, for example, {line}", at=node, prop=name)
+        yield Finding(
+            f"{name} is empty, it is required", hint=f"write, for example, {line}", at=node, prop=name
+        )
         return
     yield from check_declared(node, name, expected)
 

@@ -74,7 +74,9 @@ def build_catalogue() -> list[Entry]:
         for rule in all_rules()
     ]
     taken = {row.code for row in rows}
-    kinds = [CATALOGUE[code] for code in sorted(CATALOGUE) if code.startswith(_FAMILIES) and code not in taken]
+    kinds = [
+        CATALOGUE[code] for code in sorted(CATALOGUE) if code.startswith(_FAMILIES) and code not in taken
+    ]
     return [*rows, *map(_describe_kind, kinds)]
 
 

@@ -36,9 +36,7 @@ class End:
     reads: bool = False
 
 
-_TWIST = End(
-    "topic", "subscription", ("geometry_msgs/msg/Twist",), newer=("geometry_msgs/msg/TwistStamped",)
-)
+_TWIST = End("topic", "subscription", ("geometry_msgs/msg/Twist",), newer=("geometry_msgs/msg/TwistStamped",))
 ENDS: dict[str, End] = {
     "ros:diff_drive:subscriber": _TWIST,
     "ros:diff_drive:odom": End("topic", "publisher", ("nav_msgs/msg/Odometry",)),
@@ -94,7 +92,8 @@ class Controller:
     def is_integrated(self) -> bool:
         """Does it run inside the simulator?"""
         return any(
-            "RosControlIntegratedAPI" in (api, *(known_classes()[api].builtins if api in known_classes() else ()))
+            "RosControlIntegratedAPI"
+            in (api, *(known_classes()[api].builtins if api in known_classes() else ()))
             for api in self.apis
         )
 

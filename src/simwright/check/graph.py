@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies and joints of a stage as a graph: components, anchors, cycles, articulation roots (REP-0158 1.3).
+"""Bodies and joints of a stage as a graph: components, trees, anchors, loops, articulation roots (REP-0158 1.3).
 
 Built from ``physics:body0``/``body1`` alone.  A target below a rigid body counts as that body; no target, a
-missing prim or a prim without a body above it is the world.
+missing prim or a prim without a body above it is the world.  A *component* is held together by every enabled
+joint; a *tree* only by those that are not excluded from the articulation, for excluded joints are constraints
+and not parent-child links.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -36,6 +40,11 @@ class Link:
         """Is one of its ends the world?"""
         return (self.body0 is None) != (self.body1 is None)
 
+    @property
+    def held(self) -> Node | None:
+        """The body at its end, the first one of two."""
+        return self.body0 if self.body0 is not None else self.body1
+
     def other(self, body: Node | None) -> Node | None:
         """The other end."""
         return self.body1 if self.body0 is body else self.body0
@@ -43,7 +52,7 @@ class Link:
 
 @dataclass(slots=True)
 class Component:
-    """Bodies that are held together by enabled joints (excluded ones too); the world joins nobody."""
+    """Bodies that are held together by joints; the world joins nobody."""
 
     bodies: list[Node] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
@@ -60,6 +69,14 @@ class Component:
         """Joints that are not fixed."""
         return [link for link in self.links if not link.is_fixed]
 
+    @property
+    def base(self) -> Node:
+        """The body to name it by: the one a fixed joint anchors, else the one highest up in the hierarchy."""
+        for link in self.links:
+            if link.to_world and link.is_fixed and link.held is not None:
+                return link.held
+        return min(self.bodies, key=lambda body: body.path.count("/"))
+
 
 @dataclass(slots=True)
 class JointGraph:
@@ -67,41 +84,93 @@ class JointGraph:
 
     links: list[Link] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)
+    trees: list[Component] = field(default_factory=list)
+    """Components of the joints that are not excluded from the articulation."""
     loops: list[Link] = field(default_factory=list)
     """Enabled joints, not excluded from the articulation, that close a cycle."""
     of_body: dict[str, Component] = field(default_factory=dict)
+    tree_of: dict[str, Component] = field(default_factory=dict)
     links_of: dict[str, list[Link]] = field(default_factory=dict)
 
+    def find_cycle(self, loop: Link) -> list[Link]:
+        """The joints of the cycle that a loop joint closes, the loop joint last."""
+        if loop.held is None or loop.body0 is loop.body1:
+            return [loop]
+        skip = {id(link) for link in self.loops}
+        around: dict[int, list[Link]] = {}
+        for link in self.of_body[loop.held.path].links:
+            if not link.excluded and id(link) not in skip:
+                for end in (link.body0, link.body1):
+                    around.setdefault(id(end), []).append(link)
+        came: dict[int, Link | None] = {id(loop.body0): None}
+        queue: deque[Node | None] = deque([loop.body0])
+        while queue:
+            here = queue.popleft()
+            for link in around.get(id(here), ()):
+                there = link.other(here)
+                if id(there) not in came:
+                    came[id(there)] = link
+                    queue.append(there)
+        path: list[Link] = []
+        end = loop.body1
+        while (step := came.get(id(end))) is not None:
+            path.append(step)
+            end = step.other(end)
+        return [*reversed(path), loop]
 
-def build_graph(snapshot: Snapshot) -> JointGraph:
-    """The graph of a stage, in order of traversal."""
-    graph = JointGraph(links=[_make_link(joint, snapshot) for joint in snapshot.joints])
-    parent: dict[str, str] = {body.path: body.path for body in snapshot.bodies}
 
-    def find(path: str) -> str:
+class _Sets:
+    """Union-find over paths."""
+
+    def __init__(self) -> None:
+        self._parent: dict[str, str] = {}
+
+    def find(self, path: str) -> str:
+        parent = self._parent
+        parent.setdefault(path, path)
         while parent[path] != path:
             parent[path] = parent[parent[path]]
             path = parent[path]
         return path
 
+    def join(self, a: str, b: str) -> bool:
+        """Make two sets one; False if they are one already."""
+        a, b = self.find(a), self.find(b)
+        self._parent[b] = a
+        return a != b
+
+
+def build_graph(snapshot: Snapshot) -> JointGraph:
+    """The graph of a stage, in order of traversal."""
+    graph = JointGraph(links=[_make_link(joint, snapshot) for joint in snapshot.joints])
     for link in graph.links:
         for body in {id(b): b for b in (link.body0, link.body1) if b is not None}.values():
             graph.links_of.setdefault(body.path, []).append(link)
-        if link.enabled and link.body0 is not None and link.body1 is not None:
-            parent[find(link.body1.path)] = find(link.body0.path)
-    groups: dict[str, Component] = {}
-    for body in snapshot.bodies:
-        component = groups.setdefault(find(body.path), Component())
-        component.bodies.append(body)
-        graph.of_body[body.path] = component
-    graph.components = list(groups.values())
-    for link in graph.links:
-        held = link.body0 or link.body1
-        if link.enabled and held is not None:
-            graph.of_body[held.path].links.append(link)
+    enabled = [link for link in graph.links if link.enabled]
+    bodies = snapshot.bodies
+    graph.components, graph.of_body = _group(bodies, enabled)
+    graph.trees, graph.tree_of = _group(bodies, [link for link in enabled if not link.excluded])
     _find_loops(graph)
     _assign_roots(snapshot, graph)
     return graph
+
+
+def _group(bodies: list[Node], links: Iterable[Link]) -> tuple[list[Component], dict[str, Component]]:
+    sets = _Sets()
+    links = list(links)
+    for link in links:
+        if link.body0 is not None and link.body1 is not None:
+            sets.join(link.body0.path, link.body1.path)
+    groups: dict[str, Component] = {}
+    of_body: dict[str, Component] = {}
+    for body in bodies:
+        component = groups.setdefault(sets.find(body.path), Component())
+        component.bodies.append(body)
+        of_body[body.path] = component
+    for link in links:
+        if link.held is not None:
+            of_body[link.held.path].links.append(link)
+    return list(groups.values()), of_body
 
 
 def _make_link(joint: Node, snapshot: Snapshot) -> Link:
@@ -109,7 +178,7 @@ def _make_link(joint: Node, snapshot: Snapshot) -> Link:
     ends: list[Node | None] = []
     for name in ("physics:body0", "physics:body1"):
         targets = joint.targets(name)
-        node = snapshot.node(targets[0]) if targets else None
+        node = snapshot.node(targets[0].GetPrimPath()) if targets else None
         if targets and node is None:
             missing.append(targets[0].pathString)
         ends.append(snapshot.owning_body(node) if node is not None else None)
@@ -124,40 +193,36 @@ def _make_link(joint: Node, snapshot: Snapshot) -> Link:
 
 
 def _find_loops(graph: JointGraph) -> None:
-    """Joints that close a cycle of the non-excluded joints; the world is one node per component."""
-    parent: dict[str, str] = {}
+    """Joints that close a cycle of the non-excluded joints; the world is one node per component.
 
-    def find(path: str) -> str:
-        parent.setdefault(path, path)
-        while parent[path] != path:
-            parent[path] = parent[parent[path]]
-            path = parent[path]
-        return path
-
+    Driven joints go into the spanning tree first, so that what is left over is rather a passive one.
+    """
+    sets = _Sets()
     for component in graph.components:
+        if len(component.links) < len(component.bodies) or not component.links:
+            continue
         world = f"world of {component.bodies[0].path}"
-        for link in component.links:
-            if link.excluded:
-                continue
-            a = find(link.body0.path if link.body0 else world)
-            b = find(link.body1.path if link.body1 else world)
-            if a == b:
-                graph.loops.append(link)
-            else:
-                parent[b] = a
+        loops: set[int] = set()
+        for link in sorted(component.links, key=lambda one: not one.joint.has("PhysicsDriveAPI")):
+            a = link.body0.path if link.body0 else world
+            b = link.body1.path if link.body1 else world
+            if not link.excluded and not sets.join(a, b):
+                loops.add(id(link))
+        graph.loops.extend(link for link in component.links if id(link) in loops)
 
 
 def _assign_roots(snapshot: Snapshot, graph: JointGraph) -> None:
-    """Which articulation roots govern which component: on a body, on a joint, or on a prim above bodies."""
+    """Which articulation roots govern what: on a body, on a joint, or on a prim above bodies."""
+    ends = {id(link.joint): link for link in graph.links}
     for root in snapshot.having("PhysicsArticulationRootAPI"):
-        governed: list[Component] = []
         if root.has("PhysicsRigidBodyAPI"):
-            governed = [graph.of_body[root.path]]
-        elif root.is_a("PhysicsJoint"):
-            bodies = [b for link in graph.links if link.joint is root for b in (link.body0, link.body1) if b]
-            governed = [graph.of_body[body.path] for body in bodies[:1]]
+            bodies = [root]
+        elif id(root) in ends:
+            link = ends[id(root)]
+            bodies = [body for body in (link.body0, link.body1) if body is not None]
         else:
-            below = [n for n in root.descendants() if n.has("PhysicsRigidBodyAPI")]
-            governed = list({id(c): c for c in (graph.of_body.get(n.path) for n in below) if c}.values())
-        for component in governed:
-            component.roots.append(root)
+            bodies = [node for node in root.descendants() if node.has("PhysicsRigidBodyAPI")]
+        for table in (graph.of_body, graph.tree_of):
+            governed = {id(c): c for c in (table.get(body.path) for body in bodies) if c is not None}
+            for component in governed.values():
+                component.roots.append(root)

@@ -67,7 +67,9 @@ MAP_TYPES = frozenset({
 def is_well_formed(name: str) -> bool:
     """Is it ``package/msg|srv|action/Type`` as ROS 2 spells packages and types?"""
     match = _TYPE.match(name)
-    return bool(match) and "__" not in match["package"] and not match["package"].endswith("_")
+    if match is None:
+        return False
+    return "__" not in match["package"] and not match["package"].endswith("_")
 
 
 def kind_of(name: str) -> str:
@@ -110,7 +112,9 @@ class InterfaceTypes:
         """The closest known type, or ""."""
         package, _, rest = name.partition("/")
         lower = name.lower()
-        own = [known for known in bundled_types() | self._types_of(package) if known.startswith(f"{package}/")]
+        own = [
+            known for known in bundled_types() | self._types_of(package) if known.startswith(f"{package}/")
+        ]
         if same := next((known for known in own if known.lower() == lower), None):
             return same
         if close := difflib.get_close_matches(name, own, n=1, cutoff=0.8):

@@ -7,7 +7,8 @@ Only the standard library and core are imported here: a result that comes from t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,6 +92,6 @@ def _simplify(value: Any) -> Any:
     """What stands for a value that JSON does not have."""
     if hasattr(value, "tolist"):
         return value.tolist()
-    if isinstance(value, Set):
+    if isinstance(value, AbstractSet):
         return sorted(map(str, value))
     return str(value)

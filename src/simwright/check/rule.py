@@ -64,7 +64,8 @@ class Finding:
     """What a check yields: a message with the value found, what to do, and the place.
 
     ``at`` is the node, or a path in ``layer`` for layer rules; ``prop`` a property name.  ``level`` replaces
-    the rule's own level for a milder case of it (never a harsher one).
+    the rule's own level for a milder case of it (never a harsher one).  ``fix`` replaces the rule's grade where
+    this case is easier (``safe``) or harder (``no``) to repair than most.
     """
 
     message: str
@@ -72,8 +73,10 @@ class Finding:
     at: Node | Sdf.Path | str | None = None
     prop: str = ""
     layer: Sdf.Layer | None = None
+    words: str = ""
     level: Level | None = None
     data: dict[str, Any] = field(default_factory=dict)
+    fix: Fixable | None = None
 
 
 Check: TypeAlias = Callable[..., Iterable[Finding] | None]
@@ -122,9 +125,10 @@ class Rule:
         """The good state in one line."""
         return self.doc.partition("\n")[0].rstrip(".")
 
-    def make_fix(self) -> Fix | None:
-        """The fix that is announced with a finding."""
-        return None if self.fix is Fixable.NO else Fix(self.fix_title, self.fix)
+    def make_fix(self, grade: Fixable | None = None) -> Fix | None:
+        """The fix that is announced with a finding; ``grade`` is the finding's own."""
+        grade = grade or self.fix
+        return None if Fixable.NO in (grade, self.fix) else Fix(self.fix_title, grade)
 
 
 def rule(

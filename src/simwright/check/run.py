@@ -112,7 +112,7 @@ class Runner:
             where=self._locate(at, finding, finding.layer or layer),
             section=rule.section,
             data=finding.data,
-            fix=rule.make_fix(),
+            fix=rule.make_fix(finding.fix),
         )
 
     def _locate(self, at: Node | Sdf.Path | str | None, finding: Finding, layer: Sdf.Layer | None) -> Where:
@@ -124,7 +124,7 @@ class Runner:
         path = Sdf.Path(str(at)) if at is not None else Sdf.Path.absoluteRootPath
         if finding.prop and path.IsPrimPath():
             path = path.AppendProperty(finding.prop)
-        where = self.locator.where_spec(holder, path)
+        where = self.locator.where_mention(holder, path, finding.words)
         prim = path.GetPrimPath().pathString if path != Sdf.Path.absoluteRootPath else ""
         prop = path.name if path.IsPropertyPath() else finding.prop
         return Where(where.file, where.line, where.column, prim, prop)

@@ -98,7 +98,9 @@ def core_properties(prefix: str) -> frozenset[str]:
             name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
             if not name or name in known_classes():
                 continue
-            definition = registry.FindConcretePrimDefinition(name) or registry.FindAppliedAPIPrimDefinition(name)
+            definition = registry.FindConcretePrimDefinition(name) or registry.FindAppliedAPIPrimDefinition(
+                name
+            )
             if definition:
                 names.update(p for p in definition.GetPropertyNames() if p.startswith(prefix))
     return frozenset(names)

@@ -68,9 +68,7 @@ def choose_rules(
     return Choice(tuple(codes), frozenset(ignored - {row.code for row in rules}))
 
 
-def match_words(
-    known: Sequence[Selectable], words: Iterable[str], where: Where | None = None
-) -> set[str]:
+def match_words(known: Sequence[Selectable], words: Iterable[str], where: Where | None = None) -> set[str]:
     """Codes that any of the words names; words may hold several, separated by commas."""
     found: set[str] = set()
     for word in split_words(words):
@@ -99,5 +97,7 @@ def _matches(word: str, row: Selectable) -> bool:
 
 def _unknown(known: Sequence[Selectable], word: str, where: Where | None) -> UnknownNameError:
     if _SECTION.match(word):
-        return UnknownNameError("REP section", word, {row.section for row in known if row.section}, where=where)
+        return UnknownNameError(
+            "REP section", word, {row.section for row in known if row.section}, where=where
+        )
     return UnknownNameError("rule", word.lower(), {row.code for row in known}, where=where)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from pxr import Sdf, Usd, UsdGeom
 
 from simwright.check.settings import Settings
-from simwright.check.types import find_bases
+from simwright.check.types import find_bases, find_heads
 
 if TYPE_CHECKING:
     from simwright.check.graph import JointGraph
@@ -47,6 +47,7 @@ class Node:
         "apis",
         "bases",
         "children",
+        "heads",
         "in_prototype",
         "name",
         "parent",
@@ -63,6 +64,7 @@ class Node:
         self.name: str = prim.GetName()
         self.type, self.apis = kind
         self.bases = find_bases(self.type)
+        self.heads = find_heads(self.apis)
         self.parent = parent
         self.children: list[Node] = []
         self.in_prototype = False
@@ -72,7 +74,7 @@ class Node:
 
     def has(self, api: str) -> bool:
         """Is an API applied?  A multiple-apply API counts with any instance name."""
-        return any(name == api or name.startswith(f"{api}:") for name in self.apis)
+        return api in self.heads
 
     def instances(self, api: str) -> list[str]:
         """Instance names of a multiple-apply API."""

@@ -21,3 +21,9 @@ def find_bases(type_name: str) -> frozenset[str]:
         if name:
             names.add(name)
     return frozenset(names)
+
+
+@cache
+def find_heads(apis: tuple[str, ...]) -> frozenset[str]:
+    """Applied API names, multiple-apply ones both with and without their instance name."""
+    return frozenset((*apis, *(name.partition(":")[0] for name in apis)))

@@ -43,6 +43,7 @@ def write_layers(layers: Mapping[str, Any], folder: str | os.PathLike[str]) -> l
 
 def encode_layer(layer: Any, suffix: str) -> bytes:
     """The bytes of a layer in the encoding that the file name extension asks for."""
+    assert not layer.expired, "the stage of this layer is gone: keep it until the layer is written"
     if suffix not in SUFFIXES:
         raise UsageError(
             f"a layer cannot be written as {suffix or 'a file without extension'!r}",

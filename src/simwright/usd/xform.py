@@ -10,7 +10,7 @@ Lengths are in the units of the stage: the format's reader applies metersPerUnit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Transform:
     """
 
     pose: Pose = IDENTITY
-    scale: Array = _UNIT
+    scale: Array = field(default_factory=_UNIT.copy)
     sheared: bool = False
     mirrored: bool = False
     detached: bool = False
@@ -131,27 +131,28 @@ def write_pose(prim: Any, pose: Pose, *, scale: VectorLike | None = None) -> Non
             hint="make it an Xform",
             where=Where(prim=str(prim.GetPath())),
         )
-    with Sdf.ChangeBlock():
-        _remove_ops(prim)
-    x, y, z = (float(v) for v in pose.p)
-    w, i, j, k = (float(v) for v in pose.q)
+    kinds = Sdf.ValueTypeNames
+    w, *imaginary = (float(v) for v in pose.q)
     values: list[tuple[str, Any, Any]] = [
-        (TRANSLATE, Sdf.ValueTypeNames.Double3, Gf.Vec3d(x, y, z)),
-        (ORIENT, Sdf.ValueTypeNames.Quatd, Gf.Quatd(w, i, j, k)),
+        (TRANSLATE, kinds.Double3, Gf.Vec3d(*(float(v) for v in pose.p))),
+        (ORIENT, kinds.Quatd, Gf.Quatd(w, *imaginary)),
     ]
     if scale is not None:
-        values.append((SCALE, Sdf.ValueTypeNames.Double3, Gf.Vec3d(*(float(v) for v in scale))))
-    for name, kind, value in values:
-        prim.CreateAttribute(name, kind, custom=False).Set(value)
-    order = prim.CreateAttribute(ORDER, Sdf.ValueTypeNames.TokenArray, False, Sdf.VariabilityUniform)
-    order.Set([name for name, _, _ in values])
-
-
-def _remove_ops(prim: Any) -> None:
-    """Drop the transform properties that the edit target's layer has for the prim."""
+        values.append((SCALE, kinds.Double3, Gf.Vec3d(*(float(v) for v in scale))))
     target = prim.GetStage().GetEditTarget()
-    spec = target.GetPrimSpecForScenePath(prim.GetPath())
-    for prop in list(spec.properties) if spec else []:
+    with Sdf.ChangeBlock():
+        # specs, not Usd attributes: a weaker layer may have declared the op with another type
+        spec = Sdf.CreatePrimInLayer(target.GetLayer(), target.MapToSpecPath(prim.GetPath()))
+        _remove_ops(spec)
+        for name, kind, value in values:
+            Sdf.AttributeSpec(spec, name, kind).default = value
+        order = Sdf.AttributeSpec(spec, ORDER, kinds.TokenArray, Sdf.VariabilityUniform)
+        order.default = [name for name, _, _ in values]
+
+
+def _remove_ops(spec: Any) -> None:
+    """Drop the transform properties that a layer has for the prim."""
+    for prop in list(spec.properties):
         if prop.name == ORDER or prop.name.startswith("xformOp:"):
             spec.RemoveProperty(prop)
 
@@ -162,11 +163,12 @@ def _read_standard(xformable: Any, when: Any) -> Transform | None:
     order = tuple(xformable.GetXformOpOrderAttr().Get() or ())
     if order not in _STANDARD:
         return None
-    position, turn, scale = IDENTITY.p, IDENTITY.q, _UNIT
+    position, turn, scale = IDENTITY.p, IDENTITY.q, _UNIT.copy()
     for name in order:
-        value = prim.GetAttribute(name).Get(when)
-        if value is None:
-            return None
+        attribute = prim.GetAttribute(name)
+        value: Any = attribute.Get(when) if attribute else None
+        if not (hasattr(value, "GetReal") if name == ORIENT else getattr(value, "dimension", 0) == 3):
+            return None  # missing, blocked or of the wrong type: OpenUSD decides
         if name == TRANSLATE:
             position = vec3(value)
         elif name == ORIENT:

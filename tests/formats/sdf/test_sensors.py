@@ -9,7 +9,7 @@ import pytest
 
 from simwright.core.diag import Level
 from simwright.core.math3d import Pose
-from simwright.formats.sdf.sensors import KINDS
+from simwright.formats.gazebo.sensors import SENSOR_KINDS
 from simwright.model.asset import LightKind
 
 
@@ -77,10 +77,10 @@ def test_lidar(read_model):
     assert asset.interfaces[0].frame_override == "laser"
 
 
-@pytest.mark.parametrize("text", sorted(KINDS))
+@pytest.mark.parametrize("text", sorted(SENSOR_KINDS))
 def test_every_type(read_model, reporter, text):
     asset = read_model(link(sensor(text, "<topic>t</topic>")))
-    assert asset.sensors[0].kind == KINDS[text]
+    assert asset.sensors[0].kind == SENSOR_KINDS[text]
     assert not reporter.has(Level.WARNING)
 
 

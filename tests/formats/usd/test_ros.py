@@ -101,7 +101,7 @@ def test_site_geometry_is_no_shape(read):
 def test_controllers(read):
     drive, outside = read(ROBOT).asset.controllers
     assert (drive.name, drive.kind) == ("drive", "diff_drive")
-    assert drive.joints == {"left_wheels": ["left"]}
+    assert drive.joints == {"left": ["left"]}
     assert drive.interfaces == {"subscriber": "cmd_vel"}
     assert drive.settings["wheel_radius"] == 0.2
     assert drive.settings["linear.x.max_velocity"] == 2.0

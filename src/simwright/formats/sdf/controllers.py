@@ -7,8 +7,12 @@ the ROS plugins of Gazebo Classic below their ``<ros><namespace>``.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from simwright.core.diag import Where
+from simwright.formats.gazebo.ros2_control import read_parameters
+from simwright.formats.resources import resolve_resource
 from simwright.formats.sdf.plugins import Plugin
 from simwright.model.ros import Controller
 
@@ -128,7 +132,22 @@ def read_ros_control(plugin: Plugin) -> None:
     files = plugin.texts("parameters")
     if files:
         controller.settings["parameters"] = files
+    for file in files:
+        read_parameters(_Robot(plugin), file, plugin.where)
     _finish(plugin, controller)
+
+
+class _Robot:
+    """A plugin's model, as the parameter reader sees it."""
+
+    def __init__(self, plugin: Plugin) -> None:
+        self.asset = plugin.reading.asset
+        self.reporter = plugin.reading.reporter
+        self._plugin = plugin
+
+    def resolve(self, uri: str, where: Where) -> Path:
+        """Follow an address in the plugin's file."""
+        return resolve_resource(uri, self._plugin.document.base, self._plugin.reading.packages, where)
 
 
 def _read_joint_command(plugin: Plugin, kind: str, ending: str) -> None:

@@ -7,8 +7,8 @@ Both generations are known: ROS 2 plugins take ``<ros><namespace>`` and ``<remap
 
 from __future__ import annotations
 
+from simwright.formats.gazebo.sensors import CAMERA_INFO, IMAGE, POINTS
 from simwright.formats.sdf.plugins import Plugin
-from simwright.formats.sdf.topics import CAMERA_INFO, IMAGE, POINTS
 
 _LIDAR_TYPES = {
     "sensor_msgs/LaserScan": "sensor_msgs/msg/LaserScan",

@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import Pose
+from simwright.formats.gazebo.sensors import LOOK, SENSOR_KINDS
 from simwright.formats.sdf.context import Reading, Seat, flatten
 from simwright.formats.sdf.document import Document
 from simwright.formats.sdf.plugins import read_plugin
@@ -27,47 +27,6 @@ UNKNOWN_SENSOR = declare(
     doc="A sensor whose type SDFormat does not have.",
 )
 
-KINDS = {
-    "air_pressure": "air_pressure",
-    "air_speed": "air_speed",
-    "altimeter": "altimeter",
-    "boundingbox": "boundingbox_camera",
-    "boundingbox_camera": "boundingbox_camera",
-    "camera": "camera",
-    "contact": "contact",
-    "custom": "custom",
-    "depth": "depth_camera",
-    "depth_camera": "depth_camera",
-    "force_torque": "force_torque",
-    "gps": "navsat",
-    "gpu_lidar": "lidar",
-    "gpu_ray": "lidar",
-    "imu": "imu",
-    "lidar": "lidar",
-    "logical_camera": "logical_camera",
-    "magnetometer": "magnetometer",
-    "multicamera": "multicamera",
-    "navsat": "navsat",
-    "ray": "lidar",
-    "rfid": "rfid",
-    "rfidtag": "rfid_tag",
-    "rgbd": "rgbd_camera",
-    "rgbd_camera": "rgbd_camera",
-    "segmentation": "segmentation_camera",
-    "segmentation_camera": "segmentation_camera",
-    "sonar": "sonar",
-    "thermal": "thermal_camera",
-    "thermal_camera": "thermal_camera",
-    "wide_angle_camera": "wide_angle_camera",
-    "wideanglecamera": "wide_angle_camera",
-    "wireless_receiver": "wireless_receiver",
-    "wireless_transmitter": "wireless_transmitter",
-}
-"""Sensor types of SDFormat and the plain word the model uses."""
-
-LOOK = Pose.of(q=(0.5, 0.5, -0.5, -0.5))
-"""Orientation of a camera frame (-Z ahead, +Y up) in an SDFormat sensor frame (+X ahead, +Z up)."""
-
 _SETTING_FAMILIES = {
     "air_pressure", "air_speed", "altimeter", "camera", "contact", "force_torque", "gps", "imu", "lidar",
     "logical_camera", "magnetometer", "navsat", "ray", "rfid", "rfidtag", "sonar", "transceiver",
@@ -80,10 +39,10 @@ def read_sensor(reading: Reading, document: Document, element: Element, seat: Se
     where = document.where(element)
     name = reading.claim("sensor", element.get("name") or "sensor", seat.link.key)
     text = (element.get("type") or "").strip()
-    if text not in KINDS:
+    if text not in SENSOR_KINDS:
         reading.reporter.report(UNKNOWN_SENSOR, where, name=name, kind=text)
     pose = reading.place(seat, document, element)
-    sensor = Sensor(name, KINDS.get(text, text or "unknown"), seat.body, pose, target, source=where)
+    sensor = Sensor(name, SENSOR_KINDS.get(text, text or "unknown"), seat.body, pose, target, source=where)
     sensor.path = f"{seat.link.scoped}::{element.get('name', '')}"
     rate = document.finite(element, "update_rate")
     sensor.rate = rate if rate > 0.0 else None

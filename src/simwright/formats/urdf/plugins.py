@@ -14,6 +14,7 @@ from typing import Any
 
 from simwright.core.diag import Level, declare
 from simwright.core.names import NameScope
+from simwright.formats.gazebo.ros2_control import read_parameters
 from simwright.formats.urdf.document import Document, write_xml
 from simwright.formats.urdf.settings import read_settings
 from simwright.formats.xml import Element
@@ -43,6 +44,8 @@ class Topic:
     type: str
     role: str = "publisher"
     frame_tags: tuple[str, ...] = ()
+    key: str = "publisher"
+    """Its role on a controller (see ``model.ros.CONTROLLER_ROLES``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,17 @@ _DEPTH_INFO = Topic(
 )
 _POINTS = Topic(("pointCloudTopicName",), "points", "sensor_msgs/msg/PointCloud2", frame_tags=_FRAMES)
 _SCAN = Topic(("topicName", "topic"), "scan", "sensor_msgs/msg/LaserScan", frame_tags=_FRAMES)
-_TWIST = Topic(("commandTopic", "topic"), "cmd_vel", "geometry_msgs/msg/Twist", "subscription")
-_ODOMETRY = Topic(("odometryTopic", "odom_topic"), "odom", "nav_msgs/msg/Odometry")
+_TWIST = Topic(
+    ("commandTopic", "topic"), "cmd_vel", "geometry_msgs/msg/Twist", "subscription", key="subscriber"
+)
+_ODOMETRY = Topic(("odometryTopic", "odom_topic"), "odom", "nav_msgs/msg/Odometry", key="odom")
 _STATES = Topic(("topicName", "topic"), "joint_states", "sensor_msgs/msg/JointState")
 _TRAJECTORY = Topic(
-    ("topic", "topicName"), "set_joint_trajectory", "trajectory_msgs/msg/JointTrajectory", "subscription"
+    ("topic", "topicName"),
+    "set_joint_trajectory",
+    "trajectory_msgs/msg/JointTrajectory",
+    "subscription",
+    key="subscriber",
 )
 _WHEELS = (
     ("left", ("left_joint", "leftJoint", "leftFrontJoint", "leftRearJoint")),
@@ -82,6 +91,7 @@ _IMU_TOPIC = Topic(("topicName", "topic"), "imu", "sensor_msgs/msg/Imu", frame_t
 _GPS_TOPIC = Topic(("topicName", "topic"), "fix", "sensor_msgs/msg/NavSatFix", frame_tags=_FRAMES)
 _WRENCH = Topic(("topicName", "topic"), "wrench", "geometry_msgs/msg/WrenchStamped", frame_tags=_FRAMES)
 _BUMPER = Topic(("bumperTopicName",), "bumper_states", "gazebo_msgs/msg/ContactsState", frame_tags=_FRAMES)
+_ROS2_CONTROL = PluginRow((), "ros2_control")
 _JOINT_NAME = (("command", ("joint_name",)),)
 
 PLUGINS: dict[str, PluginRow] = {
@@ -103,30 +113,32 @@ PLUGINS: dict[str, PluginRow] = {
     "gazebo_ros_p3d": PluginRow((_POSE_TOPIC,)),
     "gazebo_ros_diff_drive": _DIFF_DRIVE,
     "gazebo_ros_skid_steer_drive": _DIFF_DRIVE,
-    "gazebo_ros_planar_move": PluginRow((_TWIST, _ODOMETRY), "planar_move"),
+    "gazebo_ros_planar_move": PluginRow((_TWIST, _ODOMETRY), "rigid_body_twist"),
     "gazebo_ros_ackermann_drive": PluginRow((_TWIST, _ODOMETRY), "ackermann"),
-    "gazebo_ros_joint_state_publisher": PluginRow((_STATES,), "joint_state", (("state", ("joint_name",)),)),
+    "gazebo_ros_joint_state_publisher": PluginRow(
+        (_STATES,), "joint_state_broadcaster", (("state", ("joint_name",)),)
+    ),
     "gazebo_ros_joint_pose_trajectory": PluginRow((_TRAJECTORY,), "joint_trajectory"),
-    "gazebo_ros_control": PluginRow((), "gazebo_ros_control"),
-    "gazebo_ros2_control": PluginRow((), "gazebo_ros2_control"),
-    "gz_ros2_control-system": PluginRow((), "gz_ros2_control"),
-    "ign_ros2_control-system": PluginRow((), "gz_ros2_control"),
+    "gazebo_ros_control": _ROS2_CONTROL,
+    "gazebo_ros2_control": _ROS2_CONTROL,
+    "gz_ros2_control-system": _ROS2_CONTROL,
+    "ign_ros2_control-system": _ROS2_CONTROL,
     "gz-sim-diff-drive-system": _DIFF_DRIVE,
     "gz-sim-ackermann-steering-system": PluginRow((_TWIST, _ODOMETRY), "ackermann", _WHEELS),
     "gz-sim-mecanum-drive-system": PluginRow((_TWIST, _ODOMETRY), "mecanum", _WHEELS),
-    "gz-sim-velocity-control-system": PluginRow((_TWIST,), "velocity"),
+    "gz-sim-velocity-control-system": PluginRow((_TWIST,), "rigid_body_twist"),
     "gz-sim-odometry-publisher-system": PluginRow((_ODOMETRY,)),
     "gz-sim-joint-state-publisher-system": PluginRow(
-        (_STATES,), "joint_state", (("state", ("joint_name",)),)
+        (_STATES,), "joint_state_broadcaster", (("state", ("joint_name",)),)
     ),
     "gz-sim-joint-trajectory-controller-system": PluginRow((_TRAJECTORY,), "joint_trajectory", _JOINT_NAME),
     "gz-sim-joint-position-controller-system": PluginRow(
-        (Topic(("topic", "sub_topic"), "cmd_pos", "std_msgs/msg/Float64", "subscription"),),
+        (Topic(("topic", "sub_topic"), "cmd_pos", "std_msgs/msg/Float64", "subscription", key="subscriber"),),
         "joint_position",
         _JOINT_NAME,
     ),
     "gz-sim-joint-controller-system": PluginRow(
-        (Topic(("topic", "sub_topic"), "cmd_vel", "std_msgs/msg/Float64", "subscription"),),
+        (Topic(("topic", "sub_topic"), "cmd_vel", "std_msgs/msg/Float64", "subscription", key="subscriber"),),
         "joint_velocity",
         _JOINT_NAME,
     ),
@@ -166,7 +178,7 @@ def read_plugin(
             source=document.where(element),
         )
         document.asset.interfaces.append(interface)
-        interfaces[topic.tags[0]] = interface.name
+        interfaces[topic.key] = interface.name
     if row.controller:
         _add_controller(document, element, row, name, interfaces)
     else:
@@ -179,6 +191,9 @@ def _add_controller(
     joints = {role: _read_joints(document, element, tags, name) for role, tags in row.joints}
     settings: dict[str, Any] = read_settings(element)
     settings["plugin"] = str(element.get("filename") or "")
+    if row is _ROS2_CONTROL:
+        for child in document.children(element, "parameters"):
+            read_parameters(document, str(child.text or "").strip(), document.where(child))
     unique = NameScope(c.name for c in document.asset.controllers).claim(name)
     document.asset.controllers.append(
         Controller(

@@ -12,11 +12,13 @@ import math
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope
+from simwright.formats.gazebo.sensors import LOOK, SENSOR_KINDS, list_topics
 from simwright.formats.urdf.document import Document
 from simwright.formats.urdf.plugins import read_plugin
 from simwright.formats.urdf.settings import read_settings
 from simwright.formats.xml import Element
 from simwright.model.asset import Camera, Sensor
+from simwright.model.ros import Interface, InterfaceKind
 
 SENSOR_KIND = declare(
     "urdf-sensor-kind",
@@ -26,21 +28,7 @@ SENSOR_KIND = declare(
     doc="A Gazebo sensor of a type Simwright does not know.",
 )
 
-KINDS = {
-    "air_pressure": "air_pressure", "altimeter": "altimeter", "boundingbox_camera": "bounding_box_camera",
-    "camera": "camera", "contact": "contact", "depth": "depth_camera", "depth_camera": "depth_camera",
-    "force_torque": "force_torque", "gps": "navsat", "gpu_lidar": "lidar", "gpu_ray": "lidar", "imu": "imu",
-    "lidar": "lidar", "logical_camera": "logical_camera", "magnetometer": "magnetometer",
-    "multicamera": "multicamera", "navsat": "navsat", "ray": "lidar", "rfid": "rfid", "rfidtag": "rfidtag",
-    "rgbd": "rgbd_camera", "rgbd_camera": "rgbd_camera", "segmentation_camera": "segmentation_camera",
-    "sonar": "sonar", "thermal": "thermal_camera", "thermal_camera": "thermal_camera",
-    "wideanglecamera": "wide_angle_camera", "wireless_receiver": "wireless_receiver",
-    "wireless_transmitter": "wireless_transmitter",
-}  # fmt: skip
-"""Our word for each sensor type of SDFormat."""
-
-_CAMERA_TURN = Pose.of((0, 0, 0), (0.5, 0.5, -0.5, -0.5))
-"""From a frame that looks along +X to one that looks along -Z."""
+_FRAME_TAGS = ("camera/optical_frame_id", "gz_frame_id", "ignition_frame_id", "frame_id")
 
 
 def read_sensor(document: Document, element: Element, body: str, target: str = "") -> None:
@@ -49,7 +37,7 @@ def read_sensor(document: Document, element: Element, body: str, target: str = "
     where = document.where(element)
     written = str(element.get("name") or f"{body}_{element.get('type') or 'sensor'}")
     name = NameScope(sensor.name for sensor in asset.sensors).claim(written)
-    kind = KINDS.get(str(element.get("type") or ""))
+    kind = SENSOR_KINDS.get(str(element.get("type") or ""))
     if kind is None:
         document.reporter.report(SENSOR_KIND, where, name=name, type=str(element.get("type") or ""))
         kind = str(element.get("type") or "unknown")
@@ -72,8 +60,27 @@ def read_sensor(document: Document, element: Element, body: str, target: str = "
         camera = _read_camera(document, holder, sensor)
         asset.cameras.append(camera)
         sensor.target = sensor.target or camera.name
+    before = len(asset.interfaces)
     for plugin in document.children(element, "plugin"):
         read_plugin(document, plugin, body, name, rate=sensor.rate)
+    if len(asset.interfaces) == before:
+        _read_topics(document, element, sensor)
+
+
+def _read_topics(document: Document, element: Element, sensor: Sensor) -> None:
+    """The interfaces of a sensor that names its topic itself (Gazebo Sim)."""
+    topic = str(element.findtext("topic") or element.findtext("contact/topic") or "").strip()
+    if not topic or topic == "__default_topic__":
+        return
+    info = str(element.findtext("camera/camera_info_topic") or "").strip()
+    frame = next((str(text).strip() for tag in _FRAME_TAGS if (text := element.findtext(tag))), "")
+    document.asset.interfaces.extend(
+        Interface(
+            InterfaceKind.TOPIC, "publisher", name, kind, sensor.rate,
+            frame_override=frame, at=sensor.name, source=sensor.source,
+        )
+        for name, kind in list_topics(sensor.kind, topic, info)
+    )  # fmt: skip
 
 
 def _read_pose(document: Document, element: Element) -> Pose:
@@ -97,7 +104,7 @@ def _read_camera(document: Document, element: Element, sensor: Sensor) -> Camera
     return Camera(
         names.claim(sensor.name),
         body=sensor.body,
-        pose=sensor.pose @ _read_pose(document, element) @ _CAMERA_TURN,
+        pose=sensor.pose @ _read_pose(document, element) @ LOOK,
         fov_y=tall,
         resolution=(int(width), int(height)),
         near=number("clip/near", 0.1),

@@ -40,6 +40,13 @@ _SCHEMAS = (
     ("RosServiceAPI", InterfaceKind.SERVICE),
     ("RosActionAPI", InterfaceKind.ACTION),
 )
+_JOINT_ROLES = {
+    "left_wheels": "left",
+    "right_wheels": "right",
+    "command_joints": "command",
+    "joints": "state",
+}
+"""Relationship of the registry's schemas -> joint role of the model."""
 _CONTROLLER = re.compile(r"RosControl(\w+)API\Z")
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -161,7 +168,7 @@ def _read_target(
     for target in source.get_targets(found.prim, relationship):
         place: Any = source.joints.get(target)
         if place is not None:
-            controller.joints.setdefault(key, []).append(place)
+            controller.joints.setdefault(_JOINT_ROLES.get(key, key), []).append(place)
         elif target in interfaces:
             controller.interfaces[key] = interfaces[target].name
         elif target in source.bodies:

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checking many assets: from the cache where nothing changed, else in worker processes.
+
+Nothing here imports OpenUSD or a rule; :func:`check_path` does, where the work is done.  A worker that dies
+takes only its own asset with it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from simwright.check.cache import Cache
+from simwright.check.package_view import PackageView
+from simwright.check.result import AssetResult, decode_result, encode_result
+from simwright.check.settings import Settings
+from simwright.core.diag import Level, Reporter, Where, declare
+
+CHECKER_DIED = declare(
+    "check-process-died",
+    Level.ERROR,
+    "the process that checked this asset died",
+    hint="the file makes OpenUSD crash; please report it",
+    doc="A worker process ended without a result while it checked an asset. The other assets were checked.",
+)
+POOL_WORTHWHILE = 4
+"""Fewer assets than this are checked in this process: a worker takes a moment to start."""
+
+Listener: TypeAlias = Callable[[int, int], None]
+"""Told how many assets are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is done with every asset: the rules by code, and everything else that decides the result."""
+
+    codes: tuple[str, ...]
+    settings: Settings = field(default_factory=Settings)
+    variants: bool = False
+    packages: tuple[tuple[str, str], ...] = ()
+    """Explicit ROS packages, name and folder."""
+
+
+def check_paths(
+    paths: Sequence[str],
+    plan: Plan,
+    cache: Cache,
+    *,
+    jobs: int = 1,
+    force_pool: bool = False,
+    listener: Listener | None = None,
+) -> list[AssetResult]:
+    """Results in the order of the paths, which name them; ``jobs`` is the number of processes."""
+    packages = PackageView(plan.packages)
+    tell = listener or (lambda _done, _total: None)
+    keys = {path: _make_key(path, plan, cache, packages) for path in paths}
+    plain: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        stored = cache.get_result(keys[path])
+        if stored is not None:
+            plain[path] = stored
+            tell(len(plain), len(paths))
+    tasks = [_Task(path, keys[path], plan, cache.folder) for path in paths if path not in plain]
+    least = 2 if force_pool else POOL_WORTHWHILE
+    runner = _run_pool if jobs > 1 and len(tasks) >= least else _run_here
+
+    def keep(path: str, result: dict[str, Any]) -> None:
+        plain[path] = result
+        tell(len(plain), len(paths))
+
+    runner(tasks, jobs, keep)
+    if tasks:
+        cache.trim()
+    return [_restore(path, plain[path]) for path in paths]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    path: str
+    key: str
+    plan: Plan
+    folder: Path | None
+
+
+_Keep: TypeAlias = Callable[[str, dict[str, Any]], None]
+
+
+def _run_here(tasks: list[_Task], _jobs: int, keep: _Keep) -> None:
+    for task in tasks:
+        keep(task.path, check_path(task))
+
+
+def _run_pool(tasks: list[_Task], jobs: int, keep: _Keep) -> None:
+    """In fresh processes: threads and a half-used OpenUSD do not survive a fork."""
+    left = {task.path: task for task in tasks}
+    try:
+        with _open_pool(min(jobs, len(tasks))) as pool:
+            futures = {pool.submit(check_path, task): task for task in tasks}
+            try:
+                for future in as_completed(futures):
+                    keep(futures[future].path, future.result())
+                    del left[futures[future].path]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    except BrokenProcessPool:
+        for task in left.values():
+            keep(task.path, _check_alone(task))
+
+
+def _check_alone(task: _Task) -> dict[str, Any]:
+    """After a worker died: one process per asset tells which one it was."""
+    with _open_pool(1) as pool:
+        future: Future[dict[str, Any]] = pool.submit(check_path, task)
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            reporter = Reporter()
+            reporter.report(CHECKER_DIED, Where(str(Path(task.path).absolute())))
+            return encode_result(AssetResult(task.path, reporter.found, failed=True))
+
+
+def _open_pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+
+
+def check_path(task: _Task) -> dict[str, Any]:
+    """Check one asset and remember the result; this is what a worker does."""
+    from simwright.check.asset import check_file
+    from simwright.check.run import all_rules
+
+    started = time.time_ns()
+    wanted = set(task.plan.codes)
+    path = str(Path(task.path).absolute())
+    cache = Cache(task.folder)
+    result = check_file(
+        path,
+        rules=[rule for rule in all_rules() if rule.code in wanted],
+        settings=task.plan.settings,
+        variants=task.plan.variants,
+        packages=PackageView(task.plan.packages).find_for(path),
+        with_files=task.folder is not None,
+    )
+    plain = encode_result(result)
+    if not result.failed:
+        cache.put_result(task.key, plain, result.files, started)
+    return plain
+
+
+def _make_key(path: str, plan: Plan, cache: Cache, packages: PackageView) -> str:
+    if cache.folder is None:
+        return ""
+    full = str(Path(path).absolute())
+    return cache.make_key(
+        "asset", full, plan.codes, plan.variants, asdict(plan.settings), packages.describe_for(full)
+    )
+
+
+def _restore(path: str, plain: dict[str, Any]) -> AssetResult:
+    return decode_result(path, plain)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which material a prim is bound to for the physics purpose, and which relationship says so (REP-0158 1.3.4).
+
+OpenUSD's own answer falls back to the all-purpose binding without saying so, and is slow when asked for every
+collider.  Here the two purposes are kept apart and every prim's own bindings are read once: nearest binding
+first, ``strongerThanDescendants`` honoured, collection bindings before direct ones of the same prim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pxr import Sdf, Usd
+
+from simwright.check.lineage import list_copies
+
+if TYPE_CHECKING:
+    from simwright.check.snapshot import Node, Snapshot
+
+PHYSICS = "physics"
+ALL_PURPOSE = ""
+_STRONG = "strongerThanDescendants"
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One binding opinion: the prim that holds it, the relationship's name, and where it leads."""
+
+    holder: Node
+    relation: str
+    target: Sdf.Path
+    strong: bool = False
+    collection: Sdf.Path | None = None
+
+
+@dataclass(slots=True)
+class _Own:
+    """The bindings a prim itself holds, for one purpose."""
+
+    direct: Binding | None = None
+    collections: list[Binding] = field(default_factory=list)
+
+
+_NONE = _Own()
+
+
+class BindingBook:
+    """Bindings of one snapshot, remembered per prim."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._own: dict[int, dict[str, _Own]] = {}
+        self._found: dict[tuple[int, str], tuple[Binding | None, ...]] = {}
+        self._queries: dict[Sdf.Path, Any] = {}
+        self._has_collections: dict[tuple[int, str], bool] = {}
+
+    def find(self, node: Node, purpose: str) -> tuple[Binding | None, ...]:
+        """What a prim is bound to: one answer, or several for a prototype whose instances differ."""
+        key = (id(node), purpose)
+        if key not in self._found:
+            if self._sees_collections(node, purpose):
+                self._found[key] = (self._walk(node, purpose),)
+            else:
+                self._found[key] = self._inherit(node, purpose)
+        return self._found[key]
+
+    def find_subsets(self, node: Node, purpose: str) -> list[Binding]:
+        """Direct bindings of a mesh's GeomSubset children."""
+        subsets = (child for child in node.children if child.type == "GeomSubset")
+        owns = (self._read(child).get(purpose, _NONE).direct for child in subsets)
+        return [binding for binding in owns if binding is not None]
+
+    def _above(self, node: Node) -> list[Node]:
+        if node.parent is not None:
+            return [node.parent]
+        return list_copies(node, self._snapshot) if node.in_prototype else []
+
+    def _inherit(self, node: Node, purpose: str) -> tuple[Binding | None, ...]:
+        own = self._read(node).get(purpose, _NONE).direct
+        answers: dict[Binding | None, None] = {}
+        for parent in self._above(node):
+            for inherited in self.find(parent, purpose):
+                keep = inherited is not None and (own is None or inherited.strong)
+                answers[inherited if keep else own] = None
+        return tuple(answers) or (own,)
+
+    def _sees_collections(self, node: Node, purpose: str) -> bool:
+        key = (id(node), purpose)
+        if key not in self._has_collections:
+            self._has_collections[key] = bool(self._read(node).get(purpose, _NONE).collections) or any(
+                self._sees_collections(parent, purpose) for parent in self._above(node)
+            )
+        return self._has_collections[key]
+
+    def _walk(self, node: Node, purpose: str) -> Binding | None:
+        """From the prim upwards; out of a prototype by way of its first instance."""
+        found: Binding | None = None
+        path = Sdf.Path(node.path)
+        here: Node | None = node
+        while here is not None:
+            own = self._read(here).get(purpose, _NONE)
+            included = next((b for b in own.collections if self._includes(b, path)), None)
+            best = included or own.direct
+            if best is not None and (found is None or best.strong):
+                found = best
+            above = self._above(here)
+            here = above[0] if above else None
+        return found
+
+    def _includes(self, binding: Binding, path: Sdf.Path) -> bool:
+        where = binding.collection
+        if where is None:
+            return False
+        if where not in self._queries:
+            collection = Usd.CollectionAPI.Get(self._snapshot.stage, where)
+            self._queries[where] = collection.ComputeMembershipQuery() if collection else None
+        query = self._queries[where]
+        return bool(query is not None and query.IsPathIncluded(path))
+
+    def _read(self, node: Node) -> dict[str, _Own]:
+        if id(node) not in self._own:
+            found: dict[str, _Own] = {}
+            for relation in node.prim.GetAuthoredPropertiesInNamespace("material:binding"):
+                if isinstance(relation, Usd.Relationship):
+                    _add(found, node, relation)
+            self._own[id(node)] = found
+        return self._own[id(node)]
+
+
+def _add(found: dict[str, _Own], node: Node, relation: Usd.Relationship) -> None:
+    """File a relationship under its purpose; ``material:binding[:collection][:PURPOSE][:NAME]``."""
+    name: str = relation.GetName()
+    targets = relation.GetForwardedTargets()
+    strong = relation.GetMetadata("bindMaterialAs") == _STRONG
+    parts = name.split(":")[2:]
+    if parts[:1] != ["collection"]:
+        if len(parts) <= 1 and targets:
+            purpose = parts[0] if parts else ALL_PURPOSE
+            own = found.setdefault(purpose, _Own())
+            own.direct = Binding(node, name, targets[0], strong)
+        return
+    purpose = parts[1] if len(parts) == 3 else ALL_PURPOSE
+    collection = next((target for target in targets if target.IsPropertyPath()), None)
+    material = next((target for target in targets if target.IsPrimPath()), None)
+    if collection is not None and material is not None:
+        own = found.setdefault(purpose, _Own())
+        own.collections.append(Binding(node, name, material, strong, collection))
+
+
+def read_bindings(snapshot: Snapshot) -> BindingBook:
+    """The snapshot's bindings."""
+    return snapshot.shared("bindings", BindingBook)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ros:joint:name and the prim name of a joint say the same, as far as prim names can.
+
+Why: people look for a joint by either name.  Two names that differ without need are a source of mistakes.
+
+Fails: `ros:joint:name = "elbow"` on a prim called `joint_3`.
+Passes: "elbow" on `elbow`; "elbow-joint" on `elbow_joint`, because a prim name has no hyphen; no property at all.
+
+Fix: unsafe.  Renaming the prim breaks paths that point to it, changing the value breaks ROS configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pxr import Tf
+
+from simwright.check.rule import Finding, rule
+from simwright.check.schemas import JOINT_NAME
+from simwright.check.snapshot import Node, Snapshot
+from simwright.core.names import make_identifier
+
+
+@rule(
+    "jname-aligned",
+    "2.10",
+    "should",
+    on="isa:PhysicsJoint",
+    fix="unsafe",
+    fix_title="rename the prim, or set ros:joint:name to the prim name",
+)
+def jname_aligned(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+    """Compare the value, made a legal prim name, with the prim name."""
+    value = node.authored(JOINT_NAME)
+    if not isinstance(value, str) or not value.strip():
+        return
+    wanted = {Tf.MakeValidIdentifier(value), make_identifier(value)}
+    if node.name in wanted or _is_numbered(node, wanted):
+        return
+    yield Finding(
+        f"ros:joint:name is {value!r}, but the prim is called {node.name!r}",
+        hint=f"call the prim {make_identifier(value)!r}, or write {node.name!r} as ros:joint:name",
+        prop=JOINT_NAME,
+        data={"value": value},
+    )
+
+
+def _is_numbered(node: Node, wanted: set[str]) -> bool:
+    """Was a number added because a sibling has the name already?"""
+    stem, _, number = node.name.rpartition("_")
+    siblings = node.parent.children if node.parent else []
+    return number.isdigit() and stem in wanted and any(sibling.name == stem for sibling in siblings)

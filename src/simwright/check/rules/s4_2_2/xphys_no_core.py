@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Properties in physics: are those of UsdPhysics, on prims that have the schema for them.
+
+Why: the prefix is reserved for what AOUSD ratifies.  A home-made `physics:armature` is read by nobody and collides with
+the day when core defines it otherwise; `physics:mass` without PhysicsMassAPI is ignored.
+
+Fails: `float physics:armature` on a joint (an error); `float physics:mass` on a prim without PhysicsMassAPI (a warning).
+Passes: `float physics:mass` with PhysicsMassAPI; `drive:angular:physics:damping`, `limit:rotX:physics:low`;
+`ext_physics:joint:armature`.
+
+Fix: unsafe.  The property is renamed to its ext_physics: form, where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pxr import Sdf
+
+from simwright.check.layers import Domain, LayerFacts, Opinion
+from simwright.check.rule import Finding, rule
+from simwright.check.schemas import core_properties, defined_properties, known_properties
+from simwright.check.snapshot import Snapshot
+from simwright.check.vendors import vendor_of_schema
+from simwright.core.diag import Level
+
+
+@rule(
+    "xphys-no-core",
+    "4.2.2",
+    "must not",
+    on="layer",
+    fix="unsafe",
+    fix_title="rename the property to its ext_physics: form",
+)
+def xphys_no_core(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+    """New names first; then known names where nothing on the prim defines them."""
+    if not facts.counts[Domain.PHYSICS]:
+        return
+    core = core_properties("physics:")
+    for opinion in facts.opinions:
+        name = opinion.what
+        if opinion.domain is not Domain.PHYSICS or opinion.kind != "property" or name[:8] != "physics:":
+            continue
+        if name in core:
+            yield from _check_place(opinion, facts, snapshot)
+        elif not _is_vendors(opinion.path, facts, snapshot):
+            tail = name.rpartition(":")[2]
+            known = [n for n in known_properties() if n.startswith("ext_physics:") and n.endswith(f":{tail}")]
+            yield Finding(
+                f"{name} is no property of UsdPhysics; physics: is reserved for core OpenUSD",
+                hint=f"write {' or '.join(known) if known else f'ext_physics:<concept>:{tail}'}",
+                at=opinion.path,
+            )
+
+
+def _check_place(opinion: Opinion, facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+    place = opinion.path.pathString[: -len(opinion.what) - 1]
+    if "{" in place:
+        place = Sdf.Path(place).StripAllVariantSelections().pathString
+    node = snapshot.node(place)
+    if node is None or opinion.what in defined_properties(node.type, node.apis):
+        return
+    # the layer's path may be that of another prim of the stage
+    prop = node.prim.GetProperty(opinion.what)
+    if prop and any(s.layer == facts.layer and s.path == opinion.path for s in prop.GetPropertyStack()):
+        yield Finding(
+            f"{opinion.what} is authored, but no schema on the prim defines it",
+            hint="apply the UsdPhysics schema that has the property, or remove it",
+            at=opinion.path,
+            level=Level.WARNING,
+        )
+
+
+def _is_vendors(path: Sdf.Path, facts: LayerFacts, snapshot: Snapshot) -> bool:
+    """Does a vendor's API on the prim define it (Newton's deformables use physics: names)?"""
+    place = path.GetPrimPath()
+    spec = facts.layer.GetPrimAtPath(place)
+    node = snapshot.node(place.StripAllVariantSelections())
+    names = list(node.apis) if node is not None else []
+    if spec is not None and spec.HasInfo("apiSchemas"):
+        names += [str(item) for item in spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()]
+    return any(vendor_of_schema(name) for name in names if "Deformable" in name)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Edges of polygon meshes counted, and points at one place made one: is a surface closed? (REP-0158 3.4)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+NEAR = 1e-6
+"""Points closer than this share of the mesh's size are one point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Edges of a mesh counted: each edge of a closed surface is used twice, in opposite directions."""
+
+    edges: int
+    boundary: int
+    """Edges used by one face only."""
+    crowded: int
+    """Edges used by three faces or more."""
+    flipped: int
+    """Edges used by two faces in the same direction."""
+
+    @property
+    def is_closed(self) -> bool:
+        """No hole, no crowded edge, consistent winding."""
+        return self.boundary == 0 and self.crowded == 0 and self.flipped == 0 and self.edges > 0
+
+    @property
+    def is_manifold(self) -> bool:
+        """No edge has more than two faces."""
+        return self.crowded == 0
+
+
+def count_edges(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> Topology:
+    """Count how often and in which direction each edge is used; zero-length edges are left out.
+
+    One sort of ``2 * edge + direction``: on a closed surface the sorted keys come in pairs that differ by one.
+    """
+    if len(indices) == 0:
+        return Topology(0, 0, 0, 0)
+    start, end = indices, _next_corner(counts, indices)
+    low, high = np.minimum(start, end), np.maximum(start, end)
+    size = int(high.max()) + 1
+    kind = np.int32 if 2 * size * size < 2**31 else np.int64
+    keys = low.astype(kind) * kind(2 * size)
+    keys += high.astype(kind) * kind(2)
+    keys += start > end
+    if bool(np.any(low == high)):
+        keys = keys[low != high]
+    keys.sort()
+    half = len(keys) // 2
+    if len(keys) % 2 == 0 and half:
+        first, second = keys[0::2], keys[1::2]
+        in_pairs = not np.any(first & 1) and np.array_equal(first + kind(1), second)
+        if in_pairs and bool(np.all(first[1:] != first[:-1])):
+            return Topology(half, 0, 0, 0)
+    return _count_uneven(keys)
+
+
+def _count_uneven(keys: npt.NDArray[Any]) -> Topology:
+    edges, starts, uses = np.unique(keys >> 1, return_index=True, return_counts=True)
+    directions = np.add.reduceat(keys & 1, starts) if len(keys) else np.zeros(0, np.int64)
+    twice = uses == 2
+    return Topology(
+        edges=len(edges),
+        boundary=int(np.count_nonzero(uses == 1)),
+        crowded=int(np.count_nonzero(uses > 2)),
+        flipped=int(np.count_nonzero(twice & (directions != 1))),
+    )
+
+
+def _next_corner(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """For every corner, the index of the next corner of its face."""
+    if len(indices) == 3 * len(counts) and bool(np.all(counts == 3)):
+        following = np.empty_like(indices)
+        following[0::3], following[1::3], following[2::3] = indices[1::3], indices[2::3], indices[0::3]
+        return following
+    ends = np.cumsum(counts, dtype=np.int64)
+    used = counts > 0
+    following = np.concatenate((indices[1:], indices[:1]))
+    following[ends[used] - 1] = indices[(ends - counts)[used]]
+    return following
+
+
+def weld_points(points: npt.NDArray[Any]) -> Ints:
+    """For every point, the number of the first point at exactly the same place."""
+    clean = np.ascontiguousarray(points + np.zeros(1, points.dtype), np.float32)  # -0.0 becomes 0.0
+    words = clean.view(np.uint32).astype(np.uint64)
+    mixed = words[:, 0] * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= words[:, 1] * np.uint64(0xC2B2AE3D27D4EB4F) + (mixed >> np.uint64(29))
+    mixed ^= words[:, 2] * np.uint64(0x165667B19E3779F9) + (mixed >> np.uint64(32))
+    return _first_of_each(mixed)
+
+
+def weld_near(points: npt.NDArray[Any]) -> Ints:
+    """For every point, the number of the first point within a millionth of the mesh's size on each axis."""
+    limit = NEAR * float(np.ptp(points, axis=0).max())
+    number = np.zeros(len(points), np.uint64)
+    for values in points.T.astype(np.float64):
+        order = np.argsort(values, kind="stable")
+        group = np.zeros(len(values), np.uint64)
+        group[order[1:]] = np.cumsum(np.diff(values[order]) > limit)
+        number = _first_of_each(number * np.uint64(len(points) + 1) + group).astype(np.uint64)
+    return number.astype(np.int64)
+
+
+def _first_of_each(keys: npt.NDArray[np.uint64]) -> Ints:
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    result: Ints = first[inverse.reshape(-1)]
+    return result
