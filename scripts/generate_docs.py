@@ -13,15 +13,26 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from generate import cli_page, diagnostics_page, inspect_schema, model_page, schemas_page
+from generate import (
+    cli_page,
+    diagnostics_page,
+    inspect_schema,
+    model_page,
+    rep0158_page,
+    rule_pages,
+    schemas_page,
+    validators_info,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES: dict[str, Callable[[], str]] = {
     "docs/cli.md": cli_page.generate,
     "docs/diagnostics.md": diagnostics_page.generate,
     "docs/model.md": model_page.generate,
+    "docs/rep0158.md": rep0158_page.generate,
     "docs/schemas.md": schemas_page.generate,
     "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
+    "src/simwright/check/adapters/usd_validation/plugInfo.json": validators_info.generate,
 }
 
 
@@ -30,10 +41,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only tell which files are stale")
     check = parser.parse_args().check
-    stale = 0
-    for name, generate in PAGES.items():
+    pages = {name: generate() for name, generate in PAGES.items()} | rule_pages.generate()
+    left = {str(p.relative_to(ROOT)) for p in (ROOT / "docs/rules").glob("*.md")} - set(pages)
+    stale = len(left)
+    for name in sorted(left):
+        print(f"left over: {name}")
+        if not check:
+            (ROOT / name).unlink()
+    for name, text in pages.items():
         path = ROOT / name
-        text = generate()
         if path.exists() and path.read_text() == text:
             continue
         stale += 1

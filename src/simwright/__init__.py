@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from simwright.app.api import check as check
     from simwright.app.api import load as load
     from simwright.core.diag import Diagnostic as Diagnostic
     from simwright.core.diag import Level as Level
@@ -24,10 +25,11 @@ _PUBLIC = {
     "Level": "simwright.core.diag:Level",
     "Reporter": "simwright.core.diag:Reporter",
     "SimwrightError": "simwright.core.errors:SimwrightError",
+    "check": "simwright.check",  # the package, which can be called
     "load": "simwright.app.api:load",
 }
 
-__all__ = ["Asset", "Diagnostic", "Level", "Reporter", "SimwrightError", "__version__", "load"]
+__all__ = ["Asset", "Diagnostic", "Level", "Reporter", "SimwrightError", "__version__", "check", "load"]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,15 +4,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from simwright.app.report.report import Report, build_asset_report
 from simwright.core.diag import Level, Reporter, Where
 from simwright.core.errors import StrictError
 from simwright.core.packages import find_packages
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import read_asset
 from simwright.model.asset import Asset
+
+if TYPE_CHECKING:
+    from simwright.check.settings import Settings
 
 
 def load(
@@ -44,6 +49,52 @@ def load(
     if strict:
         raise_findings(reporter, path)
     return asset
+
+
+def check(
+    path_or_stage: str | os.PathLike[str] | Any,
+    *,
+    select: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    profile: str = "all",
+    variants: bool = False,
+    settings: Settings | None = None,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> Report:
+    """Check a USD file, every asset in a folder, or a ``Usd.Stage`` (also in memory) against REP-0158.
+
+    ``select`` and ``ignore`` take rule codes, prefixes, patterns and REP sections; ``profile`` is ``core``,
+    ``ros``, ``export`` or ``all``; ``variants`` checks every variant as well; ``packages`` maps ROS package
+    names to folders.  Configuration files, the cache and baselines belong to the command line and are not
+    used.  Suppressions in the asset are: what they silence is not in the report.
+    """
+    from simwright.check.asset import check_file, check_stage
+    from simwright.check.catalogue import build_catalogue
+    from simwright.check.entry_points import find_assets
+    from simwright.check.package_view import PackageView
+    from simwright.check.run import all_rules
+    from simwright.check.select import choose_rules
+
+    choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore), profile)
+    rules = [rule for rule in all_rules() if rule.code in set(choice.codes)]
+    if isinstance(path_or_stage, str | os.PathLike):
+        view = PackageView((name, os.fspath(folder)) for name, folder in (packages or {}).items())
+        results = [
+            check_file(path, rules=rules, settings=settings, variants=variants, packages=view.find_for(path))
+            for path in find_assets([path_or_stage])
+        ]
+    else:
+        results = [check_stage(path_or_stage, rules=rules, settings=settings, variants=variants)]
+    report = Report()
+    for result in results:
+        findings = [finding for finding in result.findings if finding.kind not in choice.hidden]
+        report.assets.append(build_asset_report(result.path, findings))
+    return report
+
+
+def _listed(words: str | Iterable[str]) -> list[str]:
+    """A single word is a list of one."""
+    return [words] if isinstance(words, str) else list(words)
 
 
 def raise_findings(reporter: Reporter, path: str | os.PathLike[str]) -> None:

@@ -15,7 +15,7 @@ from pxr import Ar, Kind, Sdf
 from simwright.check.domains import FEATURES, Domain
 
 if TYPE_CHECKING:
-    from simwright.check.layers import Arc, LayerFacts
+    from simwright.check.layers import Arc, LayerFacts, Opinion
     from simwright.check.snapshot import Snapshot
 
 _SMALL_PRIMS = 64
@@ -105,3 +105,30 @@ def is_entry(facts: LayerFacts) -> bool:
     if spec is None:
         return False
     return Kind.Registry.IsA(spec.kind, Kind.Tokens.model) or "identifier" in spec.assetInfo
+
+
+def find_link_tree(facts: LayerFacts, snapshot: Snapshot) -> list[Sdf.Path]:
+    """Xforms that a layer defines and places as part of the kinematic tree.
+
+    A layer of meshes places the parts of its shapes too; there only prims named like a rigid body count.
+    """
+    if not facts.placed or not facts.is_mesh_library:
+        return facts.placed
+    bodies = snapshot.shared("body names", lambda s: {node.name for node in s.bodies})
+    return [path for path in facts.placed if path.name in bodies]
+
+
+def find_own_features(facts: LayerFacts, asset: Asset, *domains: Domain) -> list[Opinion]:
+    """A layer's feature opinions, but for what may stand elsewhere by right.
+
+    A composing layer may name contexts (``ros:context:namespace``), and ``ros:joint:name`` goes with its joint.
+    """
+    return [
+        opinion
+        for opinion in facts.of(*(domains or FEATURES))
+        if not (opinion.what == "ros:joint:name" or (facts is asset.entry and _is_context(opinion)))
+    ]
+
+
+def _is_context(opinion: Opinion) -> bool:
+    return opinion.what == "RosContextAPI" or opinion.what.startswith("ros:context:")

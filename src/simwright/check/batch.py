@@ -7,20 +7,20 @@ takes only its own asset with it.
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simwright.check.cache import Cache
-from simwright.check.package_view import PackageView
+from simwright.check.package_view import PackageView, describe_folders
 from simwright.check.result import AssetResult, decode_result, encode_result
 from simwright.check.settings import Settings
 from simwright.core.diag import Level, Reporter, Where, declare
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 CHECKER_DIED = declare(
     "check-process-died",
@@ -59,7 +59,7 @@ def check_paths(
     """Results in the order of the paths, which name them; ``jobs`` is the number of processes."""
     packages = PackageView(plan.packages)
     tell = listener or (lambda _done, _total: None)
-    keys = {path: _make_key(path, plan, cache, packages) for path in paths}
+    keys = _make_keys(paths, plan, cache, packages)
     plain: dict[str, dict[str, Any]] = {}
     for path in paths:
         stored = cache.get_result(keys[path])
@@ -77,7 +77,7 @@ def check_paths(
     runner(tasks, jobs, keep)
     if tasks:
         cache.trim()
-    return [_restore(path, plain[path]) for path in paths]
+    return [decode_result(path, plain[path]) for path in paths]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,9 @@ def _run_here(tasks: list[_Task], _jobs: int, keep: _Keep) -> None:
 
 def _run_pool(tasks: list[_Task], jobs: int, keep: _Keep) -> None:
     """In fresh processes: threads and a half-used OpenUSD do not survive a fork."""
+    from concurrent.futures import as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
     left = {task.path: task for task in tasks}
     try:
         with _open_pool(min(jobs, len(tasks))) as pool:
@@ -116,6 +119,8 @@ def _run_pool(tasks: list[_Task], jobs: int, keep: _Keep) -> None:
 
 def _check_alone(task: _Task) -> dict[str, Any]:
     """After a worker died: one process per asset tells which one it was."""
+    from concurrent.futures.process import BrokenProcessPool
+
     with _open_pool(1) as pool:
         future: Future[dict[str, Any]] = pool.submit(check_path, task)
         try:
@@ -127,6 +132,9 @@ def _check_alone(task: _Task) -> dict[str, Any]:
 
 
 def _open_pool(workers: int) -> ProcessPoolExecutor:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
 
 
@@ -153,14 +161,13 @@ def check_path(task: _Task) -> dict[str, Any]:
     return plain
 
 
-def _make_key(path: str, plan: Plan, cache: Cache, packages: PackageView) -> str:
+def _make_keys(paths: Sequence[str], plan: Plan, cache: Cache, packages: PackageView) -> dict[str, str]:
     if cache.folder is None:
-        return ""
-    full = str(Path(path).absolute())
-    return cache.make_key(
-        "asset", full, plan.codes, plan.variants, asdict(plan.settings), packages.describe_for(full)
-    )
-
-
-def _restore(path: str, plain: dict[str, Any]) -> AssetResult:
-    return decode_result(path, plain)
+        return dict.fromkeys(paths, "")
+    interfaces = describe_folders(plan.settings.interfaces)
+    common = cache.make_key(plan.codes, plan.variants, asdict(plan.settings), interfaces)
+    keys = {}
+    for path in paths:
+        full = str(Path(path).absolute())
+        keys[path] = cache.make_key("asset", full, packages.describe_for(full), common)
+    return keys

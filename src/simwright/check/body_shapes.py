@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
 
 
+_GROUPS = frozenset({"", "Xform", "Scope", "SkelRoot"})
+
+
+def is_geometry(node: Node) -> bool:
+    """Is it more than a group?  Types that OpenUSD does not know count as geometry where they collide."""
+    return node.type not in _GROUPS
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A collider or a piece of visible geometry of a body."""
@@ -54,13 +62,13 @@ def _gather(body: Node) -> BodyShapes:
     stack: list[tuple[Node, tuple[str, ...]]] = [(body, ())]
     while stack:
         node, trail = stack.pop()
-        is_collider = node.has("PhysicsCollisionAPI")
+        is_collider = node.has("PhysicsCollisionAPI") and is_geometry(node)
         if is_collider or "Gprim" in node.bases or node.type == "PointInstancer":
             found.shapes.append(Shape(node, is_collider, trail))
         below = node.prototype.children if node.prototype else node.children
         if not below and not node.prim.IsLoaded():
             found.complete = False
-        for child in reversed(below):
-            if not child.has("PhysicsRigidBodyAPI"):
-                stack.append((child, (*trail, child.name)))
+        stack.extend(
+            (child, (*trail, child.name)) for child in reversed(below) if not child.has("PhysicsRigidBodyAPI")
+        )
     return found

@@ -11,9 +11,7 @@ from simwright.check.meshes import read_mesh
 if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
 
-PRIMITIVES = frozenset(
-    {"Cube", "Sphere", "Capsule", "Capsule_1", "Cylinder", "Cylinder_1", "Cone", "Plane"}
-)
+PRIMITIVES = frozenset({"Cube", "Sphere", "Capsule", "Capsule_1", "Cylinder", "Cylinder_1", "Cone", "Plane"})
 CONVEX_FORMS = frozenset({"convexHull", "boundingCube", "boundingSphere"})
 
 

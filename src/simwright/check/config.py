@@ -47,6 +47,7 @@ FAIL_ON = ("error", "warning", "info", "never")
 SEVERITIES = ("error", "warning", "info", "off")
 _KEYS = ("select", "ignore", "profile", "fail-on", "severity", "settings", "per-path")
 _PATH_KEYS = ("path", "ignore", "reason")
+_CHOICES = {"asset-state": ("final", "source")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +163,8 @@ class _Reader:
             words = self._strings(table, key, place)
             is_path = "Path" in str(item.type)
             return tuple(self.file.absolute().parent / word for word in words) if is_path else words
+        if key in _CHOICES:
+            return self._choice(table, key, _CHOICES[key], default, place)
         value = table[key]
         right = type(value) is type(default) or (type(default) is float and type(value) is int)
         if not right or (isinstance(default, int) and value < 0):

@@ -52,6 +52,7 @@ _API_PREFIXES = (
     ("Sensor", Domain.SENSOR),
 )
 _CONTROL = (
+    "control:",
     "ros:diff_drive:",
     "ros:rigid_body_twist:",
     "ros:joint_trajectory:",
@@ -63,6 +64,7 @@ _PROPERTY_PREFIXES = (
     ("ext_physics:", Domain.EXTENDED),
     (_CONTROL, Domain.CONTROL),
     ("ros:", Domain.ROS),
+    ("sensor:", Domain.SENSOR),
     (("physics:", "drive:", "limit:", "material:binding:physics"), Domain.PHYSICS),
     (("inputs:", "outputs:", "info:"), Domain.MATERIAL),
 )

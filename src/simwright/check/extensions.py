@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from pxr import Sdf
 
-from simwright.check.layers import Domain, LayerFacts
+from simwright.check.domains import Domain
+from simwright.check.layers import LayerFacts
 from simwright.check.rule import Finding
 from simwright.check.schemas import defined_properties, is_extension, list_own_classes
 from simwright.check.vendors import vendor_of_property
@@ -65,12 +66,11 @@ def in_extension_namespace(name: str) -> bool:
 
 
 def _list_in_layer(facts: LayerFacts) -> Iterator[ExtensionProperty]:
-    if not any(facts.counts[domain] for domain in _DOMAINS):
-        return
-    for opinion in facts.opinions:
-        if opinion.domain in _DOMAINS and opinion.kind == "property" and in_extension_namespace(opinion.what):
-            if not _in_class(facts.layer, opinion.path):
-                yield _read_spec(opinion.what, facts.layer, opinion.path)
+    for opinion in facts.of(*_DOMAINS):
+        if opinion.kind != "property":
+            continue
+        if in_extension_namespace(opinion.what) and not _in_class(facts.layer, opinion.path):
+            yield _read_spec(opinion.what, facts.layer, opinion.path)
 
 
 def _in_class(layer: Sdf.Layer, path: Sdf.Path) -> bool:

@@ -47,7 +47,8 @@ class VisualSet:
 def find_sets(snapshot: Snapshot, name: str) -> list[Node]:
     """Nodes that have a variant set of that name."""
     held = snapshot.shared(
-        "variant sets", lambda s: [(n, n.prim.GetVariantSets().GetNames()) for n in s.nodes if n.prim.HasVariantSets()]
+        "variant sets",
+        lambda s: [(n, n.prim.GetVariantSets().GetNames()) for n in s.nodes if n.prim.HasVariantSets()],
     )
     return [node for node, names in held if name in names]
 

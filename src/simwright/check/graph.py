@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pxr import Sdf
+
     from simwright.check.snapshot import Node, Snapshot
 
 
@@ -181,7 +183,7 @@ def _make_link(joint: Node, snapshot: Snapshot) -> Link:
         node = snapshot.node(targets[0].GetPrimPath()) if targets else None
         if targets and node is None:
             missing.append(targets[0].pathString)
-        ends.append(snapshot.owning_body(node) if node is not None else None)
+        ends.append(_find_body(targets[0].GetPrimPath(), snapshot) if node is not None else None)
     return Link(
         joint=joint,
         body0=ends[0],
@@ -190,6 +192,15 @@ def _make_link(joint: Node, snapshot: Snapshot) -> Link:
         excluded=joint.value("physics:excludeFromArticulation") is True,
         missing=missing,
     )
+
+
+def _find_body(path: Sdf.Path, snapshot: Snapshot) -> Node | None:
+    """The body at or above a path, also out of an instance."""
+    for place in path.GetAncestorsRange():
+        node = snapshot.node(place)
+        if node is not None and node.has("PhysicsRigidBodyAPI"):
+            return node
+    return None
 
 
 def _find_loops(graph: JointGraph) -> None:

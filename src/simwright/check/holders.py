@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simwright.check.layers import Domain
+    from simwright.check.domains import Domain
     from simwright.check.snapshot import Node, Snapshot
 
 
@@ -28,9 +28,7 @@ def _find(snapshot: Snapshot, namespace: str, domains: tuple[Domain, ...]) -> li
     names: set[str] = set()
     anywhere = False
     for facts in snapshot.layers:
-        if not any(facts.counts[domain] for domain in domains):
-            continue
-        for opinion in facts.opinions:
+        for opinion in facts.of(*domains):
             if opinion.kind == "property" and opinion.what.startswith(prefix):
                 place = opinion.path.GetPrimPath().StripAllVariantSelections()
                 anywhere = anywhere or place.IsRootPrimPath()

@@ -44,7 +44,21 @@ class Role(enum.StrEnum):
 
 def list_kinematic(snapshot: Snapshot) -> dict[int, tuple[Node, Role]]:
     """Bodies, the Xformable prims between a body and the next one above, and frames, by ``id`` of the node."""
-    return snapshot.shared("transforms.kinematic", _gather_kinematic)
+    return snapshot.shared("kinematics", _gather_kinematic)
+
+
+def find_common_path(paths: list[str]) -> str:
+    """The deepest path that is at or above all of them; empty when only the stage is.
+
+    The first and the last in order of the alphabet are enough: what they share, all share.
+    """
+    if not paths:
+        return ""
+    first, last = min(paths).split("/"), max(paths).split("/")
+    shared = 0
+    while shared < min(len(first), len(last)) and first[shared] == last[shared]:
+        shared += 1
+    return "/".join(first[:shared])
 
 
 def _below(node: Node) -> list[Node]:

@@ -92,6 +92,8 @@ class _Walk:
             self.counts[plan.domain] += 1
             if plan.listed:
                 self.opinions.append(Opinion(path, plan.domain, name, "property", plan.vendor))
+        if plan.other_op:  # simwright.check.transforms finds prims with unusual transforms through these
+            self.facts.other_ops.append(path)
         if plan.open:
             self.open_property(path, plan)
         elif name == "xformOpOrder":

@@ -18,6 +18,7 @@ from pxr import Sdf
 from simwright.check.domains import FEATURES, Domain, domain_of_api, domain_of_property, domain_of_type
 
 if TYPE_CHECKING:
+    from simwright.check.settings import Settings
     from simwright.check.snapshot import Snapshot
 
 __all__ = [
@@ -142,6 +143,15 @@ class LayerFacts:
     def bytes(self) -> int:
         """Array bytes in the layer."""
         return sum(array.bytes for array in self.arrays)
+
+    def is_heavy(self, settings: Settings) -> bool:
+        """Is there more array data in it than the settings allow without a payload or a crate?"""
+        return self.elements > settings.heavy_elements or self.bytes > settings.heavy_bytes
+
+    @property
+    def heaviest(self) -> Sdf.Path | None:
+        """The attribute with the most data."""
+        return max(self.arrays, key=lambda array: array.bytes).path if self.arrays else None
 
     @property
     def domains(self) -> set[Domain]:

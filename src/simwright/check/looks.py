@@ -119,9 +119,8 @@ def _gather_looks(snapshot: Snapshot) -> list[Look]:
     for mesh in meshes:
         parts: list[Node | None] = [None, *subsets.get(mesh.path, ())]
         for part in parts:
-            for material in worn.get((part or mesh).path, ()):
-                if material.textures or material.readers:
-                    looks.append(Look(mesh, part, material))
+            materials = [m for m in worn.get((part or mesh).path, ()) if m.textures or m.readers]
+            looks += [Look(mesh, part, material) for material in materials]
     return looks
 
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def is_dynamic(body: Node) -> bool:
     """Does the solver move it: enabled, and not kinematic?"""
-    return body.value("physics:rigidBodyEnabled") is not False and body.value("physics:kinematicEnabled") is not True
+    return (
+        body.value("physics:rigidBodyEnabled") is not False
+        and body.value("physics:kinematicEnabled") is not True
+    )
 
 
 def read_authored(node: Node, name: str) -> Any:

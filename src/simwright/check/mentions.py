@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # paths stay text here: it runs over thousands of files before anything else does
-# ruff: noqa: PTH116, PTH123
+# ruff: noqa: PTH116, PTH118, PTH123
 """Which files a layer file mentions, without composing it.
 
 Text layers are scanned for ``@address@``; binary layers are opened by OpenUSD.  What was found is remembered
@@ -28,22 +28,23 @@ class Mentions:
 
     def __init__(self, folder: str, cache: Cache) -> None:
         self._cache = cache
+        self._prefix = os.path.join(folder, "")
         self._key = cache.make_key("mentions", os.path.realpath(folder))
         stored = cache.get(self._key)
         self._known: dict[str, Any] = stored if stored is not None else {}
         self._fresh: dict[str, Any] = {}
 
     def find(self, file: str) -> list[str]:
-        """Addresses that a file mentions, as written; none for a file that cannot be read."""
-        name = os.path.realpath(file)
+        """Addresses that a file in the folder mentions, as written; none for one that cannot be read."""
+        name = file.removeprefix(self._prefix)
         try:
-            state = os.stat(name)
+            state = os.stat(file)
         except OSError:
             return []
         stamp = [state.st_size, state.st_mtime_ns, state.st_ino]
         row: Any = self._known.get(name)
         if not _is_row(row) or row[0] != stamp or row[2] < state.st_mtime_ns + _SETTLED_NS:
-            row = [stamp, read_mentions(name), time.time_ns()]
+            row = [stamp, read_mentions(file), time.time_ns()]
         self._fresh[name] = row
         found: list[str] = row[1]
         return found

@@ -148,7 +148,7 @@ def _describe(node: Node, camera: Node, matrix: Gf.Matrix4d, below: bool) -> Opt
     lengths = tuple(row.GetLength() for row in rows)
     unit = tuple(row / length if length > 0 else row for row, length in zip(rows, lengths, strict=True))
     offset = matrix.ExtractTranslation().GetLength()
-    return OpticalFrame(node, camera, below, unit, lengths, offset)  # type: ignore[arg-type]
+    return OpticalFrame(node, camera, below, unit, lengths, offset)
 
 
 def _angle(a: Gf.Vec3d, b: Gf.Vec3d) -> float:

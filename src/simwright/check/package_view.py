@@ -38,7 +38,8 @@ class PackageView:
 
     def describe_for(self, asset: str) -> str:
         """A digest of those packages."""
-        text = "\0".join(self._describe(package) for package in self.find_for(asset))
+        found = self.find_for(asset)
+        text = "\0".join(self._describe(package) for package in found)
         return hashlib.blake2b(os.fsencode(text), digest_size=16).hexdigest()
 
     def _describe(self, package: Package) -> str:
@@ -46,6 +47,18 @@ class PackageView:
             times = [_read_time(package.path / kind) for kind in _INTERFACES]
             self._stamps[package] = f"{package.name}={package.path}{times}"
         return self._stamps[package]
+
+
+def describe_folders(folders: Iterable[Path]) -> str:
+    """A digest of the names and times below folders, for extra interface definitions."""
+    digest = hashlib.blake2b(digest_size=16)
+    for folder in folders:
+        for base, inner, names in os.walk(folder):
+            inner.sort()
+            digest.update(
+                os.fsencode("\0".join([base, *sorted(names)])) + str(_read_time(Path(base))).encode()
+            )
+    return digest.hexdigest()
 
 
 def _read_time(folder: Path) -> int:

@@ -26,7 +26,7 @@ _ASSET_TYPES = ("asset", "asset[]")
 _DEPTH = 64
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Texture:
     """A shader input that names an image file.
 
@@ -52,7 +52,7 @@ class Texture:
         return {role for role, _ in self.feeds}
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Reader:
     """A UsdPrimvarReader of the universal network."""
 
@@ -62,7 +62,7 @@ class Reader:
     has_fallback: bool
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class MaterialFacts:
     """One Material."""
 
@@ -252,13 +252,11 @@ def _find_textures(prim: Usd.Prim, *, is_universal: bool) -> list[Texture]:
         if str(given.GetTypeName()) not in _ASSET_TYPES:
             continue
         value = read_input(prim, given.GetBaseName())
-        for item in [value] if isinstance(value, Sdf.AssetPath) else list(value or ()):
-            if item.path:
-                found.append(
-                    Texture(
-                        prim, given.GetFullName(), item.path, item.resolvedPath, is_universal, is_uv_texture
-                    )
-                )
+        items = [value] if isinstance(value, Sdf.AssetPath) else list(value or ())
+        name = given.GetFullName()
+        found += [
+            Texture(prim, name, i.path, i.resolvedPath, is_universal, is_uv_texture) for i in items if i.path
+        ]
     if is_uv_texture and is_universal:
         for texture in found:
             texture.wraps = (_read_wrap(prim, "wrapS"), _read_wrap(prim, "wrapT"))

@@ -115,3 +115,13 @@ def _first_of_each(keys: npt.NDArray[np.uint64]) -> Ints:
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     result: Ints = first[inverse.reshape(-1)]
     return result
+
+
+def describe_faults(topology: Topology) -> str:
+    """What keeps a surface from being closed, in words."""
+    faults = (
+        (topology.boundary, "open edges"),
+        (topology.crowded, "edges with three faces or more"),
+        (topology.flipped, "edges between faces of opposite winding"),
+    )
+    return ", ".join(f"{count} {what}" for count, what in faults if count) or "it has no edges"

@@ -124,3 +124,13 @@ def find_neutral_property(name: str) -> str | None:
 def find_neutral_schema(name: str) -> str | None:
     """The neutral equivalent of a vendor API (instance names aside) or prim type, if there is one."""
     return NEUTRAL_APIS.get(name.partition(":")[0]) or NEUTRAL_TYPES.get(name)
+
+
+def find_neutral(name: str) -> str | None:
+    """The neutral equivalent of a vendor property, API or prim type, if there is one."""
+    return find_neutral_property(name) or find_neutral_schema(name)
+
+
+def vendor_of_key(key: str) -> str | None:
+    """The vendor of a metadata key (``omni_layer``, ``physx:settings``), or None."""
+    return VENDOR_NAMESPACES.get(re.split(r"[:_]", key, maxsplit=1)[0])

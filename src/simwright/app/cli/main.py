@@ -14,6 +14,18 @@ from simwright.core.errors import EXIT_BAD_INPUT, EXIT_INTERNAL, SimwrightError
 from simwright.core.registry import import_object
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "check": (
+        "simwright.app.cli.check:check",
+        "Check USD assets against REP-0158.",
+    ),
+    "rules": (
+        "simwright.app.cli.rules:rules",
+        "List the rules that check knows.",
+    ),
+    "explain": (
+        "simwright.app.cli.explain:explain",
+        "Explain what a rule asks for, why, and how to get there.",
+    ),
     "inspect": (
         "simwright.app.cli.inspect:inspect",
         "Show the bodies, joints, masses, shapes and interfaces of a file.",
@@ -39,6 +51,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 EPILOG = """\b
 Examples:
+  simwright check robot.usda
   simwright inspect robot.urdf
   simwright inspect robot.usda --format json
   simwright registry show RosTopicAPI

@@ -37,7 +37,7 @@ def units_meters(snapshot: Snapshot) -> Iterator[Finding]:
         )
         return
     value = root.GetInfo("metersPerUnit")
-    if abs(value - 1.0) > 1e-9:
+    if not abs(value - 1.0) <= 1e-9:
         yield Finding(
             f"metersPerUnit is {value:g}, it must be 1",
             hint="convert all lengths to metres; changing the number alone would rescale the asset",

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.domains import Domain
 from simwright.check.holders import find_holders
-from simwright.check.layers import Domain
 from simwright.check.rule import Finding, rule
 from simwright.check.schemas import JOINT_NAME
 from simwright.check.snapshot import Snapshot

@@ -4,7 +4,8 @@
 Why: JointState messages, trajectories and ros2_control find a joint by its name alone.  With two of one name a
 command goes to either, or to both.
 
-Fails: two joints `left/hip` and `right/hip` of one robot without ros:joint:name; two equal ros:joint:name; an empty one.
+Fails: two joints `left/hip` and `right/hip` of one robot without ros:joint:name; two equal ros:joint:name; an empty
+one.
 Passes: `ros:joint:name = "left_hip"` and `"right_hip"`; equal names in two robots, which have contexts of their own.
 
 Fix: none.  The names are the author's.

@@ -20,7 +20,8 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.layers import Domain, LayerFacts
+from simwright.check.domains import Domain
+from simwright.check.layers import LayerFacts
 from simwright.check.rule import Finding, rule
 from simwright.check.schemas import (
     JOINT_NAME,
@@ -49,9 +50,7 @@ def schema_core(snapshot: Snapshot) -> Iterator[Finding]:
     yield from _check_names(snapshot, strangers)
     has_extensions = any(not suggest_class(api) for api in strangers)
     for facts in snapshot.layers:
-        if not facts.counts[Domain.ROS] and not facts.counts[Domain.CONTROL]:
-            continue
-        for opinion in facts.opinions:
+        for opinion in facts.of(Domain.ROS, Domain.CONTROL):
             if (
                 opinion.kind != "property"
                 or not opinion.what.startswith("ros:")

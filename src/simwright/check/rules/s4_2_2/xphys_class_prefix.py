@@ -17,8 +17,9 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
+from simwright.check.domains import Domain
 from simwright.check.holders import find_holders
-from simwright.check.layers import Domain, LayerFacts
+from simwright.check.layers import LayerFacts
 from simwright.check.rule import Finding, rule
 from simwright.check.schemas import (
     Known,

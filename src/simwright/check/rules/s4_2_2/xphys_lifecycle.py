@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.layers import Domain, LayerFacts, Opinion
+from simwright.check.domains import Domain
+from simwright.check.layers import LayerFacts, Opinion
 from simwright.check.rule import Finding, rule
 from simwright.check.rules.s4_2_2.xphys_no_vendor import find_neutral
 from simwright.check.snapshot import Snapshot
@@ -36,21 +37,20 @@ from simwright.core.diag import Level
 )
 def xphys_lifecycle(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
     """Count, per vendor, the properties that say something engine-neutral."""
-    if not facts.counts[Domain.VENDOR]:
-        return
     found: dict[str, list[Opinion]] = {}
-    for opinion in facts.opinions:
-        if opinion.domain is Domain.VENDOR and opinion.kind == "property" and find_neutral(opinion):
+    for opinion in facts.of(Domain.VENDOR):
+        if opinion.kind == "property" and find_neutral(opinion):
             found.setdefault(opinion.vendor, []).append(opinion)
-    is_vendor_layer = facts.role == "vendor"
+    is_vendor_layer = bool(found) and facts.is_vendor
     for vendor, opinions in found.items():
+        first = min(opinions, key=lambda opinion: opinion.path)
         names = sorted({opinion.what for opinion in opinions})
         shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
         layer = "this vendor layer" if is_vendor_layer else "this layer"
         yield Finding(
             f"{layer} says {len(opinions)} engine-neutral values with the prefix of {vendor} ({shown})",
-            hint=f"translate before distribution: {opinions[0].what} becomes {find_neutral(opinions[0])}",
-            at=opinions[0].path,
+            hint=f"translate before distribution: {first.what} becomes {find_neutral(first)}",
+            at=first.path,
             level=Level.WARNING if is_vendor_layer else None,
             data={"vendor": vendor, "count": len(opinions)},
         )

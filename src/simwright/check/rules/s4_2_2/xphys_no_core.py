@@ -4,7 +4,7 @@
 Why: the prefix is reserved for what AOUSD ratifies.  A home-made `physics:armature` is read by nobody and collides with
 the day when core defines it otherwise; `physics:mass` without PhysicsMassAPI is ignored.
 
-Fails: `float physics:armature` on a joint (an error); `float physics:mass` on a prim without PhysicsMassAPI (a warning).
+Fails: `float physics:armature` on a joint (an error); `float physics:mass` without PhysicsMassAPI (a warning).
 Passes: `float physics:mass` with PhysicsMassAPI; `drive:angular:physics:damping`, `limit:rotX:physics:low`;
 `ext_physics:joint:armature`.
 
@@ -17,7 +17,8 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.layers import Domain, LayerFacts, Opinion
+from simwright.check.domains import Domain
+from simwright.check.layers import LayerFacts, Opinion
 from simwright.check.rule import Finding, rule
 from simwright.check.schemas import core_properties, defined_properties, known_properties
 from simwright.check.snapshot import Snapshot
@@ -38,9 +39,9 @@ def xphys_no_core(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
     if not facts.counts[Domain.PHYSICS]:
         return
     core = core_properties("physics:")
-    for opinion in facts.opinions:
+    for opinion in facts.of(Domain.PHYSICS):
         name = opinion.what
-        if opinion.domain is not Domain.PHYSICS or opinion.kind != "property" or name[:8] != "physics:":
+        if opinion.kind != "property" or name[:8] != "physics:":
             continue
         if name in core:
             yield from _check_place(opinion, facts, snapshot)

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.layers import Domain, LayerFacts, Opinion
+from simwright.check.domains import Domain
+from simwright.check.layers import LayerFacts, Opinion
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Snapshot
 from simwright.check.vendors import find_neutral_property, find_neutral_schema
@@ -35,10 +36,8 @@ def xphys_no_vendor(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]
     """Every opinion with a known neutral equivalent in the registry."""
     if not facts.counts[Domain.VENDOR]:
         return
-    is_vendor_layer = facts.role == "vendor"
-    for opinion in facts.opinions:
-        if opinion.domain is not Domain.VENDOR:
-            continue
+    is_vendor_layer = facts.is_vendor
+    for opinion in facts.of(Domain.VENDOR):
         neutral = find_neutral(opinion)
         if neutral and not neutral.startswith(("physics:", "Physics")):
             where = "in a vendor layer, though" if is_vendor_layer else "where"

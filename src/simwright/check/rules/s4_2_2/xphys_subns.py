@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.layers import Domain, LayerFacts
+from simwright.check.domains import Domain
+from simwright.check.layers import LayerFacts
 from simwright.check.rule import Finding, rule
 from simwright.check.schemas import known_properties
 from simwright.check.snapshot import Snapshot
@@ -25,10 +26,8 @@ from simwright.check.snapshot import Snapshot
 @rule("xphys-subns", "4.2.2", "must", on="layer")
 def xphys_subns(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
     """A name of three parts or more."""
-    if not facts.counts[Domain.EXTENDED]:
-        return
-    for opinion in facts.opinions:
-        if opinion.domain is not Domain.EXTENDED or opinion.kind != "property" or opinion.what.count(":") > 1:
+    for opinion in facts.of(Domain.EXTENDED):
+        if opinion.kind != "property" or opinion.what.count(":") > 1:
             continue
         tail = opinion.what.rpartition(":")[2]
         known = [

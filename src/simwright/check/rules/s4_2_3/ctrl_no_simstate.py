@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers do not reset, spawn or teleport.
 
-Why: changing the simulator's state is the simulator's own interface.  In a controller it is a back door that each engine
-would have to build anew, and that real hardware does not have.
+Why: changing the simulator's state is the simulator's own interface.  In a controller it is a back door that each
+engine would have to build anew, and that real hardware does not have.
 
 Fails: `control:reset_on_start`, a RosControlResetAPI, or a controller whose relationship leads to an interface of
 simulation_interfaces.

@@ -4,7 +4,7 @@
 Why: PhysicsDriveAPI moves revolute and prismatic joints in every engine.  A joint that has a vendor's motor alone
 stands still everywhere else.
 
-Fails: an MjcActuator or a NewtonActuator whose target joint has neither PhysicsDriveAPI nor an ExtendedPhysicsActuatorAPI; a
+Fails: an MjcActuator whose target joint has neither PhysicsDriveAPI nor an ExtendedPhysicsActuatorAPI; a
 joint with a vendor's motor API alone.
 Passes: the vendor's actuator beside PhysicsDriveAPI, as a refinement; vendor APIs that do not actuate.
 
@@ -38,7 +38,7 @@ def ctrl_vendor_last(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         if not joint.has("PhysicsDriveAPI") and joint.path not in actuated:
             yield Finding(
                 f"{schema} is the only actuation of {joint.path}, which PhysicsDriveAPI could drive",
-                hint="apply PhysicsDriveAPI (or target the joint with ExtendedPhysicsActuatorAPI) and keep the rest vendor-side",
+                hint="apply PhysicsDriveAPI, or target the joint with ExtendedPhysicsActuatorAPI",
                 data={"joint": joint.path},
             )
 

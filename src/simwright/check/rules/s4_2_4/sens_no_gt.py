@@ -4,7 +4,8 @@
 Why: software that is tested with perfect segmentation from "the camera" fails on the robot.  Ground truth is asked for
 through an annotator of its own, so that everyone sees it is one.
 
-Fails: `bool sensor:camera:semantic_segmentation = true` on a prim with SensorCameraAPI; a topic `bounding_boxes` below it.
+Fails: `bool sensor:camera:semantic_segmentation = true` on a prim with SensorCameraAPI; a topic
+`bounding_boxes` below it.
 Passes: the same on a prim with a dedicated annotator schema; UsdSemantics labels.
 
 Fix: none.  The feature moves to an annotator, which has no registered schema yet.

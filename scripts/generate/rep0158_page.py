@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/rep0158.md: every normative statement of REP-0158 and what Simwright does about it.
+
+A checkable row names its rule.  A row that binds simulators, converters or tools names the code that honours it
+and the test that shows it, or says "not yet".  Both are looked up here, so a page cannot name what is not there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from generate import NOTE
+from simwright.check.ledger import Row, read_ledger
+from simwright.check.run import all_rules
+
+ROOT = Path(__file__).resolve().parents[2]
+NOT_YET = "not yet"
+
+HONOURED: dict[str, tuple[str, str]] = {
+    "VARIANT-ROS-ACTIVE": ("src/simwright/formats/usd/ros.py", "tests/formats/usd/test_ros.py"),
+    "RESOLVER-PACKAGE": ("src/simwright/usd/packages.py", "tests/usd/test_packages.py"),
+    "JOINT-REL-TREE": ("src/simwright/model/kinematics.py", "tests/model/test_kinematics.py"),
+    "LOOP-PARSER": ("src/simwright/model/kinematics.py", "tests/model/test_kinematics.py"),
+    "SELFCOLL-JOINT-DEFAULT": ("src/simwright/formats/usd/joints.py", "tests/formats/usd/test_joints.py"),
+    "NS-CONCAT": ("src/simwright/check/names.py", "tests/check/test_names.py"),
+    "NS-EMPTY": ("src/simwright/check/names.py", "tests/check/test_names.py"),
+    "TF-IMPLICIT-ROOT": ("src/simwright/check/names.py", "tests/check/test_names.py"),
+    "TF-IMPLICIT-CHAIN": ("src/simwright/check/names.py", "tests/check/test_names.py"),
+    "TF-IFACE-NO-FRAME": ("src/simwright/check/names.py", "tests/check/test_names.py"),
+    "TF-NOT-EVERY-BODY": ("src/simwright/check/names.py", "tests/check/test_names.py"),
+    "JNAME-SOURCE": ("src/simwright/model/joint.py", "tests/formats/usd/test_joints.py"),
+    "JNAME-FALLBACK": ("src/simwright/model/joint.py", "tests/formats/usd/test_joints.py"),
+    "QOS-DEFAULTS": ("src/simwright/model/ros.py", "tests/formats/usd/test_ros.py"),
+    "CTRL-NO-INFER": ("src/simwright/formats/usd/ros.py", "tests/formats/usd/test_ros.py"),
+    "SENS-SIM-IGNORE": ("src/simwright/formats/usd/leftovers.py", "tests/formats/usd/test_read.py"),
+    "REG-CHECKER": ("src/simwright/check/run.py", "tests/check/test_run.py"),
+    "TOOL-ALL-RULES": ("src/simwright/check/run.py", "tests/check/test_ledger.py"),
+    "TOOL-SECTION-REFS": ("src/simwright/check/run.py", "tests/check/test_cases.py"),
+    "ASSETS-PASS": ("samples/simwright_samples/README.md", "tests/check/test_samples.py"),
+}
+"""Behaviour row -> (code that honours it, test that shows it)."""
+
+
+def generate() -> str:
+    """The page."""
+    rules = {rule.code for rule in all_rules()}
+    rows = read_ledger()
+    checked = sum(row.code in rules for row in rows)
+    bound = [row for row in rows if row.mode == "behaviour"]
+    honoured = sum(row.id in HONOURED for row in bound)
+    lines = [
+        NOTE + "# REP-0158, statement by statement\n",
+        f"{len(rows)} normative statements: {checked} are checked by a rule; {len(bound)} bind simulators, converters",
+        f"and tools, of which {honoured} are honoured and shown by a test and {len(bound) - honoured} are not yet; the",
+        "rest are permissions or need human judgement.\n",
+        "| id | section | word | binds | statement | here |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        cells = (row.id, row.section, row.level, row.binds, row.requirement, _here(row, rules))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _here(row: Row, rules: set[str]) -> str:
+    if row.code in rules:
+        return f"rule [{row.code}](rules/{row.code}.md)"
+    if row.is_checkable:
+        return NOT_YET
+    if row.mode == "behaviour":
+        if row.id not in HONOURED:
+            return NOT_YET
+        code, test = HONOURED[row.id]
+        for name in (code, test):
+            assert (ROOT / name).exists(), f"{row.id} names {name}, which does not exist"
+        return f"[{code.rpartition('/')[2]}](../{code}), shown by [{test.rpartition('/')[2]}](../{test})"
+    return "permission" if row.mode == "info" else "human judgement"

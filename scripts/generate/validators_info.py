@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plugInfo.json that announces our rules to ``UsdValidation`` and our profiles to ``UsdProfiles``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+PLUGIN = "simwright.check.adapters.usd_validation"
+_FAMILY = "rep0158"
+_PROFILES = {
+    "core": "the asset itself: units, structure, physics, looks (REP-0158 section 1 and 4)",
+    "ros": "the ROS interfaces of the asset (REP-0158 section 2)",
+    "export": "what converters write (REP-0158 section 3)",
+}
+
+
+def generate() -> str:
+    """The text of the file."""
+    info = {"Profiles": {"Capabilities": _list_capabilities()}, "Validators": _list_validators()}
+    plugin = {"Info": info, "Name": PLUGIN, "ResourcePath": ".", "Root": ".", "Type": "python"}
+    return json.dumps({"Plugins": [plugin]}, indent=4) + "\n"
+
+
+def _list_validators() -> dict[str, Any]:
+    from simwright.check.run import all_rules
+
+    found: dict[str, Any] = {"keywords": [_FAMILY, "simwright"]}
+    for rule in all_rules():
+        if rule.module.startswith("simwright.check.rules."):
+            keywords = [f"{_FAMILY}:{rule.section}", f"{_FAMILY}:{rule.profile.value}"]
+            found[rule.code] = {"doc": f"{rule.title} (REP-0158 {rule.section}).", "keywords": keywords}
+    return found
+
+
+def _list_capabilities() -> dict[str, Any]:
+    rows: dict[str, Any] = {
+        _FAMILY: {
+            "name": "REP-0158",
+            "docstring": "Robot simulation assets as REP-0158 describes them.",
+            "predecessors": ["usd"],
+        }
+    }
+    for name, text in _PROFILES.items():
+        rows[f"{_FAMILY}.{name}"] = _make_profile(name, text, [_FAMILY])
+    all_of_them = [f"{_FAMILY}.{name}" for name in _PROFILES]
+    rows[f"{_FAMILY}.all"] = _make_profile("all", "every rule", all_of_them)
+    return rows
+
+
+def _make_profile(name: str, text: str, predecessors: list[str]) -> dict[str, Any]:
+    return {
+        "name": f"REP-0158 {name}",
+        "docstring": f"Passes the rules of simwright for {text}.",
+        "predecessors": predecessors,
+        "isProfile": True,
+    }

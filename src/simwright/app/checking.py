@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of the checker over many inputs: configuration, choice of rules, cache, baseline, report.
+
+The order matters for speed: until an asset is found that has to be checked, nothing imports OpenUSD.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from simwright.app.report.report import Report, build_asset_report
+from simwright.app.report.wording import shorten_path
+from simwright.check.baseline import read_baseline, subtract_baseline, write_baseline
+from simwright.check.batch import Listener, Plan, check_paths
+from simwright.check.cache import open_cache
+from simwright.check.catalogue import Entry, load_catalogue
+from simwright.check.config import Config, find_config, read_config
+from simwright.check.entry_points import find_assets
+from simwright.check.policy import build_policy
+from simwright.check.result import AssetResult
+from simwright.check.select import choose_rules
+from simwright.core.diag import Diagnostic, Level
+from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """What the user asked for; None leaves the choice to the configuration."""
+
+    inputs: Sequence[str]
+    select: Sequence[str] = ()
+    ignore: Sequence[str] = ()
+    profile: str | None = None
+    fail_on: str | None = None
+    variants: bool = False
+    interfaces: Sequence[Path] = ()
+    packages: dict[str, Path] = field(default_factory=dict)
+    config: Path | None = None
+    use_cache: bool = True
+    jobs: int | None = None
+    baseline: Path | None = None
+    write_baseline: bool = False
+    stamp: bool = False
+
+
+@dataclass(slots=True)
+class CheckOutcome:
+    """What came out.  ``known`` and ``gone`` count findings of the baseline, seen and no longer seen."""
+
+    results: list[AssetResult]
+    entries: list[Entry]
+    fail_on: str = "error"
+    known: int = 0
+    gone: int = 0
+    written: int | None = None
+    stamped: list[tuple[str, bool]] = field(default_factory=list)
+
+    @property
+    def exit_code(self) -> int:
+        """0 clean, 1 findings at or above the level that fails, 2 when nothing could be opened."""
+        if all(result.failed for result in self.results):
+            return EXIT_BAD_INPUT
+        if self.written is not None or self.fail_on == "never":
+            return EXIT_CLEAN
+        limit = Level(self.fail_on).rank
+        levels = (finding.level for result in self.results for finding in result.findings)
+        return EXIT_FINDINGS if any(level.rank <= limit for level in levels) else EXIT_CLEAN
+
+    @property
+    def suppressed(self) -> int:
+        """Number of suppressed findings."""
+        return sum(len(result.suppressed) for result in self.results)
+
+
+def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckOutcome:
+    """Check every asset that the inputs mean."""
+    if request.write_baseline and request.baseline is None:
+        raise UsageError("--write-baseline needs to know where", hint="add --baseline FILE")
+    config = _load_config(request)
+    profile = request.profile or config.profile
+    _refuse_partial_stamp(request, config)
+    known = read_baseline(request.baseline) if request.baseline and not request.write_baseline else None
+    cache = open_cache(request.use_cache)
+    entries = load_catalogue(cache)
+    choice = choose_rules(
+        entries, request.select or config.select, [*config.ignore, *request.ignore], profile, config.where
+    )
+    policy = build_policy(config, entries, choice.hidden)
+    settings = config.settings
+    if request.interfaces:
+        extra = tuple(path.absolute() for path in request.interfaces)
+        settings = dataclasses.replace(settings, interfaces=(*settings.interfaces, *extra))
+    packages = tuple(sorted((name, str(path)) for name, path in request.packages.items()))
+    results = check_paths(
+        find_assets(request.inputs, cache),
+        Plan(choice.codes, settings, request.variants, packages),
+        cache,
+        jobs=request.jobs or _count_cores(),
+        force_pool=request.jobs is not None,
+        listener=listener,
+    )
+    outcome = CheckOutcome([policy.apply(result) for result in results], entries)
+    outcome.fail_on = request.fail_on or config.fail_on
+    if request.stamp:
+        outcome.stamped = _stamp(outcome.results, profile)
+    if request.baseline and known is None:
+        outcome.written = write_baseline(request.baseline, outcome.results)
+    elif request.baseline and known is not None:
+        outcome.known, outcome.gone = subtract_baseline(outcome.results, known, request.baseline)
+    return outcome
+
+
+def build_check_report(outcome: CheckOutcome, *, show_suppressed: bool = False) -> Report:
+    """The outcome as a report; files below the working folder are named relative to it."""
+    report = Report()
+    for result in outcome.results:
+        findings = list(result.findings)
+        if show_suppressed:
+            findings += [_show(item.finding, item.reason) for item in result.suppressed]
+        report.assets.append(build_asset_report(result.path, [_shorten(finding) for finding in findings]))
+    return report
+
+
+def _load_config(request: CheckRequest) -> Config:
+    file = request.config or find_config(request.inputs)
+    return read_config(file) if file else Config()
+
+
+def _refuse_partial_stamp(request: CheckRequest, config: Config) -> None:
+    """A claim is about a whole profile."""
+    chosen = request.select or request.ignore or config.select or config.ignore
+    if request.stamp and chosen:
+        raise UsageError(
+            "--stamp claims a whole profile and cannot be used with a selection of rules",
+            hint="leave select and ignore out; suppress single findings in the asset, with a reason",
+        )
+
+
+def _stamp(results: list[AssetResult], profile: str) -> list[tuple[str, bool]]:
+    from simwright.check.stamp import stamp_asset
+
+    return [(result.path, stamp_asset(result, profile)) for result in results]
+
+
+def _count_cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _show(finding: Diagnostic, reason: str) -> Diagnostic:
+    """A suppressed finding as information."""
+    return dataclasses.replace(
+        finding,
+        level=Level.INFO,
+        message=f"{finding.message} (suppressed: {reason})",
+        data={**finding.data, "suppressed": reason},
+    )
+
+
+def _shorten(finding: Diagnostic) -> Diagnostic:
+    where = finding.where
+    if not where.file:
+        return finding
+    return dataclasses.replace(finding, where=dataclasses.replace(where, file=shorten_path(where.file)))

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright check``."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simwright.app.cli.options import console, format_option, package_option
+
+if TYPE_CHECKING:
+    from simwright.app.checking import CheckOutcome
+    from simwright.app.report.report import Report
+    from simwright.check.batch import Listener
+
+EPILOG = """\b
+Examples:
+  simwright check robot.usda
+  simwright check robots/ --profile ros --fail-on warning
+  simwright check robot.usda --select 1.3 --select units-* --ignore joint-limits
+  simwright check robots/ --format sarif --output findings.sarif
+  simwright check robots/ --baseline known.json --write-baseline
+  simwright check robots/ --baseline known.json
+  simwright check robot.usda --variants --package my_robot=src/my_robot
+"""
+_FORMATS = ("text", "json", "sarif", "junit", "github", "md", "html")
+
+
+@click.command("check", epilog=EPILOG)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    help="Only these rules: codes, prefixes, patterns (units-*) or REP sections (1.3).",
+)
+@click.option("--ignore", multiple=True, metavar="RULES", help="Not these rules; the same words as --select.")
+@click.option("--profile", type=click.Choice(["core", "ros", "export", "all"]), help="Group of rules.  [all]")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["error", "warning", "info", "never"]),
+    help="Least level that gives exit code 1.  [error]",
+)
+@format_option(*_FORMATS)
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report to this file."
+)
+@click.option(
+    "--baseline", type=click.Path(dir_okay=False, path_type=Path), help="File of findings that are known."
+)
+@click.option("--write-baseline", is_flag=True, help="Write what is found now to the --baseline file.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of processes.  [one per core]")
+@click.option("--variants", is_flag=True, help="Also check every variant, one at a time.")
+@click.option(
+    "--interfaces",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with ROS interface definitions; may be repeated.",
+)
+@package_option
+@click.option(
+    "--config", type=click.Path(dir_okay=False, path_type=Path), help="Use this configuration file."
+)
+@click.option("--no-cache", is_flag=True, help="Check everything again.")
+@click.option("--statistics", is_flag=True, help="Also count the findings of each rule.")
+@click.option("--show-suppressed", is_flag=True, help="Also show suppressed findings, with their reason.")
+@click.option("--stamp", is_flag=True, help="Record the result in the asset as a UsdProfiles claim.")
+def check(paths: tuple[str, ...], **options: Any) -> int:
+    """Check USD assets against REP-0158.
+
+    PATH is a file, a pattern, or a folder, in which every asset is checked: each layer that is not a part of
+    another one beside or above it.  Settings are read from simwright.toml or pyproject.toml.
+
+    Exit code 0 means clean, 1 that there are errors (see --fail-on), 2 that nothing could be checked.
+    --stamp rewrites the root layer; comments in a text layer are lost.
+    """
+    from simwright.app.checking import CheckRequest, build_check_report, run_check
+    from simwright.core.packages import parse_assignments
+
+    request = CheckRequest(
+        inputs=paths,
+        select=options["select"],
+        ignore=options["ignore"],
+        profile=options["profile"],
+        fail_on=options["fail_on"],
+        variants=options["variants"],
+        interfaces=options["interfaces"],
+        packages=parse_assignments(options["assignments"]),
+        config=options["config"],
+        use_cache=not options["no_cache"],
+        jobs=options["jobs"],
+        baseline=options["baseline"],
+        write_baseline=options["write_baseline"],
+        stamp=options["stamp"],
+    )
+    with _progress() as listener:
+        outcome = run_check(request, listener)
+    report = build_check_report(outcome, show_suppressed=options["show_suppressed"])
+    if outcome.written is None:
+        _emit(report, outcome, options["output_format"], options["output"])
+    if options["statistics"]:
+        _print_statistics(report, to_stderr=options["output_format"] != "text")
+    _print_notes(outcome, request.baseline, shown=options["show_suppressed"])
+    return outcome.exit_code
+
+
+def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Path | None) -> None:
+    """Render to standard output, or to a file that appears whole."""
+    from simwright.app.report.table import render_report
+    from simwright.core.files import write_atomic
+
+    if output_format in ("sarif", "html"):
+        _declare_rules(outcome)
+    if output is not None:
+        write_atomic(output, render_report(output_format, report))
+        return
+    is_terminal = sys.stdout.isatty()
+    width = console().width if is_terminal else None
+    text = render_report(output_format, report, color=is_terminal, width=width)
+    click.echo(text.rstrip("\n"), color=is_terminal)
+
+
+def _declare_rules(outcome: CheckOutcome) -> None:
+    """Give renderers that describe rules something to say: results may come from the cache."""
+    from simwright.core.diag import CATALOGUE, declare
+
+    for entry in outcome.entries:
+        if entry.code not in CATALOGUE:
+            declare(entry.code, entry.level, entry.title, doc=entry.title, section=entry.section)
+
+
+def _print_statistics(report: Report, *, to_stderr: bool) -> None:
+    from collections import Counter
+
+    tally = Counter((finding.kind, finding.level.value) for _, finding in report)
+    rows = sorted(tally.items(), key=lambda item: (-item[1], item[0]))
+    width = max((len(str(count)) for _, count in rows), default=1)
+    click.echo(err=to_stderr)
+    for (code, level), count in rows:
+        click.echo(f"{count:>{width}}  {level:<7}  {code}", err=to_stderr)
+
+
+def _print_notes(outcome: CheckOutcome, baseline: Path | None, *, shown: bool) -> None:
+    """What the report itself does not tell, on standard error."""
+    if outcome.written is not None:
+        click.echo(f"{outcome.written} findings written to {baseline}", err=True)
+    if outcome.known or outcome.gone:
+        gone = f"; {outcome.gone} entries of it no longer occur" if outcome.gone else ""
+        click.echo(f"{outcome.known} findings are known from the baseline{gone}", err=True)
+    if outcome.suppressed and not shown:
+        click.echo(f"{outcome.suppressed} findings are suppressed (--show-suppressed shows them)", err=True)
+    for path, claimed in outcome.stamped:
+        click.echo(f"{path}: {'stamped' if claimed else 'not stamped: there are errors'}", err=True)
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Listener | None]:
+    """A progress bar on standard error, if that is a terminal and there is more than one asset."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("checking", total=None, visible=False)
+
+        def listen(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, visible=total > 1)
+
+        yield listen

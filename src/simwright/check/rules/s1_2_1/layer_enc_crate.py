@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers with heavy data are binary crates.
+
+Why: text with a million numbers is slow to read, big on disk, and no diff of it means anything.
+
+Fails: a .usda with a mesh of 20,000 points.
+Passes: the same mesh in a .usdc; a .usda with primitives, or with a box of eight points.
+
+Reading: heavy means more than `heavy_elements` (10,000) array elements or `heavy_bytes` (256 KiB) in one layer,
+time samples included.  The text gives no number.
+
+Fix: unsafe.  The layer is written as .usdc, and the arcs that name it change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.check.layers import LayerFacts
+from simwright.check.rule import Finding, rule
+from simwright.check.snapshot import Snapshot
+
+
+@rule(
+    "layer-enc-crate",
+    "1.2.1",
+    "must",
+    on="layer",
+    fix="unsafe",
+    fix_title="write the layer as .usdc and rename it in all arcs",
+)
+def layer_enc_crate(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+    """Text layers above a threshold."""
+    if facts.layer.anonymous or facts.encoding != "usda" or not facts.is_heavy(snapshot.settings):
+        return
+    yield Finding(
+        f"{facts.name} is text and holds {facts.elements:,} array elements ({facts.bytes // 1024:,} KiB)",
+        hint="move the array data to a .usdc layer, and refer to it from here",
+        at=facts.heaviest,
+        layer=facts.layer,
+        data={"elements": facts.elements, "bytes": facts.bytes},
+    )

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No material reads the alpha of a JPEG.
+
+Why: JPEG has no alpha channel.  What is read as alpha is 1 everywhere, so that the cut-out or glass that was
+meant is opaque.
+
+Fails: `inputs:opacity.connect = <.../albedo.outputs:a>` where the file is a JPEG.
+Passes: a JPEG read through `outputs:rgb` only; a PNG with alpha read through `outputs:a`.
+
+Fix: shown.  A PNG with the alpha channel is needed, and the JPEG does not hold it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.check.rule import Finding, rule
+from simwright.check.shading import list_textures
+from simwright.check.snapshot import Snapshot
+from simwright.check.textures import read_image
+
+
+@rule("tex-color-jpeg", "3.2", "may", on="stage", fix="shown", fix_title="name a PNG with an alpha channel")
+def tex_color_jpeg(snapshot: Snapshot) -> Iterator[Finding]:
+    """Only where the alpha is connected."""
+    for texture in list_textures(snapshot):
+        readers = [role for role, output in texture.feeds if output == "a"]
+        if readers and read_image(texture.path, texture.resolved, snapshot).format == "jpeg":
+            yield Finding(
+                f"{readers[0]} reads the alpha of {texture.path}, a JPEG, which has none",
+                hint="use a PNG with an alpha channel, or take the connection to outputs:a away",
+                at=snapshot.node(texture.shader.GetPath()),
+                prop=texture.prop,
+            )

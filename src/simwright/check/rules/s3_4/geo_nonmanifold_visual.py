@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open or non-manifold meshes are only looked at, never collided with.
+
+Why: leaves, decals and thin sheets may be open as long as no physics depends on them.  A mesh that is both the
+picture and the collider needs the stricter of both rules.
+
+Fails: a mesh that is drawn (purpose default or render), has PhysicsCollisionAPI, and is open.
+Passes: the open mesh without the API, beside a closed collider of purpose `guide`.
+
+Fix: no.  The collider is to be modelled; geo-coll-watertight names the fault of the surface itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pxr import UsdGeom
+
+from simwright.check.meshes import list_collision_meshes, read_mesh
+from simwright.check.rule import Finding, rule
+from simwright.check.snapshot import Snapshot
+from simwright.check.topology import describe_faults
+from simwright.core.diag import Level
+
+_DRAWN = ("default", "render")
+
+
+@rule("geo-nonmanifold-visual", "3.4", "must", on="stage")
+def geo_nonmanifold_visual(snapshot: Snapshot) -> Iterator[Finding]:
+    """Meshes in both roles."""
+    for node in list_collision_meshes(snapshot):
+        facts = read_mesh(node, snapshot)
+        if facts.problem or facts.topology.is_closed:
+            continue
+        shown = snapshot.stage.GetPrimAtPath(node.path) or node.prim
+        if str(UsdGeom.Imageable(shown).ComputePurpose()) not in _DRAWN:
+            continue
+        yield Finding(
+            f"this mesh is drawn and collided with, and being open is for purely visual meshes"
+            f" ({describe_faults(facts.topology)})",
+            hint="take PhysicsCollisionAPI off this mesh and give the body a closed collider of purpose guide",
+            at=node,
+            level=Level.WARNING if facts.is_flat else None,
+        )
