@@ -13,13 +13,17 @@ from simwright.core.diag import Diagnostic, Level, Where
 from simwright.core.errors import NotFoundError, ParseError
 
 
-def finding(message="mass is 3.5", line=1, prim="/A", prop="mass", kind="mass-positive", file="") -> Diagnostic:
+def finding(
+    message="mass is 3.5", line=1, prim="/A", prop="mass", kind="mass-positive", file=""
+) -> Diagnostic:
     return Diagnostic(kind, Level.ERROR, message, where=Where(file, line, 1, prim, prop))
 
 
 def test_fingerprint_ignores_lines_numbers_and_the_place_of_the_project(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
-    first = make_fingerprint(finding(line=1, file=str(one / "r" / "base.usda")), str(one / "r" / "r.usda"), one)
+    first = make_fingerprint(
+        finding(line=1, file=str(one / "r" / "base.usda")), str(one / "r" / "r.usda"), one
+    )
     again = make_fingerprint(
         finding("mass is -4e-3", line=99, file=str(two / "r" / "base.usda")), str(two / "r" / "r.usda"), two
     )

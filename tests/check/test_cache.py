@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from simwright.check.cache import Cache, open_cache
-from simwright.check.signature import is_current, take_signature
+from simwright.check.signature import confirm_signature, take_signature
 
 
 @pytest.fixture
@@ -66,7 +66,12 @@ def test_a_damaged_entry_is_not_there(cache, damage):
 
 def test_an_entry_of_another_shape_is_no_result(cache):
     key = cache.make_key("a")
-    for entry in ({}, {"files": 3, "result": {}}, {"files": {"/x": [1]}, "result": {}}, {"files": {}, "result": 1}):
+    for entry in (
+        {},
+        {"files": 3, "result": {}},
+        {"files": {"/x": [1]}, "result": {}},
+        {"files": {}, "result": 1},
+    ):
         cache.put(key, entry)
         assert cache.get_result(key) is None
 
@@ -87,6 +92,18 @@ def test_a_result_holds_while_its_files_do(cache, tmp_path):
     assert cache.get_result(key) == {"r": 1}, "the same content at another time is the same file"
 
 
+def test_a_file_with_another_time_is_read_once(cache, tmp_path, monkeypatch):
+    file = tmp_path / "a.usda"
+    file.write_text("one")
+    age(file, 20)
+    key = cache.make_key("a")
+    cache.put_result(key, {"r": 1}, [str(file)], time.time_ns())
+    age(file, 10)
+    assert cache.get_result(key) == {"r": 1}
+    monkeypatch.setattr("simwright.check.signature.hash_file", lambda path: pytest.fail("was read again"))
+    assert cache.get_result(key) == {"r": 1}
+
+
 def test_a_file_that_changed_during_the_check_is_not_stored(cache, tmp_path):
     file = tmp_path / "a.usda"
     file.write_text("one")
@@ -102,7 +119,7 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(tmp_path):
     signature = take_signature(str(file))
     file.write_text("two")
     os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
-    assert not is_current(str(file), signature)
+    assert confirm_signature(str(file), signature) is None
 
 
 def test_settled_files_are_not_read_again(tmp_path, monkeypatch):
@@ -111,14 +128,14 @@ def test_settled_files_are_not_read_again(tmp_path, monkeypatch):
     age(file)
     signature = take_signature(str(file))
     monkeypatch.setattr("simwright.check.signature.hash_file", lambda path: pytest.fail("was read"))
-    assert is_current(str(file), signature)
+    assert confirm_signature(str(file), signature) == signature
 
 
 def test_a_folder_stands_for_its_names(tmp_path):
     signature = take_signature(str(tmp_path))
-    assert is_current(str(tmp_path), signature)
+    assert confirm_signature(str(tmp_path), signature) == signature
     (tmp_path / "tile.1001.png").touch()
-    assert not is_current(str(tmp_path), signature)
+    assert confirm_signature(str(tmp_path), signature) is None
 
 
 def test_trim_keeps_the_newest(cache):

@@ -59,7 +59,9 @@ def test_the_layer_covers_everything():
     assert len(result.suppressed) == 3
 
 
-@pytest.mark.parametrize("reason", ['string "units-meters" = ""', 'string "units-meters" = "  "', 'int "units-meters" = 3'])
+@pytest.mark.parametrize(
+    "reason", ['string "units-meters" = ""', 'string "units-meters" = "  "', 'int "units-meters" = 3']
+)
 def test_a_suppression_without_a_reason_is_a_finding_and_suppresses_nothing(reason):
     result = check(make_stage(prim="customData " + entries(reason)))
     assert sorted(d.kind for d in result.findings) == ["check-suppression-unreasoned", *["units-meters"] * 3]
@@ -77,7 +79,9 @@ def test_an_unknown_code_is_a_finding_with_a_suggestion():
 
 def test_something_else_than_a_dictionary_is_a_finding():
     stage = make_stage(prim='customData = { dictionary simwright = { string ignore = "all" } }')
-    assert [d.kind for d in check(stage).findings if d.kind != "units-meters"] == ["check-suppression-malformed"]
+    assert [d.kind for d in check(stage).findings if d.kind != "units-meters"] == [
+        "check-suppression-malformed"
+    ]
 
 
 def test_the_finding_names_file_and_line(tmp_path):

@@ -22,7 +22,7 @@ from simwright.check.config import Config, find_config, read_config
 from simwright.check.entry_points import find_assets
 from simwright.check.policy import build_policy
 from simwright.check.result import AssetResult
-from simwright.check.select import choose_rules
+from simwright.check.select import choose_rules, match_words
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
 
@@ -86,6 +86,7 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
     known = read_baseline(request.baseline) if request.baseline and not request.write_baseline else None
     cache = open_cache(request.use_cache)
     entries = load_catalogue(cache)
+    match_words(entries, [*request.select, *request.ignore])  # typing errors here are not the file's
     choice = choose_rules(
         entries, request.select or config.select, [*config.ignore, *request.ignore], profile, config.where
     )
@@ -132,11 +133,11 @@ def _load_config(request: CheckRequest) -> Config:
 
 def _refuse_partial_stamp(request: CheckRequest, config: Config) -> None:
     """A claim is about a whole profile."""
-    chosen = request.select or request.ignore or config.select or config.ignore
+    chosen = request.select or request.ignore or config.select or config.ignore or config.severity
     if request.stamp and chosen:
         raise UsageError(
-            "--stamp claims a whole profile and cannot be used with a selection of rules",
-            hint="leave select and ignore out; suppress single findings in the asset, with a reason",
+            "--stamp claims a whole profile and cannot be used with selected rules or other severities",
+            hint="leave them out; suppress single findings in the asset, with a reason",
         )
 
 

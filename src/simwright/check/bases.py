@@ -25,6 +25,9 @@ _LEFT_TO_RIGHT = {
     "left": "right", "l": "r", "fl": "fr", "rl": "rr", "bl": "br", "hl": "hr", "lf": "rf", "lh": "rh", "lb": "rb",
 }  # fmt: skip
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_SIDED = re.compile(
+    r"(?i:left|right)|(?:^|[_\-])(?i:[lr]|[frbh][lr]|[lr][fhb])(?:[_\-0-9A-Z]|$)|[LR](?:[_\-0-9]|$)"
+)
 _DRIVES = ("RosControlDiffDriveAPI",)
 
 
@@ -42,6 +45,11 @@ class Wheels:
     def all(self) -> list[Link]:
         """Every wheel."""
         return [*self.left, *self.right, *self.other]
+
+
+def is_sided(name: str) -> bool:
+    """May a name say left or right?  A quick sieve for :func:`find_opposite`."""
+    return _SIDED.search(name) is not None
 
 
 @cache
@@ -126,6 +134,8 @@ def _gather_wheels(snapshot: Snapshot) -> list[Wheels]:
 def _is_wheel(link: Link) -> bool:
     if link.joint.type != "PhysicsRevoluteJoint":
         return False
-    words = set(split_name(link.joint.name))
-    words.update(*(split_name(body.name) for body in (link.body1,) if body is not None))
+    names = (link.joint.name, link.body1.name if link.body1 is not None else "")
+    if not any("wheel" in name.lower() for name in names):
+        return False
+    words = {word for name in names for word in split_name(name)}
     return "wheel" in words and not words & {"caster", "castor", "steer", "steering", "hub", "swivel"}

@@ -141,7 +141,7 @@ def _open_pool(workers: int) -> ProcessPoolExecutor:
 def check_path(task: _Task) -> dict[str, Any]:
     """Check one asset and remember the result; this is what a worker does."""
     from simwright.check.asset import check_file
-    from simwright.check.run import all_rules
+    from simwright.check.run import RULE_CRASHED, all_rules
 
     started = time.time_ns()
     wanted = set(task.plan.codes)
@@ -156,7 +156,7 @@ def check_path(task: _Task) -> dict[str, Any]:
         with_files=task.folder is not None,
     )
     plain = encode_result(result)
-    if not result.failed:
+    if not result.failed and all(finding.kind != RULE_CRASHED.code for finding in result.findings):
         cache.put_result(task.key, plain, result.files, started)
     return plain
 

@@ -9,7 +9,7 @@ first, ``strongerThanDescendants`` honoured, collection bindings before direct o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pxr import Sdf, Usd
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PHYSICS = "physics"
 ALL_PURPOSE = ""
+_BINDING = "material:binding"
 _STRONG = "strongerThanDescendants"
 
 
@@ -43,6 +44,7 @@ class _Own:
 
 
 _NONE = _Own()
+Answers: TypeAlias = tuple[Binding | None, ...]
 
 
 class BindingBook:
@@ -51,19 +53,43 @@ class BindingBook:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._own: dict[int, dict[str, _Own]] = {}
-        self._found: dict[tuple[int, str], tuple[Binding | None, ...]] = {}
+        self._found: dict[str, dict[int, Answers]] = {PHYSICS: {}, ALL_PURPOSE: {}}
+        self._with_collections: dict[str, set[int]] = {PHYSICS: set(), ALL_PURPOSE: set()}
         self._queries: dict[Sdf.Path, Any] = {}
-        self._has_collections: dict[tuple[int, str], bool] = {}
 
-    def find(self, node: Node, purpose: str) -> tuple[Binding | None, ...]:
+    def find(self, node: Node, purpose: str) -> Answers:
         """What a prim is bound to: one answer, or several for a prototype whose instances differ."""
-        key = (id(node), purpose)
-        if key not in self._found:
-            if self._sees_collections(node, purpose):
-                self._found[key] = (self._walk(node, purpose),)
-            else:
-                self._found[key] = self._inherit(node, purpose)
-        return self._found[key]
+        found = self._found[purpose]
+        waiting = [node]
+        while waiting:  # from the prim up to one that is known, and down again
+            here = waiting[-1]
+            above = self._above(here)
+            unknown = [parent for parent in above if id(parent) not in found]
+            if unknown:
+                waiting.extend(unknown)
+                continue
+            waiting.pop()
+            if id(here) not in found:
+                found[id(here)] = self._settle(here, above, purpose)
+        return found[id(node)]
+
+    def _settle(self, node: Node, above: list[Node], purpose: str) -> Answers:
+        """The answer for a prim whose parents have theirs."""
+        own = self._read(node).get(purpose)
+        seen = self._with_collections[purpose]
+        if (own is not None and own.collections) or (seen and any(id(parent) in seen for parent in above)):
+            seen.add(id(node))
+            return (self._walk(node, purpose),)
+        found = self._found[purpose]
+        direct = own.direct if own is not None else None
+        if len(above) == 1 and direct is None:
+            return found[id(above[0])]
+        answers: dict[Binding | None, None] = {}
+        for parent in above:
+            for inherited in found[id(parent)]:
+                keep = inherited is not None and (direct is None or inherited.strong)
+                answers[inherited if keep else direct] = None
+        return tuple(answers) or (direct,)
 
     def find_subsets(self, node: Node, purpose: str) -> list[Binding]:
         """Direct bindings of a mesh's GeomSubset children."""
@@ -76,23 +102,6 @@ class BindingBook:
             return [node.parent]
         return list_copies(node, self._snapshot) if node.in_prototype else []
 
-    def _inherit(self, node: Node, purpose: str) -> tuple[Binding | None, ...]:
-        own = self._read(node).get(purpose, _NONE).direct
-        answers: dict[Binding | None, None] = {}
-        for parent in self._above(node):
-            for inherited in self.find(parent, purpose):
-                keep = inherited is not None and (own is None or inherited.strong)
-                answers[inherited if keep else own] = None
-        return tuple(answers) or (own,)
-
-    def _sees_collections(self, node: Node, purpose: str) -> bool:
-        key = (id(node), purpose)
-        if key not in self._has_collections:
-            self._has_collections[key] = bool(self._read(node).get(purpose, _NONE).collections) or any(
-                self._sees_collections(parent, purpose) for parent in self._above(node)
-            )
-        return self._has_collections[key]
-
     def _walk(self, node: Node, purpose: str) -> Binding | None:
         """From the prim upwards; out of a prototype by way of its first instance."""
         found: Binding | None = None
@@ -101,9 +110,10 @@ class BindingBook:
         while here is not None:
             own = self._read(here).get(purpose, _NONE)
             included = next((b for b in own.collections if self._includes(b, path)), None)
-            best = included or own.direct
-            if best is not None and (found is None or best.strong):
-                found = best
+            if own.direct is not None and (found is None or own.direct.strong):
+                found = own.direct
+            if included is not None and (found is None or included.strong or found is own.direct):
+                found = included
             above = self._above(here)
             here = above[0] if above else None
         return found
@@ -121,8 +131,8 @@ class BindingBook:
     def _read(self, node: Node) -> dict[str, _Own]:
         if id(node) not in self._own:
             found: dict[str, _Own] = {}
-            for relation in node.prim.GetAuthoredPropertiesInNamespace("material:binding"):
-                if isinstance(relation, Usd.Relationship):
+            for relation in node.prim.GetAuthoredPropertiesInNamespace("material"):
+                if isinstance(relation, Usd.Relationship) and relation.GetName().startswith(_BINDING):
                     _add(found, node, relation)
             self._own[id(node)] = found
         return self._own[id(node)]

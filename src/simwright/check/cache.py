@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from simwright.check.identity import hash_tool
-from simwright.check.signature import is_current, take_signature
+from simwright.check.signature import confirm_signature, take_signature
 
 MAX_BYTES = 256 << 20
 MAX_ENTRIES = 50_000
@@ -82,11 +82,19 @@ class Cache:
         """The stored result of an asset, if every file it depends on is still what it was."""
         entry = self.get(key)
         try:
-            if entry is None or not all(is_current(path, sig) for path, sig in entry["files"].items()):
+            if entry is None:
                 return None
-            result = entry["result"]
+            files, result = entry["files"], entry["result"]
+            confirmed = {}
+            for path, signature in files.items():
+                current = confirm_signature(path, signature)
+                if current is None:
+                    return None
+                confirmed[path] = current
         except (AttributeError, KeyError, TypeError, ValueError):
             return None
+        if confirmed != files:
+            self.put(key, {"files": confirmed, "result": result})  # so that they are not read next time
         return result if isinstance(result, dict) else None
 
     def put_result(self, key: str, result: dict[str, Any], files: Iterable[str], started_ns: int) -> None:

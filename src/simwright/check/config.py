@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,6 +48,7 @@ FAIL_ON = ("error", "warning", "info", "never")
 SEVERITIES = ("error", "warning", "info", "off")
 _KEYS = ("select", "ignore", "profile", "fail-on", "severity", "settings", "per-path")
 _PATH_KEYS = ("path", "ignore", "reason")
+_TOML_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 _CHOICES = {"asset-state": ("final", "source")}
 
 
@@ -121,7 +123,12 @@ class _Reader:
         try:
             document: Any = tomllib.loads(self.text)
         except tomllib.TOMLDecodeError as error:
-            raise ParseError(f"is not valid TOML: {error}", where=Where(str(self.file))) from None
+            place = _TOML_PLACE.search(str(error))
+            text = _TOML_PLACE.sub("", str(error)).strip()
+            line, column = map(int, place.groups()) if place else (None, None)
+            raise ParseError(
+                f"is not valid TOML: {text}", where=Where(str(self.file), line, column)
+            ) from None
         if self.file.name == PROJECT_FILE:
             self.table = ("tool", "simwright", "check")
             document = document.get("tool", {}).get("simwright", {})

@@ -145,13 +145,10 @@ def _find(snapshot: Snapshot) -> list[Controller]:
 def _read(node: Node, snapshot: Snapshot) -> Controller:
     heads = dict.fromkeys(api.partition(":")[0] for api in node.apis)
     controller = Controller(node, [api for api in heads if api.startswith("RosControl")])
-    for relationship in node.prim.GetAuthoredRelationships():
-        name = relationship.GetName()
+    for name, paths in node.relationships().items():
         if name.startswith(_CORE_RELATIONSHIPS) or name.endswith(":excludes"):
             continue
-        paths = relationship.GetForwardedTargets()
-        if paths:
-            controller.rels[name] = [Target(str(path), snapshot.node(path)) for path in paths]
+        controller.rels[name] = [Target(str(path), snapshot.node(path)) for path in paths]
     return controller
 
 

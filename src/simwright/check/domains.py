@@ -73,7 +73,7 @@ _NEUTRAL_NAMES = frozenset(
 )
 _NEUTRAL_NAMESPACES = frozenset({
     "collection", "material", "skel", "ui", "model", "userProperties", "light", "shutter", "stereoRole", "node",
-    "coordSys", "subsetFamily", "info", "filters",
+    "coordSys", "subsetFamily", "semantics", "semantic", "info", "filters",
 })  # fmt: skip
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pxr import Sdf, Usd
 
+from simwright.check.variant_sets import find_selection, list_variant_nodes
+
 if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
 
@@ -46,28 +48,26 @@ class VisualSet:
 
 def find_sets(snapshot: Snapshot, name: str) -> list[Node]:
     """Nodes that have a variant set of that name."""
-    held = snapshot.shared(
-        "variant sets",
-        lambda s: [(n, n.prim.GetVariantSets().GetNames()) for n in s.nodes if n.prim.HasVariantSets()],
-    )
-    return [node for node, names in held if name in names]
+    return snapshot.shared(f"sets {name}", lambda s: [n for n in list_variant_nodes(s) if _has_set(n, name)])
 
 
-def default_selection(node: Node, name: str) -> str:
+def _has_set(node: Node, name: str) -> bool:
+    return name in node.prim.GetVariantSets().GetNames()
+
+
+def default_selection(node: Node, name: str, snapshot: Snapshot) -> str:
     """The selection the asset itself authors, session layer aside; "" for none."""
-    session = node.prim.GetStage().GetSessionLayer()
-    for spec in node.prim.GetPrimStack():
-        if spec.layer != session and name in spec.variantSelections:
-            return str(spec.variantSelections[name])
-    return ""
+    return find_selection(node.prim, name, snapshot)
 
 
-def shows_default(node: Node, name: str) -> bool:
+def shows_default(node: Node, name: str, snapshot: Snapshot) -> bool:
     """Is the variant on the stage the asset's own choice, not one of the session (a sweep, a user)?"""
-    session = node.prim.GetStage().GetSessionLayer()
+    session = snapshot.stage.GetSessionLayer()
     if session is None or session.empty:
         return True
-    return bool(node.prim.GetVariantSet(name).GetVariantSelection() == default_selection(node, name))
+    return bool(
+        node.prim.GetVariantSet(name).GetVariantSelection() == default_selection(node, name, snapshot)
+    )
 
 
 def survey_visuals(snapshot: Snapshot) -> list[VisualSet]:

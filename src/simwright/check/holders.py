@@ -8,10 +8,12 @@ reference renames.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from simwright.check.domains import Domain
+from simwright.check.schemas import JOINT_NAME
 
 if TYPE_CHECKING:
-    from simwright.check.domains import Domain
     from simwright.check.snapshot import Node, Snapshot
 
 
@@ -21,6 +23,19 @@ def find_holders(snapshot: Snapshot, namespace: str, *domains: Domain) -> list[t
     ``domains`` are those that the layer facts file such properties under.
     """
     return snapshot.shared(f"holders {namespace}", lambda s: _find(s, namespace, domains))
+
+
+def find_joint_names(snapshot: Snapshot) -> dict[str, Any]:
+    """Values of ``ros:joint:name`` by joint path; joints without it are not in it."""
+    return snapshot.shared("holders.joint names", _read_joint_names)
+
+
+def _read_joint_names(snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        node.path: node.authored(JOINT_NAME)
+        for node, names in find_holders(snapshot, "ros", Domain.ROS, Domain.CONTROL)
+        if JOINT_NAME in names and node.is_a("PhysicsJoint")
+    }
 
 
 def _find(snapshot: Snapshot, namespace: str, domains: tuple[Domain, ...]) -> list[tuple[Node, list[str]]]:

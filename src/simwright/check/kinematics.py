@@ -27,11 +27,10 @@ def walk_inheritors(node: Node, snapshot: Snapshot) -> Iterator[Node]:
 
 def is_leaf_geometry(node: Node, snapshot: Snapshot) -> bool:
     """Is it a shape that nothing Xformable hangs on, or the root of instanced or point-instanced shapes?"""
-    below = list(walk_inheritors(node, snapshot))
     if node.is_a("Gprim"):
-        return not below
+        return not _below(node) or not any(walk_inheritors(node, snapshot))
     holds_shapes = node.prototype is not None or node.is_a("PointInstancer")
-    return holds_shapes and not any(_is_kinematic(n) for n in below)
+    return holds_shapes and not any(is_frame(n) for n in walk_inheritors(node, snapshot))
 
 
 class Role(enum.StrEnum):
@@ -65,7 +64,8 @@ def _below(node: Node) -> list[Node]:
     return node.prototype.children if node.prototype else node.children
 
 
-def _is_kinematic(node: Node) -> bool:
+def is_frame(node: Node) -> bool:
+    """Is it a rigid body or a TF frame?"""
     return node.has("PhysicsRigidBodyAPI") or node.has("RosFrameAPI")
 
 

@@ -33,7 +33,7 @@ _ARC_KEYS = {
     "specializes": "specialize",
 }
 _DICTIONARIES = ("clips", "customData", "assetInfo")
-_INTERESTING = frozenset({"apiSchemas", *_ARC_KEYS, *_DICTIONARIES})
+_INTERESTING = frozenset({"apiSchemas", "instanceable", *_ARC_KEYS, *_DICTIONARIES})
 _NOT_DEPENDENCIES = ("identifier",)
 """Asset-typed entries of dictionaries that name the asset itself."""
 _PLAIN_PROPERTIES = SMALL_GEOMETRY | {
@@ -78,7 +78,6 @@ class _Walk:
 
     def run(self) -> None:
         self.layer.Traverse(Sdf.Path.absoluteRootPath, self.visit)
-        self.facts.opinions.reverse()  # the traversal ends with the root
         self.facts.placed.extend(path for path in reversed(self.ordered) if path in self.xforms)
 
     def visit(self, path: Sdf.Path) -> None:
@@ -133,6 +132,8 @@ class _Walk:
             elif key in _ARC_KEYS:
                 has_arcs = True
                 self.note_arcs(path, _ARC_KEYS[key], list_items(spec.GetInfo(key)))
+            elif key == "instanceable":
+                facts.instanceable.append(path)
             elif key in _DICTIONARIES:
                 found = find_assets(spec.GetInfo(key))
                 facts.asset_paths.extend(AssetPath(path, text, "metadata") for text in found)
@@ -183,7 +184,7 @@ class _Walk:
             self.note_array(path, spec)
             return
         if plan.unknown:
-            facts.unknown.add(path.name)
+            facts.unknown[path.name] = path
         type_name = spec.typeName
         is_array, content = _describe(type_name)
         if is_array and content == "number":

@@ -105,14 +105,17 @@ class LayerFacts:
     """Xforms defined and placed here: the kinematic tree.  Those that only place another asset do not count."""
     neutral_apis: list[tuple[Sdf.Path, str]] = field(default_factory=list)
     """Applied APIs that belong to no domain."""
-    unknown: set[str] = field(default_factory=set)
-    """Names of properties that nobody we know would write."""
+    unknown: dict[str, Sdf.Path] = field(default_factory=dict)
+    """Attributes that nobody we know would write: name, and where it is first."""
     other_ops: list[Sdf.Path] = field(default_factory=list)
     """Transform ops that are neither ``xformOp:translate`` nor ``xformOp:orient``."""
+    instanceable: list[Sdf.Path] = field(default_factory=list)
+    """Prims with an opinion on ``instanceable``."""
     prims: int = 0
     has_variants: bool = False
     has_meshes: bool = False
     """Mesh points or faces are authored here."""
+    _memo: dict[tuple[Domain, ...], list[Opinion]] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -169,10 +172,13 @@ class LayerFacts:
         return {opinion.vendor for opinion in self.opinions if opinion.vendor}
 
     def of(self, *domains: Domain) -> list[Opinion]:
-        """Its opinions in some domains, in the order of the layer."""
-        if not any(self.counts[domain] for domain in domains):
-            return []
-        return [opinion for opinion in self.opinions if opinion.domain in domains]
+        """Its opinions in some domains, outer prims first."""
+        if domains not in self._memo:
+            there = [domain for domain in domains if self.counts[domain]]
+            found = [opinion for opinion in self.opinions if opinion.domain in there] if there else []
+            found.sort(key=lambda opinion: opinion.path.pathElementCount)
+            self._memo[domains] = found
+        return self._memo[domains]
 
     @property
     def is_vendor(self) -> bool:
@@ -181,6 +187,13 @@ class LayerFacts:
             return False
         neutral = self.of(*(domain for domain in FEATURES if domain is not Domain.VENDOR))
         return all(opinion.kind == "property" for opinion in neutral)
+
+    @property
+    def is_neutral_physics(self) -> bool:
+        """Is it where bodies, joints or colliders are made, and neither shapes nor links are defined?"""
+        if self.has_geometry or self.placed or not self.counts[Domain.PHYSICS]:
+            return False
+        return any(opinion.kind != "property" for opinion in self.of(Domain.PHYSICS))
 
     @property
     def has_geometry(self) -> bool:

@@ -15,14 +15,17 @@ if TYPE_CHECKING:
 
 
 def walk_up(node: Node, snapshot: Snapshot) -> Iterator[Node]:
-    """Parent, grandparent ... up to the stage's root, out of a prototype through its first instance."""
+    """Parent, grandparent ... up to the stage's root.
+
+    Out of a prototype the way leads through its first instance, which has the APIs applied to instances.
+    """
     seen = 0
     while seen < 10_000:
         seen += 1
         above = node.parent
         if above is None and node.in_prototype:
             instance = snapshot.node(node.path)
-            above = None if instance is None or instance is node else instance.parent
+            above = None if instance is node else instance
         if above is None:
             return
         yield above

@@ -53,7 +53,7 @@ def is_render_bound(material: Node, snapshot: Snapshot) -> bool:
 def _gather_bound(snapshot: Snapshot) -> set[str]:
     found: set[str] = set()
     for node in snapshot.nodes:
-        for relationship in node.prim.GetAuthoredPropertiesInNamespace("material:binding"):
+        for relationship in node.prim.GetAuthoredPropertiesInNamespace("material"):
             if is_render_binding(relationship.GetName()):
                 for target in node.targets(relationship.GetName()):
                     material = snapshot.node(target)
@@ -128,5 +128,5 @@ def is_bound_subset(node: Node) -> bool:
     """Is it a GeomSubset with a binding for rendering?"""
     if node.type != "GeomSubset":
         return False
-    properties = node.prim.GetAuthoredPropertiesInNamespace("material:binding")
+    properties = node.prim.GetAuthoredPropertiesInNamespace("material")
     return any(is_render_binding(prop.GetName()) for prop in properties)

@@ -29,10 +29,10 @@ class Form:
     def __init__(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> None:
         self.counts = counts
         self.indices = indices
-        self.is_triangulated = bool((counts == 3).all())
-        self.total = int(counts.sum()) if len(counts) else 0
+        self.is_triangulated = len(indices) == 3 * len(counts) and bool((counts == 3).all())
         self.least = int(indices.min()) if len(indices) else 0
         self.most = int(indices.max()) if len(indices) else -1
+        self.problem = "" if self.is_triangulated else _find_misfit(counts, indices)
 
     @cached_property
     def triangles(self) -> npt.NDArray[Any]:
@@ -231,11 +231,18 @@ def _gather_collision_meshes(snapshot: Snapshot) -> list[Node]:
     return list(found.values())
 
 
+def _find_misfit(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> str:
+    total = int(counts.sum())
+    if total == len(indices) and (len(counts) == 0 or counts.min() >= 0):
+        return ""
+    return f"faceVertexCounts add up to {total}, but there are {len(indices)} indices"
+
+
 def _find_problem(points: npt.NDArray[Any], form: Form) -> str:
     if len(points) == 0 or len(form.counts) == 0:
         return "the mesh has no points or no faces"
-    if form.counts.min() < 0 or form.total != len(form.indices):
-        return f"faceVertexCounts add up to {form.total}, but there are {len(form.indices)} indices"
+    if form.problem:
+        return form.problem
     if form.least < 0 or form.most >= len(points):
         worst = form.least if form.least < 0 else form.most
         return f"faceVertexIndices reach {worst}, but there are {len(points)} points"

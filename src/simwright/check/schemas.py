@@ -89,11 +89,14 @@ def allowed_types(api: str) -> tuple[str, ...]:
 
 
 @cache
-def core_properties(prefix: str) -> frozenset[str]:
-    """Property names with a prefix that OpenUSD's own schemas define (not ours, not multiple-apply ones)."""
+def core_properties(prefix: str, *, of_types: bool = True) -> frozenset[str]:
+    """Property names with a prefix that OpenUSD's own schemas define (not ours, not multiple-apply ones).
+
+    ``of_types=False`` leaves out those that a prim has by its type.
+    """
     registry = Usd.SchemaRegistry()
     names: set[str] = set()
-    for base in ("UsdTyped", "UsdAPISchemaBase"):
+    for base in ("UsdTyped", "UsdAPISchemaBase") if of_types else ("UsdAPISchemaBase",):
         for kind in Tf.Type.FindByName(base).GetAllDerivedTypes():
             name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
             if not name or name in known_classes():
@@ -109,7 +112,11 @@ def core_properties(prefix: str) -> frozenset[str]:
 @cache
 def defined_properties(type_name: str, apis: tuple[str, ...]) -> frozenset[str]:
     """Property names that the registered schemas of a kind of prim define."""
-    definition = Usd.SchemaRegistry().BuildComposedPrimDefinition(type_name, list(apis))
+    registry = Usd.SchemaRegistry()
+    if apis:
+        definition = registry.BuildComposedPrimDefinition(type_name, list(apis))
+    else:
+        definition = registry.FindConcretePrimDefinition(type_name)
     return frozenset(definition.GetPropertyNames()) if definition else frozenset()
 
 

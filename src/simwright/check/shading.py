@@ -172,6 +172,7 @@ def _read_material(node: Node) -> MaterialFacts:
             facts.connections = list(attribute.GetConnections())
         else:
             facts.terminals.append(name.removeprefix("outputs:"))
+    facts.terminals.sort(key=lambda name: not name.endswith("surface"))
     below = [child for child in Usd.PrimRange(node.prim) if child.GetTypeName() == "Shader"]
     facts.previews = [child for child in below if identify_shader(child) == PREVIEW]
     walk = _Walk(facts)

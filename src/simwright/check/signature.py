@@ -34,17 +34,19 @@ def take_signature(path: str) -> Signature:
         return list(ABSENT)
 
 
-def is_current(path: str, signature: Signature) -> bool:
-    """Does the path still hold what the signature was taken of?"""
+def confirm_signature(path: str, signature: Signature) -> Signature | None:
+    """The signature, if the path still holds what it was taken of, with newer times where only they changed."""
     kind, size, mtime, inode, digest, hashed_at = signature
     try:
         state = os.stat(path)
     except (OSError, ValueError):
-        return bool(kind == "absent")
+        return signature if kind == "absent" else None
     if kind == "file" and state.st_size == size:
-        same = state.st_mtime_ns == mtime and state.st_ino == inode and mtime < hashed_at - _SETTLED_NS
-        return bool(same or _hash_again(path) == digest)
-    return bool(kind == "folder" and _hash_names(path) == digest)
+        if state.st_mtime_ns == mtime and state.st_ino == inode and mtime < hashed_at - _SETTLED_NS:
+            return signature
+        again = take_signature(path)
+        return again if again[0] == "file" and again[4] == digest else None
+    return signature if kind == "folder" and _hash_names(path) == digest else None
 
 
 def hash_file(path: str) -> str:
@@ -54,13 +56,6 @@ def hash_file(path: str) -> str:
         while block := stream.read(_CHUNK):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _hash_again(path: str) -> str:
-    try:
-        return hash_file(path)
-    except OSError:
-        return ""
 
 
 def _hash_names(path: str) -> str:

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from pxr import Sdf, Usd, UsdGeom
+from pxr import Sdf, Tf, Usd, UsdGeom
 
 from simwright.check.settings import Settings
 from simwright.check.types import find_bases, find_heads
@@ -99,7 +99,18 @@ class Node:
     def targets(self, name: str) -> list[Sdf.Path]:
         """Forwarded targets of a relationship, empty where there is none."""
         relationship = self.prim.GetRelationship(name)
-        return list(relationship.GetForwardedTargets()) if relationship else []
+        if not relationship:
+            return []
+        try:
+            return list(relationship.GetForwardedTargets())
+        except Tf.ErrorException:  # an attribute is authored where the schema has a relationship
+            return []
+
+    def relationships(self) -> dict[str, list[Sdf.Path]]:
+        """Authored relationships that have targets, and these."""
+        names = [relationship.GetName() for relationship in self.prim.GetAuthoredRelationships()]
+        found = ((name, self.targets(name)) for name in names)
+        return {name: paths for name, paths in found if paths}
 
     def has_targets_authored(self, name: str) -> bool:
         """Does the relationship have an authored opinion (an empty list counts)?"""
@@ -231,7 +242,7 @@ class Snapshot:
 
     def having(self, *apis: str) -> list[Node]:
         """Nodes with any of the APIs applied."""
-        return [node for node in self.nodes if any(node.has(api) for api in apis)]
+        return [node for node in self.nodes if not node.heads.isdisjoint(apis)]
 
     def of_type(self, schema: str) -> list[Node]:
         """Nodes of a schema type or a derived one."""

@@ -112,8 +112,15 @@ def weld_near(points: npt.NDArray[Any]) -> Ints:
 
 
 def _first_of_each(keys: npt.NDArray[np.uint64]) -> Ints:
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    result: Ints = first[inverse.reshape(-1)]
+    """For every key, where it is first: ``np.unique`` without its slower stable sort."""
+    order = np.argsort(keys)
+    found = keys[order]
+    is_new = np.empty(len(keys), bool)
+    is_new[:1] = True
+    np.not_equal(found[1:], found[:-1], out=is_new[1:])
+    starts = np.flatnonzero(is_new)
+    result: Ints = np.empty(len(keys), np.int64)
+    result[order] = np.minimum.reduceat(order, starts)[np.cumsum(is_new) - 1]
     return result
 
 

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pxr import Gf, Sdf, Tf, Usd
+from pxr import Tf, Usd
 
 from simwright.usd.silence import capture
 from simwright.usd.xform import Transform, convert_matrix, read_local, split_matrix
@@ -97,6 +97,14 @@ class TransformBook:
     eulers: list[tuple[Node, XformOp]] = field(default_factory=list)
     scales: list[tuple[Node, XformOp]] = field(default_factory=list)
     suffixed: list[tuple[Node, XformOp]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    """Names of prims that a layer gives ops other than translate and orient."""
+    renamed: bool = False
+    """Some of those prims have another name on the stage."""
+
+    def may_have(self, node: Node) -> bool:
+        """May a prim have attributes of ops other than translate and orient?  False is certain."""
+        return self.renamed or node.name in self.names
 
 
 def read_book(snapshot: Snapshot) -> TransformBook:
@@ -162,8 +170,7 @@ def read_in(node: Node, base: Node | None, snapshot: Snapshot) -> Transform | No
 
 def find_scale(node: Node, snapshot: Snapshot) -> tuple[float, float, float] | None:
     """The first local scale that is not 1, as a scale op or hidden in a matrix; None when there is none."""
-    stack = read_stack(node, snapshot)
-    if not any(op.is_scale or op.kind == "transform" for op in stack.ops):
+    if not _may_scale(node, snapshot):
         return None
     for found in list_local(node, snapshot):
         x, y, z = (float(v) for v in found.scale)
@@ -192,35 +199,19 @@ def split_rotation(q: tuple[float, ...]) -> tuple[float, tuple[float, float, flo
 
 def is_mirrored(node: Node, snapshot: Snapshot) -> bool:
     """Does the local transform change left into right at any time?"""
-    stack = read_stack(node, snapshot)
-    if not any(op.is_scale or op.kind == "transform" for op in stack.ops):
+    if not _may_scale(node, snapshot):
         return False
     return any(found.mirrored for found in list_local(node, snapshot))
 
 
-def show_number(value: float) -> str:
-    """A number for messages, short."""
-    return f"{value + 0.0:.6g}"
-
-
-def show_numbers(values: Any) -> str:
-    """Numbers for messages: ``(1, 0.5, 0)``."""
-    return f"({', '.join(show_number(float(v)) for v in values)})"
-
-
-def show_value(value: Any) -> str:
-    """The value of an op for messages."""
-    if isinstance(value, (Gf.Quath, Gf.Quatf, Gf.Quatd)):
-        return show_numbers((value.GetReal(), *value.GetImaginary()))
-    try:
-        return show_numbers(value)
-    except (TypeError, ValueError):
-        return show_number(value) if isinstance(value, (int, float)) else str(value)
-
-
 def _gather(snapshot: Snapshot) -> TransformBook:
     book = TransformBook()
-    for node in _find_candidates(snapshot):
+    _find_names(book, snapshot)
+    if not book.names:
+        return book
+    for node in snapshot.nodes:
+        if "Xformable" not in node.bases or not book.may_have(node):
+            continue
         for op in _read_stack(node, book).ops:
             if op.kind == "transform":
                 book.matrices.append((node, op))
@@ -233,25 +224,25 @@ def _gather(snapshot: Snapshot) -> TransformBook:
     return book
 
 
-def _find_candidates(snapshot: Snapshot) -> list[Node]:
-    """Xformable nodes that may have unusual ops: those whose name a layer gives such ops to.
+def _find_names(book: TransformBook, snapshot: Snapshot) -> None:
+    """Names of prims with unusual ops; a prim keeps its name unless an arc leads to it or it is relocated."""
+    owners = {
+        path.GetPrimPath().StripAllVariantSelections()
+        for facts in snapshot.layers
+        for path in facts.other_ops
+    }
+    book.names = {path.name for path in owners}
+    if owners:
+        targets = {arc.target for facts in snapshot.layers for arc in facts.arcs}
+        moved = any(facts.layer.HasRelocates() for facts in snapshot.layers)
+        book.renamed = moved or any(path.IsRootPrimPath() or path in targets for path in owners)
 
-    A prim keeps its name through composition unless it is the target of an arc, or relocated: then every
-    prim is looked at.
-    """
-    names: set[str] = set()
-    owners: set[Sdf.Path] = set()
-    for facts in snapshot.layers:
-        for path in facts.other_ops:
-            owner = path.GetPrimPath().StripAllVariantSelections()
-            owners.add(owner)
-            names.add(owner.name)
-    if not owners:
-        return []
-    targets = {arc.target for facts in snapshot.layers for arc in facts.arcs}
-    renamed = any(path.IsRootPrimPath() or path in targets for path in owners)
-    renamed = renamed or any(facts.layer.HasRelocates() for facts in snapshot.layers)
-    return [node for node in snapshot.nodes if (renamed or node.name in names) and "Xformable" in node.bases]
+
+def _may_scale(node: Node, snapshot: Snapshot) -> bool:
+    book = read_book(snapshot)
+    if not book.may_have(node):
+        return False
+    return any(op.is_scale or op.kind == "transform" for op in _read_stack(node, book).ops)
 
 
 def _read_stack(node: Node, book: TransformBook) -> OpStack:
@@ -298,5 +289,5 @@ def _read_at(node: Node, time: float | None) -> Transform:
 def _triple(value: Any) -> tuple[float, ...]:
     try:
         return tuple(float(v) for v in value)
-    except TypeError:
+    except (TypeError, ValueError):
         return (float(value),) if isinstance(value, (int, float)) else ()

@@ -148,14 +148,19 @@ def _print_statistics(report: Report, *, to_stderr: bool) -> None:
 def _print_notes(outcome: CheckOutcome, baseline: Path | None, *, shown: bool) -> None:
     """What the report itself does not tell, on standard error."""
     if outcome.written is not None:
-        click.echo(f"{outcome.written} findings written to {baseline}", err=True)
-    if outcome.known or outcome.gone:
-        gone = f"; {outcome.gone} entries of it no longer occur" if outcome.gone else ""
-        click.echo(f"{outcome.known} findings are known from the baseline{gone}", err=True)
+        click.echo(f"{_count(outcome.written, 'finding')} written to {baseline}", err=True)
+    if outcome.known:
+        click.echo(f"{_count(outcome.known, 'finding')} known from the baseline", err=True)
+    if outcome.gone:
+        click.echo(f"{_count(outcome.gone, 'entry', 'entries')} of the baseline no longer found", err=True)
     if outcome.suppressed and not shown:
-        click.echo(f"{outcome.suppressed} findings are suppressed (--show-suppressed shows them)", err=True)
+        click.echo(f"{_count(outcome.suppressed, 'finding')} suppressed (--show-suppressed)", err=True)
     for path, claimed in outcome.stamped:
         click.echo(f"{path}: {'stamped' if claimed else 'not stamped: there are errors'}", err=True)
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 @contextlib.contextmanager

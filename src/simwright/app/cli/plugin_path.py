@@ -16,7 +16,8 @@ Examples:
 def plugin_path() -> None:
     """Print the folder of the schema plugins.
 
-    With it in PXR_PLUGINPATH_NAME any OpenUSD tool knows the ROS, control and extended-physics schemas.
+    With it in PXR_PLUGINPATH_NAME any OpenUSD tool knows the ROS, control and extended-physics schemas, and
+    tools that use UsdValidation can run the rules of simwright check (keyword rep0158).
     """
     from simwright.usd.plugins import plugin_path as find_plugin_path
 

@@ -27,14 +27,16 @@ from simwright.check.bases import (
     find_joint_frame,
     find_opposite,
     find_position,
+    is_sided,
     list_wheels,
     split_name,
 )
+from simwright.check.figures import show_numbers
 from simwright.check.graph import Component, Link
-from simwright.check.kinematics import walk_inheritors
+from simwright.check.kinematics import is_frame, walk_inheritors
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import is_mirrored, read_book, read_in, show_numbers
+from simwright.check.transforms import is_mirrored, read_book, read_in
 from simwright.core.diag import Level
 
 _GRIPPING = frozenset({"finger", "gripper", "jaw", "knuckle", "pad", "thumb", "fingertip", "claw", "tip"})
@@ -60,12 +62,11 @@ def _find_mirrors(snapshot: Snapshot) -> Iterator[Finding]:
     book = read_book(snapshot)
     seen: set[int] = set()
     for node, op in (*book.scales, *book.matrices):
-        if id(node) in seen or not is_mirrored(node, snapshot):
+        if id(node) in seen:
             continue
         seen.add(id(node))
-        moved = (node, *walk_inheritors(node, snapshot))
-        held = next((n for n in moved if n.has("PhysicsRigidBodyAPI") or n.has("RosFrameAPI")), None)
-        if held is not None:
+        held = node if is_frame(node) else next(filter(is_frame, walk_inheritors(node, snapshot)), None)
+        if held is not None and is_mirrored(node, snapshot):
             yield Finding(
                 f"{op.name} mirrors, so that the frame of {held.path} is left-handed",
                 hint="mirror the points of the leaf geometry instead, and keep frames right-handed",
@@ -105,7 +106,7 @@ def _mean_y(side: list[Link], frames: dict[int, tuple[Vector, Vector] | None]) -
 
 def _judge_sides(component: Component, snapshot: Snapshot) -> Iterator[Finding]:
     """Pairs of names that differ in left and right only; reported where most stand the wrong way round."""
-    named = {split_name(body.name): body for body in component.bodies}
+    named = {split_name(body.name): body for body in component.bodies if is_sided(body.name)}
     pairs = [
         (body, named[opposite])
         for words, body in named.items()

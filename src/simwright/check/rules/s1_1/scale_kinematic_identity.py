@@ -18,16 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.figures import show_numbers, show_value
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import (
-    find_scale,
-    is_unit_scale,
-    list_values,
-    read_stack,
-    show_numbers,
-    show_value,
-)
+from simwright.check.transforms import find_scale, is_unit_scale, list_values, read_book, read_stack
 from simwright.core.diag import Fixable, Level
 
 
@@ -41,6 +35,8 @@ from simwright.core.diag import Fixable, Level
 )
 def scale_kinematic_identity(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """Scale ops at every time, and the scale in a matrix."""
+    if not read_book(snapshot).may_have(node):
+        return
     if node.is_a("PhysicsJoint"):
         yield from _judge_joint(node)
         return

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.figures import show_numbers
 from simwright.check.kinematics import is_leaf_geometry, walk_inheritors
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import XformOp, find_scale, read_book, show_numbers
+from simwright.check.transforms import XformOp, find_scale, read_book
 from simwright.core.diag import Level
 
 _ROUND = {"Sphere": "sphere", "Capsule": "capsule", "Capsule_1": "capsule", "Cylinder": "cylinder",
@@ -44,22 +45,18 @@ def scale_leaf_only(snapshot: Snapshot) -> Iterator[Finding]:
         if id(node) in seen or node.has("PhysicsRigidBodyAPI"):
             continue
         seen.add(id(node))
-        scale = find_scale(node, snapshot)
-        if scale is None:
-            continue
-        if is_leaf_geometry(node, snapshot):
-            yield from _judge_round(node, op, scale)
-        else:
-            yield from _judge_holder(node, op, scale, snapshot)
+        if not is_leaf_geometry(node, snapshot):
+            yield from _judge_holder(node, op, snapshot)
+        elif node.type in _ROUND and node.has("PhysicsCollisionAPI"):
+            yield from _judge_round(node, op, snapshot)
     for node in snapshot.of_type("PointInstancer"):
         yield from _judge_instancer(node)
 
 
-def _judge_holder(
-    node: Node, op: XformOp, scale: tuple[float, float, float], snapshot: Snapshot
-) -> Iterator[Finding]:
-    below = list(walk_inheritors(node, snapshot))
-    if not below:
+def _judge_holder(node: Node, op: XformOp, snapshot: Snapshot) -> Iterator[Finding]:
+    scale = find_scale(node, snapshot)
+    below = list(walk_inheritors(node, snapshot)) if scale is not None else []
+    if scale is None or not below:
         return
     bodies = [n for n in below if n.has("PhysicsRigidBodyAPI")]
     first = bodies[0] if bodies else below[0]
@@ -76,11 +73,12 @@ def _judge_holder(
     )
 
 
-def _judge_round(node: Node, op: XformOp, scale: tuple[float, float, float]) -> Iterator[Finding]:
+def _judge_round(node: Node, op: XformOp, snapshot: Snapshot) -> Iterator[Finding]:
     """A collider that its scale makes into a shape which no engine has."""
-    shape = _ROUND.get(node.type)
-    if shape is None or not node.has("PhysicsCollisionAPI"):
+    scale = find_scale(node, snapshot)
+    if scale is None:
         return
+    shape = _ROUND[node.type]
     sizes = [abs(v) for v in scale]
     if shape in ("cylinder", "cone"):  # along the axis they may be longer
         del sizes[_AXES.get(str(node.value("axis")), 2)]

@@ -21,10 +21,11 @@ from typing import Any
 
 from pxr import Sdf
 
+from simwright.check.figures import show_number
 from simwright.check.kinematics import is_leaf_geometry
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import XformOp, list_values, read_book, show_number
+from simwright.check.transforms import XformOp, list_values, read_book
 from simwright.core.diag import Level
 
 _UNITS = {
@@ -96,10 +97,10 @@ def _find_scales(snapshot: Snapshot) -> Iterator[Finding]:
                 prop=op.name,
             )
     for node, op in book.scales:
-        if op.suffix == "unitsResolve":
+        if op.suffix == "unitsResolve" or is_leaf_geometry(node, snapshot) or not _holds_something(node):
             continue
         factor = _find_unit(node, op)
-        if factor is None or is_leaf_geometry(node, snapshot) or not _holds_something(node):
+        if factor is None:
             continue
         yield Finding(
             f"a scale of {show_number(factor)} looks like a conversion from {_UNITS[factor]}",

@@ -44,9 +44,7 @@ def units_timecodes(snapshot: Snapshot) -> Iterator[Finding]:
     value = root.GetInfo("timeCodesPerSecond")
     if not abs(value - 1.0) <= 1e-9:
         has_times = _has_times(snapshot)
-        advice = (
-            "convert time samples, start and end time" if has_times else "there are no times to convert"
-        )
+        advice = "convert time samples, start and end time" if has_times else "there are no times to convert"
         yield Finding(
             f"timeCodesPerSecond is {value:g}, it must be 1",
             hint=f"write timeCodesPerSecond = 1; {advice}",

@@ -5,7 +5,7 @@ Why: Euler angles need an order, a unit and a convention, and converters get one
 radians, OpenUSD degrees.  A quaternion has none of these questions and is what ROS messages hold.
 
 Fails: `float3 xformOp:rotateXYZ = (0, 90, 0)` on a link (error), on a mesh, light or camera (warning).
-Passes: `quatf xformOp:orient`; any of the rotate ops in a source asset (`asset_state = "source"`).
+Passes: `quatf xformOp:orient`; any of the rotate ops in a source asset (`asset-state = "source"`).
 
 Fix: safe: the same rotation is written as orient.  Unsafe for animated angles: between two samples the angles
 and the quaternions take different ways.
@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.figures import show_numbers, show_value
 from simwright.check.kinematics import list_kinematic
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import XformOp, list_local, list_values, read_book, show_numbers, show_value
+from simwright.check.transforms import XformOp, list_local, list_values, read_book
 from simwright.core.diag import Fixable, Level
 
 

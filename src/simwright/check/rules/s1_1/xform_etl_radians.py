@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from simwright.check.figures import show_number
 from simwright.check.graph import Link
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import show_number
 
 _NAMES = ("physics:lowerLimit", "physics:upperLimit", "drive:angular:physics:targetPosition")
 _MOST = 2.0 * math.pi + 1e-3
@@ -56,23 +56,26 @@ def _find_group(link: Link, snapshot: Snapshot) -> int:
 
 
 def _judge(joints: list[Node]) -> Finding | None:
-    values = {joint.path: _list_angles(joint) for joint in joints}
-    values = {path: found for path, found in values.items() if found}
+    values: dict[str, list[tuple[str, float]]] = {}
+    for joint in joints:
+        found = _list_angles(joint)
+        if any(abs(angle) > _MOST for _, angle in found):
+            return None
+        if found:
+            values[joint.path] = found
     angles = [abs(angle) for found in values.values() for _, angle in found]
-    if not angles or max(angles) > _MOST:
-        return None
     fractions = [angle for angle in angles if _is_fraction_of_pi(angle)]
     if not fractions and len(values) < 3:
         return None
-    joint = next(joint for joint in joints if joint.path in values)
-    name, angle = values[joint.path][0]
+    first = next(joint for joint in joints if joint.path in values)
+    name, angle = values[first.path][0]
     many = (
         f"all {len(values)} revolute joints of this mechanism stay" if len(values) > 1 else "this joint stays"
     )
     return Finding(
         f"{many} within 2 pi degrees (here {name} = {show_number(angle)}): radians suspected",
         hint=f"OpenUSD has degrees: write {show_number(round(math.degrees(angle), 4))} if it is radians",
-        at=joint,
+        at=first,
         prop=name,
         data={"joints": sorted(values)},
     )

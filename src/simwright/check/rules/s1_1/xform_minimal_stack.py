@@ -11,7 +11,7 @@ the order comes from a weaker layer.
 
 Reading: a scale op is left to scale-kinematic-identity.  A body without any op is the identity: an info.
 Joints have no transform.  Frames (RosFrameAPI) are held to the same, as a warning.  In source assets
-(`asset_state = "source"`) rotateXYZ may stand for orient.
+(`asset-state = "source"`) rotateXYZ may stand for orient.
 
 Fix: safe where the local transform is a pose (it is written as translate and orient); unsafe where it holds
 scale or shear, is animated, or resets the stack.
@@ -21,12 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pxr import Sdf
+
 from simwright.check.kinematics import Role, list_kinematic
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 from simwright.check.transforms import ORDER, OpStack, list_local, list_strays, read_stack
 from simwright.core.diag import Fixable, Level
 
+_QUATERNIONS = (Sdf.ValueTypeNames.Quatf, Sdf.ValueTypeNames.Quatd, Sdf.ValueTypeNames.Quath)
 _HINT = 'write xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
 
 
@@ -117,11 +120,10 @@ def _find_broken(node: Node, role: Role, stack: OpStack) -> Iterator[Finding]:
         if op.kind not in ("translate", "orient"):
             continue
         attribute = node.prim.GetAttribute(op.name)
-        type_name = str(attribute.GetTypeName()) if attribute else ""
-        if not type_name:
+        if not attribute:
             fault = f"xformOpOrder names {op.name}, but there is no such attribute"
-        elif op.kind == "orient" and not type_name.startswith("quat"):
-            fault = f"{op.name} is a {type_name}, not a quaternion"
+        elif op.kind == "orient" and (kind := attribute.GetTypeName()) not in _QUATERNIONS:
+            fault = f"{op.name} is a {kind}, not a quaternion"
         else:
             continue
         yield Finding(

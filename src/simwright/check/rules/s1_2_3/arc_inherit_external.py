@@ -53,12 +53,11 @@ def _judge(arc: Arc, asset: Asset, layer: Sdf.Layer, snapshot: Snapshot) -> Iter
     if not any(_is_kinematic(node) for node in holders):
         return
     own = {facts.layer.identifier for facts in asset.layers}
-    givers = {spec.layer.identifier for node in holders for spec in node.prim.GetPrimStack()} - own
     composed = snapshot.stage.GetPrimAtPath(arc.target.StripAllVariantSelections())
     stack = composed.GetPrimStack() if composed else []
     if any(spec.layer.identifier in own for spec in stack):
         return  # another arc of the asset brings the class in under this path
-    if stack or givers:
+    if stack:
         message = (
             f"{arc.kind}s from {arc.target}, a class that is defined outside {asset.name} and its layers"
         )
@@ -70,7 +69,7 @@ def _judge(arc: Arc, asset: Asset, layer: Sdf.Layer, snapshot: Snapshot) -> Iter
         at=arc.path,
         layer=layer,
         words=str(arc.target),
-        level=None if stack or givers else Level.INFO,
+        level=None if stack else Level.INFO,
     )
 
 

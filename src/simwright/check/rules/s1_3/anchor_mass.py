@@ -30,7 +30,7 @@ from simwright.check.snapshot import Node, Snapshot
 )
 def anchor_mass(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """Only bodies that a fixed joint holds to the world."""
-    if has_mass(node) or not is_dynamic(node) or not is_anchored(node, snapshot):
+    if has_mass(node, snapshot) or not is_dynamic(node) or not is_anchored(node, snapshot):
         return
     mass = read_mass(node)
     if mass is not None and mass <= 0 and node.has("PhysicsMassAPI"):

@@ -35,14 +35,14 @@ from simwright.check.snapshot import Node, Snapshot
 def dummy_no_rigidbody(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """Cheap questions first."""
     named = looks_like_frame(node.name)
-    if not named and has_mass(node):
+    if not named and has_mass(node, snapshot):
         return
     if any(not link.is_fixed for link in snapshot.graph.links_of.get(node.path, ())):
         return
     shapes = find_shapes(node, snapshot)
     if shapes.shapes or not shapes.complete:
         return
-    lacking = "geometry" if has_mass(node) else "mass and geometry"
+    lacking = "geometry" if has_mass(node, snapshot) else "mass and geometry"
     yield Finding(
         f"{node.name} is a rigid body without {lacking} that no joint moves: a dummy frame",
         hint="remove PhysicsRigidBodyAPI and its fixed joint, apply RosFrameAPI, and put it below its link",

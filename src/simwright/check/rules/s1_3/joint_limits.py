@@ -19,9 +19,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import Any
 
-from simwright.check.masses import read_authored
+from simwright.check.readings import read_number
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
@@ -53,10 +52,11 @@ def joint_limits(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _check_pair(node: Node, *, prismatic: bool) -> Iterator[Finding]:
-    values = {name: read_authored(node, name) for name in (_LOWER, _UPPER)}
-    absent = [name for name, value in values.items() if value is None]
+    lower, upper = read_number(node, _LOWER), read_number(node, _UPPER)
     unit = "metres" if prismatic else "degrees"
-    if len(absent) == 2:
+    if lower is not None and upper is not None:
+        yield from _check_order(node, lower, upper, prismatic=prismatic)
+    elif lower is None and upper is None:
         if prismatic:
             yield Finding(
                 f"the prismatic joint authors neither {_LOWER} nor {_UPPER}, so it slides without end",
@@ -70,16 +70,14 @@ def _check_pair(node: Node, *, prismatic: bool) -> Iterator[Finding]:
                 at=node,
                 level=Level.INFO,
             )
-    elif absent:
-        there = _UPPER if absent[0] == _LOWER else _LOWER
+    else:
+        there, absent = (_UPPER, _LOWER) if lower is None else (_LOWER, _UPPER)
         yield Finding(
-            f"{there} is {values[there]:g} but {absent[0]} is not authored, so it is infinite",
-            hint=f"author {absent[0]} too [{unit}]",
+            f"{there} is {upper if lower is None else lower:g} but {absent} is not authored, so it is infinite",
+            hint=f"author {absent} too [{unit}]",
             at=node,
             prop=there,
         )
-    else:
-        yield from _check_order(node, values[_LOWER], values[_UPPER], prismatic=prismatic)
 
 
 def _check_order(node: Node, lower: float, upper: float, *, prismatic: bool) -> Iterator[Finding]:
@@ -102,7 +100,7 @@ def _check_order(node: Node, lower: float, upper: float, *, prismatic: bool) -> 
 
 
 def _check_cone(node: Node) -> Iterator[Finding]:
-    values = {name: node.authored(name) for name in _CONES}
+    values = {name: read_number(node, name) for name in _CONES}
     absent = [name for name, value in values.items() if value is None]
     if len(absent) == 1:
         there = _CONES[0] if absent[0] == _CONES[1] else _CONES[1]
@@ -122,14 +120,16 @@ def _check_cone(node: Node) -> Iterator[Finding]:
 
 
 def _check_distance(node: Node) -> Iterator[Finding]:
-    low, high = (node.authored(name) for name in _DISTANCES)
-    if not _is_set(low) and not _is_set(high):
+    low, high = (read_number(node, name) for name in _DISTANCES)
+    low = None if low is None or low < 0 else low  # below 0 is "no limit"
+    high = None if high is None or high < 0 else high
+    if low is None and high is None:
         yield Finding(
             "the distance joint has neither physics:minDistance nor physics:maxDistance, so it holds nothing",
             hint="author at least one of them [metres]",
             at=node,
         )
-    elif _is_set(low) and _is_set(high) and low > high:
+    elif low is not None and high is not None and low > high:
         yield Finding(
             f"physics:minDistance is {low:g}, above physics:maxDistance {high:g}",
             hint="swap them, or correct the wrong one",
@@ -138,16 +138,12 @@ def _check_distance(node: Node) -> Iterator[Finding]:
         )
 
 
-def _is_set(value: Any) -> bool:
-    return value is not None and value >= 0
-
-
 def _check_axes(node: Node) -> Iterator[Finding]:
     """A joint of six axes: each limited axis has both ends, and the API that makes them count."""
     applied = set(node.instances("PhysicsLimitAPI"))
     for axis in sorted(applied):
         names = [f"limit:{axis}:physics:{end}" for end in ("low", "high")]
-        absent = [name for name in names if node.authored(name) is None]
+        absent = [name for name in names if read_number(node, name) is None]
         # a distance may be bounded on one side only
         if len(absent) == 2 or (absent and axis != "distance"):
             yield Finding(

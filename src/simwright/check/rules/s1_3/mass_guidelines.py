@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.check.masses import read_authored
+from simwright.check.readings import read_number, read_vector
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 
@@ -43,17 +43,15 @@ def mass_guidelines(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         )
     yield from _check_inertia(node)
     yield from _check_axes(node)
-    center = read_authored(node, _CENTER)
-    if center is not None:
-        numbers = [float(v) for v in center]
-        if not all(map(math.isfinite, numbers)) and numbers != [-math.inf] * 3:
-            yield Finding(
-                f"{_CENTER} is {tuple(numbers)}, which is not finite",
-                hint="write the centre of mass [m]",
-                at=node,
-                prop=_CENTER,
-            )
-    density = read_authored(node, _DENSITY)
+    center = read_vector(node, _CENTER)
+    if center is not None and not all(map(math.isfinite, center)) and center != (-math.inf,) * 3:
+        yield Finding(
+            f"{_CENTER} is {center}, which is not finite",
+            hint="write the centre of mass [m]",
+            at=node,
+            prop=_CENTER,
+        )
+    density = read_number(node, _DENSITY)
     if density is not None and not 0 <= density < math.inf:
         yield Finding(
             f"{_DENSITY} is {density:g}, it must be above 0",
@@ -64,10 +62,10 @@ def mass_guidelines(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _check_inertia(node: Node) -> Iterator[Finding]:
-    value = read_authored(node, _INERTIA)
-    if value is None or not any(value):
+    value = read_vector(node, _INERTIA)
+    if value is None or len(value) != 3 or not any(value):
         return
-    a, b, c = sorted(float(v) for v in value)
+    a, b, c = sorted(value)
     shown = f"({value[0]:g}, {value[1]:g}, {value[2]:g})"
     if not math.isfinite(a + b + c):
         problem = "is not finite"
@@ -82,15 +80,15 @@ def _check_inertia(node: Node) -> Iterator[Finding]:
         hint="decompose the inertia of the source again, or remove it to have it computed",
         at=node,
         prop=_INERTIA,
-        data={"value": [float(v) for v in value]},
+        data={"value": list(value)},
     )
 
 
 def _check_axes(node: Node) -> Iterator[Finding]:
-    value = read_authored(node, _AXES)
+    value = read_vector(node, _AXES)
     if value is None:
         return
-    length = math.sqrt(value.GetReal() ** 2 + sum(float(v) ** 2 for v in value.GetImaginary()))
+    length = math.hypot(*value)
     if length != 0 and not abs(length - 1) < 1e-3:
         yield Finding(
             f"{_AXES} has length {length:g}, it must be a unit quaternion",

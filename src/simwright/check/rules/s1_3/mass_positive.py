@@ -33,7 +33,7 @@ from simwright.core.diag import Level
 )
 def mass_positive(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """Only where no mass is said; a wrong one is another rule's."""
-    if has_mass(node) or not is_dynamic(node) or is_anchored(node, snapshot):
+    if has_mass(node, snapshot) or not is_dynamic(node) or is_anchored(node, snapshot):
         return
     mass = read_mass(node)
     if mass is not None and mass <= 0 and node.has("PhysicsMassAPI"):

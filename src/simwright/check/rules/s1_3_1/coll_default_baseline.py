@@ -59,5 +59,7 @@ def _is_default(node: Node, snapshot: Snapshot) -> bool:
     if not holders:
         return True
     return all(
-        shows_default(above, COLLISION) for above in (node, *walk_up(node, snapshot)) if id(above) in holders
+        shows_default(above, COLLISION, snapshot)
+        for above in (node, *walk_up(node, snapshot))
+        if id(above) in holders
     )

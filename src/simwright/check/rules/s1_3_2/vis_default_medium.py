@@ -34,7 +34,7 @@ def vis_default_medium(snapshot: Snapshot) -> Iterator[Finding]:
     """Every prim that has the set."""
     for node in find_sets(snapshot, VISUAL):
         names = node.prim.GetVariantSet(VISUAL).GetVariantNames()
-        chosen = default_selection(node, VISUAL)
+        chosen = default_selection(node, VISUAL, snapshot)
         if _MEDIUM not in names:
             there = ", ".join(names) or "none"
             yield Finding(

@@ -33,7 +33,7 @@ _MANY = 8
 def selfcoll_pairs(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """One finding per kind of flaw."""
     targets = node.targets(_PAIRS)
-    missing = [target for target in targets if not snapshot.stage.GetPrimAtPath(target)]
+    missing = [target for target in targets if not snapshot.stage.GetObjectAtPath(target)]
     if missing:
         yield Finding(
             f"{_PAIRS} names {missing[0]}, where there is no prim",

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
-from simwright.check.masses import read_authored
+from simwright.check.readings import read_number
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
@@ -35,7 +34,7 @@ _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction"
 )
 def contact_attrs(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
     """Authored opinions, then their ranges."""
-    values = {name: read_authored(node, name) for name in (_STATIC, _DYNAMIC, _BOUNCE)}
+    values = {name: read_number(node, name) for name in (_STATIC, _DYNAMIC, _BOUNCE)}
     absent = [name for name, value in values.items() if value is None]
     if absent:
         yield Finding(
@@ -60,7 +59,7 @@ def contact_attrs(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _wrong(node: Node, name: str, value: Any, why: str) -> Finding:
+def _wrong(node: Node, name: str, value: float, why: str) -> Finding:
     return Finding(
         f"{name} is {value:g}, {why}", hint=f"correct {name}", at=node, prop=name, data={"value": value}
     )

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from pxr import Tf
 
+from simwright.check.holders import find_joint_names
 from simwright.check.rule import Finding, rule
 from simwright.check.schemas import JOINT_NAME
 from simwright.check.snapshot import Node, Snapshot
@@ -25,24 +26,26 @@ from simwright.core.names import make_identifier
     "jname-aligned",
     "2.10",
     "should",
-    on="isa:PhysicsJoint",
+    on="stage",
     fix="unsafe",
     fix_title="rename the prim, or set ros:joint:name to the prim name",
 )
-def jname_aligned(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def jname_aligned(snapshot: Snapshot) -> Iterator[Finding]:
     """Compare the value, made a legal prim name, with the prim name."""
-    value = node.authored(JOINT_NAME)
-    if not isinstance(value, str) or not value.strip():
-        return
-    wanted = {Tf.MakeValidIdentifier(value), make_identifier(value)}
-    if node.name in wanted or _is_numbered(node, wanted):
-        return
-    yield Finding(
-        f"ros:joint:name is {value!r}, but the prim is called {node.name!r}",
-        hint=f"call the prim {make_identifier(value)!r}, or write {node.name!r} as ros:joint:name",
-        prop=JOINT_NAME,
-        data={"value": value},
-    )
+    for path, value in find_joint_names(snapshot).items():
+        node = snapshot.node(path)
+        if node is None or not isinstance(value, str) or not value.strip():
+            continue
+        wanted = {Tf.MakeValidIdentifier(value), make_identifier(value)}
+        if node.name in wanted or _is_numbered(node, wanted):
+            continue
+        yield Finding(
+            f"ros:joint:name is {value!r}, but the prim is called {node.name!r}",
+            hint=f"call the prim {make_identifier(value)!r}, or write {node.name!r} as ros:joint:name",
+            at=node,
+            prop=JOINT_NAME,
+            data={"value": value},
+        )
 
 
 def _is_numbered(node: Node, wanted: set[str]) -> bool:

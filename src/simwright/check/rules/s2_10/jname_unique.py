@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.holders import find_joint_names
 from simwright.check.lineage import find_robot, list_copies
 from simwright.check.rule import Finding, rule
 from simwright.check.schemas import JOINT_NAME
@@ -26,9 +27,10 @@ def jname_unique(snapshot: Snapshot) -> Iterator[Finding]:
     """Per outermost context; a joint outside every context belongs to no ROS robot."""
     if not snapshot.contexts:
         return
+    values = find_joint_names(snapshot)
     groups: dict[tuple[int, str], list[Node]] = {}
     for joint in snapshot.joints:
-        value = joint.authored(JOINT_NAME)
+        value = values.get(joint.path)
         if isinstance(value, str) and not value.strip():
             yield Finding(
                 "ros:joint:name is empty",

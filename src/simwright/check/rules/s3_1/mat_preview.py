@@ -30,9 +30,11 @@ from simwright.check.snapshot import Node, Snapshot
     fix_title="add a UsdPreviewSurface that comes close and connect it to outputs:surface",
 )
 def mat_preview(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
-    """A preview surface that exists but is not connected is the finding of mat-surface-wired."""
+    """What is only connected wrongly is the finding of mat-surface-wired."""
     facts = read_material(node, snapshot)
     if facts.is_preview or (facts.is_empty and any(api.endswith("MaterialAPI") for api in node.apis)):
+        return
+    if facts.connections and facts.surface is None:
         return
     has_stranger = facts.surface is not None and not is_proprietary(facts.surface)
     if (facts.previews and not has_stranger) or not is_render_bound(node, snapshot):

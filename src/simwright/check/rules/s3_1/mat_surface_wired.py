@@ -30,9 +30,10 @@ from simwright.check.snapshot import Node, Snapshot
     fix_title="connect outputs:surface to the UsdPreviewSurface of the material",
 )
 def mat_surface_wired(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
-    """A connection that ends nowhere is as bad as none."""
+    """A connection that ends nowhere is as bad as none; a material without a preview is mat-preview's."""
     facts = read_material(node, snapshot)
-    if facts.surface is not None or facts.is_empty or not is_render_bound(node, snapshot):
+    is_loose = facts.surface is None and (facts.previews or facts.connections)
+    if not is_loose or not is_render_bound(node, snapshot):
         return
     if facts.connections:
         target = facts.connections[0].pathString

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pxr import UsdGeom
-
 from simwright.check.meshes import list_collision_meshes, read_mesh
+from simwright.check.purposes import find_purposes
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Snapshot
 from simwright.check.topology import describe_faults
 from simwright.core.diag import Level
 
-_DRAWN = ("default", "render")
+_DRAWN = {"", "default", "render"}
 
 
 @rule("geo-nonmanifold-visual", "3.4", "must", on="stage")
@@ -32,8 +31,7 @@ def geo_nonmanifold_visual(snapshot: Snapshot) -> Iterator[Finding]:
         facts = read_mesh(node, snapshot)
         if facts.problem or facts.topology.is_closed:
             continue
-        shown = snapshot.stage.GetPrimAtPath(node.path) or node.prim
-        if str(UsdGeom.Imageable(shown).ComputePurpose()) not in _DRAWN:
+        if not find_purposes(node, snapshot) & _DRAWN:
             continue
         yield Finding(
             f"this mesh is drawn and collided with, and being open is for purely visual meshes"

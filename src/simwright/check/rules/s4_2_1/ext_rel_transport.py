@@ -44,13 +44,12 @@ _WORDS: dict[str, tuple[tuple[str, ...], str]] = {
 @rule("ext-rel-transport", "4.2.1", "should", on=EXTENSION_APIS)
 def ext_rel_transport(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """Relationships by name; their targets by API and role."""
-    for relationship in node.prim.GetAuthoredRelationships():
-        name = relationship.GetName()
+    for name, paths in node.relationships().items():
         words = split_words(name.rpartition(":")[2])
         if name in known_properties() or not words or words[-1] not in _WORDS:
             continue
         apis, role = _WORDS[words[-1]]
-        for path in relationship.GetForwardedTargets():
+        for path in paths:
             problem = _judge(snapshot.node(path), apis, role)
             if problem:
                 yield Finding(

@@ -46,9 +46,10 @@ def xphys_lifecycle(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]
         first = min(opinions, key=lambda opinion: opinion.path)
         names = sorted({opinion.what for opinion in opinions})
         shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+        noun = "value" if len(opinions) == 1 else "values"
         layer = "this vendor layer" if is_vendor_layer else "this layer"
         yield Finding(
-            f"{layer} says {len(opinions)} engine-neutral values with the prefix of {vendor} ({shown})",
+            f"{layer} says {len(opinions)} engine-neutral {noun} with the prefix of {vendor} ({shown})",
             hint=f"translate before distribution: {first.what} becomes {find_neutral(first)}",
             at=first.path,
             level=Level.WARNING if is_vendor_layer else None,

@@ -14,6 +14,7 @@ Fix: unsafe.  The property is renamed to its ext_physics: form, where there is o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from pxr import Sdf
 
@@ -39,27 +40,40 @@ def xphys_no_core(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
     if not facts.counts[Domain.PHYSICS]:
         return
     core = core_properties("physics:")
+    added = core_properties("physics:", of_types=False)
     for opinion in facts.of(Domain.PHYSICS):
         name = opinion.what
-        if opinion.kind != "property" or name[:8] != "physics:":
-            continue
         if name in core:
-            yield from _check_place(opinion, facts, snapshot)
+            # what joints and scenes have by their type is not misplaced; this is the hot path
+            if name in added and not _is_in_place(opinion, snapshot):
+                yield from _check_place(opinion, facts, snapshot)
+        elif opinion.kind != "property" or not name.startswith("physics:"):
+            continue
         elif not _is_vendors(opinion.path, facts, snapshot):
-            tail = name.rpartition(":")[2]
-            known = [n for n in known_properties() if n.startswith("ext_physics:") and n.endswith(f":{tail}")]
             yield Finding(
                 f"{name} is no property of UsdPhysics; physics: is reserved for core OpenUSD",
-                hint=f"write {' or '.join(known) if known else f'ext_physics:<concept>:{tail}'}",
+                hint=_find_hint(name, core),
                 at=opinion.path,
             )
 
 
+def _find_hint(name: str, core: frozenset[str]) -> str:
+    meant = get_close_matches(name, core, n=1, cutoff=0.9)
+    if meant:
+        return f"{meant[0]} is meant, it seems: correct the name"
+    tail = name.rpartition(":")[2]
+    known = [n for n in known_properties() if n.startswith("ext_physics:") and n.endswith(f":{tail}")]
+    return f"write {' or '.join(known) if known else f'ext_physics:<concept>:{tail}'}"
+
+
+def _is_in_place(opinion: Opinion, snapshot: Snapshot) -> bool:
+    """Does a schema of the stage's prim at the layer's path define the property?"""
+    node = snapshot.node(opinion.path.pathString[: -len(opinion.what) - 1])
+    return node is not None and opinion.what in defined_properties(node.type, node.apis)
+
+
 def _check_place(opinion: Opinion, facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
-    place = opinion.path.pathString[: -len(opinion.what) - 1]
-    if "{" in place:
-        place = Sdf.Path(place).StripAllVariantSelections().pathString
-    node = snapshot.node(place)
+    node = snapshot.node(opinion.path.GetPrimPath().StripAllVariantSelections())
     if node is None or opinion.what in defined_properties(node.type, node.apis):
         return
     # the layer's path may be that of another prim of the stage

@@ -45,8 +45,8 @@ def ctrl_vendor_last(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
 
 def _find_joints(node: Node, snapshot: Snapshot) -> list[Node]:
     places = [node]
-    for relationship in node.prim.GetAuthoredRelationships():
-        targets = (snapshot.node(path) for path in relationship.GetForwardedTargets())
+    for paths in node.relationships().values():
+        targets = (snapshot.node(path) for path in paths)
         places.extend(target for target in targets if target is not None)
     kinds = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
     found = {place.path: place for place in places if place.type in kinds}

@@ -59,8 +59,8 @@ def _list_topics(sensor: Sensor, snapshot: Snapshot) -> Iterator[Node]:
         if node.has("RosTopicAPI"):
             yield node
         stack.extend(node.prototype.children if node.prototype else node.children)
-    for relationship in sensor.node.prim.GetAuthoredRelationships():
-        for path in relationship.GetForwardedTargets():
+    for paths in sensor.node.relationships().values():
+        for path in paths:
             target = snapshot.node(path)
             if target is not None and target.has("RosTopicAPI"):
                 yield target

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""REP-0158 3.5: instanceable leaves."""
