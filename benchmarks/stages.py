@@ -13,10 +13,10 @@ from benchmarks.bench_mass import torus
 def make_stage(path: Path, prims: int, triangles: int) -> int:
     """Write a crate of about ``prims`` prims and ``triangles`` triangles; gives the number of prims.
 
-    Five prims per body: the body, a visual scope with a mesh, a collision mesh, and a joint to the body before.
+    Six prims per body: the body, a visual and a collision scope with a mesh each, and a joint to the base.
     Every mesh has points of its own, so nothing can be shared by content.
     """
-    from pxr import Gf, Sdf, Vt
+    from pxr import Sdf, Vt
 
     layer = Sdf.Layer.CreateNew(str(path), {"format": "usdc"})
     layer.pseudoRoot.SetInfo("metersPerUnit", 1.0)
@@ -24,7 +24,7 @@ def make_stage(path: Path, prims: int, triangles: int) -> int:
     layer.pseudoRoot.SetInfo("timeCodesPerSecond", 1.0)
     layer.pseudoRoot.SetInfo("upAxis", "Z")
     layer.defaultPrim = "robot"
-    bodies = max(1, prims // 5)
+    bodies = max(1, prims // 6)
     side = max(3, round((triangles / bodies / 2 / 2) ** 0.5))
     points, faces = torus(side, side)
     points = points.astype(np.float32)
@@ -33,36 +33,64 @@ def make_stage(path: Path, prims: int, triangles: int) -> int:
     with Sdf.ChangeBlock():
         root = Sdf.PrimSpec(layer, "robot", Sdf.SpecifierDef, "Xform")
         root.kind = "component"
+        _bind(root, _make_material(root))
+        base = _make_body(root, "base", 0)
         for i in range(bodies):
-            body = Sdf.PrimSpec(root, f"b{i}", Sdf.SpecifierDef, "Xform")
-            _apply(body, "PhysicsRigidBodyAPI", "PhysicsMassAPI")
-            _set(body, "physics:mass", Sdf.ValueTypeNames.Float, 1.0)
-            _set(body, "xformOp:translate", Sdf.ValueTypeNames.Double3, Gf.Vec3d(i, 0, 0))
-            _set(body, "xformOp:orient", Sdf.ValueTypeNames.Quatf, Gf.Quatf(1))
-            order = Vt.TokenArray(["xformOp:translate", "xformOp:orient"])
-            _set(body, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, order)
+            body = _make_body(base, f"b{i}", i)
             visual = Sdf.PrimSpec(body, "visual", Sdf.SpecifierDef, "Scope")
-            moved = Vt.Vec3fArray.FromNumpy(points * np.float32(1 + i * 1e-4))
-            for holder, name in ((visual, "shell"), (body, "collision")):
-                mesh = Sdf.PrimSpec(holder, name, Sdf.SpecifierDef, "Mesh")
+            collision = Sdf.PrimSpec(body, "collision", Sdf.SpecifierDef, "Scope")
+            grown = points * np.float32(1 + i * 1e-4)
+            moved = Vt.Vec3fArray.FromNumpy(grown)
+            extent = Vt.Vec3fArray.FromNumpy(np.stack((grown.min(0), grown.max(0))))
+            for holder in (visual, collision):
+                mesh = Sdf.PrimSpec(holder, "shell", Sdf.SpecifierDef, "Mesh")
                 _set(mesh, "points", Sdf.ValueTypeNames.Point3fArray, moved)
                 _set(mesh, "faceVertexIndices", Sdf.ValueTypeNames.IntArray, indices)
                 _set(mesh, "faceVertexCounts", Sdf.ValueTypeNames.IntArray, counts)
                 _set(mesh, "subdivisionScheme", Sdf.ValueTypeNames.Token, "none")
-                extent = np.stack((points.min(0), points.max(0))) * np.float32(1 + i * 1e-4)
-                _set(mesh, "extent", Sdf.ValueTypeNames.Float3Array, Vt.Vec3fArray.FromNumpy(extent))
+                _set(mesh, "extent", Sdf.ValueTypeNames.Float3Array, extent)
             _apply(mesh, "PhysicsCollisionAPI", "PhysicsMeshCollisionAPI")
             _set(mesh, "physics:approximation", Sdf.ValueTypeNames.Token, "convexHull")
             _set(mesh, "purpose", Sdf.ValueTypeNames.Token, "guide")
-            joint = Sdf.PrimSpec(body, "joint", Sdf.SpecifierDef, "PhysicsRevoluteJoint")
+            joint = Sdf.PrimSpec(base, f"j{i}", Sdf.SpecifierDef, "PhysicsRevoluteJoint")
             _set(joint, "physics:lowerLimit", Sdf.ValueTypeNames.Float, -90.0)
             _set(joint, "physics:upperLimit", Sdf.ValueTypeNames.Float, 90.0)
-            for name, number in (("physics:body0", i - 1), ("physics:body1", i)):
-                if number >= 0:
-                    rel = Sdf.RelationshipSpec(joint, name, custom=False)
-                    rel.targetPathList.explicitItems = [Sdf.Path(f"/robot/b{number}")]
+            for name, target in (("physics:body0", "/robot/base"), ("physics:body1", f"/robot/base/b{i}")):
+                rel = Sdf.RelationshipSpec(joint, name, custom=False)
+                rel.targetPathList.explicitItems = [Sdf.Path(target)]
     layer.Save()
-    return 1 + 5 * bodies
+    return 3 + 6 * bodies
+
+
+def _make_body(parent: object, name: str, number: int) -> object:
+    from pxr import Gf, Sdf, Vt
+
+    body = Sdf.PrimSpec(parent, name, Sdf.SpecifierDef, "Xform")
+    _apply(body, "PhysicsRigidBodyAPI", "PhysicsMassAPI")
+    _set(body, "physics:mass", Sdf.ValueTypeNames.Float, 1.0)
+    _set(body, "xformOp:translate", Sdf.ValueTypeNames.Double3, Gf.Vec3d(number, 0, 0))
+    _set(body, "xformOp:orient", Sdf.ValueTypeNames.Quatf, Gf.Quatf(1))
+    order = Vt.TokenArray(["xformOp:translate", "xformOp:orient"])
+    _set(body, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, order)
+    return body
+
+
+def _make_material(root: object) -> str:
+    from pxr import Sdf
+
+    material = Sdf.PrimSpec(root, "rubber", Sdf.SpecifierDef, "Material")
+    _apply(material, "PhysicsMaterialAPI")
+    for name in ("staticFriction", "dynamicFriction", "restitution"):
+        _set(material, f"physics:{name}", Sdf.ValueTypeNames.Float, 0.5)
+    return "/robot/rubber"
+
+
+def _bind(spec: object, material: str) -> None:
+    from pxr import Sdf
+
+    _apply(spec, "MaterialBindingAPI")
+    rel = Sdf.RelationshipSpec(spec, "material:binding:physics", custom=False)
+    rel.targetPathList.explicitItems = [Sdf.Path(material)]
 
 
 def _apply(spec: object, *names: str) -> None:

@@ -28,7 +28,8 @@ def run_case(case: Case, folder: Path) -> list[Diagnostic]:
     stage = open_stage(path)
     values = dict(item.split("=") for item in case.options.get("settings", "").split())
     kinds = {f.name: str(f.type) for f in dataclasses.fields(Settings)}
-    settings = Settings(**{k: int(v) if kinds[k] == "int" else v for k, v in values.items()})
+    read = {"int": int, "tuple[str, ...]": lambda text: tuple(text.split(","))}
+    settings = Settings(**{key: read.get(kinds[key], str)(value) for key, value in values.items()})
     return list(run_rules(Snapshot(stage, settings, path=str(path)), [RULES[case.rule]]))
 
 

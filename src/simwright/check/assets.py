@@ -91,17 +91,24 @@ def _starts_asset(asset: Asset, facts: LayerFacts, arc: Arc, found: LayerFacts) 
     """Does an arc bring in another asset?  What makes up the asset's own root prim from its folder does not."""
     if arc.kind == "sublayer" or not is_entry(found):
         return False
-    own = facts.layer.defaultPrim
-    on_root = bool(own) and arc.path.StripAllVariantSelections() == Sdf.Path.absoluteRootPath.AppendChild(own)
+    own = default_path(facts.layer)
+    on_root = bool(own) and arc.path.StripAllVariantSelections().pathString == own
     folder = str(asset.entry.layer.realPath).rpartition("/")[0]
     inside = not folder or str(found.layer.realPath).startswith(f"{folder}/")
     return not (on_root and inside)
 
 
+def default_path(layer: Sdf.Layer) -> str:
+    """Path of a layer's default prim, "" where it names none or nothing that could be a prim."""
+    name = layer.defaultPrim
+    path = name if name.startswith("/") else f"/{name}"
+    return path if name and Sdf.Path.IsValidPathString(path) and Sdf.Path(path).IsPrimPath() else ""
+
+
 def is_entry(facts: LayerFacts) -> bool:
     """Does a layer's default prim say that it is an asset of its own?"""
-    name = facts.layer.defaultPrim
-    spec = facts.layer.GetPrimAtPath(name if name.startswith("/") else f"/{name}") if name else None
+    path = default_path(facts.layer)
+    spec = facts.layer.GetPrimAtPath(path) if path else None
     if spec is None:
         return False
     return Kind.Registry.IsA(spec.kind, Kind.Tokens.model) or "identifier" in spec.assetInfo

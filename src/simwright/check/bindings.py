@@ -31,8 +31,13 @@ class Binding:
     holder: Node
     relation: str
     target: Sdf.Path
-    strong: bool = False
     collection: Sdf.Path | None = None
+
+    @property
+    def strong(self) -> bool:
+        """Does it win over bindings below it?  Asked for only where two meet."""
+        relation = self.holder.prim.GetRelationship(self.relation)
+        return bool(relation.GetMetadata("bindMaterialAs") == _STRONG)
 
 
 @dataclass(slots=True)
@@ -142,20 +147,19 @@ def _add(found: dict[str, _Own], node: Node, relation: Usd.Relationship) -> None
     """File a relationship under its purpose; ``material:binding[:collection][:PURPOSE][:NAME]``."""
     name: str = relation.GetName()
     targets = relation.GetForwardedTargets()
-    strong = relation.GetMetadata("bindMaterialAs") == _STRONG
     parts = name.split(":")[2:]
     if parts[:1] != ["collection"]:
         if len(parts) <= 1 and targets:
             purpose = parts[0] if parts else ALL_PURPOSE
             own = found.setdefault(purpose, _Own())
-            own.direct = Binding(node, name, targets[0], strong)
+            own.direct = Binding(node, name, targets[0])
         return
     purpose = parts[1] if len(parts) == 3 else ALL_PURPOSE
     collection = next((target for target in targets if target.IsPropertyPath()), None)
     material = next((target for target in targets if target.IsPrimPath()), None)
     if collection is not None and material is not None:
         own = found.setdefault(purpose, _Own())
-        own.collections.append(Binding(node, name, material, strong, collection))
+        own.collections.append(Binding(node, name, material, collection))
 
 
 def read_bindings(snapshot: Snapshot) -> BindingBook:

@@ -39,12 +39,16 @@ def find_kinds(snapshot: Snapshot) -> Kinds:
 def _find_kinds(snapshot: Snapshot) -> Kinds:
     kinds = Kinds()
     inside: dict[int, list[Node]] = {}
+    said = [(facts, path) for facts in snapshot.layers for path in facts.kinds]
+    names = {path.StripAllVariantSelections().name for _, path in said}
+    # an arc renames the prim it leads to, so with arcs to kinds every prim may be the one
+    anywhere = any(not facts.is_root or any(not arc.asset for arc in facts.arcs) for facts, _ in said)
     for node in snapshot.nodes:
         if node.prototype is not None:
             inside.setdefault(id(node.prototype), []).append(node)
         if node.in_prototype and node.parent is None:
             continue  # a prototype's root stands for its instances, which are nodes themselves
-        kind = node.prim.GetKind()
+        kind = node.prim.GetKind() if anywhere or node.name in names else ""
         if kind:
             kinds.of[node.path] = kind
             if is_kind(kind, "model"):

@@ -33,7 +33,7 @@ _ARC_KEYS = {
     "specializes": "specialize",
 }
 _DICTIONARIES = ("clips", "customData", "assetInfo")
-_INTERESTING = frozenset({"apiSchemas", "instanceable", *_ARC_KEYS, *_DICTIONARIES})
+_INTERESTING = frozenset({"apiSchemas", "instanceable", "kind", *_ARC_KEYS, *_DICTIONARIES})
 _NOT_DEPENDENCIES = ("identifier",)
 """Asset-typed entries of dictionaries that name the asset itself."""
 _PLAIN_PROPERTIES = SMALL_GEOMETRY | {
@@ -126,7 +126,7 @@ class _Walk:
         facts.has_variants = facts.has_variants or not is_prim
         applied: list[str] = []
         has_arcs = False
-        for key in _INTERESTING.intersection(spec.ListInfoKeys()):
+        for key in sorted(_INTERESTING.intersection(spec.ListInfoKeys())):
             if key == "apiSchemas":
                 applied = list_items(spec.GetInfo(key))
             elif key in _ARC_KEYS:
@@ -134,6 +134,8 @@ class _Walk:
                 self.note_arcs(path, _ARC_KEYS[key], list_items(spec.GetInfo(key)))
             elif key == "instanceable":
                 facts.instanceable.append(path)
+            elif key == "kind":
+                facts.kinds.append(path)
             elif key in _DICTIONARIES:
                 found = find_assets(spec.GetInfo(key))
                 facts.asset_paths.extend(AssetPath(path, text, "metadata") for text in found)

@@ -103,6 +103,8 @@ class LayerFacts:
     """Materials, shaders and node graphs that are defined here; materials that are only physical aside."""
     placed: list[Sdf.Path] = field(default_factory=list)
     """Xforms defined and placed here: the kinematic tree.  Those that only place another asset do not count."""
+    kinds: list[Sdf.Path] = field(default_factory=list)
+    """Prims with a kind."""
     neutral_apis: list[tuple[Sdf.Path, str]] = field(default_factory=list)
     """Applied APIs that belong to no domain."""
     unknown: dict[str, Sdf.Path] = field(default_factory=dict)

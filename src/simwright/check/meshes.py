@@ -179,15 +179,33 @@ class MeshBook:
 
     def facts(self, points: Any, counts: Any, indices: Any) -> MeshFacts:
         """Facts from raw arrays, shared by equal ones."""
-        p = np.zeros((0, 3), np.float32) if points is None else np.asarray(points).reshape(-1, 3)
-        c = np.zeros(0, np.int32) if counts is None else np.asarray(counts)
-        i = np.zeros(0, np.int32) if indices is None else np.asarray(indices)
+        p, c, i = as_floats(points, 3), as_ints(counts), as_ints(indices)
         form = self.form(c, i)
         key = (_digest(p), (id(form), 0), (0, 0))
         found = self.by_content.get(key)
         if found is None:
             found = self.by_content[key] = MeshFacts(p, form, self)
         return found
+
+
+def as_ints(value: Any) -> npt.NDArray[Any]:
+    """An array of whole numbers; empty for anything else."""
+    try:
+        array = np.asarray(() if value is None else value)
+    except (TypeError, ValueError):
+        return np.zeros(0, np.int32)
+    return array if array.ndim == 1 and array.dtype.kind in "iu" else np.zeros(0, np.int32)
+
+
+def as_floats(value: Any, width: int) -> npt.NDArray[Any]:
+    """An ``(n, width)`` array of numbers; empty for anything else."""
+    try:
+        array = np.asarray(() if value is None else value)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim == 2 and array.shape[1] == width and array.dtype.kind in "fiu":
+        return array
+    return np.zeros((0, width), np.float32)
 
 
 def _digest(array: npt.NDArray[Any]) -> Key:
@@ -223,11 +241,10 @@ def is_collision_mesh(node: Node, snapshot: Snapshot) -> bool:
 def _gather_collision_meshes(snapshot: Snapshot) -> list[Node]:
     found: dict[int, Node] = {}
     for collider in snapshot.colliders:
-        if collider.authored("physics:collisionEnabled") is False:
-            continue
-        for node in (collider,) if collider.type == "Mesh" else collider.descendants():
-            if node.type == "Mesh":
-                found.setdefault(id(node), node)
+        below = (collider,) if collider.type == "Mesh" else collider.descendants()
+        meshes = [node for node in below if node.type == "Mesh"]
+        if meshes and collider.authored("physics:collisionEnabled") is not False:
+            found.update((id(node), node) for node in meshes)
     return list(found.values())
 
 

@@ -7,23 +7,22 @@ the network is walked input by input, so that a texture's role is what it feeds,
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pxr import Sdf, Usd, UsdShade
+from pxr import Gf, Sdf, Usd, UsdShade
 
+from simwright.check.shaders import identify_shader, read_input
 from simwright.usd.silence import capture
 
 if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
 
 PREVIEW = "UsdPreviewSurface"
-_RENDERERS = re.compile(
-    r"(ND_|mtlx|mdl|osl|Pxr|arnold|ai[A-Z]|karma|kma|redshift|rs[A-Z]|VRay|vray|cycles|Omni|hou)"
-)
 _ASSET_TYPES = ("asset", "asset[]")
 _DEPTH = 64
+Step: TypeAlias = tuple[tuple[float, float], float, tuple[float, float]]
+"""Scale, rotation [deg] and translation of a UsdTransform2d."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,7 +42,7 @@ class Texture:
     is_uv_texture: bool
     wraps: tuple[str, str] = ("useMetadata", "useMetadata")
     primvar: str = ""
-    transform: list[tuple[Any, float, Any]] = field(default_factory=list)
+    transform: list[Step] = field(default_factory=list)
     feeds: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -126,39 +125,6 @@ def _gather_textures(snapshot: Snapshot) -> list[Texture]:
                 known.feeds.extend(feed for feed in texture.feeds if feed not in known.feeds)
                 known.is_universal |= texture.is_universal
     return list(found.values())
-
-
-def identify_shader(prim: Usd.Prim) -> str:
-    """``info:id`` of a shader, or ``MDL file.mdl`` and the like for one that is given by source."""
-    shader = UsdShade.Shader(prim)
-    source = shader.GetImplementationSource()
-    if source == UsdShade.Tokens.id:
-        return str(shader.GetIdAttr().Get() or "")
-    for name in prim.GetAuthoredPropertyNames():
-        parts = name.split(":")
-        if parts[0] == "info" and parts[-1] == source:
-            value = prim.GetAttribute(name).Get()
-            language = parts[1].upper() if len(parts) > 2 else "source"
-            return f"{language} {value.path}" if isinstance(value, Sdf.AssetPath) else f"{language} code"
-    return f"a shader by {source}"
-
-
-def is_proprietary(prim: Usd.Prim) -> bool:
-    """Is a shader of one renderer or shading language: given by source, or by an id such as ``ND_...``?"""
-    if UsdShade.Shader(prim).GetImplementationSource() != UsdShade.Tokens.id:
-        return True
-    return bool(_RENDERERS.match(identify_shader(prim)))
-
-
-def read_input(prim: Usd.Prim, name: str) -> Any:
-    """Value of a shader input, through the material's interface; None if computed or not authored."""
-    given = UsdShade.Shader(prim).GetInput(name)
-    if not given:
-        return None
-    for attribute in given.GetValueProducingAttributes():
-        if UsdShade.Input.IsInput(attribute):
-            return attribute.Get()
-    return None
 
 
 def _read_material(node: Node) -> MaterialFacts:
@@ -247,11 +213,12 @@ def _make_reader(prim: Usd.Prim, *, is_texcoord: bool) -> Reader:
 
 
 def _find_textures(prim: Usd.Prim, *, is_universal: bool) -> list[Texture]:
-    is_uv_texture = identify_shader(prim) == "UsdUVTexture"
     found: list[Texture] = []
+    is_uv_texture = False
     for given in UsdShade.Shader(prim).GetInputs():
         if str(given.GetTypeName()) not in _ASSET_TYPES:
             continue
+        is_uv_texture = identify_shader(prim) == "UsdUVTexture"
         value = read_input(prim, given.GetBaseName())
         items = [value] if isinstance(value, Sdf.AssetPath) else list(value or ())
         name = given.GetFullName()
@@ -269,9 +236,9 @@ def _read_wrap(prim: Usd.Prim, name: str) -> str:
     return str(read_input(prim, name) or "useMetadata")
 
 
-def _trace_texcoord(prim: Usd.Prim) -> tuple[str, list[tuple[Any, float, Any]]]:
+def _trace_texcoord(prim: Usd.Prim) -> tuple[str, list[Step]]:
     """The primvar behind a texture's ``st`` and the 2D transforms on the way, innermost first."""
-    steps: list[tuple[Any, float, Any]] = []
+    steps: list[Step] = []
     name = "st"
     for _ in range(_DEPTH):
         given = UsdShade.Shader(prim).GetInput(name)
@@ -281,14 +248,23 @@ def _trace_texcoord(prim: Usd.Prim) -> tuple[str, list[tuple[Any, float, Any]]]:
         prim = sources[0].GetPrim()
         kind = identify_shader(prim)
         if kind == "UsdTransform2d":
-            scale, rotation, translation = (read_input(prim, n) for n in ("scale", "rotation", "translation"))
-            steps.insert(0, (scale or (1, 1), float(rotation or 0), translation or (0, 0)))
+            steps.insert(0, _read_transform(prim))
             name = "in"
         elif kind.startswith("UsdPrimvarReader_float2"):
             return str(read_input(prim, "varname") or ""), steps
         else:
             return "", []
     return "", []
+
+
+def _read_transform(prim: Usd.Prim) -> Step:
+    """Scale, rotation [deg] and translation; what is not a number is as if not said."""
+    scale, rotation, translation = (read_input(prim, name) for name in ("scale", "rotation", "translation"))
+    return (
+        (float(scale[0]), float(scale[1])) if isinstance(scale, Gf.Vec2f) else (1.0, 1.0),
+        float(rotation) if isinstance(rotation, float) else 0.0,
+        (float(translation[0]), float(translation[1])) if isinstance(translation, Gf.Vec2f) else (0.0, 0.0),
+    )
 
 
 def _emits(surface: Usd.Prim) -> bool:
@@ -302,5 +278,5 @@ def _emits(surface: Usd.Prim) -> bool:
     color = read_input(surface, "emissiveColor")
     try:
         return any(float(part) > 0 for part in color or ())
-    except TypeError:
+    except (TypeError, ValueError):
         return False

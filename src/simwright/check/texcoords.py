@@ -11,10 +11,10 @@ import numpy.typing as npt
 from pxr import UsdGeom
 
 from simwright.check.looks import Look, list_looks
-from simwright.check.meshes import MeshFacts, read_mesh
+from simwright.check.meshes import MeshFacts, as_ints, read_mesh
 
 if TYPE_CHECKING:
-    from simwright.check.shading import Texture
+    from simwright.check.shading import Step, Texture
     from simwright.check.snapshot import Node, Snapshot
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -30,9 +30,6 @@ class Use:
     texture: Texture
     low: tuple[float, float]
     high: tuple[float, float]
-    coordinates: Floats
-    faces: npt.NDArray[np.int64]
-    """The face of each coordinate; empty where coordinates are not per corner."""
 
     @property
     def outside(self) -> list[tuple[str, str]]:
@@ -56,7 +53,7 @@ def list_uses(snapshot: Snapshot) -> list[Use]:
 
 def _gather_uses(snapshot: Snapshot) -> list[Use]:
     uses: list[Use] = []
-    known: dict[tuple[str, str, str, str], tuple[Floats, npt.NDArray[np.int64]] | None] = {}
+    known: dict[tuple[str, str, str, str], Floats | None] = {}
     for look in list_looks(snapshot):
         for texture in look.material.textures:
             if not texture.is_universal or not texture.primvar or set(texture.wraps) == {"repeat"}:
@@ -64,38 +61,50 @@ def _gather_uses(snapshot: Snapshot) -> list[Use]:
             part = look.subset.path if look.subset else ""
             key = (look.mesh.path, part, texture.primvar, repr(texture.transform))
             if key not in known:
-                known[key] = _read_coordinates(look, texture, snapshot)
+                known[key] = _find_range(look, texture, snapshot)
             found = known[key]
-            if found is None:
-                continue
-            low, high = found[0].min(axis=0), found[0].max(axis=0)
-            if np.isfinite(low).all() and np.isfinite(high).all():
-                corners = (float(low[0]), float(low[1])), (float(high[0]), float(high[1]))
-                uses.append(Use(look, texture, *corners, *found))
+            if found is not None and np.isfinite(found).all():
+                (u0, v0), (u1, v1) = found.tolist()
+                uses.append(Use(look, texture, (u0, v0), (u1, v1)))
     return uses
 
 
-def _read_coordinates(
-    look: Look, texture: Texture, snapshot: Snapshot
-) -> tuple[Floats, npt.NDArray[np.int64]] | None:
+def _find_range(look: Look, texture: Texture, snapshot: Snapshot) -> Floats | None:
+    """Least and greatest coordinates; by face only where a subset has some of the faces."""
+    if look.mesh.children:
+        values, _ = _read_corners(look, texture, snapshot)
+    else:
+        values, _ = _read_values(look, texture)
+    if not len(values):
+        return None
+    values = _transform(values, texture.transform)
+    return np.stack((values.min(axis=0), values.max(axis=0)))
+
+
+def _read_values(look: Look, texture: Texture) -> tuple[Floats, str]:
+    """Coordinates as the primvar has them, indices applied, and its interpolation."""
     primvar = UsdGeom.PrimvarsAPI(look.mesh.prim).FindPrimvarWithInheritance(texture.primvar)
-    values = _as_pairs(primvar.Get()) if primvar and primvar.HasValue() else None
+    values = _as_pairs(primvar.Get()) if primvar else None
     if values is None:
-        return None
-    indices = np.asarray(primvar.GetIndices() if primvar.IsIndexed() else [], np.int64)
-    if len(indices):
+        return np.zeros((0, 2)), ""
+    if primvar.IsIndexed():
+        indices = as_ints(primvar.GetIndices())
         values = values[indices[(indices >= 0) & (indices < len(values))]]
+    return values, str(primvar.GetInterpolation())
+
+
+def _read_corners(look: Look, texture: Texture, snapshot: Snapshot) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Coordinates of the faces the material is on, and the face of each; no faces where counts do not fit."""
+    values, interpolation = _read_values(look, texture)
     mesh = read_mesh(look.mesh, snapshot)
-    if mesh.problem:
-        return None
+    if mesh.problem or not len(values):
+        return values, np.zeros(0, np.int64)
     faces = np.repeat(np.arange(mesh.face_count), mesh.counts)
-    values, faces = _per_corner(values, str(primvar.GetInterpolation()), mesh, faces)
+    values, faces = _per_corner(values, interpolation, mesh, faces)
     if len(faces):
         chosen = _choose_faces(look, mesh)[faces]
         values, faces = values[chosen], faces[chosen]
-    if not len(values):
-        return None
-    return _transform(values, texture.transform), faces
+    return values, faces
 
 
 def _per_corner(
@@ -121,7 +130,7 @@ def _choose_faces(look: Look, mesh: MeshFacts) -> npt.NDArray[np.bool_]:
 def _mark_faces(subsets: list[Node], count: int) -> npt.NDArray[np.bool_]:
     marked = np.zeros(count, bool)
     for subset in subsets:
-        indices = np.asarray(subset.value("indices") or [], np.int64)
+        indices = as_ints(subset.value("indices"))
         marked[indices[(indices >= 0) & (indices < count)]] = True
     return marked
 
@@ -136,7 +145,7 @@ def _as_pairs(value: Any) -> Floats | None:
     return pairs[:, :2] if pairs.ndim == 2 and pairs.shape[1] >= 2 and len(pairs) else None
 
 
-def _transform(values: Floats, steps: list[tuple[Any, float, Any]]) -> Floats:
+def _transform(values: Floats, steps: list[Step]) -> Floats:
     """Scale, then turn, then move, as UsdTransform2d does."""
     for scale, rotation, translation in steps:
         angle = np.radians(rotation)
@@ -147,12 +156,14 @@ def _transform(values: Floats, steps: list[tuple[Any, float, Any]]) -> Floats:
     return values
 
 
-def find_tiles(use: Use) -> set[tuple[int, int]]:
+def find_tiles(use: Use, snapshot: Snapshot) -> set[tuple[int, int]]:
     """Integer tiles the faces lie in, if each lies in one; empty where a face spans two (tiling, not UDIM)."""
-    if not len(use.faces):
+    values, faces = _read_corners(use.look, use.texture, snapshot)
+    if not len(faces):
         return set()
-    starts = np.flatnonzero(np.diff(use.faces, prepend=use.faces[0] - 1))
-    first = np.floor(np.minimum.reduceat(use.coordinates, starts) + SLACK).astype(np.int64)
-    last = np.ceil(np.maximum.reduceat(use.coordinates, starts) - SLACK).astype(np.int64) - 1
+    values = _transform(values, use.texture.transform)
+    starts = np.flatnonzero(np.diff(faces, prepend=faces[0] - 1))
+    first = np.floor(np.minimum.reduceat(values, starts) + SLACK).astype(np.int64)
+    last = np.ceil(np.maximum.reduceat(values, starts) - SLACK).astype(np.int64) - 1
     fits = bool((last <= first).all())
     return {(int(u), int(v)) for u, v in np.unique(first, axis=0)} if fits else set()

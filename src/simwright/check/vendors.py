@@ -25,12 +25,13 @@ VENDOR_NAMESPACES: dict[str, str] = {
     "genesis": "genesis",
     "drake": "drake",
     "bullet": "bullet",
+    "warp": "warp",
     "unity": "unity",
     "unreal": "unreal",
 }
 """First token of a property name -> vendor.  ``physxJoint``, ``isaacSensor`` and the like match by prefix."""
 
-_CAMEL_VENDORS = re.compile(r"(newton|mjc|mujoco|physx|isaac|omni|gazebo|o3de|genesis|drake)(?=[A-Z])")
+_CAMEL_VENDORS = re.compile(r"(newton|mjc|mujoco|physx|isaac|omni|gazebo|o3de|genesis|drake|warp)(?=[A-Z])")
 _API_VENDORS = re.compile(
     r"(?P<vendor>Newton|Mjc|Mujoco|Physx|Isaac|Omni|Gazebo|O3DE|O3de|Genesis|Drake)(?=[A-Z]|$)"
 )

@@ -16,6 +16,7 @@ import numpy as np
 
 from simwright.formats.mjcf.context import Context, make_plain
 from simwright.model.asset import Actuator
+from simwright.model.servo import classify
 
 _TRANSMISSIONS = {
     "joint": ("joint", "joint"),
@@ -25,7 +26,6 @@ _TRANSMISSIONS = {
     "site": ("site", "site"),
     "body": ("body", "body"),
 }
-_PLAIN_DYNAMICS = ("none", "filter", "filterexact")
 
 
 def read_actuators(context: Context) -> None:
@@ -92,35 +92,6 @@ def _read_law(context: Context, index: int) -> dict[str, Any]:
         "dynamics_type": str(mujoco.mjtDyn(int(model.actuator_dyntype[index])).name)[6:].lower(),
         "dynamics": [float(v) for v in model.actuator_dynprm[index]],
     }
-
-
-def classify(law: dict[str, Any]) -> tuple[str, str]:
-    """The model's kind and MuJoCo's word for an affine law."""
-    gain, bias, dynamics = law["gain"], law["bias"], law["dynamics_type"]
-    types = (law["gain_type"], law["bias_type"])
-    fixed = types[0] == "fixed" and not any(gain[1:])
-    affine = types[1] == "affine" and not any(bias[3:]) and bias[0] == 0.0
-    if fixed and types[1] == "none" and dynamics in _PLAIN_DYNAMICS and gain[0] == 1.0:
-        return ("motor", "motor") if dynamics == "none" else ("general", "general")
-    if fixed and affine and gain[0] > 0.0 and bias[1] == -gain[0] and bias[2] <= 0.0:
-        if dynamics in _PLAIN_DYNAMICS:
-            return "position", "position"
-        return "general", "intvelocity" if dynamics == "integrator" else "general"
-    if fixed and affine and gain[0] > 0.0 and bias[1] == 0.0 and bias[2] == -gain[0]:
-        return ("velocity", "velocity") if dynamics in _PLAIN_DYNAMICS else ("general", "general")
-    return "general", _special_word(law, types)
-
-
-def _special_word(law: dict[str, Any], types: tuple[str, str]) -> str:
-    for word in ("muscle", "dcmotor", "pid", "so3"):
-        if word in types or law["dynamics_type"] == word:
-            return word
-    gain = law["gain"]
-    if types == ("affine", "none") and gain[0] == gain[1] == 0.0 and gain[2] <= 0.0:
-        return "damper"
-    if types == ("fixed", "affine") and law["dynamics_type"] == "filter":
-        return "cylinder"
-    return "general"
 
 
 def _read_target(context: Context, index: int) -> tuple[str, str]:

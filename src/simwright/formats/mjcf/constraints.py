@@ -12,12 +12,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Polynomial
 
 from simwright.core.math3d import Pose
 from simwright.formats.mjcf.context import Context, pose_of
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
 from simwright.formats.mjcf.losses import report_loss
+from simwright.model.coupling import shift_polynomial
 from simwright.model.joint import Equality, EqualityKind, Mimic
 
 
@@ -104,16 +104,6 @@ def _read_mimic(context: Context, index: int) -> Mimic:
         name=context.name("equality", index),
         source=context.where("equality", index),
     )
-
-
-def shift_polynomial(coefficients: Any, follower_ref: float, leader_ref: float) -> list[float]:
-    """Coefficients of ``y = y0 + p(x - x0)`` in powers of ``x``, from those of ``p``."""
-    p = Polynomial(np.asarray(coefficients, dtype=np.float64))
-    if leader_ref != 0.0:
-        p = p(Polynomial((-leader_ref, 1.0)))
-    values = [float(v) for v in p.coef] + [0.0] * (5 - len(p.coef))
-    values[0] += follower_ref
-    return values
 
 
 def _keep_lost(context: Context, index: int, kind: str) -> None:

@@ -33,7 +33,7 @@ def selfcoll_groups(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         yield from _check_group(node, snapshot)
         return
     flag = next((name for name in _FLAGS if node.authored(name) is False or node.authored(name) == 0), None)
-    if flag is not None and not snapshot.of_type("PhysicsCollisionGroup"):
+    if flag is not None and not snapshot.shared("groups", lambda s: s.of_type("PhysicsCollisionGroup")):
         yield Finding(
             f"{flag} = false switches self-collision off for one engine only",
             hint="author a PhysicsCollisionGroup of the links whose physics:filteredGroups names the group itself",

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics follows the UsdPhysics specification, as OpenUSD's own validators check it.
 
-Why: engines differ in what they do with a body inside a body, a scaled sphere or a joint with two targets.
+Why: engines differ in what they do with a body that has no transform, a scaled sphere or a joint with two targets.
 
-Fails: a rigid body below another without a reset of the transform stack; a sphere collider scaled unevenly; a joint
-with more than one target per side.
+Fails: PhysicsRigidBodyAPI on a Scope; a sphere collider scaled unevenly; a joint with more than one target per side.
 Passes: what OpenUSD's rigid body, collider, joint and articulation validators accept.
 
-Reading: the validators of OpenUSD are run, and what they find is told in their words.  Prims inside instances are
-checked once.
+Reading: the validators of OpenUSD are run, and what they find is told in their words.  A body below another is fine:
+links are nested, and joints alone connect them.  Prims inside instances are checked once.
 
 Fix: no.  The remedy depends on the finding.
 """
@@ -23,7 +22,7 @@ from simwright.check.physics_prims import list_physics_nodes
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Snapshot
 
-_PLACE = re.compile(r",? prim path: .*$", re.DOTALL)
+_PLACE = re.compile(r",?\s*(prim path:|[Jj]oint ?[Pp]rim:?|prim:?)\s*/\S*\s*$")
 _VALIDATORS = (
     "usdPhysicsValidators:RigidBodyChecker",
     "usdPhysicsValidators:ColliderChecker",
@@ -44,16 +43,18 @@ def isol_physics_spec(snapshot: Snapshot) -> Iterator[Finding]:
     validators = [registry.GetOrLoadValidatorByName(name) for name in _VALIDATORS]
     context = UsdValidation.ValidationContext([validator for validator in validators if validator])
     said: set[tuple[str, str]] = set()
-    for error in context.Validate(prims):
-        path, prop = _find_site(error)
+    # the validators run in parallel, and what they find comes in any order
+    found = sorted(
+        (_find_site(error), error.GetMessage(), error.GetName()) for error in context.Validate(prims)
+    )
+    for (path, prop), message, name in found:
         node = snapshot.node(path)
-        key = (path, error.GetMessage())
+        key = (path, message)
         if key not in said and node is not None:
             said.add(key)
             yield Finding(
-                _PLACE.sub("", error.GetMessage()).strip().rstrip("."),
-                hint="see the UsdPhysics specification; OpenUSD calls this "
-                f"{error.GetIdentifier().rpartition('.')[2] or error.GetName()}",
+                _PLACE.sub("", message).strip().rstrip("."),
+                hint=f"see the UsdPhysics specification; OpenUSD calls this {name}",
                 at=node,
                 prop=prop,
             )

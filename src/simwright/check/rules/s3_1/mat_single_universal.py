@@ -24,11 +24,19 @@ _NAMES = ("material:binding", "material:binding:full", "material:binding:preview
     "mat-single-universal",
     "3.1",
     "should",
-    on="api:MaterialBindingAPI",
+    on="stage",
     fix="shown",
     fix_title="merge the materials' terminals into one Material and bind it with material:binding",
 )
-def mat_single_universal(node: Node, snapshot: Snapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
+def mat_single_universal(snapshot: Snapshot) -> Iterator[Finding]:
+    """Prims are asked only where some layer binds for a purpose at all."""
+    special = _NAMES[1:]
+    if any(path.name in special for facts in snapshot.layers for path in facts.relations):
+        for node in snapshot.nodes:
+            yield from _check_bindings(node)
+
+
+def _check_bindings(node: Node) -> Iterator[Finding]:
     """Direct bindings of one prim."""
     special = {name: node.targets(name) for name in _NAMES[1:] if node.has_targets_authored(name)}
     special = {name: targets for name, targets in special.items() if targets}

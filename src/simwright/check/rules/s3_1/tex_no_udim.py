@@ -53,7 +53,7 @@ def tex_no_udim(snapshot: Snapshot) -> Iterator[Finding]:
     for use in list_uses(snapshot):
         if use.look.mesh.path in seen or not set(use.texture.wraps) <= {"clamp", "black"}:
             continue
-        tiles_used = find_tiles(use) if use.outside else set()
+        tiles_used = find_tiles(use, snapshot) if use.outside else set()
         if len(tiles_used) > 1 and all(0 <= u < 10 and v >= 0 for u, v in tiles_used):
             seen.add(use.look.mesh.path)
             numbers = ", ".join(str(1001 + u + 10 * v) for u, v in sorted(tiles_used)[:4])

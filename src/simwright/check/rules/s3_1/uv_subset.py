@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from simwright.check.looks import is_bound_subset
+from simwright.check.meshes import as_ints
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 
@@ -58,7 +59,7 @@ def uv_subset(node: Node, snapshot: Snapshot) -> Iterator[Finding]:  # noqa: ARG
 
 
 def _check_indices(node: Node, mesh: Node) -> Iterator[Finding]:
-    faces = len(mesh.value("faceVertexCounts") or ())
+    faces = len(as_ints(mesh.value("faceVertexCounts")))
     indices = _read_indices(node)
     beyond = indices[(indices < 0) | (indices >= faces)]
     if len(beyond):
@@ -84,4 +85,4 @@ def _check_indices(node: Node, mesh: Node) -> Iterator[Finding]:
 
 
 def _read_indices(node: Node) -> np.ndarray:
-    return np.asarray(node.value("indices") or [], np.int64)
+    return as_ints(node.value("indices"))

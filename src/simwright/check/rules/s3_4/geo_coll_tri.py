@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simwright.check.meshes import list_collision_meshes, read_mesh
+from simwright.check.meshes import as_ints, list_collision_meshes, read_mesh
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
@@ -38,7 +38,7 @@ def geo_coll_tri(snapshot: Snapshot) -> Iterator[Finding]:
     smooth: list[Node] = []
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)
-        if not facts.is_triangulated:
+        if not facts.is_triangulated and not facts.problem:
             other = facts.counts[facts.counts != 3]
             yield Finding(
                 f"{len(other)} of {facts.face_count} faces of a collision mesh are not triangles"
@@ -47,8 +47,8 @@ def geo_coll_tri(snapshot: Snapshot) -> Iterator[Finding]:
                 at=node,
                 prop="faceVertexCounts",
             )
-        holes = node.authored("holeIndices")
-        if holes:
+        holes = as_ints(node.authored("holeIndices"))
+        if len(holes):
             yield Finding(
                 f"{len(holes)} faces of a collision mesh are marked as holes, which physics engines do not read",
                 hint="remove the faces from the mesh and holeIndices with them",

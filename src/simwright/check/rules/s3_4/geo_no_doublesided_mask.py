@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.check.meshes import MeshFacts, read_mesh
+from simwright.check.meshes import MeshFacts, as_floats, as_ints, read_mesh
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
@@ -95,13 +95,11 @@ def _read_normals(node: Node) -> Any:
     indices = node.authored("primvars:normals:indices")
     if values is None:
         values, indices = node.authored("normals"), None
-    if values is None:
-        return None
-    normals = np.asarray(values, np.float64)
-    if normals.ndim != 2 or normals.shape[1] != 3:
+    normals = as_floats(values, 3).astype(np.float64)
+    if not len(normals):
         return None
     if indices is not None:
-        chosen = np.asarray(indices, np.int64)
+        chosen = as_ints(indices)
         if len(chosen) == 0 or chosen.min() < 0 or chosen.max() >= len(normals):
             return None
         normals = normals[chosen]

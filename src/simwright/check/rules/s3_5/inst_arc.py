@@ -23,7 +23,7 @@ def inst_arc(snapshot: Snapshot) -> Iterator[Finding]:
     """Ask OpenUSD whether the prim became an instance."""
     for node in _find_candidates(snapshot):
         prim = node.prim
-        if node.prototype is None and prim.IsInstanceable() and not prim.IsInstance():
+        if prim.IsInstanceable() and not prim.IsInstance():
             if prim.HasAuthoredReferences() or prim.HasPayload() or prim.HasAuthoredInherits():
                 continue
             if node.in_prototype and node.parent is None:
@@ -42,7 +42,8 @@ def _find_candidates(snapshot: Snapshot) -> Iterator[Node]:
     for facts in snapshot.layers:
         names.update(path.StripAllVariantSelections().name for path in facts.instanceable)
         targets.update(arc.target.name for arc in facts.arcs)
-        targets.update(prim.name for prim in facts.layer.rootPrims)
+        if not facts.is_root:
+            targets.add(str(facts.layer.defaultPrim).rpartition("/")[2])
     if names:
         anywhere = bool(names & targets)  # a prim takes another name where it is referenced
-        yield from (node for node in snapshot.nodes if anywhere or node.name in names)
+        yield from (n for n in snapshot.nodes if n.prototype is None and (anywhere or n.name in names))

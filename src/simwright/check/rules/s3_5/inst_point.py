@@ -14,10 +14,11 @@ Fix: no.  Which array is right is the author's to say.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-import numpy as np
 from pxr import Usd, UsdGeom
 
+from simwright.check.meshes import as_ints
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 
@@ -36,10 +37,9 @@ def inst_point(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             prop="prototypes",
         )
         return
-    chosen = np.asarray(node.value("protoIndices") or [], np.int64)
+    chosen = as_ints(node.value("protoIndices"))
     for name in _ARRAYS:
-        value = node.value(name)
-        length = len(value) if value is not None else 0
+        length = _length(node.value(name))
         if length != len(chosen) and (length or name == "positions"):
             yield Finding(
                 f"{name} has {length} entries, protoIndices has {len(chosen)}",
@@ -64,6 +64,13 @@ def inst_point(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 at=node,
                 prop="prototypes",
             )
+
+
+def _length(value: Any) -> int:
+    try:
+        return len(value)
+    except TypeError:
+        return 0
 
 
 def _judge_prototype(prim: Usd.Prim) -> str:

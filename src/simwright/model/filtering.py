@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which colliders never touch, as pairs: what joints, articulations, groups, bits and filters say together.
+
+Rules stay rules in the model; an engine that wants a list of pairs gets it here.  Shapes of one body are not
+listed: no engine lets a body touch itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations, product
+from typing import TypeVar
+
+from simwright.model.asset import Articulation, Asset, CollisionGroup, Shape
+from simwright.model.joint import WORLD
+from simwright.model.kinematics import Tree, build_tree
+
+Pair = tuple[str, str]
+Key = TypeVar("Key")
+
+
+def find_filtered_pairs(asset: Asset, tree: Tree | None = None) -> set[Pair]:
+    """Names of the collider pairs that never touch, each in the order of the asset's shapes."""
+    colliders = [shape for shape in asset.shapes if shape.collision and shape.enabled]
+    place = {shape.name: number for number, shape in enumerate(colliders)}
+    by_body: dict[str, list[Shape]] = {}
+    for shape in colliders:
+        by_body.setdefault(shape.body, []).append(shape)
+    tree = tree or build_tree(asset)
+    found = {
+        (a.name, b.name) if place[a.name] < place[b.name] else (b.name, a.name)
+        for source in (
+            _pair_joined(asset, by_body),
+            _pair_articulated(asset, by_body, tree),
+            _pair_filtered(asset, colliders, by_body),
+            _pair_grouped(asset.collision_groups, colliders),
+            _pair_masked(colliders),
+        )
+        for a, b in source
+        if a is not b and (a.body != b.body or not a.body)
+    }
+    return found
+
+
+def _pair_joined(asset: Asset, by_body: dict[str, list[Shape]]) -> Iterator[tuple[Shape, Shape]]:
+    """Bodies that a joint holds together, unless it lets them touch; the world is no such body."""
+    for joint in asset.joints:
+        if joint.enabled and not joint.collide and joint.parent != WORLD:
+            yield from product(by_body.get(joint.parent, ()), by_body.get(joint.child, ()))
+
+
+def _pair_articulated(
+    asset: Asset, by_body: dict[str, list[Shape]], tree: Tree
+) -> Iterator[tuple[Shape, Shape]]:
+    """Bodies of an articulation that does not touch itself."""
+    for articulation in asset.articulations:
+        if not articulation.self_collide:
+            for a, b in combinations(list_articulated(asset, articulation, tree), 2):
+                yield from product(by_body.get(a, ()), by_body.get(b, ()))
+
+
+def list_articulated(asset: Asset, articulation: Articulation, tree: Tree) -> list[str]:
+    """The bodies of an articulation: all trees that have a body on or below its root."""
+    component = find_components(tree)
+    below = articulation.path.rstrip("/") + "/"
+    roots = {
+        component[body.name]
+        for body in asset.bodies
+        if body.name == articulation.root or body.path == articulation.path or body.path.startswith(below)
+    }
+    roots |= {component[j.child] for j in asset.joints if j.path == articulation.path and j.child in component}
+    return [body.name for body in asset.bodies if component[body.name] in roots]
+
+
+def find_components(tree: Tree) -> dict[str, str]:
+    """The tree each body stands in, named by its first body."""
+    component = {root: root for root in tree.roots}
+    for edge in tree.edges:
+        component[edge.child] = edge.child if edge.parent == WORLD else component[edge.parent]
+    return component
+
+
+def _pair_filtered(
+    asset: Asset, colliders: list[Shape], by_body: dict[str, list[Shape]]
+) -> Iterator[tuple[Shape, Shape]]:
+    """Pairs that are named one by one."""
+    by_name = {shape.name: [shape] for shape in colliders}
+    for pair in asset.contact_filters:
+        ends = by_body if pair.of == "body" else by_name
+        yield from product(ends.get(pair.a, ()), ends.get(pair.b, ()))
+
+
+def _pair_grouped(groups: list[CollisionGroup], colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
+    """Members of groups that filter each other; a shape in no group is filtered by inverted groups alone."""
+    if not groups:
+        return
+    key = {group.name: f"merge {group.merge}" if group.merge else group.name for group in groups}
+    filtered: dict[str, set[str]] = {}
+    inverted: set[str] = set()
+    memberships: dict[str, set[str]] = {}
+    for group in groups:
+        own = key[group.name]
+        filtered.setdefault(own, set()).update(key[name] for name in group.filtered if name in key)
+        if group.inverted:
+            inverted.add(own)
+        for member in group.members:
+            memberships.setdefault(member, set()).add(own)
+
+    def ignores(a: str, b: str) -> bool:
+        return (b in filtered[a]) != (a in inverted)
+
+    classes: dict[frozenset[str], list[Shape]] = {}
+    for shape in colliders:
+        own_groups = memberships.get(shape.name, set()) | memberships.get(shape.body, set())
+        classes.setdefault(frozenset(own_groups), []).append(shape)
+    for (groups_a, shapes_a), (groups_b, shapes_b) in _pair_up(classes.items()):
+        if groups_a and groups_b:
+            apart = any(ignores(a, b) or ignores(b, a) for a, b in product(groups_a, groups_b))
+        else:
+            apart = bool((groups_a | groups_b) & inverted)
+        if apart:
+            yield from product(shapes_a, shapes_b)
+
+
+def _pair_masked(colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
+    """Shapes whose bits never meet (MJCF contype and conaffinity, SDF bitmasks); unsaid bits are 1."""
+    classes: dict[tuple[int, int], list[Shape]] = {}
+    for shape in colliders:
+        category = 1 if shape.category_bits is None else shape.category_bits
+        collide = 1 if shape.collide_bits is None else shape.collide_bits
+        classes.setdefault((category, collide), []).append(shape)
+    for (bits_a, shapes_a), (bits_b, shapes_b) in _pair_up(classes.items()):
+        if not (bits_a[0] & bits_b[1] or bits_b[0] & bits_a[1]):
+            yield from product(shapes_a, shapes_b)
+
+
+def _pair_up(items: Iterable[tuple[Key, list[Shape]]]) -> Iterator[tuple[tuple[Key, list[Shape]], ...]]:
+    """Every two of the items, and every item with itself."""
+    listed = list(items)
+    for number, first in enumerate(listed):
+        for second in listed[number:]:
+            yield first, second
