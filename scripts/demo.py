@@ -23,6 +23,32 @@ SAMPLES = Path("samples/simwright_samples")
 OUT = Path("out/demo")
 SIMWRIGHT = Path(sys.executable).with_name("simwright")
 
+BAD_ROBOT = """#usda 1.0
+(
+    defaultPrim = "cart"
+    metersPerUnit = 1
+    upAxis = "Y"
+)
+
+def Xform "cart"
+{
+    def Xform "base" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    )
+    {
+        float physics:mass = 0
+        matrix4d xformOp:transform = ( (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 2, 1) )
+        uniform token[] xformOpOrder = ["xformOp:transform"]
+    }
+
+    def PhysicsPrismaticJoint "rail"
+    {
+        rel physics:body1 = </cart/base>
+        float physics:lowerLimit = 1
+    }
+}
+"""
+
 console = Console(highlight=False)
 
 
@@ -43,6 +69,14 @@ def main() -> int:
     save("inspect", f"{SAMPLES}/arm/urdf/arm.urdf", "--format", "json", to="arm.json")
     data = json.loads((OUT / "arm.json").read_text())
     console.print(f"  {data['summary']}", markup=False)
+    step("Is an OpenUSD asset compliant with REP-0158? A good one, a bad one, and why")
+    call("check", f"{SAMPLES}/warehouse/warehouse.usda")
+    bad = OUT / "bad_robot.usda"
+    bad.write_text(BAD_ROBOT)
+    call("check", str(bad), "--profile", "core", "--select", "1.1,1.3", expect=1)
+    call("explain", "mass-no-zero-static")
+    save("check", str(bad), "--format", "html", to="bad_robot.html", expect=1)
+    save("check", str(bad), "--format", "sarif", to="bad_robot.sarif", expect=1)
     step("ROS packages, and package:// for every OpenUSD tool")
     call("packages", "--near", str(SAMPLES))
     step("Schemas for ROS, control and extended physics, known to any OpenUSD tool")
@@ -84,12 +118,12 @@ def call(*arguments: str, expect: int = 0) -> None:
         sys.exit(f"demo failed: exit code {code}, expected {expect}")
 
 
-def save(*arguments: str, to: str) -> None:
+def save(*arguments: str, to: str, expect: int = 0) -> None:
     """Show and run a command, keeping its output in a file."""
     console.print(f"[cyan]$ simwright {shlex.join(arguments)} > {OUT / to}[/]")
     result = subprocess.run([SIMWRIGHT, *arguments], check=False, stdout=subprocess.PIPE, text=True)
-    if result.returncode:
-        sys.exit(f"demo failed: exit code {result.returncode}")
+    if result.returncode != expect:
+        sys.exit(f"demo failed: exit code {result.returncode}, expected {expect}")
     (OUT / to).write_text(result.stdout)
 
 

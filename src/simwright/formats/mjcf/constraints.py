@@ -9,10 +9,6 @@ no neutral form.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from simwright.core.math3d import Pose
 from simwright.formats.mjcf.context import Context, pose_of
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF

@@ -1,30 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ExtendedPhysics schemas: passive joint behaviour, mimic joints, contact and friction (REP-0158 4.2.2).
+"""ExtendedPhysics schemas: passive joint behaviour, contact and friction (REP-0158 4.2.2).
 
 One row per attribute.  Angular values are per degree, lengths and masses in stage units, as in UsdPhysics.
-Attributes without a row (actuators, clamping, viscous friction ...) are kept as extras by ``leftovers``.
+Mimics and actuators have files of their own.  Attributes without a row (viscous friction ...) are kept as
+extras by ``leftovers``.
 """
 
 from __future__ import annotations
 
 import math
 
-from simwright.core.diag import Level, declare
 from simwright.core.units import DEGREE
 from simwright.formats.usd.bindings import Bindings
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.formats.usd.units import Units, read_bound
-from simwright.model.joint import Dof, Joint, Mimic, Motion
-
-MIMIC_INVALID = declare(
-    "usd-mimic-invalid",
-    Level.ERROR,
-    "the mimic rule of joint {name!r} is left out: {why}",
-    hint="point ext_physics:mimic:joint at one other revolute or prismatic joint",
-    doc="ExtendedPhysicsMimicAPI relates exactly two joints of one freedom each.",
-    section="4.2.2",
-)
+from simwright.model.joint import Dof, Joint, Motion
 
 _JOINT_ROWS = (
     ("armature", "armature", "inertia"),
@@ -62,8 +53,6 @@ def read_extended(source: Source, scan: Scan, bindings: Bindings) -> None:
         joint = joints.get(found.path)
         if joint is not None:
             _read_joint(source, found, joint)
-            if "ExtendedPhysicsMimicAPI" in found.apis:
-                _read_mimic(source, found, joint, joints)
     for shape in source.asset.shapes:
         found_shape = scan.all.get(shape.path)
         if found_shape is not None and "ExtendedPhysicsContactAPI" in found_shape.apis:
@@ -100,36 +89,3 @@ def _find_factor(units: Units, dof: Dof, unit: str) -> float:
             return units.inertia / DEGREE if angular else units.mass
         case _:
             return DEGREE if angular else units.length
-
-
-def _read_mimic(source: Source, found: Found, joint: Joint, joints: dict[str, Joint]) -> None:
-    def refuse(why: str) -> None:
-        source.reporter.report(
-            MIMIC_INVALID, source.where(found.prim, "ext_physics:mimic:joint"), name=joint.name, why=why
-        )
-
-    targets = source.get_targets(found.prim, "ext_physics:mimic:joint")
-    if len(targets) != 1:
-        return refuse(f"it names {len(targets)} leaders")
-    leader = joints.get(targets[0])
-    if leader is None:
-        return refuse(f"its leader {targets[0]} is no joint that was read")
-    if leader is joint:
-        return refuse("it follows itself")
-    if any(len(j.dofs) != 1 or j.positions != 1 for j in (joint, leader)):
-        return refuse("both joints need exactly one freedom")
-    step, leader_step = (_find_factor(source.units, j.dofs[0], "step") for j in (joint, leader))
-    source.asset.mimics.append(
-        Mimic(
-            follower=joint.dofs[0].name,
-            leader=leader.dofs[0].name,
-            multiplier=source.get_number(found.prim, "ext_physics:mimic:multiplier", 1.0)
-            * step
-            / leader_step,
-            offset=source.get_number(found.prim, "ext_physics:mimic:offset", 0.0) * step,
-            enabled=source.get_flag(found.prim, "ext_physics:mimic:enabled", True),
-            name=joint.name,
-            source=source.where(found.prim),
-        )
-    )
-    return None

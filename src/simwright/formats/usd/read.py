@@ -26,6 +26,7 @@ from simwright.formats.usd.lights_cameras import read_cameras, read_lights
 from simwright.formats.usd.mass import read_mass
 from simwright.formats.usd.materials import read_materials
 from simwright.formats.usd.messages import report_messages
+from simwright.formats.usd.mimic import read_mimics
 from simwright.formats.usd.ros import read_ros
 from simwright.formats.usd.scan import scan_stage
 from simwright.formats.usd.shapes import read_shapes
@@ -81,6 +82,7 @@ def _read_all(source: Source) -> None:
     read_shapes(source, scan, bindings)
     read_instancers(source, scatters, bindings)
     read_extended(source, scan, bindings)
+    read_mimics(source, scan)
     read_mass(source, scan)
     read_sites(source, scan)
     read_cameras(source, scan)

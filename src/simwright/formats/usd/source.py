@@ -57,6 +57,7 @@ class Source:
     shapes: dict[str, str] = field(default_factory=dict)
     joints: dict[str, str] = field(default_factory=dict)
     sites: dict[str, str] = field(default_factory=dict)
+    tendons: dict[str, str] = field(default_factory=dict)
     meshes: dict[str, Mesh] = field(default_factory=dict)
     primitives: dict[tuple[Any, ...], Geometry] = field(default_factory=dict)
 

@@ -41,5 +41,6 @@ def axis_up_z(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             f'upAxis is "{value}", it must be "Z"',
             hint="turn points, normals, transforms and joint frames; changing the token alone would lay the asset down",
+            words="upAxis =",
             data={"value": value},
         )

@@ -44,5 +44,6 @@ def units_kilograms(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             f"kilogramsPerUnit is {value:g}, it must be 1",
             hint="convert masses, inertias, densities and gains; changing the number alone would change the masses",
+            words="kilogramsPerUnit =",
             data={"value": value},
         )

@@ -41,5 +41,6 @@ def units_meters(snapshot: Snapshot) -> Iterator[Finding]:
         yield Finding(
             f"metersPerUnit is {value:g}, it must be 1",
             hint="convert all lengths to metres; changing the number alone would rescale the asset",
+            words="metersPerUnit =",
             data={"value": value},
         )

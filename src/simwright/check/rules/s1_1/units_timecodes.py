@@ -49,6 +49,7 @@ def units_timecodes(snapshot: Snapshot) -> Iterator[Finding]:
             f"timeCodesPerSecond is {value:g}, it must be 1",
             hint=f"write timeCodesPerSecond = 1; {advice}",
             fix=None if has_times else Fixable.SAFE,
+            words="timeCodesPerSecond =",
             data={"value": value},
         )
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Newton has no place for, said once per element."""
+
+from __future__ import annotations
+
+from simwright.core.diag import Level, declare
+
+JOINT_APPROXIMATED = declare(
+    "newton-joint-approximated",
+    Level.WARNING,
+    "joint {name!r} goes to Newton as {as_what}: {why}",
+    hint="Newton's joints slide along up to three axes, then turn about up to three",
+    doc="A joint of the model has no exact counterpart in Newton.",
+)
+JOINT_CONE = declare(
+    "newton-joint-cone",
+    Level.WARNING,
+    "the cone limit of ball joint {name!r} is not carried; Newton's ball joints are free",
+    doc="Newton's ball joints have no limits.",
+)
+DRIVE_ACCELERATION = declare(
+    "newton-drive-acceleration",
+    Level.WARNING,
+    "the drive of {name!r} is an acceleration drive; Newton uses its gains as those of a force drive",
+    hint="author a force drive with gains that include the mass",
+    doc="Newton knows force drives only.",
+)
+SPRING_LOST = declare(
+    "newton-spring-lost",
+    Level.WARNING,
+    "the passive spring of {name!r} is not carried; the builder has no attribute for it",
+    hint="call SolverMuJoCo.register_custom_attributes(builder) before",
+    doc="Passive joint stiffness is a custom attribute of Newton's MuJoCo solver.",
+)
+BODY_NOT_KINEMATIC = declare(
+    "newton-body-not-kinematic",
+    Level.WARNING,
+    "body {name!r} is kinematic but hangs on another body; it goes to Newton as dynamic",
+    hint="only bodies that hang on the world can be kinematic in Newton",
+    doc="Newton allows kinematic bodies at the root of an articulation only.",
+)
+GRAVITY_SCALE = declare(
+    "newton-gravity-scale",
+    Level.WARNING,
+    "body {name!r} has gravity scale {scale:g}, which is not carried",
+    hint="call SolverMuJoCo.register_custom_attributes(builder) before",
+    doc="Newton has one gravity; its MuJoCo solver can compensate it per body.",
+)
+GEOMETRY_LOST = declare(
+    "newton-geometry-lost",
+    Level.WARNING,
+    "shape {name!r} is not carried: {why}",
+    hint="convert it to a mesh",
+    doc="A geometry that Newton has no shape for.",
+)
+GEOMETRY_MESHED = declare(
+    "newton-geometry-meshed",
+    Level.INFO,
+    "{kind} {name!r} has uneven scale; a mesh of 32 segments stands in for it",
+    doc="Newton's round primitives have one radius.",
+)
+MIMIC_LOST = declare(
+    "newton-mimic-lost",
+    Level.WARNING,
+    "{follower!r} does not follow {leader!r} in Newton: {why}",
+    hint="mimic joints want one freedom each and one articulation",
+    doc="A mimic relation that Newton cannot express.",
+)
+ELEMENTS_LOST = declare(
+    "newton-elements-lost",
+    Level.WARNING,
+    "{count} {what} are not carried, the first is {first!r}",
+    doc="Elements of the model that Newton's builder has no place for.",
+)
+ATTRIBUTE_LOST = declare(
+    "newton-attribute-lost",
+    Level.WARNING,
+    "custom attribute {name!r} is not carried: {why}",
+    hint="Newton's custom attributes are float, int, bool, vectors of 2 to 4 and quaternions",
+    doc="A custom attribute whose type, frequency or assignment Newton does not have.",
+)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PhysX's schemas (``physx*:``) and its joint state (``state:``): data only."""
+
+from __future__ import annotations
+
+import math
+
+from simwright.resolve import transforms
+from simwright.resolve.table import (
+    COORDINATE,
+    GAIN,
+    INERTIA,
+    LENGTH,
+    RATE,
+    STIFFNESS,
+    Form,
+    PrimType,
+    Row,
+)
+
+NAME = "physx"
+NAMESPACES = (
+    "physx", "physxScene", "physxRigidBody", "physxCollision", "physxConvexHullCollision",
+    "physxConvexDecompositionCollision", "physxTriangleMeshCollision",
+    "physxTriangleMeshSimplificationCollision", "physxSDFMeshCollision", "physxMaterial", "physxJoint",
+    "physxLimit", "physxArticulation", "state", "drive",
+)  # fmt: skip
+
+_INF = math.inf
+_AXES = ("linear", "angular", "transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+
+ROWS = (
+    Row(
+        PrimType.SCENE, "max_solver_iterations", ("physxScene:maxVelocityIterationCount",), "PhysxSceneAPI",
+        default=255, doc="Most velocity iterations per step.",
+    ),
+    Row(
+        PrimType.SCENE, "time_steps_per_second", ("physxScene:timeStepsPerSecond",), "PhysxSceneAPI",
+        default=60, doc="Simulation steps per second.",
+    ),
+    Row(
+        PrimType.SCENE, "gravity_enabled", ("physxRigidBody:disableGravity",), "PhysxRigidBodyAPI",
+        default=False, transform=transforms.NEGATE, form=Form.FLAG, doc="Does gravity act? Read on the scene.",
+    ),
+    Row(
+        PrimType.JOINT, "armature", ("physxJoint:armature",), "PhysxJointAPI", INERTIA, 0.0,
+        doc="Inertia that only the motion of the joint feels.",
+    ),
+    Row(
+        PrimType.JOINT, "velocity_limit", ("physxJoint:maxJointVelocity",), "PhysxJointAPI", RATE,
+        transform=transforms.UNSET_ABOVE, doc="Largest speed.",
+    ),
+    *(
+        Row(
+            PrimType.JOINT, f"limit_{axis}_{key}", (f"physxLimit:{axis}:{name}",), f"PhysxLimitAPI:{axis}",
+            GAIN, 0.0, axis=axis, doc="Gain of the stops of one axis.",
+        )
+        for axis in _AXES
+        for key, name in (("ke", "stiffness"), ("kd", "damping"))
+    ),
+    *(
+        Row(
+            PrimType.JOINT, f"{axis}_{key}", (f"state:{axis}:physics:{key}",), f"PhysicsJointStateAPI:{axis}",
+            unit, 0.0, axis=axis, doc="Initial state of one axis.",
+        )
+        for axis in _AXES
+        for key, unit in (("position", COORDINATE), ("velocity", RATE))
+    ),
+    Row(
+        PrimType.SHAPE, "max_hull_vertices", ("physxConvexHullCollision:hullVertexLimit",),
+        "PhysxConvexHullCollisionAPI", default=64, doc="Most vertices of a convex hull.",
+    ),
+    Row(
+        PrimType.SHAPE, "margin", ("physxCollision:restOffset",), "PhysxCollisionAPI", LENGTH, 0.0,
+        transforms.SKIP_BELOW, doc="Distance at which shapes rest; -inf leaves it to the engine.",
+    ),
+    Row(
+        PrimType.SHAPE, "gap", ("physxCollision:contactOffset", "physxCollision:restOffset"),
+        "PhysxCollisionAPI", LENGTH, (-_INF, -_INF), transforms.OFFSET_GAP,
+        doc="Distance beyond the rest offset in which contacts are generated.",
+    ),
+    Row(
+        PrimType.MATERIAL, "ke", ("physxMaterial:compliantContactStiffness",), "PhysxMaterialAPI", STIFFNESS,
+        doc="Normal force per depth.",
+    ),
+    Row(
+        PrimType.MATERIAL, "kd", ("physxMaterial:compliantContactDamping",), "PhysxMaterialAPI", STIFFNESS,
+        doc="Normal force per speed.",
+    ),
+    Row(
+        PrimType.BODY, "rigid_body_linear_damping", ("physxRigidBody:linearDamping",), "PhysxRigidBodyAPI",
+        default=0.0, doc="Decay of linear velocity [1/s].",
+    ),
+    Row(
+        PrimType.BODY, "rigid_body_angular_damping", ("physxRigidBody:angularDamping",), "PhysxRigidBodyAPI",
+        default=0.05, doc="Decay of angular velocity [1/s].",
+    ),
+    Row(
+        PrimType.BODY, "gravity_scale", ("physxRigidBody:disableGravity",), "PhysxRigidBodyAPI",
+        default=False, transform=transforms.NO_GRAVITY, form=Form.FLAG, doc="Share of gravity that the body feels.",
+    ),
+    Row(
+        PrimType.ARTICULATION, "self_collision_enabled", ("physxArticulation:enabledSelfCollisions",),
+        "PhysxArticulationAPI", default=True, form=Form.FLAG, doc="Do the links touch each other?",
+    ),
+)  # fmt: skip

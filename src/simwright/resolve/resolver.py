@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schema resolvers: the rows of one solver, found by key, and the registry of solvers.
+
+A new solver is one file of rows and one line in :data:`RESOLVERS`; a package of its own announces the file
+(or a :class:`SchemaResolver` subclass) as an entry point in the group ``simwright.resolvers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, Final
+
+from simwright.core.errors import UsageError
+from simwright.core.registry import Registry
+from simwright.resolve import mjc, newton, physx, transforms, usdphysics
+from simwright.resolve.table import LENGTH, SI, Authored, PrimType, Row, Scale
+from simwright.resolve.transforms import UNSET
+
+
+class SchemaResolver:
+    """The rows of one solver and the namespaces whose attributes are its own."""
+
+    def __init__(self, name: str, rows: Iterable[Row], namespaces: Iterable[str] = ()) -> None:
+        self.name = name
+        self.rows = tuple(rows)
+        self.namespaces = tuple(dict.fromkeys((name, *namespaces)))
+        self._index: dict[tuple[PrimType, str], tuple[Row, ...]] = {}
+        for row in self.rows:
+            place = row.prim, row.key
+            self._index[place] = (*self._index.get(place, ()), row)
+        self._names = {name for row in self.rows for name in row.attributes}
+
+    def rows_of(self, prim: PrimType, key: str) -> tuple[Row, ...]:
+        """The rows for a key; an earlier one is asked first."""
+        return self._index.get((prim, key), ())
+
+    def keys(self, prim: PrimType) -> list[str]:
+        """The keys a kind of prim can have."""
+        return list(dict.fromkeys(row.key for row in self.rows if row.prim is prim))
+
+    def get_value(
+        self, authored: Authored, prim: PrimType, key: str, scale: Scale = SI, *, angular: bool = False
+    ) -> Any:
+        """The authored value of a key in SI and radians, None if there is none."""
+        for row in self.rows_of(prim, key):
+            value = row.read(authored, scale, angular=angular)
+            if value is not None:
+                return None if value is UNSET else value
+        return None
+
+    def owns(self, attribute: str) -> bool:
+        """Is the attribute one of this solver's?"""
+        return attribute.partition(":")[0] in self.namespaces or attribute in self._names
+
+    def collect(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """This solver's share of the attributes of a prim."""
+        return {name: value for name, value in attributes.items() if self.owns(name)}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class SchemaResolverNewton(SchemaResolver):
+    """Newton's own schemas."""
+
+    def __init__(self) -> None:
+        super().__init__(newton.NAME, newton.ROWS, newton.NAMESPACES)
+
+
+class SchemaResolverPhysx(SchemaResolver):
+    """PhysX schemas and joint state."""
+
+    def __init__(self) -> None:
+        super().__init__(physx.NAME, physx.ROWS, physx.NAMESPACES)
+
+
+class SchemaResolverMjc(SchemaResolver):
+    """MuJoCo schemas.  With ``legacy_margin_gap``, the margin includes the gap (MuJoCo before 3.9)."""
+
+    def __init__(self, *, legacy_margin_gap: bool = False) -> None:
+        rows = mjc.ROWS
+        if legacy_margin_gap:
+            rows = tuple(_LEGACY_MARGIN if (r.prim, r.key) == _MARGIN else r for r in rows)
+        super().__init__(mjc.NAME, rows, mjc.NAMESPACES)
+
+
+class SchemaResolverNeutral(SchemaResolver):
+    """The extended physics schemas, which belong to no solver and come before all of them."""
+
+    def __init__(self) -> None:
+        super().__init__(usdphysics.NAME, usdphysics.ROWS, usdphysics.NAMESPACES)
+
+
+RESOLVERS: Registry[Any] = Registry(
+    "schema resolver",
+    "simwright.resolvers",
+    {
+        "newton": "simwright.resolve.newton",
+        "physx": "simwright.resolve.physx",
+        "mjc": "simwright.resolve.mjc",
+    },
+)
+DEFAULT_ORDER: Final = ("newton", "physx", "mjc")
+"""Every solver that comes with us, so that nothing authored is left unread."""
+NEUTRAL: Final = SchemaResolverNeutral()
+
+_MARGIN = (PrimType.SHAPE, "margin")
+_LEGACY_MARGIN = Row(
+    PrimType.SHAPE,
+    "margin",
+    ("mjc:margin", "mjc:gap"),
+    "MjcCollisionAPI",
+    LENGTH,
+    (0.0, 0.0),
+    transforms.MARGIN_LESS_GAP,
+    doc="Thickness added to the surface (MuJoCo before 3.9).",
+)
+_made: dict[str, SchemaResolver] = {}
+
+
+def make_resolvers(order: Sequence[str | SchemaResolver]) -> tuple[SchemaResolver, ...]:
+    """Resolvers in order of priority, the neutral schemas in front; names are looked up."""
+    chosen = [entry if isinstance(entry, SchemaResolver) else find_resolver(entry) for entry in order]
+    names = [resolver.name for resolver in chosen]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"the resolver order names {twice[0]!r} twice", hint="name each solver once")
+    return (NEUTRAL, *(resolver for resolver in chosen if resolver is not NEUTRAL))
+
+
+def find_resolver(name: str) -> SchemaResolver:
+    """The resolver called ``name``; an unknown name lists the known ones."""
+    if name not in _made:
+        _made[name] = _make(name, RESOLVERS.get(name))
+    return _made[name]
+
+
+def _make(name: str, found: Any) -> SchemaResolver:
+    """A resolver from a file of rows, a class or an instance."""
+    if isinstance(found, SchemaResolver):
+        return found
+    if isinstance(found, type) and issubclass(found, SchemaResolver):
+        return found()  # type: ignore[call-arg]  # subclasses take no arguments
+    if isinstance(found, ModuleType) and hasattr(found, "ROWS"):
+        return SchemaResolver(name, found.ROWS, getattr(found, "NAMESPACES", ()))
+    raise UsageError(
+        f"the schema resolver {name!r} is {found!r}, which holds no rows",
+        hint="an entry point of simwright.resolvers names a module with ROWS or a SchemaResolver",
+    )
