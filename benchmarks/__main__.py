@@ -27,7 +27,11 @@ def main(names: list[str]) -> int:
     results: list[Result] = []
     for module in chosen:
         console.print(f"[dim]running {module[6:]} ...[/]")
-        results.extend(importlib.import_module(f"benchmarks.{module}").run())
+        for result in importlib.import_module(f"benchmarks.{module}").run():
+            if isinstance(result, str):
+                console.print(result)
+            else:
+                results.append(result)
     table = Table(title="CPU time, best of several runs", title_justify="left")
     table.add_column("what")
     for title in ("ours [ms]", "reference [ms]", "ratio", "limit"):

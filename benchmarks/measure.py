@@ -37,9 +37,10 @@ class Result:
         return "ok" if self.ratio <= self.limit else "over"
 
 
-def cpu_time(function: Callable[[], object], repeat: int = 5) -> float:
-    """Least CPU seconds of this process over ``repeat`` runs, after one to warm up."""
-    function()
+def cpu_time(function: Callable[[], object], repeat: int = 5, *, warm: bool = True) -> float:
+    """Least CPU seconds of this process over ``repeat`` runs, after one to warm up unless told otherwise."""
+    if warm:
+        function()
     best = math.inf
     for _ in range(repeat):
         gc.collect()

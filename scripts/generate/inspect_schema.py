@@ -18,6 +18,7 @@ from simwright.core.diag import Where
 from simwright.core.math3d import Pose
 from simwright.model import asset as model
 from simwright.model.inertia import Inertial
+from simwright.model.origins import Resolved
 
 NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}]}
 NUMBERS = {"type": "array", "description": "numbers, nested by row for matrices"}
@@ -61,6 +62,12 @@ def generate() -> str:
             for name in _PLAIN_LISTS
         },
         "extras": {"type": "object", "description": "solver namespace -> element -> attribute -> value"},
+        "schema_attrs": {"type": "object", "description": "solver -> prim -> attribute -> authored value"},
+        "origins": {
+            "type": "object",
+            "description": "prim -> resolver key -> which schema attribute decided a value",
+            "additionalProperties": {"type": "object", "additionalProperties": _origin()},
+        },
         "findings": {"type": "array", "items": {"type": "object", "required": ["kind", "level", "message"]}},
     }
     schema = {
@@ -73,6 +80,15 @@ def generate() -> str:
         "additionalProperties": False,
     }
     return json.dumps(schema, indent=2) + "\n"
+
+
+def _origin() -> dict[str, Any]:
+    row = _object(Resolved)
+    row["properties"]["lost"] = {
+        "type": "array",
+        "items": {"type": "object", "required": ["namespace", "attribute", "value"]},
+    }
+    return row
 
 
 def _object(cls: Any) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def test_exit_codes(folder, capsys):
     assert check("bad.usda", *ONE_RULE) == 1
     text = capsys.readouterr().out
     assert "error[units-meters]: metersPerUnit is 0.01" in text
-    assert "--> bad.usda:1" in text
+    assert "--> bad.usda:4" in text
 
 
 @pytest.mark.parametrize(
@@ -311,3 +311,19 @@ def test_explain(capsys):
     assert "did you mean 'units-meters'" in capsys.readouterr().err
     assert run(["explain", "units-meters", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["code"] == "units-meters"
+
+
+def test_explain_shows_every_part_as_a_section(capsys):
+    assert run(["explain", "joint-placement"]) == 0
+    blocks = capsys.readouterr().out.rstrip("\n").split("\n\n")
+    titles = [block.split("\n")[0] for block in blocks[2:]]
+    assert titles == ["Why", "Fails", "Passes", "Fix", "How Simwright reads the REP"]
+    assert blocks[1] == "  A joint sits beside its child link, inside its parent link."
+    firsts = [block.split("\n")[1] for block in blocks[2:]]
+    assert [first.startswith("  ") and not first[2].islower() for first in firsts] == [True] * 5
+    assert firsts[4].startswith("  A joint to the world belongs beside")
+
+
+def test_explain_keeps_the_spelling_of_names(capsys):
+    assert run(["explain", "layer-base-kinematic"]) == 0
+    assert "\nFails\n  base.usda " in capsys.readouterr().out

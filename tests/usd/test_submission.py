@@ -311,7 +311,7 @@ def test_plug_info_may_have_comments(tmp_path: Path) -> None:
             "float",
         ),
         (PHYSICS, "float ext_physics:mimic:offset", "float ext_physics:mimic:shift", "property", "shift"),
-        (PHYSICS, "</gripper/left_joint>", "</gripper/no_joint>", "property", "no_joint"),
+        (PHYSICS, "</gripper/palm/left_joint>", "</gripper/palm/no_joint>", "property", "no_joint"),
         (
             PHYSICS,
             'PhysicsPrismaticJoint "right',

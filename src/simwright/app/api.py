@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from simwright.core.packages import find_packages
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import read_asset
 from simwright.model.asset import Asset
+from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 if TYPE_CHECKING:
     from simwright.check.settings import Settings
@@ -28,13 +29,15 @@ def load(
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     time: float | None = None,
+    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     strict: bool = False,
     reporter: Reporter | None = None,
 ) -> Asset:
     """Read a robot, prop or scene of any supported format into the neutral model.
 
     ``packages`` maps ROS package names to folders, in addition to those of the environment;
-    ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state.  Findings go to
+    ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state; ``resolvers`` are the
+    solvers whose USD attributes count, in order of priority (default: newton, physx, mjc).  Findings go to
     ``reporter``; with ``strict``, a finding worse than info raises :class:`StrictError`.
     """
     reporter = Reporter() if reporter is None else reporter
@@ -44,6 +47,7 @@ def load(
         arguments=dict(arguments or {}),
         variants=dict(variants or {}),
         time=time,
+        resolvers=tuple(resolvers),
     )
     asset = read_asset(path, format_name=format, options=options, reporter=reporter)
     if strict:

@@ -24,6 +24,8 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint
 from simwright.model.kinematics import Tree, build_tree
 from simwright.model.mass import body_inertials
+from simwright.model.origins import Lost
+from simwright.resolve.collect import schema_attrs
 
 VERSION = 1
 _PLAIN_LISTS = (
@@ -51,6 +53,8 @@ def describe_asset(asset: Asset, findings: list[Diagnostic] | None = None) -> di
         "geometries": [_describe_geometry(g) for g in asset.geometries()],
         **{name: [to_plain(item) for item in getattr(asset, name)] for name in _PLAIN_LISTS},
         "extras": to_plain(asset.extras.values()),
+        "schema_attrs": to_plain(schema_attrs(asset)),
+        "origins": to_plain(asset.origins),
         "findings": [to_plain(found) for found in findings or []],
     }
 
@@ -141,6 +145,8 @@ def to_plain(value: Any) -> Any:
             return _plain_where(value)
         case Mapping():
             return {str(key): to_plain(item) for key, item in value.items()}
+        case Lost():
+            return to_plain(value._asdict())
         case list() | tuple() | set() | frozenset():
             return [to_plain(item) for item in value]
         case PurePath():

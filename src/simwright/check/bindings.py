@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pxr import Sdf, Usd
 
 from simwright.check.lineage import list_copies
+from simwright.check.owners import Owners, find_owners
 
 if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
@@ -61,9 +62,25 @@ class BindingBook:
         self._found: dict[str, dict[int, Answers]] = {PHYSICS: {}, ALL_PURPOSE: {}}
         self._with_collections: dict[str, set[int]] = {PHYSICS: set(), ALL_PURPOSE: set()}
         self._queries: dict[Sdf.Path, Any] = {}
+        self._owners = find_binders(snapshot)
 
     def find(self, node: Node, purpose: str) -> Answers:
         """What a prim is bound to: one answer, or several for a prototype whose instances differ."""
+        found = self._found[purpose]
+        passed: list[Node] = []
+        here = node
+        while id(here) not in found and here.parent is not None and not self._may_bind(here):
+            passed.append(here)
+            here = here.parent
+        answers = self._work_out(here, purpose)
+        if id(here) in self._with_collections[purpose]:  # what a collection includes is asked for each prim
+            return self._work_out(node, purpose)
+        for between in passed:
+            found[id(between)] = answers
+        return answers
+
+    def _work_out(self, node: Node, purpose: str) -> Answers:
+        """The answer for a prim that may have bindings of its own."""
         found = self._found[purpose]
         waiting = [node]
         while waiting:  # from the prim up to one that is known, and down again
@@ -136,11 +153,27 @@ class BindingBook:
     def _read(self, node: Node) -> dict[str, _Own]:
         if id(node) not in self._own:
             found: dict[str, _Own] = {}
-            for relation in node.prim.GetAuthoredPropertiesInNamespace("material"):
-                if isinstance(relation, Usd.Relationship) and relation.GetName().startswith(_BINDING):
+            if self._may_bind(node):
+                for relation in self._list_relations(node.prim):
                     _add(found, node, relation)
             self._own[id(node)] = found
         return self._own[id(node)]
+
+    def _may_bind(self, node: Node) -> bool:
+        return self._owners is None or self._owners.anywhere or node.name in self._owners.names
+
+    def _list_relations(self, prim: Usd.Prim) -> list[Usd.Relationship]:
+        authored = prim.GetAuthoredPropertiesInNamespace("material")
+        relations = (one for one in authored if isinstance(one, Usd.Relationship))
+        return [relation for relation in relations if relation.GetName().startswith(_BINDING)]
+
+
+def find_binders(snapshot: Snapshot) -> Owners | None:
+    """The prims that may hold bindings; None where layers other than the asset's have a say."""
+    if not snapshot.is_plain:
+        return None
+    relations = (path for facts in snapshot.layers for path in facts.relations)
+    return find_owners((path for path in relations if path.name.startswith(_BINDING)), snapshot)
 
 
 def _add(found: dict[str, _Own], node: Node, relation: Usd.Relationship) -> None:

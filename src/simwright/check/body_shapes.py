@@ -7,7 +7,7 @@ One walk below every body; shapes in instanced geometry count for each body that
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
@@ -21,8 +21,7 @@ def is_geometry(node: Node) -> bool:
     return node.type not in _GROUPS
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """A collider or a piece of visible geometry of a body."""
 
     node: Node
@@ -53,22 +52,26 @@ def find_shapes(body: Node, snapshot: Snapshot) -> BodyShapes:
     """Shapes of a body (remembered on the snapshot)."""
     book: dict[int, BodyShapes] = snapshot.shared("body shapes", lambda _: {})
     if id(body) not in book:
-        book[id(body)] = _gather(body)
+        book[id(body)] = _gather(body, has_payloads=_has_payloads(snapshot))
     return book[id(body)]
 
 
-def _gather(body: Node) -> BodyShapes:
+def _has_payloads(snapshot: Snapshot) -> bool:
+    return snapshot.shared("has payloads", lambda s: any(facts.has_payloads for facts in s.layers))
+
+
+def _gather(body: Node, *, has_payloads: bool) -> BodyShapes:
     found = BodyShapes()
     stack: list[tuple[Node, tuple[str, ...]]] = [(body, ())]
     while stack:
         node, trail = stack.pop()
-        is_collider = node.has("PhysicsCollisionAPI") and is_geometry(node)
+        is_collider = "PhysicsCollisionAPI" in node.heads and is_geometry(node)
         if is_collider or "Gprim" in node.bases or node.type == "PointInstancer":
             found.shapes.append(Shape(node, is_collider, trail))
         below = node.prototype.children if node.prototype else node.children
-        if not below and not node.prim.IsLoaded():
+        if has_payloads and not below and not node.prim.IsLoaded():
             found.complete = False
-        stack.extend(
-            (child, (*trail, child.name)) for child in reversed(below) if not child.has("PhysicsRigidBodyAPI")
-        )
+        if below:
+            lower = [child for child in below if "PhysicsRigidBodyAPI" not in child.heads]
+            stack.extend([(child, (*trail, child.name)) for child in reversed(lower)])
     return found

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from simwright.check.meshes import Floats, MeshFacts, list_collision_meshes, read_mesh
+from simwright.check.meshes import Floats, MeshFacts, cross_columns, list_collision_meshes, read_mesh
 
 if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
 
-_PAIRS = 400_000
+_PAIRS = 100_000
 """Candidate pairs looked at in one go."""
 _CONVEX_COST = 6
 """Asking whether a mesh is convex costs about a sixth of searching it, at worst."""
@@ -74,7 +74,8 @@ def find_self_intersections(facts: MeshFacts, most: int = 1) -> list[tuple[int, 
     """Pairs of triangles that cross each other and share no corner, at most ``most`` of them."""
     triangles = facts.surface.triangles
     corners = facts.points[triangles].astype(np.float64)
-    low, high = corners.min(axis=1), corners.max(axis=1)
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
     axis = int(np.argmax(high.max(axis=0) - low.min(axis=0)))
     order = np.argsort(low[:, axis], kind="stable")
     sweep = _Sweep(corners[order], triangles[order], low[order], high[order], axis)
@@ -107,11 +108,15 @@ class _Sweep:
     def crossing_pairs(self, begin: int, end: int) -> list[tuple[int, int]]:
         """Pairs with the first triangle in a range of rows."""
         spans = self.spans[begin:end]
-        i = np.repeat(np.arange(begin, end), spans)
-        j = np.arange(len(i)) - np.repeat(np.cumsum(spans) - spans, spans) + i + 1
-        for low, high in self.bounds:
-            near = (low[i] <= high[j]) & (low[j] <= high[i])
-            i, j = i[near], j[near]
+        rows = np.arange(begin, end)
+        j = np.arange(int(spans.sum())) + np.repeat(rows + 1 - (np.cumsum(spans) - spans), spans)
+        low, high = self.bounds[0]
+        near = np.repeat(low[begin:end], spans) <= high.take(j)
+        near &= low.take(j) <= np.repeat(high[begin:end], spans)
+        i, j = np.repeat(rows, spans)[near], j[near]
+        low, high = self.bounds[1]
+        near = (low.take(i) <= high.take(j)) & (low.take(j) <= high.take(i))
+        i, j = i[near], j[near]
         shares = np.zeros(len(i), bool)
         mine, theirs = self.ids[i], self.ids[j]
         for k in range(3):
@@ -129,19 +134,22 @@ def _edges_pierce(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
     hit = np.zeros(len(first), dtype=bool)
     if not len(first):
         return hit
-    a, b, c = second[:, 0], second[:, 1], second[:, 2]
+    corners = np.ascontiguousarray(first.transpose(1, 2, 0))
+    a, b, c = np.ascontiguousarray(second.transpose(1, 2, 0))
     ab, ac = b - a, c - a
+    e = 1e-6
     for start, end in ((0, 1), (1, 2), (2, 0)):
-        origin, direction = first[:, start], first[:, end] - first[:, start]
-        p = np.cross(direction, ac)
-        determinant = np.einsum("ij,ij->i", ab, p)
+        direction, offset = corners[end] - corners[start], corners[start] - a
+        p, q = cross_columns(direction, ac), cross_columns(offset, ab)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            inverse = 1.0 / determinant
-            offset = origin - a
-            u = np.einsum("ij,ij->i", offset, p) * inverse
-            q = np.cross(offset, ab)
-            v = np.einsum("ij,ij->i", direction, q) * inverse
-            t = np.einsum("ij,ij->i", ac, q) * inverse
-            e = 1e-6
+            inverse = 1.0 / _dot(ab, p)
+            u = _dot(offset, p) * inverse
+            v = _dot(direction, q) * inverse
+            t = _dot(ac, q) * inverse
             hit |= (u > e) & (v > e) & (u + v < 1 - e) & (t > e) & (t < 1 - e)
     return hit
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    product: Floats = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return product

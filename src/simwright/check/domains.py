@@ -23,6 +23,8 @@ class Domain(enum.StrEnum):
     LIGHT = "light"
     VENDOR = "vendor"
 
+    __hash__ = str.__hash__  # layers have a hundred thousand opinions, and the hash of enums is slow
+
 
 FEATURES = (Domain.PHYSICS, Domain.EXTENDED, Domain.ROS, Domain.CONTROL, Domain.SENSOR, Domain.VENDOR)
 """Domains that belong in overlay layers of their own."""

@@ -41,6 +41,9 @@ def find_named(snapshot: Snapshot, words: frozenset[str]) -> list[Place]:
     found: list[Place] = []
     inside: set[int] = set()
     quick = re.compile("|".join(sorted(words)), re.IGNORECASE)
+    names = snapshot.shared("all names", lambda s: "\n".join(node.name for node in s.nodes).lower())
+    if not any(word in names for word in words):
+        return found
     for node in snapshot.nodes:
         if node.parent is not None and id(node.parent) in inside:
             inside.add(id(node))

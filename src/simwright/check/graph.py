@@ -146,12 +146,18 @@ def build_graph(snapshot: Snapshot) -> JointGraph:
     """The graph of a stage, in order of traversal."""
     graph = JointGraph(links=[_make_link(joint, snapshot) for joint in snapshot.joints])
     for link in graph.links:
-        for body in {id(b): b for b in (link.body0, link.body1) if b is not None}.values():
-            graph.links_of.setdefault(body.path, []).append(link)
+        if link.body0 is not None:
+            graph.links_of.setdefault(link.body0.path, []).append(link)
+        if link.body1 is not None and link.body1 is not link.body0:
+            graph.links_of.setdefault(link.body1.path, []).append(link)
     enabled = [link for link in graph.links if link.enabled]
     bodies = snapshot.bodies
     graph.components, graph.of_body = _group(bodies, enabled)
-    graph.trees, graph.tree_of = _group(bodies, [link for link in enabled if not link.excluded])
+    if any(link.excluded for link in enabled):
+        graph.trees, graph.tree_of = _group(bodies, [link for link in enabled if not link.excluded])
+    else:
+        graph.trees = [Component(list(one.bodies), list(one.links)) for one in graph.components]
+        graph.tree_of = {body.path: tree for tree in graph.trees for body in tree.bodies}
     _find_loops(graph)
     _assign_roots(snapshot, graph)
     return graph
@@ -183,7 +189,9 @@ def _make_link(joint: Node, snapshot: Snapshot) -> Link:
         node = snapshot.node(targets[0].GetPrimPath()) if targets else None
         if targets and node is None:
             missing.append(targets[0].pathString)
-        ends.append(_find_body(targets[0].GetPrimPath(), snapshot) if node is not None else None)
+        if node is not None and "PhysicsRigidBodyAPI" not in node.heads:
+            node = _find_body(targets[0].GetPrimPath(), snapshot)
+        ends.append(node)
     return Link(
         joint=joint,
         body0=ends[0],

@@ -8,8 +8,9 @@ and a spec is opened only where its name does not say enough.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from pxr import Sdf
 
@@ -23,7 +24,7 @@ from simwright.check.domains import (
     is_bounds,
     is_unknown_property,
 )
-from simwright.check.layers import Arc, AssetPath, HeavyArray, LayerFacts, Opinion, TextValue
+from simwright.check.layers import Arc, AssetPath, LayerFacts, Opinion, TextValue
 from simwright.check.vendors import vendor_of_property, vendor_of_schema
 
 _ARC_KEYS = {
@@ -33,7 +34,10 @@ _ARC_KEYS = {
     "specializes": "specialize",
 }
 _DICTIONARIES = ("clips", "customData", "assetInfo")
-_INTERESTING = frozenset({"apiSchemas", "instanceable", "kind", *_ARC_KEYS, *_DICTIONARIES})
+_INTERESTING = frozenset({
+    "apiSchemas", "instanceable", "kind", "typeName", "variantSelection", "variantSetNames",
+    *_ARC_KEYS, *_DICTIONARIES,
+})  # fmt: skip
 _NOT_DEPENDENCIES = ("identifier",)
 """Asset-typed entries of dictionaries that name the asset itself."""
 _PLAIN_PROPERTIES = SMALL_GEOMETRY | {
@@ -46,12 +50,14 @@ _POSE_OPS = ("xformOp:translate", "xformOp:orient")
 _PHYSICS_RELATIONSHIPS = ("physics:body", "physics:filtered", "physics:simulationOwner", "physics:mergeGroup")
 _UNLISTED = (Domain.GEOMETRY, Domain.KINEMATIC, Domain.MATERIAL)
 """Domains whose properties are counted but not listed."""
+_MATRICES = (6, 9)
 _MAX_TEXT = 4096
 _DEF = Sdf.SpecifierDef
 
 
-class _Plan(NamedTuple):
-    """What to do with properties of a name."""
+@dataclass(slots=True)
+class _Plan:
+    """What to do with properties of a name, and how many there are."""
 
     domain: Domain | None
     listed: bool
@@ -61,6 +67,28 @@ class _Plan(NamedTuple):
     relation: bool
     array: bool
     other_op: bool
+    count: int = 0
+
+
+@dataclass(slots=True)
+class _Layout:
+    """What to do with prims that have the same properties, and how many there are."""
+
+    plans: list[_Plan]
+    work: list[tuple[str, _Plan]]
+    """Properties that are looked at one by one; the others are only counted."""
+    is_ordered: bool
+    count: int = 0
+
+
+@dataclass(slots=True)
+class _Schema:
+    """What a type or API name stands for, and how often it is there."""
+
+    domain: Domain | None
+    vendor: str
+    count: int = 0
+    defined: int = 0
 
 
 class _Walk:
@@ -73,30 +101,90 @@ class _Walk:
         self.opinions = facts.opinions
         self.vendors = vendors
         self.plans: dict[str, _Plan] = {}
+        self.layouts: dict[tuple[str, ...], _Layout] = {}
+        self.types: dict[str, _Schema] = {}
+        self.apis: dict[str, _Schema] = {}
+        self.has_samples = bool(self.layer.ListAllTimeSamples())
+        self.most = 0
         self.ordered: list[Sdf.Path] = []
         self.xforms: set[Sdf.Path] = set()
 
     def run(self) -> None:
-        self.layer.Traverse(Sdf.Path.absoluteRootPath, self.visit)
+        waiting = self.list_prims()
+        while waiting:  # from the end: children before their parents
+            spec, path, keys = waiting.pop()
+            names = tuple(spec.GetInfo("properties") or ())
+            if names:
+                layout = self.layouts.get(names) or self.lay_out(names)
+                layout.count += 1
+                for name, plan in layout.work:
+                    self.visit_property(path.AppendProperty(name), name, plan)
+                if layout.is_ordered:
+                    self.ordered.append(path)
+            self.visit_prim(spec, path, keys)
         self.facts.placed.extend(path for path in reversed(self.ordered) if path in self.xforms)
+        self.facts.names.update(self.plans)
+        self.count()
 
-    def visit(self, path: Sdf.Path) -> None:
-        if not path.IsPrimPropertyPath():
-            if path.IsPrimPath() or path.IsPrimVariantSelectionPath():
-                self.visit_prim(path)
-            return
-        name = path.name
-        plan = self.plans.get(name) or self.plan(name)
-        if plan.domain is not None:
-            self.counts[plan.domain] += 1
-            if plan.listed:
-                self.opinions.append(Opinion(path, plan.domain, name, "property", plan.vendor))
+    def list_prims(self) -> list[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]]:
+        """Specs of prims and variants with their fields, outer ones first, the last child before the others."""
+        layer = self.layer
+        found: list[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]] = []
+        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+        root = Sdf.Path.absoluteRootPath
+        waiting = [root.AppendChild(name) for name in layer.pseudoRoot.GetInfo("primChildren") or ()]
+        while waiting:
+            path = waiting.pop()
+            spec = layer.GetPrimAtPath(path)
+            if spec is None:
+                continue
+            fields = tuple(spec.ListInfoKeys())
+            keys = shared.get(fields)
+            if keys is None:
+                keys = shared[fields] = tuple(sorted(_INTERESTING.intersection(fields)))
+            found.append((spec, path, keys))
+            waiting.extend([path.AppendChild(name) for name in spec.GetInfo("primChildren") or ()])
+            if "variantSetNames" not in keys and "variantSelection" not in keys:
+                continue
+            for choice in spec.GetInfo("variantSetChildren") or ():
+                variants = layer.GetObjectAtPath(path.AppendVariantSelection(choice, ""))
+                names = variants.variants.keys() if variants is not None else ()
+                waiting.extend([path.AppendVariantSelection(choice, name) for name in names])
+        return found
+
+    def lay_out(self, names: tuple[str, ...]) -> _Layout:
+        plans = [(name, self.plans.get(name) or self.plan(name)) for name in names]
+        work = [(name, plan) for name, plan in plans if plan.listed or plan.open or plan.other_op]
+        found = self.layouts[names] = _Layout([plan for _, plan in plans], work, "xformOpOrder" in names)
+        return found
+
+    def visit_property(self, path: Sdf.Path, name: str, plan: _Plan) -> None:
+        if plan.listed:
+            assert plan.domain is not None
+            self.opinions.append(Opinion(path, plan.domain, name, "property", plan.vendor))
+        if plan.array:
+            spec = self.layer.GetAttributeAtPath(path)
+            if spec is not None:
+                self.note_array(path, spec)
+            else:
+                self.facts.relations.append(path)
+        elif plan.open:
+            self.open_property(path, plan)
         if plan.other_op:  # simwright.check.transforms finds prims with unusual transforms through these
             self.facts.other_ops.append(path)
-        if plan.open:
-            self.open_property(path, plan)
-        elif name == "xformOpOrder":
-            self.ordered.append(path.GetPrimPath())
+
+    def count(self) -> None:
+        """Sum up by domain: counting layouts and names first saves a look-up per opinion."""
+        for layout in self.layouts.values():
+            for plan in layout.plans:
+                plan.count += layout.count
+        counted: list[_Plan | _Schema] = [*self.plans.values(), *self.types.values(), *self.apis.values()]
+        for found in counted:
+            if found.domain is not None and found.count:
+                self.counts[found.domain] += found.count
+        for schema in self.types.values():
+            if schema.domain is not None and schema.defined:
+                self.facts.defines[schema.domain] += schema.defined
 
     def plan(self, name: str) -> _Plan:
         domain = domain_of_property(name)
@@ -116,19 +204,16 @@ class _Walk:
         )
         return plan
 
-    def visit_prim(self, path: Sdf.Path) -> None:
-        spec = self.layer.GetPrimAtPath(path)
-        if spec is None:
-            return
+    def visit_prim(self, spec: Sdf.PrimSpec, path: Sdf.Path, keys: tuple[str, ...]) -> None:
         facts = self.facts
         is_prim = path.IsPrimPath()
         facts.prims += is_prim
         facts.has_variants = facts.has_variants or not is_prim
         applied: list[str] = []
         has_arcs = False
-        for key in sorted(_INTERESTING.intersection(spec.ListInfoKeys())):
+        for key in keys:
             if key == "apiSchemas":
-                applied = list_items(spec.GetInfo(key))
+                applied = spec.GetInfo(key).GetAddedOrExplicitItems()
             elif key in _ARC_KEYS:
                 has_arcs = True
                 self.note_arcs(path, _ARC_KEYS[key], list_items(spec.GetInfo(key)))
@@ -137,37 +222,41 @@ class _Walk:
             elif key == "kind":
                 facts.kinds.append(path)
             elif key in _DICTIONARIES:
+                facts.has_clips = facts.has_clips or key == "clips"
                 found = find_assets(spec.GetInfo(key))
                 facts.asset_paths.extend(AssetPath(path, text, "metadata") for text in found)
         for name in applied:
-            domain = domain_of_api(name)
-            if domain is None:
+            schema = self.apis.get(name) or self.look_up(self.apis, name, domain_of_api(name))
+            if schema.domain is None:
                 facts.neutral_apis.append((path, name))
             else:
-                self.note_schema(path, domain, name, "api")
-        if is_prim and spec.typeName:
-            self.visit_type(spec, path, applied, has_arcs)
+                schema.count += 1
+                self.opinions.append(Opinion(path, schema.domain, name, "api", schema.vendor))
+        if is_prim and "typeName" in keys:
+            self.visit_type(spec, path, spec.typeName, applied, has_arcs)
 
-    def visit_type(self, spec: Sdf.PrimSpec, path: Sdf.Path, applied: list[str], has_arcs: bool) -> None:
-        name = spec.typeName
-        domain = domain_of_type(name)
-        if domain is None:
+    def visit_type(
+        self, spec: Sdf.PrimSpec, path: Sdf.Path, name: str, applied: list[str], has_arcs: bool
+    ) -> None:
+        schema = self.types.get(name) or self.look_up(self.types, name, domain_of_type(name))
+        if schema.domain is None:
             return
-        facts = self.facts
-        self.note_schema(path, domain, name, "type")
+        schema.count += 1
+        if schema.domain is not Domain.KINEMATIC:  # counted, not listed, like properties of it
+            self.opinions.append(Opinion(path, schema.domain, name, "type", schema.vendor))
         if spec.specifier is not _DEF:
             return
-        facts.defines[domain] += 1
+        schema.defined += 1
         if name == "Xform":
             if not has_arcs and not (applied and any(api.startswith(("Ros", "Sensor")) for api in applied)):
                 self.xforms.add(path)
         elif name in SHADING_TYPES and not (name == "Material" and "PhysicsMaterialAPI" in applied):
-            facts.looks.append(path)
+            self.facts.looks.append(path)
 
-    def note_schema(self, path: Sdf.Path, domain: Domain, name: str, kind: str) -> None:
+    def look_up(self, book: dict[str, _Schema], name: str, domain: Domain | None) -> _Schema:
         vendor = (vendor_of_schema(name) or "") if domain is Domain.VENDOR else ""
-        self.counts[domain] += 1
-        self.opinions.append(Opinion(path, domain, name, kind, vendor))
+        found = book[name] = _Schema(domain, vendor)
+        return found
 
     def note_arcs(self, path: Sdf.Path, kind: str, items: list[Any]) -> None:
         for item in items:
@@ -181,9 +270,6 @@ class _Walk:
         spec = None if plan.relation else self.layer.GetAttributeAtPath(path)
         if spec is None:
             facts.relations.append(path)
-            return
-        if plan.array:
-            self.note_array(path, spec)
             return
         if plan.unknown:
             facts.unknown[path.name] = path
@@ -201,15 +287,21 @@ class _Walk:
                 facts.texts.extend(TextValue(path, text) for text in texts if looks_like_path(text))
 
     def note_array(self, path: Sdf.Path, spec: Sdf.AttributeSpec) -> None:
-        elements = _length(spec.default)
-        if spec.HasInfo("timeSamples"):
+        default = spec.default
+        elements = len(default) if hasattr(default, "__len__") else 0
+        if self.has_samples and spec.HasInfo("timeSamples"):
             times = self.layer.ListTimeSamplesForPath(path)
             elements += sum(_length(self.layer.QueryTimeSample(path, time)) for time in times)
         if not elements:
             return
-        size = _element_bytes(spec.typeName.scalarType.cppTypeName)
+        size = _element_bytes(spec.typeName)
         facts = self.facts
-        facts.arrays.append(HeavyArray(path, elements, elements * size))
+        facts.elements += elements
+        facts.bytes += elements * size
+        if elements * size > self.most:
+            self.most, facts.heaviest = elements * size, path
+        if elements in _MATRICES:
+            facts.matrices.append(path)
         facts.has_meshes = facts.has_meshes or path.name in ("points", "faceVertexIndices")
 
     def values(self, path: Sdf.Path, spec: Sdf.AttributeSpec) -> Iterator[Any]:
@@ -291,5 +383,6 @@ _ELEMENT_BYTES = {
 
 
 @cache
-def _element_bytes(cpp_type: str) -> int:
+def _element_bytes(type_name: Sdf.ValueTypeName) -> int:
+    cpp_type = type_name.scalarType.cppTypeName
     return next((size for text, size in _ELEMENT_BYTES.items() if text in cpp_type), 16)

@@ -7,13 +7,12 @@ name them otherwise).  :mod:`simwright.check.layer_walk` fills the facts in.
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pxr import Sdf
+from pxr import Sdf, Usd
 
 from simwright.check.domains import FEATURES, Domain, domain_of_api, domain_of_property, domain_of_type
 
@@ -26,7 +25,6 @@ __all__ = [
     "Arc",
     "AssetPath",
     "Domain",
-    "HeavyArray",
     "LayerFacts",
     "Opinion",
     "TextValue",
@@ -35,6 +33,7 @@ __all__ = [
     "domain_of_type",
     "encoding_of",
     "gather_layers",
+    "list_names",
 ]
 
 
@@ -75,14 +74,6 @@ class TextValue(NamedTuple):
     text: str
 
 
-class HeavyArray(NamedTuple):
-    """An array-valued opinion: its attribute path, elements and bytes."""
-
-    path: Sdf.Path
-    elements: int
-    bytes: int
-
-
 @dataclass(slots=True, eq=False)
 class LayerFacts:
     """One layer of the stage."""
@@ -94,7 +85,14 @@ class LayerFacts:
     arcs: list[Arc] = field(default_factory=list)
     asset_paths: list[AssetPath] = field(default_factory=list)
     texts: list[TextValue] = field(default_factory=list)
-    arrays: list[HeavyArray] = field(default_factory=list)
+    elements: int = 0
+    """Array elements in the layer."""
+    bytes: int = 0
+    """Array bytes in the layer."""
+    heaviest: Sdf.Path | None = None
+    """The attribute with the most data."""
+    matrices: list[Sdf.Path] = field(default_factory=list)
+    """Arrays of six or nine numbers, which may be a matrix."""
     relations: list[Sdf.Path] = field(default_factory=list)
     """Relationships."""
     defines: Counter[Domain] = field(default_factory=Counter)
@@ -113,7 +111,10 @@ class LayerFacts:
     """Transform ops that are neither ``xformOp:translate`` nor ``xformOp:orient``."""
     instanceable: list[Sdf.Path] = field(default_factory=list)
     """Prims with an opinion on ``instanceable``."""
+    names: set[str] = field(default_factory=set)
+    """Names of all properties it mentions."""
     prims: int = 0
+    has_clips: bool = False
     has_variants: bool = False
     has_meshes: bool = False
     """Mesh points or faces are authored here."""
@@ -139,24 +140,9 @@ class LayerFacts:
         """Number of relationships."""
         return len(self.relations)
 
-    @property
-    def elements(self) -> int:
-        """Array elements in the layer."""
-        return sum(array.elements for array in self.arrays)
-
-    @property
-    def bytes(self) -> int:
-        """Array bytes in the layer."""
-        return sum(array.bytes for array in self.arrays)
-
     def is_heavy(self, settings: Settings) -> bool:
         """Is there more array data in it than the settings allow without a payload or a crate?"""
         return self.elements > settings.heavy_elements or self.bytes > settings.heavy_bytes
-
-    @property
-    def heaviest(self) -> Sdf.Path | None:
-        """The attribute with the most data."""
-        return max(self.arrays, key=lambda array: array.bytes).path if self.arrays else None
 
     @property
     def domains(self) -> set[Domain]:
@@ -253,10 +239,24 @@ def gather_layers(snapshot: Snapshot) -> list[LayerFacts]:
     others = [layer for layer in used if layer != root and (root.anonymous or not layer.anonymous)]
     others.sort(key=lambda layer: layer.identifier)
     vendors = tuple(snapshot.settings.vendor_namespaces)
-    collecting = gc.isenabled()
-    gc.disable()  # a big layer makes a hundred thousand small tuples, and no cycles
-    try:
-        return [gather_layer(layer, is_root=layer == root, vendors=vendors) for layer in (root, *others)]
-    finally:
-        if collecting:
-            gc.enable()
+    return [gather_layer(layer, is_root=layer == root, vendors=vendors) for layer in (root, *others)]
+
+
+def list_names(stage: Usd.Stage, facts: list[LayerFacts]) -> frozenset[str] | None:
+    """Names of all properties that any layer of the stage mentions; None where clips may bring in others."""
+    names: set[str] = set()
+    for known in facts:
+        if known.has_clips:
+            return None
+        names |= known.names
+    walked = {known.layer for known in facts}
+    for layer in stage.GetUsedLayers(includeClipLayers=True):
+        if layer in walked or layer.empty:
+            continue
+        paths: list[Sdf.Path] = []
+        layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
+        prims = (layer.GetPrimAtPath(path) for path in paths if not path.IsPropertyPath())
+        if any(prim is not None and prim.HasInfo("clips") for prim in prims):
+            return None
+        names.update(path.name for path in paths if path.IsPropertyPath())
+    return frozenset(names)

@@ -7,6 +7,7 @@ index array, the rest once per distinct mesh, so that copies cost one look-up.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Key: TypeAlias = tuple[int, int]
+Sketch: TypeAlias = tuple[int, bytes, bytes, bytes]
+"""Number of points and three of them: different sketches, different points."""
 
 
 class Form:
@@ -75,7 +77,16 @@ class MeshFacts:
         self.points = points
         self.form = form
         self.book = book
-        self.problem = _find_problem(points, form)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Digest of the points."""
+        return digest_points(self.points)
+
+    @cached_property
+    def problem(self) -> str:
+        """Why there is nothing to analyse."""
+        return _find_problem(self.points, self.form)
 
     @property
     def counts(self) -> npt.NDArray[Any]:
@@ -150,7 +161,7 @@ class MeshFacts:
             return False
         places = np.ascontiguousarray(self.points.T, np.float64)
         a, b, c = (places[:, surface.triangles[:, k]] for k in range(3))
-        normals = _cross(b - a, c - a)
+        normals = cross_columns(b - a, c - a)
         face, far = surface.neighbours
         across = normals[:, face]
         height = (across * (places[:, far] - a[:, face])).sum(axis=0)
@@ -166,26 +177,42 @@ class MeshBook:
     """Everything looked at, for one snapshot."""
 
     by_prim: dict[str, MeshFacts] = field(default_factory=dict)
-    by_content: dict[tuple[Key, Key, Key], MeshFacts] = field(default_factory=dict)
-    forms: dict[tuple[Key, Key], Form] = field(default_factory=dict)
+    by_sketch: dict[tuple[int, Sketch], MeshFacts] = field(default_factory=dict)
+    """The first mesh with a sketch."""
+    by_content: dict[tuple[int, Sketch, bytes], MeshFacts] = field(default_factory=dict)
+    """All meshes whose sketch is not theirs alone."""
+    forms: dict[tuple[int, int, int, int], Form] = field(default_factory=dict)
+    last: tuple[bytes, bytes, Form] | None = None
 
     def form(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> Form:
-        """The form of these faces, shared by equal ones."""
-        key = (_digest(counts), _digest(indices))
+        """The form of these faces, shared by equal ones; meshes that follow each other are often alike."""
+        c, i = counts.tobytes(), indices.tobytes()
+        if self.last is not None and self.last[1] == i and self.last[0] == c:
+            return self.last[2]
+        key = (len(c), hash(c), len(i), hash(i))
         found = self.forms.get(key)
         if found is None:
             found = self.forms[key] = Form(counts, indices)
+        self.last = (c, i, found)
         return found
 
     def facts(self, points: Any, counts: Any, indices: Any) -> MeshFacts:
-        """Facts from raw arrays, shared by equal ones."""
+        """Facts from raw arrays, shared by equal ones.
+
+        Points are digested only where a second mesh has the same sketch.
+        """
         p, c, i = as_floats(points, 3), as_ints(counts), as_ints(indices)
         form = self.form(c, i)
-        key = (_digest(p), (id(form), 0), (0, 0))
-        found = self.by_content.get(key)
-        if found is None:
-            found = self.by_content[key] = MeshFacts(p, form, self)
-        return found
+        look = (id(form), sketch_points(p))
+        first = self.by_sketch.get(look)
+        if first is None:
+            first = self.by_sketch[look] = MeshFacts(p, form, self)
+            return first
+        self.by_content.setdefault((*look, first.digest), first)
+        key = (*look, digest_points(p))
+        if key not in self.by_content:
+            self.by_content[key] = MeshFacts(p, form, self)
+        return self.by_content[key]
 
 
 def as_ints(value: Any) -> npt.NDArray[Any]:
@@ -208,8 +235,17 @@ def as_floats(value: Any, width: int) -> npt.NDArray[Any]:
     return np.zeros((0, width), np.float32)
 
 
-def _digest(array: npt.NDArray[Any]) -> Key:
-    return len(array), hash(array.tobytes())
+def sketch_points(points: npt.NDArray[Any]) -> Sketch:
+    """What is cheap to compare."""
+    count = len(points)
+    if not count:
+        return 0, b"", b"", b""
+    return count, points[0].tobytes(), points[count // 2].tobytes(), points[-1].tobytes()
+
+
+def digest_points(points: npt.NDArray[Any]) -> bytes:
+    """A digest of all points."""
+    return hashlib.blake2b(points.tobytes(), digest_size=16).digest()
 
 
 def read_mesh(node: Node, snapshot: Snapshot) -> MeshFacts:
@@ -220,6 +256,12 @@ def read_mesh(node: Node, snapshot: Snapshot) -> MeshFacts:
         arrays = (node.value(name) for name in ("points", "faceVertexCounts", "faceVertexIndices"))
         found = book.by_prim[node.path] = book.facts(*arrays)
     return found
+
+
+def sketch_mesh(node: Node, snapshot: Snapshot) -> Sketch:
+    """A sketch of the points; meshes that were read already are not read again."""
+    known = snapshot.shared("meshes", lambda _: MeshBook()).by_prim.get(node.path)
+    return sketch_points(known.points if known is not None else as_floats(node.value("points"), 3))
 
 
 def make_facts(points: Any, counts: Any, indices: Any) -> MeshFacts:
@@ -268,7 +310,7 @@ def _find_problem(points: npt.NDArray[Any], form: Form) -> str:
     return ""
 
 
-def _cross(a: Floats, b: Floats) -> Floats:
+def cross_columns(a: Floats, b: Floats) -> Floats:
     """Cross products of vectors in columns: a third of the time of ``np.cross``."""
     return np.stack(
         (

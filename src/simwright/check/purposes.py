@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
 
 
+_ONLY = {name: frozenset((name,)) for name in ("default", "guide", "proxy", "render")}
+
+
 def find_purposes(node: Node, snapshot: Snapshot) -> frozenset[str]:
     """Purposes a prim has by an opinion on itself or above, "" for none.
 
@@ -33,7 +36,7 @@ def _find(node: Node, snapshot: Snapshot, book: dict[int, frozenset[str]]) -> fr
             break
         own = here.authored("purpose") if "Imageable" in here.bases else None
         if isinstance(own, str) and own:
-            known = book[id(here)] = frozenset((own,))
+            known = book[id(here)] = _ONLY.get(own) or frozenset((own,))
             break
         trail.append(here)
         if here.parent is None and here.in_prototype:

@@ -13,16 +13,15 @@ if TYPE_CHECKING:
 
 def read_authored(node: Node, name: str) -> Any:
     """An authored value; the first sample where it is only time-sampled."""
-    attribute = node.prim.GetAttribute(name)
-    if not attribute or not attribute.HasAuthoredValue():
-        return None
-    value = attribute.Get()
-    return attribute.Get(Usd.TimeCode.EarliestTime()) if value is None else value
+    value = node.authored(name)
+    return node.authored(name, Usd.TimeCode.EarliestTime()) if value is None else value
 
 
 def read_number(node: Node, name: str) -> float | None:
     """An authored number; None where there is none, or something else."""
     value = read_authored(node, name)
+    if type(value) is float:
+        return value
     return float(value) if isinstance(value, int | float) else None
 
 

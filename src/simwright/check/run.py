@@ -12,8 +12,9 @@ from typing import Any
 from pxr import Sdf
 
 from simwright.check import rules as rules_package
-from simwright.check.rule import Finding, Rule
-from simwright.check.snapshot import Node, Snapshot
+from simwright.check.collector import pause_collector
+from simwright.check.rule import Check, Finding, Rule
+from simwright.check.snapshot import Node, PrimKind, Snapshot
 from simwright.check.types import find_bases
 from simwright.core.diag import Diagnostic, Level, Where, declare
 from simwright.core.registry import Registry
@@ -63,7 +64,11 @@ class Runner:
 
     def run(self) -> list[Diagnostic]:
         """Everything the rules find, in no particular order."""
-        snapshot = self.snapshot
+        with pause_collector():
+            self._run(self.snapshot)
+        return self.found
+
+    def _run(self, snapshot: Snapshot) -> None:
         for rule in self._subscribed("stage"):
             self._collect(rule, snapshot)
         layer_rules = self._subscribed("layer")
@@ -72,18 +77,22 @@ class Runner:
                 for rule in layer_rules:
                     self._collect(rule, facts, snapshot, layer=facts.layer)
         plan = self._plan()
-        for node in snapshot.nodes:
-            for rule in plan[node.type, node.apis]:
-                self._collect(rule, node, snapshot)
-        return self.found
+        for node in snapshot.nodes:  # the hot loop: most checks find nothing
+            for rule, check in plan[node.sort.kind]:
+                try:
+                    for finding in check(node, snapshot) or ():
+                        self.found.append(self._make_diagnostic(rule, finding, node, None))
+                except Exception as error:  # noqa: BLE001 - as in _collect
+                    self._note_crash(rule, error)
 
     def _subscribed(self, subject: str) -> list[Rule]:
         return [rule for rule in self.rules if subject in rule.on]
 
-    def _plan(self) -> dict[tuple[str, tuple[str, ...]], list[Rule]]:
+    def _plan(self) -> dict[PrimKind, list[tuple[Rule, Check]]]:
         """For every kind of prim on the stage, the rules that want it."""
+        rules = [rule for rule in self.rules if not {"stage", "layer"}.issuperset(rule.on)]
         return {
-            kind: [rule for rule in self.rules if any(_wants(topic, *kind) for topic in rule.on)]
+            kind: [(rule, rule.check) for rule in rules if any(_wants(topic, *kind) for topic in rule.on)]
             for kind in self.snapshot.kinds()
         }
 
@@ -92,9 +101,12 @@ class Runner:
             for finding in rule.check(*subject) or ():
                 self.found.append(self._make_diagnostic(rule, finding, subject[0], layer))
         except Exception as error:  # noqa: BLE001 - a crash of one rule is one finding, the rest goes on
-            if rule.code not in self._crashed:
-                self._crashed.add(rule.code)
-                self.found.append(self._make_crash(rule, error))
+            self._note_crash(rule, error)
+
+    def _note_crash(self, rule: Rule, error: Exception) -> None:
+        if rule.code not in self._crashed:
+            self._crashed.add(rule.code)
+            self.found.append(self._make_crash(rule, error))
 
     def _make_diagnostic(
         self, rule: Rule, finding: Finding, subject: Any, layer: Sdf.Layer | None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pxr import Sdf, Tf, Usd, UsdGeom
 
+from simwright.check.collector import pause_collector
 from simwright.check.settings import Settings
 from simwright.check.types import find_bases, find_heads
 
@@ -28,11 +29,35 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PrimKind: TypeAlias = tuple[str, tuple[str, ...]]
 """Type name and applied APIs."""
+_ABSENT: Any = object()
 
 INTERFACE_APIS = ("RosTopicAPI", "RosServiceAPI", "RosActionAPI")
 
 _LIVE = Usd.PrimIsActive & Usd.PrimIsDefined & ~Usd.PrimIsAbstract
 """Prims that count, loaded or not: without IsLoaded a payload root does not end the walk."""
+
+
+class _Said:
+    """Names of all properties that any layer mentions; None while nobody knows."""
+
+    __slots__ = ("names",)
+
+    def __init__(self) -> None:
+        self.names: frozenset[str] | None = None
+
+
+class _Sort:
+    """What prims of one type with the same APIs have in common."""
+
+    __slots__ = ("bases", "fallbacks", "heads", "kind", "said")
+
+    def __init__(self, kind: PrimKind, said: _Said) -> None:
+        self.kind = kind
+        self.bases = find_bases(kind[0])
+        self.heads = find_heads(kind[1])
+        self.said = said
+        self.fallbacks: dict[str, Any] = {}
+        """Values of attributes by the schemas alone, as far as asked for."""
 
 
 class Node:
@@ -54,17 +79,19 @@ class Node:
         "path",
         "prim",
         "prototype",
+        "sort",
         "type",
         "users",
     )
 
-    def __init__(self, prim: Usd.Prim, path: str, kind: PrimKind, parent: Node | None) -> None:
+    def __init__(self, prim: Usd.Prim, path: str, name: str, sort: _Sort, parent: Node | None) -> None:
         self.prim = prim
         self.path = path
-        self.name: str = prim.GetName()
-        self.type, self.apis = kind
-        self.bases = find_bases(self.type)
-        self.heads = find_heads(self.apis)
+        self.name = name
+        self.sort = sort
+        self.type, self.apis = sort.kind
+        self.bases = sort.bases
+        self.heads = sort.heads
         self.parent = parent
         self.children: list[Node] = []
         self.in_prototype = False
@@ -84,20 +111,49 @@ class Node:
         """Is the prim's type ``schema`` or derived from it (``Xformable``, ``PhysicsJoint`` ...)?"""
         return schema in self.bases
 
+    def may_say(self, name: str) -> bool:
+        """May the prim have an opinion on a property of this name?  False is certain: no layer mentions it."""
+        names = self.sort.said.names
+        return names is None or name in names
+
     def authored(self, name: str, time: Usd.TimeCode | None = None) -> Any:
         """Value of an attribute that has an authored, unblocked opinion, else None."""
-        attribute = self.prim.GetAttribute(name)
-        if not attribute or not attribute.HasAuthoredValue():
+        names = self.sort.said.names
+        if names is not None and name not in names:
             return None
-        return attribute.Get() if time is None else attribute.Get(time)
+        attribute = self.prim.GetAttribute(name)
+        if not attribute:
+            return None
+        if time is not None:
+            return attribute.Get(time) if attribute.HasAuthoredValue() else None
+        value = attribute.Get()
+        if value is None:
+            return None
+        # a value that is not the fallback is authored; asking would cost as much as reading
+        if value != self._fallback(name) and value == value:  # noqa: PLR0124 - nan may be the fallback
+            return value
+        return value if attribute.HasAuthoredValue() else None
 
     def value(self, name: str) -> Any:
         """Value of an attribute, the schema's fallback included, else None."""
-        attribute = self.prim.GetAttribute(name)
-        return attribute.Get() if attribute else None
+        names = self.sort.said.names
+        if names is None or name in names:
+            attribute = self.prim.GetAttribute(name)
+            return attribute.Get() if attribute else None
+        return self._fallback(name)
+
+    def _fallback(self, name: str) -> Any:
+        """The schemas' value of an attribute."""
+        fallbacks = self.sort.fallbacks
+        found = fallbacks.get(name, _ABSENT)
+        if found is _ABSENT:
+            found = fallbacks[name] = self.prim.GetPrimDefinition().GetAttributeFallbackValue(name)
+        return found
 
     def targets(self, name: str) -> list[Sdf.Path]:
         """Forwarded targets of a relationship, empty where there is none."""
+        if not self.may_say(name):
+            return []
         relationship = self.prim.GetRelationship(name)
         if not relationship:
             return []
@@ -114,6 +170,8 @@ class Node:
 
     def has_targets_authored(self, name: str) -> bool:
         """Does the relationship have an authored opinion (an empty list counts)?"""
+        if not self.may_say(name):
+            return False
         relationship = self.prim.GetRelationship(name)
         return bool(relationship and relationship.HasAuthoredTargets())
 
@@ -154,13 +212,17 @@ class Snapshot:
         self.root_layer: Sdf.Layer = stage.GetRootLayer()
         self.nodes: list[Node] = []
         self._by_path: dict[str, Node] = {}
-        self._kinds: dict[PrimKind, PrimKind] = {}
+        self._said = _Said()
+        self._sorts: dict[PrimKind, _Sort] = {}
+        self._sort_by_own: dict[PrimKind, _Sort] = {}
         self._shared: dict[str, Any] = {}
-        self._gather()
+        with pause_collector():
+            self._gather()
 
     # -- gathering
 
     def _gather(self) -> None:
+        self._has_instances = bool(self.stage.GetPrototypes())
         shown: dict[str, str] = {}
         instances: list[tuple[Node, str]] = []
         for prim in self.stage.GetPseudoRoot().GetFilteredChildren(_LIVE):
@@ -189,34 +251,40 @@ class Snapshot:
         first: Node | None = None
         prefix = root.GetPath().pathString if in_prototype else ""
         stand_in = shown.get(prefix, "")
-        at: dict[str, Node] = {}
+        at = {} if in_prototype else self._by_path
         for prim in Usd.PrimRange(root, _LIVE):
             own: str = prim.GetPath().pathString
             path = stand_in + own[len(prefix) :] if in_prototype else own
-            above = at.get(own.rpartition("/")[0], parent)
-            node = Node(prim, path, self._kind_of(prim), above)
+            holder, _, name = own.rpartition("/")
+            above = at.get(holder, parent)
+            node = Node(prim, path, name, self._sort_of(prim), above)
             node.in_prototype = in_prototype
             if above is not None:
                 above.children.append(node)
             at[own] = node
             self.nodes.append(node)
-            self._by_path.setdefault(own, node)
-            self._by_path.setdefault(path, node)
-            if prim.IsInstance():
+            if in_prototype:
+                self._by_path.setdefault(own, node)
+                self._by_path.setdefault(path, node)
+            if self._has_instances and prim.IsInstance():
                 instances.append((node, prim.GetPrototype().GetPath().pathString))
             first = first or node
         assert first is not None, "a walk starts at a live prim"
         return first
 
-    def _kind_of(self, prim: Usd.Prim) -> PrimKind:
-        """Type and APIs, one shared tuple per combination.
+    def _sort_of(self, prim: Usd.Prim) -> _Sort:
+        """Type and APIs, one shared object per combination.
 
         ``GetPrimTypeInfo`` and not ``GetAppliedSchemas``: the latter leaves out unregistered schemas.
         """
         info = prim.GetPrimTypeInfo()
-        applied = (*prim.GetAppliedSchemas(), *info.GetAppliedAPISchemas())
-        kind = (info.GetTypeName(), tuple(dict.fromkeys(applied)))
-        return self._kinds.setdefault(kind, kind)
+        own = (info.GetTypeName(), tuple(info.GetAppliedAPISchemas()))
+        found = self._sort_by_own.get(own)
+        if found is None:  # built-in APIs follow from what the prim itself has
+            kind = (own[0], tuple(dict.fromkeys((*prim.GetAppliedSchemas(), *own[1]))))
+            found = self._sorts.get(kind) or _Sort(kind, self._said)
+            self._sort_by_own[own] = self._sorts[kind] = found
+        return found
 
     # -- looking things up
 
@@ -232,13 +300,20 @@ class Snapshot:
 
     def kinds(self) -> Iterator[PrimKind]:
         """Every combination of type and APIs on the stage."""
-        return iter(self._kinds)
+        return iter(self._sorts)
 
     @cached_property
     def default_node(self) -> Node | None:
         """The default prim, if it is authored and live."""
         prim = self.stage.GetDefaultPrim()
         return self.node(prim.GetPath()) if prim else None
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Do :attr:`layers` hold all that is said: no session opinions, no unnamed layers, no value clips?"""
+        walked = {facts.layer for facts in self.layers}
+        used = self.stage.GetUsedLayers(includeClipLayers=True)
+        return self._said.names is not None and all(layer in walked or layer.empty for layer in used)
 
     def having(self, *apis: str) -> list[Node]:
         """Nodes with any of the APIs applied."""
@@ -306,9 +381,12 @@ class Snapshot:
     @cached_property
     def layers(self) -> list[LayerFacts]:
         """Facts of every layer the stage uses (session and anonymous ones aside), the root layer first."""
-        from simwright.check.layers import gather_layers
+        from simwright.check.layers import gather_layers, list_names
 
-        return gather_layers(self)
+        with pause_collector():
+            facts = gather_layers(self)
+        self._said.names = list_names(self.stage, facts)
+        return facts
 
     @cached_property
     def graph(self) -> JointGraph:
@@ -335,7 +413,9 @@ class Snapshot:
             self.stage.GetPathResolverContext(),
             Usd.Stage.LoadNone,
         )
-        return Snapshot(stage, self.settings, path=self.path)
+        found = Snapshot(stage, self.settings, path=self.path)
+        found._said.names = self._said.names  # without payloads there are less layers, never others
+        return found
 
     @cached_property
     def folder(self) -> Path | None:

@@ -18,7 +18,7 @@ def join_words(words: Sequence[str]) -> str:
 
 def tally_domains(opinions: Iterable[Opinion]) -> str:
     """``12 physics and 3 ros opinions``; vendors by their names."""
-    counts = Counter(opinion.vendor or opinion.domain.value for opinion in opinions)
+    counts = Counter(opinion.vendor or opinion.domain for opinion in opinions)
     words = join_words([f"{count} {name}" for name, count in counts.most_common()])
     return f"{words} {'opinion' if counts.total() == 1 else 'opinions'}"
 

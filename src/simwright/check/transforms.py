@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pxr import Tf, Usd
 
+from simwright.check.owners import find_owners
 from simwright.usd.silence import capture
 from simwright.usd.xform import Transform, convert_matrix, read_local, split_matrix
 
@@ -92,12 +93,13 @@ class TransformBook:
     """Stacks read so far, and the prims with ops of the kinds that rules ask for."""
 
     stacks: dict[int, OpStack] = field(default_factory=dict)
-    parsed: dict[str, OpStack] = field(default_factory=dict)
+    parsed: dict[tuple[str, ...], OpStack] = field(default_factory=dict)
+    last: tuple[Any, OpStack] | None = None
     matrices: list[tuple[Node, XformOp]] = field(default_factory=list)
     eulers: list[tuple[Node, XformOp]] = field(default_factory=list)
     scales: list[tuple[Node, XformOp]] = field(default_factory=list)
     suffixed: list[tuple[Node, XformOp]] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
+    names: frozenset[str] = frozenset()
     """Names of prims that a layer gives ops other than translate and orient."""
     renamed: bool = False
     """Some of those prims have another name on the stage."""
@@ -226,16 +228,8 @@ def _gather(snapshot: Snapshot) -> TransformBook:
 
 def _find_names(book: TransformBook, snapshot: Snapshot) -> None:
     """Names of prims with unusual ops; a prim keeps its name unless an arc leads to it or it is relocated."""
-    owners = {
-        path.GetPrimPath().StripAllVariantSelections()
-        for facts in snapshot.layers
-        for path in facts.other_ops
-    }
-    book.names = {path.name for path in owners}
-    if owners:
-        targets = {arc.target for facts in snapshot.layers for arc in facts.arcs}
-        moved = any(facts.layer.HasRelocates() for facts in snapshot.layers)
-        book.renamed = moved or any(path.IsRootPrimPath() or path in targets for path in owners)
+    paths = (path for facts in snapshot.layers for path in facts.other_ops)
+    book.names, book.renamed = find_owners(paths, snapshot)
 
 
 def _may_scale(node: Node, snapshot: Snapshot) -> bool:
@@ -255,13 +249,20 @@ def _read_stack(node: Node, book: TransformBook) -> OpStack:
 
 
 def _read_order(node: Node, book: TransformBook) -> OpStack:
+    if not node.may_say(ORDER):
+        return NO_OPS
     order = node.prim.GetAttribute(ORDER).Get()
     if not order:
         return NO_OPS
-    text = str(order)
-    if text not in book.parsed:
-        book.parsed[text] = parse_order([str(token) for token in order])
-    return book.parsed[text]
+    # most prims say the same, and tokens are slow to take out of the array
+    if book.last is not None and book.last[0] == order:
+        return book.last[1]
+    tokens = tuple(order)
+    found = book.parsed.get(tokens)
+    if found is None:
+        found = book.parsed[tokens] = parse_order([str(token) for token in tokens])
+    book.last = (order, found)
+    return found
 
 
 def parse_order(tokens: list[str]) -> OpStack:

@@ -28,19 +28,27 @@ def vec3(x: VectorLike | float = 0.0, y: float = 0.0, z: float = 0.0) -> Array:
     return np.array(x, dtype=np.float64).reshape(3)
 
 
+def _numbers(values: VectorLike) -> list[float]:
+    """As Python floats, which small formulas are fastest with."""
+    if isinstance(values, np.ndarray):
+        numbers: list[float] = values.tolist()
+        return numbers
+    return [float(v) for v in values]
+
+
 def quat_normalize(q: VectorLike) -> Array:
     """Unit quaternion; the zero quaternion becomes identity."""
-    values = np.asarray(q, dtype=np.float64)
-    norm = math.sqrt(float(values @ values))
+    w, x, y, z = _numbers(q)
+    norm = math.sqrt(w * w + x * x + y * y + z * z)
     if norm < 1e-300 or not math.isfinite(norm):
         return np.array(IDENTITY_QUAT)
-    return values / norm
+    return np.array((w / norm, x / norm, y / norm, z / norm))
 
 
 def quat_multiply(a: VectorLike, b: VectorLike) -> Array:
     """Hamilton product ``a * b`` (rotate by ``b`` first)."""
-    aw, ax, ay, az = (float(v) for v in a)
-    bw, bx, by, bz = (float(v) for v in b)
+    aw, ax, ay, az = _numbers(a)
+    bw, bx, by, bz = _numbers(b)
     return np.array(
         (
             aw * bw - ax * bx - ay * by - az * bz,
@@ -58,12 +66,15 @@ def quat_conjugate(q: VectorLike) -> Array:
 
 def quat_rotate(q: VectorLike, v: VectorLike) -> Array:
     """Rotate vectors (``(3,)`` or ``(n, 3)``) by a unit quaternion."""
-    return np.asarray(v, dtype=np.float64) @ matrix_from_quat(q).T
+    vectors = np.asarray(v, dtype=np.float64)
+    if vectors.ndim == 1:
+        return np.array(_rotate(_numbers(q), vectors.tolist()))
+    return vectors @ matrix_from_quat(q).T
 
 
 def matrix_from_quat(q: VectorLike) -> Array:
     """3x3 rotation matrix of a unit quaternion."""
-    w, x, y, z = (float(v) for v in q)
+    w, x, y, z = _numbers(q)
     return np.array(
         (
             (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
@@ -95,6 +106,39 @@ def quat_from_matrix(m: npt.NDArray[Any]) -> Array:
         )
     q = quat_normalize(q)
     return -q if q[0] < 0 else q
+
+
+def matrices_from_quats(q: npt.NDArray[Any]) -> Array:
+    """``(n, 3, 3)`` rotation matrices of ``(n, 4)`` unit quaternions."""
+    w, x, y, z = np.asarray(q, dtype=np.float64).T
+    m = np.empty((len(q), 3, 3))
+    m[:, 0, 0], m[:, 0, 1], m[:, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
+    m[:, 1, 0], m[:, 1, 1], m[:, 1, 2] = 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)
+    m[:, 2, 0], m[:, 2, 1], m[:, 2, 2] = 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)
+    return m
+
+
+def quats_from_matrices(m: npt.NDArray[Any]) -> Array:
+    """``(n, 4)`` unit quaternions (w >= 0) of ``(n, 3, 3)`` rotation matrices (see :func:`quat_from_matrix`)."""
+    m = np.asarray(m, dtype=np.float64)
+    a, b, c = m[:, 0, 0], m[:, 1, 1], m[:, 2, 2]
+    x, y, z = m[:, 2, 1] - m[:, 1, 2], m[:, 0, 2] - m[:, 2, 0], m[:, 1, 0] - m[:, 0, 1]
+    xy, xz, yz = m[:, 0, 1] + m[:, 1, 0], m[:, 0, 2] + m[:, 2, 0], m[:, 1, 2] + m[:, 2, 1]
+    rows = np.array(
+        (
+            (1 + a + b + c, x, y, z),
+            (x, 1 + a - b - c, xy, xz),
+            (y, xy, 1 - a + b - c, yz),
+            (z, xz, yz, 1 - a - b + c),
+        )
+    )
+    largest = np.argmax((a + b + c, a, b, c), axis=0)
+    q = np.ascontiguousarray(rows[largest, :, np.arange(len(m))])
+    norm = np.sqrt(np.einsum("ij,ij->i", q, q))
+    lost = (norm < 1e-300) | ~np.isfinite(norm)
+    q /= np.where(lost, 1.0, norm)[:, None]
+    q[lost] = IDENTITY_QUAT
+    return np.where(q[:, :1] < 0.0, -q, q)
 
 
 def quat_from_axis_angle(axis: VectorLike, angle: float) -> Array:
@@ -206,15 +250,26 @@ class Pose:
         return m
 
     def __matmul__(self, other: Pose) -> Pose:
-        return Pose(self.p + quat_rotate(self.q, other.p), quat_normalize(quat_multiply(self.q, other.q)))
+        # plain numbers: for single poses they are several times faster than small arrays
+        x, y, z = self.p.tolist()
+        dx, dy, dz = _rotate(self.q.tolist(), other.p.tolist())
+        product = quat_normalize(quat_multiply(self.q.tolist(), other.q.tolist()))
+        return Pose(np.array((x + dx, y + dy, z + dz)), product)
 
     def __invert__(self) -> Pose:
-        q = quat_conjugate(self.q)
-        return Pose(-quat_rotate(q, self.p), q)
+        w, x, y, z = self.q.tolist()
+        dx, dy, dz = _rotate((w, -x, -y, -z), self.p.tolist())
+        return Pose(np.array((-dx, -dy, -dz)), np.array((w, -x, -y, -z)))
 
     def apply(self, points: VectorLike) -> Array:
         """Transform points ``(3,)`` or ``(n, 3)``."""
         return quat_rotate(self.q, points) + self.p
+
+    def move(self, point: Sequence[float]) -> tuple[float, float, float]:
+        """One point as plain numbers: faster than :meth:`apply` where there is only one."""
+        x, y, z = self.p.tolist()
+        dx, dy, dz = _rotate(self.q.tolist(), point)
+        return x + dx, y + dy, z + dz
 
     def is_identity(self, tolerance: float = 0.0) -> bool:
         """Is it the identity, up to ``tolerance`` in each component?"""
@@ -229,6 +284,17 @@ class Pose:
 
     def __repr__(self) -> str:
         return f"Pose(p={self.p.tolist()}, q={self.q.tolist()})"
+
+
+def _rotate(q: Sequence[float], v: Sequence[float]) -> tuple[float, float, float]:
+    """One vector turned by a unit quaternion, with the terms of :func:`matrix_from_quat`."""
+    w, x, y, z = q
+    a, b, c = v
+    return (
+        (1 - 2 * (y * y + z * z)) * a + 2 * (x * y - w * z) * b + 2 * (x * z + w * y) * c,
+        2 * (x * y + w * z) * a + (1 - 2 * (x * x + z * z)) * b + 2 * (y * z - w * x) * c,
+        2 * (x * z - w * y) * a + 2 * (y * z + w * x) * b + (1 - 2 * (x * x + y * y)) * c,
+    )
 
 
 def _frozen(values: Sequence[float]) -> Array:

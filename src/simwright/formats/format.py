@@ -16,6 +16,7 @@ from simwright.core.diag import Reporter
 from simwright.core.packages import PackageMap
 from simwright.core.registry import import_object
 from simwright.model.asset import Asset
+from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,16 @@ class ReadOptions:
     """What a reader may be told.
 
     ``packages`` resolve ``package://`` addresses; ``arguments`` are xacro arguments; ``variants`` selects
-    USD variants (``{set: name}``); ``time`` is the USD time code to read at, None for the default.
+    USD variants (``{set: name}``); ``time`` is the USD time code to read at, None for the default;
+    ``resolvers`` are the solvers whose USD attributes count, the first before the second (names or
+    ``SchemaResolver`` objects; Newton alone would be ``("newton",)``, none at all ``()``).
     """
 
     packages: PackageMap = field(default_factory=PackageMap)
     arguments: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, str] = field(default_factory=dict)
     time: float | None = None
+    resolvers: tuple[str | SchemaResolver, ...] = DEFAULT_ORDER
 
 
 Reader: TypeAlias = Callable[[Path, ReadOptions, Reporter], Asset]

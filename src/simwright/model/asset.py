@@ -23,6 +23,7 @@ from simwright.model.geometry import Approximation, Geometry
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Drive, Equality, Gear, Joint, Mimic, Tendon, TendonPoint
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb
+from simwright.model.origins import Origins
 from simwright.model.ros import Controller, Interface, RosContext
 
 
@@ -32,7 +33,7 @@ class Body:
 
     ``inertial`` None means that mass follows from the shapes.  ``scope`` is the nested model it belongs to
     (SDF), ``path`` the prim path or element path in the source.  Velocities are in the asset frame
-    [m/s, rad/s].
+    [m/s, rad/s]; dampings say how fast they decay [1/s], None means "not said".
     """
 
     name: str
@@ -44,6 +45,8 @@ class Body:
     linear_velocity: Array | None = None
     angular_velocity: Array | None = None
     density: float | None = None
+    linear_damping: float | None = None
+    angular_damping: float | None = None
     scope: str = ""
     path: str = ""
     source: Where = NOWHERE
@@ -54,7 +57,8 @@ class Shape:
     """A geometry placed on a body (or the world), seen, touched or both.
 
     ``scale`` multiplies the geometry's own size.  ``mass`` and ``density`` are overrides for mass
-    computation; ``margin`` and ``gap`` contact distances [m]; ``group`` an opaque display group.
+    computation; ``margin`` and ``gap`` contact distances [m]; ``group`` an opaque display group;
+    ``settings`` are further solver values by resolver key, SI (``ke``, ``kd``, ``mass_model`` ...).
     """
 
     name: str
@@ -77,6 +81,7 @@ class Shape:
     group: int | None = None
     category_bits: int | None = None
     collide_bits: int | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
     path: str = ""
     source: Where = NOWHERE
 
@@ -277,7 +282,11 @@ ELEMENT_LISTS = (
 
 @dataclass(slots=True, eq=False)
 class Asset:
-    """A robot, a prop or a whole scene, free of any file format."""
+    """A robot, a prop or a whole scene, free of any file format.
+
+    ``origins`` tells, by element path and resolver key, which schema attribute decided a value and which
+    authored values lost; only what was chosen among several schemas (OpenUSD) has an entry.
+    """
 
     name: str
     bodies: list[Body] = field(default_factory=list)
@@ -305,6 +314,7 @@ class Asset:
     environment: Environment = field(default_factory=Environment)
     provenance: Provenance = field(default_factory=Provenance)
     extras: Extras = field(default_factory=Extras)
+    origins: Origins = field(default_factory=dict)
 
     def body(self, name: str) -> Body:
         """The body called ``name``; KeyError if there is none."""
@@ -330,6 +340,7 @@ class Asset:
         twin = _copy_element(self)
         twin.environment = _copy_element(self.environment)
         twin.provenance = _copy_element(self.provenance)
+        twin.origins = {path: dict(entries) for path, entries in self.origins.items()}
         twin.extras = Extras(
             {
                 space: {element: dict(attributes) for element, attributes in elements.items()}

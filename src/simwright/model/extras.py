@@ -63,7 +63,10 @@ class CustomAttribute:
     """A user-declared per-element array (Newton's custom attributes).
 
     ``assignment`` is model, state, control or contact; ``frequency`` names the element it counts over
-    (body, shape, joint, joint_dof, joint_coord, articulation, once, world).
+    (body, shape, joint, joint_dof, joint_coord, articulation, once, world).  ``type`` is bool, int (32 bit),
+    int64, float, string, vec2-4, ivec2-4, quat (w, x, y, z) or mat2-4 (rows), with ``[]`` for an array.
+    ``values`` has what elements say by name, per joint a list for joint_dof and joint_coord; the others have
+    the default, which is the one value where it is said once.
     """
 
     name: str

@@ -8,15 +8,13 @@ listed: no engine lets a body touch itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations, product
-from typing import TypeVar
+from itertools import chain, combinations, combinations_with_replacement, product
 
 from simwright.model.asset import Articulation, Asset, CollisionGroup, Shape
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import Tree, build_tree
 
 Pair = tuple[str, str]
-Key = TypeVar("Key")
 
 
 def find_filtered_pairs(asset: Asset, tree: Tree | None = None) -> set[Pair]:
@@ -27,7 +25,7 @@ def find_filtered_pairs(asset: Asset, tree: Tree | None = None) -> set[Pair]:
     for shape in colliders:
         by_body.setdefault(shape.body, []).append(shape)
     tree = tree or build_tree(asset)
-    found = {
+    return {
         (a.name, b.name) if place[a.name] < place[b.name] else (b.name, a.name)
         for source in (
             _pair_joined(asset, by_body),
@@ -39,7 +37,6 @@ def find_filtered_pairs(asset: Asset, tree: Tree | None = None) -> set[Pair]:
         for a, b in source
         if a is not b and (a.body != b.body or not a.body)
     }
-    return found
 
 
 def _pair_joined(asset: Asset, by_body: dict[str, list[Shape]]) -> Iterator[tuple[Shape, Shape]]:
@@ -68,7 +65,9 @@ def list_articulated(asset: Asset, articulation: Articulation, tree: Tree) -> li
         for body in asset.bodies
         if body.name == articulation.root or body.path == articulation.path or body.path.startswith(below)
     }
-    roots |= {component[j.child] for j in asset.joints if j.path == articulation.path and j.child in component}
+    roots |= {
+        component[j.child] for j in asset.joints if j.path == articulation.path and j.child in component
+    }
     return [body.name for body in asset.bodies if component[body.name] in roots]
 
 
@@ -91,35 +90,36 @@ def _pair_filtered(
 
 
 def _pair_grouped(groups: list[CollisionGroup], colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
-    """Members of groups that filter each other; a shape in no group is filtered by inverted groups alone."""
-    if not groups:
-        return
+    """Members of groups that filter each other; a shape in no group is filtered by inverted groups alone.
+
+    Groups that merge act as one.  Only what is filtered is looked at, so a thousand groups cost no more than
+    the pairs they make.
+    """
     key = {group.name: f"merge {group.merge}" if group.merge else group.name for group in groups}
     filtered: dict[str, set[str]] = {}
     inverted: set[str] = set()
-    memberships: dict[str, set[str]] = {}
+    named: dict[str, set[str]] = {}
     for group in groups:
         own = key[group.name]
         filtered.setdefault(own, set()).update(key[name] for name in group.filtered if name in key)
         if group.inverted:
             inverted.add(own)
         for member in group.members:
-            memberships.setdefault(member, set()).add(own)
-
-    def ignores(a: str, b: str) -> bool:
-        return (b in filtered[a]) != (a in inverted)
-
-    classes: dict[frozenset[str], list[Shape]] = {}
-    for shape in colliders:
-        own_groups = memberships.get(shape.name, set()) | memberships.get(shape.body, set())
-        classes.setdefault(frozenset(own_groups), []).append(shape)
-    for (groups_a, shapes_a), (groups_b, shapes_b) in _pair_up(classes.items()):
-        if groups_a and groups_b:
-            apart = any(ignores(a, b) or ignores(b, a) for a, b in product(groups_a, groups_b))
+            named.setdefault(member, set()).add(own)
+    members: dict[str, list[Shape]] = {}
+    memberships = [
+        (shape, named.get(shape.name, set()) | named.get(shape.body, set())) for shape in colliders
+    ]
+    for shape, belongs in memberships:
+        for own in belongs:
+            members.setdefault(own, []).append(shape)
+    for own, shapes in members.items():
+        others: Iterable[Shape]
+        if own in inverted:
+            others = [s for s, belongs in memberships if not belongs or belongs - filtered[own]]
         else:
-            apart = bool((groups_a | groups_b) & inverted)
-        if apart:
-            yield from product(shapes_a, shapes_b)
+            others = chain.from_iterable(members.get(other, ()) for other in filtered[own])
+        yield from product(shapes, others)
 
 
 def _pair_masked(colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
@@ -129,14 +129,6 @@ def _pair_masked(colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
         category = 1 if shape.category_bits is None else shape.category_bits
         collide = 1 if shape.collide_bits is None else shape.collide_bits
         classes.setdefault((category, collide), []).append(shape)
-    for (bits_a, shapes_a), (bits_b, shapes_b) in _pair_up(classes.items()):
+    for (bits_a, shapes_a), (bits_b, shapes_b) in combinations_with_replacement(classes.items(), 2):
         if not (bits_a[0] & bits_b[1] or bits_b[0] & bits_a[1]):
             yield from product(shapes_a, shapes_b)
-
-
-def _pair_up(items: Iterable[tuple[Key, list[Shape]]]) -> Iterator[tuple[tuple[Key, list[Shape]], ...]]:
-    """Every two of the items, and every item with itself."""
-    listed = list(items)
-    for number, first in enumerate(listed):
-        for second in listed[number:]:
-            yield first, second

@@ -9,6 +9,7 @@ matrix ``S = integral of x x^T dV``; inertia is ``trace(S) I - S``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,6 +145,60 @@ def mesh_moments(vertices: npt.NDArray[Any], triangles: Faces) -> Moments:
     center = first / volume
     second = second - volume * np.outer(center, center)
     return Moments(abs(volume), origin + center, second * math.copysign(1.0, volume))
+
+
+MANY_TRIANGLES = 1 << 18
+"""Triangles that are worked on at once by :func:`meshes_moments` [number]."""
+
+
+def meshes_moments(meshes: Sequence[tuple[npt.NDArray[Any], Faces]]) -> list[Moments]:
+    """:func:`mesh_moments` of many meshes; small ones are worked on together, which is much faster."""
+    result: list[Moments] = []
+    batch: list[tuple[npt.NDArray[Any], Faces]] = []
+    total = 0
+    for vertices, triangles in meshes:
+        if batch and total + len(triangles) > MANY_TRIANGLES:
+            result += _batch_moments(batch)
+            batch, total = [], 0
+        batch.append((vertices, triangles))
+        total += len(triangles)
+    return result + _batch_moments(batch)
+
+
+def _batch_moments(meshes: list[tuple[npt.NDArray[Any], Faces]]) -> list[Moments]:
+    if len(meshes) == 1:
+        return [mesh_moments(*meshes[0])]
+    counts = np.array([len(triangles) for _, triangles in meshes], dtype=np.int64)
+    full = np.flatnonzero(counts)
+    result = [NOTHING] * len(meshes)
+    if len(full) == 0:
+        return result
+    counts = counts[full]
+    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
+
+    def add(rows: Array) -> Array:
+        return np.add.reduceat(rows, starts, axis=0)
+
+    used = np.concatenate([meshes[i][0][meshes[i][1]] for i in full.tolist()]).astype(np.float64, copy=False)
+    origin = add(used.sum(axis=1)) / (3.0 * counts)[:, None]
+    used = used - np.repeat(origin, counts, axis=0)[:, None]
+    a, b, c = used[:, 0], used[:, 1], used[:, 2]
+    six_volumes = np.einsum("ij,ij->i", a, np.cross(b, c))
+    volume = add(six_volumes) / 6.0
+    sums = a + b + c
+    first = add(six_volumes[:, None] * sums) / 24.0
+    corners = np.stack((a, b, c, sums), axis=1)
+    second = add(np.einsum("n,nki,nkj->nij", six_volumes, corners, corners)) / 120.0
+    flat = (volume == 0.0) | ~np.isfinite(volume)
+    center = first / np.where(flat, 1.0, volume)[:, None]
+    second = second - volume[:, None, None] * (center[:, :, None] * center[:, None, :])
+    for row, i in enumerate(full.tolist()):
+        if flat[row]:
+            result[i] = Moments(0.0, origin[row], np.zeros((3, 3)))
+        else:
+            size = float(volume[row])
+            result[i] = Moments(abs(size), origin[row] + center[row], second[row] * math.copysign(1.0, size))
+    return result
 
 
 def _polyline_moments(geometry: Polyline) -> Moments:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from simwright.core.diag import NOWHERE, Where
 
@@ -57,7 +57,8 @@ class PhysicsMaterial:
     """Contact behaviour.  None means "not said": each engine's own default applies.
 
     Friction is dimensionless except ``torsional`` and ``rolling`` [m]; ``stiffness`` [N/m] and
-    ``damping`` [N s/m] describe compliant contact; ``density`` [kg/m^3].
+    ``damping`` [N s/m] describe compliant contact; ``density`` [kg/m^3]; ``settings`` are further solver
+    values by resolver key, SI (``kf`` [N s/m], ``ka`` [m], ``priority``, ``weight``).
     """
 
     name: str
@@ -71,4 +72,5 @@ class PhysicsMaterial:
     damping: float | None = None
     friction_combine: str = ""
     restitution_combine: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
     source: Where = NOWHERE

@@ -3,7 +3,7 @@
 
 from simwright.model.origins import Lost, Origin, Resolved
 from simwright.resolve.collect import schema_attrs
-from simwright.resolve.resolve import resolve, resolve_authored
+from simwright.resolve.resolve import Order, resolve
 from simwright.resolve.resolver import (
     DEFAULT_ORDER,
     RESOLVERS,
@@ -21,6 +21,7 @@ __all__ = [
     "DEFAULT_ORDER",
     "RESOLVERS",
     "Lost",
+    "Order",
     "Origin",
     "PrimType",
     "Resolved",
@@ -34,6 +35,5 @@ __all__ = [
     "find_resolver",
     "make_resolvers",
     "resolve",
-    "resolve_authored",
     "schema_attrs",
 ]

@@ -10,72 +10,108 @@ Several keys may be given where one is more general than the other; the first ke
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from simwright.model.origins import Lost, Origin, Resolved
 from simwright.resolve.resolver import SchemaResolver
-from simwright.resolve.table import SI, Authored, PrimType, Row, Scale
+from simwright.resolve.table import SI, Authored, Form, PrimType, Row, Scale
 from simwright.resolve.transforms import UNSET
+
+
+class Order:
+    """Resolvers in order of priority, with the rows of every question looked up once."""
+
+    def __init__(self, resolvers: Sequence[SchemaResolver]) -> None:
+        self.resolvers = tuple(resolvers)
+        self._rows: dict[tuple[PrimType, str | tuple[str, ...]], list[tuple[str, Row]]] = {}
+        self._named: dict[tuple[PrimType, str | tuple[str, ...]], frozenset[str]] = {}
+
+    def resolve(
+        self,
+        authored: Authored,
+        prim: PrimType,
+        keys: str | tuple[str, ...],
+        *,
+        default: Any = None,
+        scale: Scale = SI,
+        angular: bool = False,
+    ) -> Resolved:
+        """The value of a key through all three layers."""
+        found = self.resolve_authored(authored, prim, keys, default=default, scale=scale, angular=angular)
+        if found is not None:
+            return found
+        if default is not None:
+            return Resolved(default, Origin.IMPORTER)
+        for namespace, row in self._find_rows(prim, keys):
+            value = row.read_default(scale, angular=angular)
+            if value is not None:
+                known = None if value is UNSET else value
+                return Resolved(known, Origin.SCHEMA, namespace, row.attribute)
+        return Resolved()
+
+    def resolve_authored(
+        self,
+        authored: Authored,
+        prim: PrimType,
+        keys: str | tuple[str, ...],
+        *,
+        default: Any = None,
+        scale: Scale = SI,
+        angular: bool = False,
+    ) -> Resolved | None:
+        """The first layer only; None where nobody authored anything.
+
+        An authored "use your own default" gives the default, as the importer's.
+        """
+        rows = self._find_rows(prim, keys)
+        if isinstance(authored, dict) and self._named[prim, keys].isdisjoint(authored):
+            return None
+        hits: list[Lost] = []
+        for namespace, row in rows:
+            value = row.read(authored, scale, angular=angular)
+            if value is not None:
+                hits.append(Lost(namespace, row.attribute, value))
+        if not hits:
+            return None
+        (namespace, attribute, value), *rest = hits
+        lost = tuple(hit._replace(value=None) if hit.value is UNSET else hit for hit in rest)
+        if value is UNSET:
+            return Resolved(default, Origin.IMPORTER, namespace, attribute, lost)
+        return Resolved(value, Origin.AUTHORED, namespace, attribute, lost)
+
+    def keys(self, prim: PrimType) -> list[str]:
+        """Every key that any of the resolvers knows for a kind of prim."""
+        return list(dict.fromkeys(key for resolver in self.resolvers for key in resolver.keys(prim)))
+
+    def forms(self) -> dict[str, Form]:
+        """What each attribute of the tables has to hold."""
+        rows = (row for resolver in self.resolvers for row in resolver.rows)
+        return {name: form for row in rows for name, form in row.list_forms()}
+
+    def _find_rows(self, prim: PrimType, keys: str | tuple[str, ...]) -> list[tuple[str, Row]]:
+        place = prim, keys
+        if place not in self._rows:
+            self._rows[place] = [
+                (resolver.name, row)
+                for key in ((keys,) if isinstance(keys, str) else keys)
+                for resolver in self.resolvers
+                for row in resolver.rows_of(prim, key)
+            ]
+            named = (name for _, row in self._rows[place] for name in row.attributes)
+            self._named[place] = frozenset(named)
+        return self._rows[place]
 
 
 def resolve(
     resolvers: Sequence[SchemaResolver],
     authored: Authored,
     prim: PrimType,
-    keys: str | Sequence[str],
+    keys: str | tuple[str, ...],
     *,
     default: Any = None,
     scale: Scale = SI,
     angular: bool = False,
 ) -> Resolved:
-    """The value of a key through all three layers."""
-    keys = (keys,) if isinstance(keys, str) else keys
-    found = resolve_authored(resolvers, authored, prim, keys, default=default, scale=scale, angular=angular)
-    if found is not None:
-        return found
-    if default is not None:
-        return Resolved(default, Origin.IMPORTER)
-    for resolver, row in _list_rows(resolvers, prim, keys):
-        value = row.read_default(scale, angular=angular)
-        if value is not None:
-            known = None if value is UNSET else value
-            return Resolved(known, Origin.SCHEMA, resolver.name, row.attribute)
-    return Resolved()
-
-
-def resolve_authored(
-    resolvers: Sequence[SchemaResolver],
-    authored: Authored,
-    prim: PrimType,
-    keys: Sequence[str],
-    *,
-    default: Any = None,
-    scale: Scale = SI,
-    angular: bool = False,
-) -> Resolved | None:
-    """The first layer only; None where nobody authored anything.
-
-    An authored "use your own default" gives the default, as the importer's.
-    """
-    hits: list[Lost] = []
-    for resolver, row in _list_rows(resolvers, prim, keys):
-        value = row.read(authored, scale, angular=angular)
-        if value is not None:
-            hits.append(Lost(resolver.name, row.attribute, value))
-    if not hits:
-        return None
-    (namespace, attribute, value), *rest = hits
-    lost = tuple(hit._replace(value=None) if hit.value is UNSET else hit for hit in rest)
-    if value is UNSET:
-        return Resolved(default, Origin.IMPORTER, namespace, attribute, lost)
-    return Resolved(value, Origin.AUTHORED, namespace, attribute, lost)
-
-
-def _list_rows(
-    resolvers: Sequence[SchemaResolver], prim: PrimType, keys: Sequence[str]
-) -> Iterator[tuple[SchemaResolver, Row]]:
-    for key in keys:
-        for resolver in resolvers:
-            for row in resolver.rows_of(prim, key):
-                yield resolver, row
+    """The value of a key through all three layers, for a single question."""
+    return Order(resolvers).resolve(authored, prim, keys, default=default, scale=scale, angular=angular)

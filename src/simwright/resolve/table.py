@@ -125,8 +125,12 @@ class Row:
 
     def read(self, authored: Authored, scale: Scale = SI, *, angular: bool = False) -> Any:
         """The value, None where nothing usable is authored, UNSET where "use your own" is authored."""
-        raw = [_bound(authored.get(name)) for name in self.attributes]
-        return self._convert(raw, scale, angular)
+        if len(self.attributes) == 1:
+            value = authored.get(self.attributes[0])
+            if value is None:
+                return None
+            return self._convert([_bound(value)], scale, angular)
+        return self._convert([_bound(authored.get(name)) for name in self.attributes], scale, angular)
 
     def read_default(self, scale: Scale = SI, *, angular: bool = False) -> Any:
         """The schema's fallback as a value."""
@@ -153,6 +157,10 @@ class Row:
         if raw is None:
             return {}
         return {name: v for name, v in zip(self.attributes, raw, strict=True) if v is not None}
+
+    def list_forms(self) -> list[tuple[str, Form]]:
+        """What each attribute has to hold; a switch among numbers ("auto") is a text."""
+        return [(name, Form.TEXT if name.endswith("limited") else self.form) for name in self.attributes]
 
     def _convert(self, raw: list[Any], scale: Scale, angular: bool) -> Any:
         if all(value is None for value in raw):

@@ -22,6 +22,8 @@ from simwright.usd.guard import MAX_TEXT_BYTES, is_text
 from simwright.usd.outline import outline_text
 from simwright.usd.text import find_newlines
 
+_START = 64
+
 
 @dataclass(slots=True)
 class TextIndex:
@@ -46,10 +48,11 @@ class TextIndex:
 class Locator:
     """Answers "where is it said?" for the layers of a stage; each text layer is read once."""
 
-    __slots__ = ("_indexes",)
+    __slots__ = ("_files", "_indexes")
 
     def __init__(self) -> None:
         self._indexes: dict[str, TextIndex | None] = {}
+        self._files: dict[str, str] = {}
 
     @classmethod
     def for_stage(cls, stage: Any) -> Locator:
@@ -84,7 +87,7 @@ class Locator:
 
     def _where(self, layer: Any, path: str, words: str) -> Where:
         prim, prop = _split_path(path)
-        file = _file_of(layer)
+        file = self._files.get(layer.identifier) or self._files.setdefault(layer.identifier, _file_of(layer))
         index = self._index(layer)
         if index is None:
             return Where(file, prim=prim, prop=prop)
@@ -143,6 +146,10 @@ def _read_layer_bytes(path: str) -> bytes:
         if path.lower().endswith(".usdz"):
             with zipfile.ZipFile(file) as package:
                 return package.read(package.infolist()[0])
-        return file.read_bytes() if path and file.stat().st_size <= MAX_TEXT_BYTES else b""
+        if not path or file.stat().st_size > MAX_TEXT_BYTES:
+            return b""
+        with file.open("rb") as stream:
+            start = stream.read(_START)  # a binary layer may be big, and nothing is looked up in it
+            return start + stream.read() if is_text(start) else b""
     except (OSError, LookupError, ValueError, zipfile.BadZipFile, NotImplementedError):
         return b""

@@ -12,6 +12,7 @@ from simwright.core.diag import Reporter
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read_stage
 from simwright.model.asset import Asset
+from simwright.resolve import DEFAULT_ORDER
 from simwright.usd.plugins import register_plugins
 
 register_plugins()
@@ -42,9 +43,15 @@ def make_stage(content: str, *, meters: float = 1.0, up: str = "Z", kilograms: f
 
 @pytest.fixture
 def read() -> Callable[..., Reading]:
-    def read_text(content: str, *, time: float | None = None, **units: object) -> Reading:
+    def read_text(
+        content: str,
+        *,
+        time: float | None = None,
+        resolvers: tuple[str, ...] = DEFAULT_ORDER,
+        **units: object,
+    ) -> Reading:
         reporter = Reporter()
         stage = make_stage(content, **units)  # type: ignore[arg-type]
-        return Reading(read_stage(stage, ReadOptions(time=time), reporter), reporter)
+        return Reading(read_stage(stage, ReadOptions(time=time, resolvers=resolvers), reporter), reporter)
 
     return read_text

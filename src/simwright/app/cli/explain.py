@@ -18,8 +18,10 @@ Examples:
   simwright explain units-meters
   simwright explain units-meters --format json
 """
-_PART = re.compile(r"(Why|Fails|Passes|Fix|Note|Notes|See):\s*")
+_PART = re.compile(r"^(Why|Fails|Passes|Fix|Reading|Notes?|See):[ \t]*", re.MULTILINE)
+_TITLES = {"Reading": "How Simwright reads the REP"}
 _CODE = re.compile(r"`([^`\n]+)`")
+_PLAIN_WORD = re.compile(r"[a-z]+(?:[-'][a-z]+)*[,;.:]?(?=\s|$)")
 
 
 @click.command("explain", epilog=EPILOG)
@@ -47,15 +49,28 @@ def _print_entry(entry: Entry) -> None:
     out.print(Text.assemble((entry.code, "bold"), "  ", (entry.level.value, style)))
     for line in _describe(entry):
         out.print(Text(line, "dim"))
-    for line in entry.doc.splitlines():
-        part = _PART.match(line)
-        if part:
-            out.print(Text(part.group(1), "bold"))
-        rest = line[part.end() :] if part else line
-        if rest or not part:
-            text = Text(f"  {rest}" if rest else "")
+    for position, (title, body) in enumerate(split_parts(entry.doc)):
+        if position:
+            out.print()
+        if title:
+            out.print(Text(title, "bold"))
+        for line in body.splitlines():
+            text = Text(f"  {line}" if line else "")
             text.highlight_regex(_CODE.pattern, "cyan")
             out.print(text)
+
+
+def split_parts(doc: str) -> list[tuple[str, str]]:
+    """The parts of a teaching text, title and body; the summary at its head has no title."""
+    summary, *rest = _PART.split(doc)
+    parts = [("", summary.strip())] if summary.strip() else []
+    parts += [(_TITLES.get(n, n), _capitalise(b.strip())) for n, b in zip(rest[::2], rest[1::2], strict=True)]
+    return parts
+
+
+def _capitalise(text: str) -> str:
+    """The text with a capital first letter, unless it begins with a name (``base.usda``, ``body0``)."""
+    return text[:1].upper() + text[1:] if _PLAIN_WORD.match(text) else text
 
 
 def _describe(entry: Entry) -> list[str]:

@@ -30,6 +30,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.inspect:inspect",
         "Show the bodies, joints, masses, shapes and interfaces of a file.",
     ),
+    "resolve": (
+        "simwright.app.cli.resolve:resolve",
+        "Show which solver's attribute decides each value of a USD file.",
+    ),
     "packages": (
         "simwright.app.cli.packages:packages",
         "List the ROS packages that package:// addresses can use.",
@@ -54,6 +58,7 @@ Examples:
   simwright check robot.usda
   simwright inspect robot.urdf
   simwright inspect robot.usda --format json
+  simwright resolve robot.usda --order physx,newton,mjc
   simwright registry show RosTopicAPI
   PXR_PLUGINPATH_NAME=$(simwright plugin-path) usdview robot.usda
 """

@@ -81,15 +81,22 @@ def validate_command(folder: str, output_format: str) -> int:
     """Hold an extension FOLDER to REP-0158 4.2.
 
     The folder needs schema.usda, its generated plugin files, documentation and a minimal example asset.
+
+    The example must pass the rules of simwright check. It is one readable file, so the rules on how a
+    distributed asset is cut into layers (section 1.2.1: entry-*, layer-*, proprietary-*) and on isolation by
+    layer (section 1.4) are not asked of it.
     """
     from pathlib import Path
 
     from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.app.submission_check import check_example
     from simwright.core.diag import Reporter
+    from simwright.usd.plugins import register_plugins
     from simwright.usd.submission import validate_submission
 
     reporter = Reporter()
-    validate_submission(Path(folder), reporter)
+    register_plugins()  # before the first stage: OpenUSD reads schema definitions once
+    validate_submission(Path(folder), reporter, check_example)
     print_findings(folder, reporter, output_format)
     return exit_code(reporter)
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Newton has no place for, said once per element."""
+"""What Newton has no place for, said once per element, and what Newton itself says."""
 
 from __future__ import annotations
 
-from simwright.core.diag import Level, declare
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from simwright.core.diag import Level, Reporter, Where, declare
 
 JOINT_APPROXIMATED = declare(
     "newton-joint-approximated",
@@ -79,3 +83,19 @@ ATTRIBUTE_LOST = declare(
     hint="Newton's custom attributes are float, int, bool, vectors of 2 to 4 and quaternions",
     doc="A custom attribute whose type, frequency or assignment Newton does not have.",
 )
+NEWTON_SAYS = declare(
+    "newton-says",
+    Level.WARNING,
+    "Newton: {message}",
+    doc="A warning that Newton gives while its builder is filled, for example about a missing package.",
+)
+
+
+@contextmanager
+def listen(reporter: Reporter, where: Where) -> Iterator[None]:
+    """Turn the warnings that Newton gives in the block into findings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        reporter.report(NEWTON_SAYS, where, message=message)

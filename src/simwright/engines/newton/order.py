@@ -3,7 +3,8 @@
 
 Newton wants every joint in an articulation whose joints stand side by side, and joints that lead from parent
 to child.  A branch is one such articulation.  Joints are followed forwards as long as that reaches something
-new, then backwards; what is left closes loops.
+new, then backwards; what is left closes loops.  Joints of a USD stage are taken by path, as Newton takes them,
+so that indices are those of its own importer.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ class _Walk:
             for joint in asset.joints
             if joint.enabled and {joint.parent, joint.child} <= names and joint.parent != joint.child
         ]
+        if asset.provenance.format == "usd":
+            self.joints.sort(key=lambda joint: joint.path.split("/"))
         tree = [joint for joint in self.joints if not joint.closes_loop]
         self.carriers = [joint for joint in tree if joint.kind is not JointKind.DISTANCE]
         self.distances = [joint for joint in tree if joint.kind is JointKind.DISTANCE]

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from pxr import Usd, UsdShade
 
 from simwright.core.diag import Level, declare
-from simwright.formats.usd.meshes import list_subsets
 from simwright.formats.usd.naming import choose_names
 from simwright.formats.usd.scan import COLLISION, PHYSICS_MATERIAL, Found, Scan, list_apis
 from simwright.formats.usd.source import Source, find_prototype_path
@@ -31,40 +30,39 @@ class Bindings:
 
     def __init__(self, source: Source, scan: Scan, more: Iterable[Found] = ()) -> None:
         self._source = source
-        shapes = [*scan.geometry, *more]
-        subsets = [child for found in shapes if found.type == "Mesh" for child in list_subsets(found.prim)]
-        colliders = [found.prim for found in shapes if COLLISION in found.apis]
-        self._render = _bind([*(found.prim for found in shapes), *subsets], UsdShade.Tokens.preview)
-        self._physics = _bind(colliders, "physics")
+        self._keys: dict[str, str] = {}
         self.materials: dict[str, Usd.Prim] = {}
-        for prim in (*(f.prim for f in scan.materials), *self._render.values(), *self._physics.values()):
-            self.materials.setdefault(find_prototype_path(prim), prim)
-        self.names = choose_names(self.materials)
+        for found in scan.materials:
+            self._add(found.prim)
+        shapes = [*scan.geometry, *more]
+        subsets = [subset for found in shapes for subset in found.subsets or ()]
+        colliders = [found for found in shapes if COLLISION in found.apis]
+        self._render = self._bind([*shapes, *subsets], UsdShade.Tokens.preview)
+        self._physics = self._bind(colliders, "physics")
+        # not by shared path: the names of prototypes change from run to run
+        paths = {key: prim.GetPath().pathString for key, prim in self.materials.items()}
+        names = choose_names(paths.values())
+        self.names = {key: names[path] for key, path in paths.items()}
         self._has_surface = {key: _has_surface(prim) for key, prim in self.materials.items()}
         self._has_contact = {key: PHYSICS_MATERIAL in list_apis(p) for key, p in self.materials.items()}
 
     def render_name(self, found: Found) -> str:
-        """The look of a shape, empty for none."""
-        return self._look(found.path)
-
-    def subset_name(self, subset: Usd.Prim) -> str:
-        """The look of a mesh subset, empty for none."""
-        return self._look(str(subset.GetPath()))
+        """The look of a shape or of a mesh subset, empty for none."""
+        key = self._render.get(found.path)
+        return self.names[key] if key is not None and self._has_surface[key] else ""
 
     def physics_name(self, found: Found) -> str:
         """The contact material of a collider, empty for none."""
-        prim = self._physics.get(found.path)
-        if prim is None:
+        key = self._physics.get(found.path)
+        if key is None:
             return ""
-        key = find_prototype_path(prim)
         if self._has_contact[key]:
             return self.names[key]
         relationship = UsdShade.MaterialBindingAPI(found.prim).GetDirectBindingRel("physics")
         if relationship and relationship.HasAuthoredTargets():
-            where = self._source.where(found.prim, "material:binding:physics")
-            self._source.reporter.report(
-                PHYSICS_BINDING_EMPTY, where, material=prim.GetPath(), name=found.prim.GetName()
-            )
+            where = self._source.where(found, "material:binding:physics")
+            material = self.materials[key].GetPath()
+            self._source.reporter.report(PHYSICS_BINDING_EMPTY, where, material=material, name=found.name)
         return ""
 
     def looks(self) -> list[tuple[str, Usd.Prim]]:
@@ -75,21 +73,23 @@ class Bindings:
         """Materials with contact properties, by name."""
         return [(self.names[key], prim) for key, prim in self.materials.items() if self._has_contact[key]]
 
-    def _look(self, path: str) -> str:
-        prim = self._render.get(path)
-        if prim is None:
-            return ""
-        key = find_prototype_path(prim)
-        return self.names[key] if self._has_surface[key] else ""
+    def _add(self, prim: Usd.Prim) -> str:
+        """Note a material; gives the path it shares with its other instances."""
+        path = prim.GetPath().pathString
+        if path not in self._keys:
+            self._keys[path] = find_prototype_path(prim)
+            self.materials.setdefault(self._keys[path], prim)
+        return self._keys[path]
 
-
-def _bind(prims: list[Usd.Prim], purpose: str) -> dict[str, Usd.Prim]:
-    """The bound material prim of each path that has one."""
-    if not prims:
-        return {}
-    materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(prims, purpose)
-    pairs = zip(prims, materials, strict=True)
-    return {str(prim.GetPath()): material.GetPrim() for prim, material in pairs if material}
+    def _bind(self, founds: list[Found], purpose: str) -> dict[str, str]:
+        """The bound material of each path that has one; nothing is bound where no prim above says so."""
+        founds = [found for found in founds if found.bound]
+        if not founds:
+            return {}
+        prims = [found.prim for found in founds]
+        materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(prims, purpose)
+        pairs = zip(founds, materials, strict=True)
+        return {found.path: self._add(material.GetPrim()) for found, material in pairs if material}
 
 
 def _has_surface(prim: Usd.Prim) -> bool:

@@ -6,16 +6,18 @@ A body's pose is rigid; the scale of its prim goes to the shapes and frames on i
 
 from __future__ import annotations
 
-import numpy as np
-from pxr import Usd, UsdGeom
+from typing import Any
 
-from simwright.core.diag import Level, declare
+import numpy as np
+from pxr import UsdGeom
+
+from simwright.core.diag import Kind, Level, declare
 from simwright.core.math3d import Array, Pose
 from simwright.core.units import DEGREE
 from simwright.formats.usd.naming import choose_names
-from simwright.formats.usd.placement import decompose
+from simwright.formats.usd.placement import Placement, decompose_many
 from simwright.formats.usd.scan import Found, Scan
-from simwright.formats.usd.source import BodyFrame, Source
+from simwright.formats.usd.source import ZERO, BodyFrame, Source
 from simwright.model.asset import Articulation, Body
 
 BODY_MIRRORED = declare(
@@ -59,58 +61,77 @@ BODY_ASLEEP = declare(
 def read_bodies(source: Source, scan: Scan) -> None:
     """Add every rigid body."""
     names = choose_names(found.path for found in scan.bodies)
-    for found in scan.bodies:
-        source.asset.bodies.append(_read_body(source, scan, found, names[found.path]))
+    matrices = source.world_matrices(scan.bodies)
+    placements = decompose_many(matrices)
+    frames: dict[str, BodyFrame] = {}
+    for number, (found, placement) in enumerate(zip(scan.bodies, placements, strict=True)):
+        name = names[found.path]
+        frames[found.path] = BodyFrame(
+            name, placement.pose, placement.scale, number, placement.is_exact, placement.is_unscaled
+        )
+    source.add_frames(frames)
+    for found, placement, matrix in zip(scan.bodies, placements, matrices, strict=True):
+        name = names[found.path]
+        _report_oddities(source, scan, found, placement, name)
+        source.asset.bodies.append(_read_body(source, found, name, matrix, placement.pose))
 
 
-def _read_body(source: Source, scan: Scan, found: Found, name: str) -> Body:
-    prim, where = found.prim, source.where(found.prim)
-    matrix = source.world_matrix(prim)
-    placement = decompose(matrix)
-    source.bodies[found.path] = BodyFrame(name, placement.pose, placement.scale)
-    report = source.reporter.report
-    if placement.is_mirrored:
-        report(BODY_MIRRORED, where, name=name)
-    if placement.stretch is not None:
-        report(BODY_SHEARED, where, name=name)
-    if found.parent_owner and not _resets_transform(prim, found.parent_owner):
-        report(BODY_NESTED, where, name=name, outer=scan.all[found.parent_owner].prim.GetName())
-    if prim.IsA(UsdGeom.Xformable) and UsdGeom.Xformable(prim).TransformMightBeTimeVarying():
-        report(BODY_ANIMATED, where, name=name, time=source.time)
-    if source.get_flag(prim, "physics:startsAsleep", False):
-        report(BODY_ASLEEP, where, name=name)
-    linear, angular = _read_velocity(source, prim, matrix[:3, :3], placement.pose)
+def _read_body(source: Source, found: Found, name: str, matrix: Array, pose: Pose) -> Body:
+    linear, angular = _read_velocity(source, found, matrix, pose)
     return Body(
         name=name,
-        pose=placement.pose,
-        kinematic=source.get_flag(prim, "physics:kinematicEnabled", False),
-        enabled=source.get_flag(prim, "physics:rigidBodyEnabled", True),
+        pose=pose,
+        kinematic=source.get_flag(found, "physics:kinematicEnabled", False),
+        enabled=source.get_flag(found, "physics:rigidBodyEnabled", True),
         linear_velocity=linear,
         angular_velocity=angular,
         path=found.path,
-        source=where,
+        source=source.where(found),
     )
+
+
+def _report_oddities(source: Source, scan: Scan, found: Found, placement: Placement, name: str) -> None:
+    def report(kind: Kind, **data: Any) -> None:
+        source.reporter.report(kind, source.where(found), name=name, **data)
+
+    if placement.is_mirrored:
+        report(BODY_MIRRORED)
+    if placement.stretch is not None:
+        report(BODY_SHEARED)
+    if found.parent_owner and not _resets_transform(scan, found):
+        report(BODY_NESTED, outer=scan.all[found.parent_owner].name)
+    if source.animated and _is_placed(found) and UsdGeom.Xformable(found.prim).TransformMightBeTimeVarying():
+        report(BODY_ANIMATED, time=source.time)
+    if source.get_flag(found, "physics:startsAsleep", False):
+        report(BODY_ASLEEP)
 
 
 def _read_velocity(
-    source: Source, prim: Usd.Prim, linear: Array, pose: Pose
+    source: Source, found: Found, matrix: Array, pose: Pose
 ) -> tuple[Array | None, Array | None]:
     """Velocities are authored in the prim's own space, angular ones in degrees per second."""
-    velocity = source.get_vector(prim, "physics:velocity")
-    spin = source.get_vector(prim, "physics:angularVelocity")
+    velocity = source.get_finite(found, "physics:velocity", ZERO)
+    spin = source.get_finite(found, "physics:angularVelocity", ZERO)
     return (
-        linear @ velocity * source.units.length if np.any(velocity) else None,
-        pose.rotation @ spin * DEGREE if np.any(spin) else None,
+        matrix[:3, :3] @ np.array(velocity) * source.units.length if any(velocity) else None,
+        pose.rotation @ np.array(spin) * DEGREE if any(spin) else None,
     )
 
 
-def _resets_transform(prim: Usd.Prim, outer: str) -> bool:
+def _resets_transform(scan: Scan, found: Found) -> bool:
     """Is the transform stack reset somewhere between the prim and the outer body?"""
-    while prim and str(prim.GetPath()) != outer:
-        if prim.IsA(UsdGeom.Xformable) and UsdGeom.Xformable(prim).GetResetXformStack():
+    path, outer = found.path, found.parent_owner
+    while path != outer:
+        at = scan.all[path]
+        if _is_placed(at) and UsdGeom.Xformable(at.prim).GetResetXformStack():
             return True
-        prim = prim.GetParent()
+        path = path.rpartition("/")[0]
     return False
+
+
+def _is_placed(found: Found) -> bool:
+    """Can it have a transform of its own?"""
+    return found.sort.is_xformable and found.may_author("xformOpOrder")
 
 
 def read_articulations(source: Source, scan: Scan) -> None:
@@ -123,6 +144,6 @@ def read_articulations(source: Source, scan: Scan) -> None:
                 name=names[found.path],
                 root=body.name if body else found.path,
                 path=found.path,
-                source=source.where(found.prim),
+                source=source.where(found),
             )
         )

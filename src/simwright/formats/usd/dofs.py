@@ -16,7 +16,7 @@ from simwright.core.math3d import Array
 from simwright.core.units import DEGREE
 from simwright.formats.usd.scan import Found
 from simwright.formats.usd.source import Source
-from simwright.formats.usd.units import convert_angle, read_bound
+from simwright.formats.usd.units import HUGE, convert_angle, read_bound
 from simwright.model.joint import Dof, Drive, JointKind, Motion
 
 LIMIT_INVERTED = declare(
@@ -25,6 +25,14 @@ LIMIT_INVERTED = declare(
     "the lower limit {lower} of joint {name!r} is above its upper limit {upper}; the two are exchanged",
     hint="author lowerLimit <= upperLimit; use a fixed joint to lock",
     doc="A revolute or prismatic joint has its limits the wrong way round.",
+    section="1.3",
+)
+LIMIT_UNREACHABLE = declare(
+    "usd-limit-unreachable",
+    Level.ERROR,
+    "the limits {lower} and {upper} of joint {name!r} leave no position; they are left out",
+    hint="author finite limits, or -inf and inf for none",
+    doc="A lower limit of plus infinity or an upper limit of minus infinity.",
     section="1.3",
 )
 DRIVE_UNUSED = declare(
@@ -52,6 +60,7 @@ SCHEMA_UNAPPLIED = declare(
 
 Motions = tuple[JointKind, list[Dof], tuple[float, float] | None]
 
+_APPLIED = ("limit:", "drive:")
 _AXES = {"X": 0, "Y": 1, "Z": 2}
 _D6_AXES = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
@@ -74,38 +83,51 @@ def read_motion(source: Source, found: Found, name: str) -> Motions:
         case _:
             return _read_generic(source, found, name)
     for instance in found.instances_of("PhysicsLimitAPI"):
-        where = source.where(found.prim)
+        where = source.where(found)
         source.reporter.report(LIMIT_UNUSED, where, name=name, type=found.type, instance=instance)
     return result
 
 
 def _report_unapplied(source: Source, found: Found, name: str) -> None:
     """Name each limit or drive whose attributes stand there without their schema, once."""
-    missing: dict[str, str] = {}
-    for attribute in found.prim.GetAuthoredPropertyNames():
-        family, _, rest = attribute.partition(":")
-        instance = rest.partition(":")[0]
-        api = f"Physics{family.capitalize()}API:{instance}"
-        if family in ("limit", "drive") and ":physics:" in rest and api not in found.apis:
-            missing.setdefault(api, attribute)
-    for api, attribute in missing.items():
-        where = source.where(found.prim, attribute)
+    names = found.opinions.names
+    known = found.sort.unapplied
+    if names not in known:
+        known[names] = _find_unapplied(found)
+    for api, attribute in known[names].items():
+        where = source.where(found, attribute)
         source.reporter.report(SCHEMA_UNAPPLIED, where, name=name, attribute=attribute, api=api)
 
 
+def _find_unapplied(found: Found) -> dict[str, str]:
+    """Schemas that are missing, each with the first attribute that wants it."""
+    missing: dict[str, str] = {}
+    for attribute in found.prim.GetAuthoredPropertyNames():
+        if not attribute.startswith(_APPLIED):
+            continue
+        family, instance, *rest = attribute.split(":")
+        api = f"Physics{family.capitalize()}API:{instance}"
+        if "physics" in rest[:-1] and api not in found.apis:
+            missing.setdefault(api, attribute)
+    return missing
+
+
 def _read_single(source: Source, found: Found, name: str, motion: Motion) -> Dof:
-    prim = found.prim
-    lower = source.get_number(prim, "physics:lowerLimit", -math.inf)
-    upper = source.get_number(prim, "physics:upperLimit", math.inf)
+    lower = source.get_number(found, "physics:lowerLimit", -math.inf)
+    upper = source.get_number(found, "physics:upperLimit", math.inf)
     if lower > upper:
-        where = source.where(prim, "physics:lowerLimit")
+        where = source.where(found, "physics:lowerLimit")
         source.reporter.report(LIMIT_INVERTED, where, name=name, lower=lower, upper=upper)
         lower, upper = upper, lower
+    if lower >= HUGE or upper <= -HUGE:
+        where = source.where(found, "physics:lowerLimit")
+        source.reporter.report(LIMIT_UNREACHABLE, where, name=name, lower=lower, upper=upper)
+        lower, upper = -math.inf, math.inf
     factor = DEGREE if motion is Motion.HINGE else source.units.length
     instance = "angular" if motion is Motion.HINGE else "linear"
     dof = Dof(
         motion,
-        axis=_unit(_AXES.get(source.get_text(prim, "physics:axis", "X"), 0)),
+        axis=_unit(_AXES.get(source.get_text(found, "physics:axis", "X"), 0)),
         name=name,
         lower=read_bound(lower, factor),
         upper=read_bound(upper, factor),
@@ -115,20 +137,20 @@ def _read_single(source: Source, found: Found, name: str, motion: Motion) -> Dof
 
 
 def _read_ball(source: Source, found: Found, name: str) -> Dof:
-    cones = [source.get_number(found.prim, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)]
+    cones = [source.get_number(found, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)]
     swing = None
     if any(cone >= 0.0 for cone in cones):
         first, second = (convert_angle(cone) if cone >= 0.0 else math.inf for cone in cones)
         swing = (first, second)
-    axis = _unit(_AXES.get(source.get_text(found.prim, "physics:axis", "X"), 0))
+    axis = _unit(_AXES.get(source.get_text(found, "physics:axis", "X"), 0))
     _attach_drives(source, found, name, {})
     return Dof(Motion.BALL, axis=axis, name=name, swing=swing)
 
 
 def _read_distance(source: Source, found: Found) -> tuple[float, float]:
     """Negative means "no limit"."""
-    low = source.get_number(found.prim, "physics:minDistance", -1.0)
-    high = source.get_number(found.prim, "physics:maxDistance", -1.0)
+    low = source.get_number(found, "physics:minDistance", -1.0)
+    high = source.get_number(found, "physics:maxDistance", -1.0)
     length = source.units.length
     return (
         low * length if low >= 0.0 else 0.0,
@@ -163,8 +185,8 @@ def _read_generic(source: Source, found: Found, name: str) -> Motions:
 
 def _read_limit(source: Source, found: Found, axis: str) -> tuple[float, float]:
     return (
-        source.get_number(found.prim, f"limit:{axis}:physics:low", -math.inf),
-        source.get_number(found.prim, f"limit:{axis}:physics:high", math.inf),
+        source.get_number(found, f"limit:{axis}:physics:low", -math.inf),
+        source.get_number(found, f"limit:{axis}:physics:high", math.inf),
     )
 
 
@@ -172,7 +194,7 @@ def _attach_drives(source: Source, found: Found, name: str, dofs: dict[str, Dof]
     for instance in found.instances_of("PhysicsDriveAPI"):
         dof = dofs.get(instance)
         if dof is None:
-            where = source.where(found.prim)
+            where = source.where(found)
             source.reporter.report(DRIVE_UNUSED, where, name=name, instance=instance)
         else:
             dof.drive = _read_drive(source, found, instance, dof.motion is Motion.HINGE)
@@ -182,10 +204,10 @@ def _read_drive(source: Source, found: Found, instance: str, angular: bool) -> D
     """Gains of an acceleration drive have no mass in them; angular ones are per degree in either case."""
 
     def read(key: str, default: float) -> float:
-        return source.get_number(found.prim, f"drive:{instance}:physics:{key}", default)
+        return source.get_number(found, f"drive:{instance}:physics:{key}", default)
 
     units = source.units
-    acceleration = source.get_text(found.prim, f"drive:{instance}:physics:type", "force") == "acceleration"
+    acceleration = source.get_text(found, f"drive:{instance}:physics:type", "force") == "acceleration"
     if angular:
         gain, step, force = units.inertia / DEGREE, DEGREE, units.inertia
         gain = 1.0 / DEGREE if acceleration else gain

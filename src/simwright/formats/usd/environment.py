@@ -37,6 +37,7 @@ def read_environment(source: Source, scan: Scan) -> None:
     if not scan.scenes:
         return
     first = scan.scenes[0]
+    source.asset.provenance.info["physicsScene"] = first.path
     if len(scan.scenes) > 1:
         where = source.where(scan.scenes[1].prim)
         source.reporter.report(SCENES_MANY, where, count=len(scan.scenes), first=first.path)
@@ -44,6 +45,8 @@ def read_environment(source: Source, scan: Scan) -> None:
     norm = float(np.linalg.norm(direction))
     down = source.units.convert_direction(direction / norm) if norm > 0.0 else vec3(0.0, 0.0, -1.0)
     magnitude = source.get_number(first.prim, "physics:gravityMagnitude", -math.inf)
+    if magnitude == math.inf:
+        magnitude = source.get_size(first.prim, "physics:gravityMagnitude", -1.0)
     # a negative magnitude means "of the earth", whatever the stage unit
     strength = STANDARD_GRAVITY if magnitude < 0.0 else magnitude * source.units.length
     source.asset.environment.gravity = down * strength

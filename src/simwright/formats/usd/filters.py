@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cached_property
 from itertools import product
 
 from pxr import Usd
@@ -11,8 +13,8 @@ from simwright.core.diag import Level, declare
 from simwright.formats.usd.naming import choose_names
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
-from simwright.formats.usd.topology import find_members
-from simwright.model.asset import CollisionGroup, ContactFilter
+from simwright.formats.usd.topology import Members, PathIndex
+from simwright.model.asset import CollisionGroup, ContactFilter, Shape
 
 GROUP_UNKNOWN = declare(
     "usd-group-unknown",
@@ -43,10 +45,11 @@ PAIR_UNKNOWN = declare(
 def read_filters(source: Source, scan: Scan) -> None:
     """Add groups and pairs."""
     _read_groups(source, scan)
+    ends = _Ends(source)
     seen: set[tuple[str, frozenset[str]]] = set()
     for found in scan.filtered:
-        for target in source.get_targets(found.prim, "physics:filteredPairs"):
-            for pair in _read_pair(source, found, target):
+        for target in source.get_targets(found, "physics:filteredPairs"):
+            for pair in _read_pair(source, ends, found, target):
                 key = (pair.of, frozenset((pair.a, pair.b)))
                 if pair.a != pair.b and key not in seen:
                     seen.add(key)
@@ -55,15 +58,15 @@ def read_filters(source: Source, scan: Scan) -> None:
 
 def _read_groups(source: Source, scan: Scan) -> None:
     names = choose_names(found.path for found in scan.groups)
-    colliders = [(shape.path, shape.name) for shape in source.asset.shapes if shape.collision]
+    colliders = [shape for shape in source.asset.shapes if shape.collision]
+    index = PathIndex(shape.path for shape in colliders)
     for found in scan.groups:
-        query = Usd.CollectionAPI(found.prim, "colliders").ComputeMembershipQuery()
-        members = [name for path, name in colliders if query.IsPathIncluded(path)]
-        where = source.where(found.prim)
+        members = [colliders[number].name for number in _find_colliders(found, colliders, index)]
+        where = source.where(found)
         if not members:
             source.reporter.report(GROUP_EMPTY, where, name=names[found.path])
         filtered = []
-        for target in source.get_targets(found.prim, "physics:filteredGroups"):
+        for target in source.get_targets(found, "physics:filteredGroups"):
             if target in names:
                 filtered.append(names[target])
             else:
@@ -73,36 +76,64 @@ def _read_groups(source: Source, scan: Scan) -> None:
                 name=names[found.path],
                 members=members,
                 filtered=filtered,
-                inverted=source.get_flag(found.prim, "physics:invertFilteredGroups", False),
-                merge=source.get_text(found.prim, "physics:mergeGroup"),
+                inverted=source.get_flag(found, "physics:invertFilteredGroups", False),
+                merge=source.get_text(found, "physics:mergeGroup"),
                 source=where,
             )
         )
 
 
-def _read_pair(source: Source, found: Found, target: str) -> list[ContactFilter]:
+def _find_colliders(found: Found, colliders: list[Shape], index: PathIndex) -> list[int]:
+    """The colliders in a group's collection; only those below what it includes are looked at."""
+    query = Usd.CollectionAPI(found.prim, "colliders").ComputeMembershipQuery()
+    candidates: Iterable[int] = range(len(colliders))
+    if query.UsesPathExpansionRuleMap():
+        rules = query.GetAsPathExpansionRuleMap()
+        included = [path.pathString for path, rule in rules.items() if rule != Usd.Tokens.exclude]
+        candidates = sorted({number for path in included for number in index.find(path)})
+    return [number for number in candidates if query.IsPathIncluded(colliders[number].path)]
+
+
+def _read_pair(source: Source, ends: _Ends, found: Found, target: str) -> list[ContactFilter]:
     """A pair of bodies if both ends are bodies, else of all shapes of both ends."""
-    where = source.where(found.prim, "physics:filteredPairs")
-    ends = []
+    where = source.where(found, "physics:filteredPairs")
+    sides = []
     for path in (found.path, target):
-        bodies, shapes = _resolve_end(source, path)
+        bodies, shapes = ends.resolve(path)
         if not (bodies or shapes):
-            source.reporter.report(PAIR_UNKNOWN, where, name=found.prim.GetName(), target=target, side=path)
+            source.reporter.report(PAIR_UNKNOWN, where, name=found.name, target=target, side=path)
             return []
-        ends.append((bodies, shapes))
-    (bodies_a, shapes_a), (bodies_b, shapes_b) = ends
+        sides.append((bodies, shapes))
+    (bodies_a, shapes_a), (bodies_b, shapes_b) = sides
     if bodies_a and bodies_b:
         return [ContactFilter(a, b, "body", where) for a, b in product(bodies_a, bodies_b)]
     return [ContactFilter(a, b, "shape", where) for a, b in product(shapes_a, shapes_b)]
 
 
-def _resolve_end(source: Source, path: str) -> tuple[list[str], list[str]]:
-    """Bodies of a path (itself, or an articulation's), and the colliders on them or at the path."""
-    if path in source.bodies:
-        bodies = [source.bodies[path].name]
-    elif any(a.path == path for a in source.asset.articulations):
-        bodies = find_members(source, path)
-    else:
-        bodies = []
-    shapes = [s.name for s in source.asset.shapes if s.collision and (s.body in bodies or s.path == path)]
-    return bodies, shapes
+class _Ends:
+    """What the ends of filtered pairs stand for."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._articulations = {a.path for a in source.asset.articulations}
+        self._on_body: dict[str, list[int]] = {}
+        self._at_path: dict[str, list[int]] = {}
+        for number, shape in enumerate(source.asset.shapes):
+            if shape.collision:
+                self._on_body.setdefault(shape.body, []).append(number)
+                self._at_path.setdefault(shape.path, []).append(number)
+
+    @cached_property
+    def _members(self) -> Members:
+        return Members(self._source)
+
+    def resolve(self, path: str) -> tuple[list[str], list[str]]:
+        """Bodies of a path (itself, or an articulation's), and the colliders on them or at the path."""
+        bodies: list[str] = []
+        if path in self._source.bodies:
+            bodies = [self._source.bodies[path].name]
+        elif path in self._articulations:
+            bodies = self._members.find(path)
+        numbers = {number for body in bodies for number in self._on_body.get(body, ())}
+        numbers.update(self._at_path.get(path, ()))
+        return bodies, [self._source.asset.shapes[number].name for number in sorted(numbers)]

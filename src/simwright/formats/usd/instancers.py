@@ -14,8 +14,9 @@ from simwright.core.math3d import Array
 from simwright.core.names import NameScope
 from simwright.formats.usd.bindings import Bindings
 from simwright.formats.usd.scan import Found, Scan, scan_prims
-from simwright.formats.usd.shapes import Tally, build_shape
+from simwright.formats.usd.shapes import Tally, build_shape, place_geometry
 from simwright.formats.usd.source import Source, as_matrix, as_rows
+from simwright.formats.usd.transforms import are_sound
 
 INSTANCES_MANY = declare(
     "usd-instances-many",
@@ -56,7 +57,7 @@ def scan_instancers(source: Source, scan: Scan) -> list[Scatter]:
     """Look below the prototypes of every instancer."""
     scatters = []
     for found in scan.instancers:
-        targets = source.get_targets(found.prim, "prototypes")
+        targets = source.get_targets(found, "prototypes")
         prototypes = [_scan_prototype(source, found, target) for target in targets]
         scatters.append(Scatter(found, prototypes))
     return scatters
@@ -81,12 +82,16 @@ def _scan_prototype(source: Source, instancer: Found, target: str) -> list[tuple
         if prims:
             source.reporter.report(
                 INSTANCES_BODY,
-                source.where(prims[0].prim),
+                source.where(prims[0]),
                 prototype=target,
-                name=instancer.prim.GetName(),
+                name=instancer.name,
                 what=what,
             )
-    above = np.linalg.inv(as_matrix(source.xforms.GetParentToWorldTransform(root)))
+    outer = as_matrix(source.xforms.GetParentToWorldTransform(root))
+    if not are_sound(outer.T[None]):
+        _refuse(source, instancer, f"its prototype {target} stands where a scale is zero or not finite")
+        return []
+    above = np.linalg.inv(outer)
     parts = []
     for found in inner.geometry:
         found.visible = found.visible and instancer.visible
@@ -101,12 +106,14 @@ def read_instancers(source: Source, scatters: list[Scatter], bindings: Bindings)
     for scatter in scatters:
         tally = Tally()
         body = source.body_of(scatter.found.owner)
-        for number, found, matrix in _list_copies(source, scatter):
-            world = source.units.convert_matrix(matrix)
-            shape = build_shape(source, found, bindings, tally, body=body, world=world)
+        copies = list(_list_copies(source, scatter))
+        worlds = source.units.convert_matrices(np.array([m for _, _, m in copies]).reshape(-1, 4, 4))
+        placements = place_geometry(source, [f for _, f, _ in copies], [body] * len(copies), worlds)
+        for (number, found, _), placement in zip(copies, placements, strict=True):
+            shape = build_shape(source, found, bindings, tally, body=body, placement=placement)
             if shape is None:
                 continue
-            shape.name = scope.claim(f"{scatter.found.prim.GetName()}_{number}_{shape.name}")
+            shape.name = scope.claim(f"{scatter.found.name}_{number}_{shape.name}")
             source.asset.shapes.append(shape)
         tally.report(source)
 
@@ -124,12 +131,16 @@ def _list_copies(source: Source, scatter: Scatter) -> Iterator[tuple[int, Found,
     if total > MAX_SHAPES:
         source.reporter.report(
             INSTANCES_MANY,
-            source.where(scatter.found.prim),
-            name=scatter.found.prim.GetName(),
+            source.where(scatter.found),
+            name=scatter.found.name,
             count=total,
             limit=MAX_SHAPES,
         )
     base = as_matrix(source.xforms.GetLocalToWorldTransform(scatter.found.prim))
+    odd = [number for number in np.flatnonzero(shown) if not np.isfinite(base @ matrices[number]).all()]
+    if odd:
+        _refuse(source, scatter.found, f"{len(odd)} instances, the first number {odd[0]}, are not finite")
+        shown[odd] = False
     made = 0
     for number in np.flatnonzero(shown):
         for found, part in scatter.prototypes[indices[number]]:
@@ -157,4 +168,4 @@ def _compute_mask(source: Source, usd: UsdGeom.PointInstancer, count: int) -> np
 
 
 def _refuse(source: Source, found: Found, why: str) -> None:
-    source.reporter.report(INSTANCES_INVALID, source.where(found.prim), name=found.prim.GetName(), why=why)
+    source.reporter.report(INSTANCES_INVALID, source.where(found), name=found.name, why=why)

@@ -8,17 +8,18 @@ that coordinates keep their sign.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import Pose, quat_multiply, quat_normalize
+from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Pose, quat_multiply, quat_normalize
 from simwright.formats.usd.dofs import read_motion
 from simwright.formats.usd.naming import choose_names
 from simwright.formats.usd.placement import decompose
 from simwright.formats.usd.scan import Found, Scan
-from simwright.formats.usd.source import WORLD_FRAME, BodyFrame, Source
+from simwright.formats.usd.source import WORLD_FRAME, ZERO, BodyFrame, Source
 from simwright.formats.usd.units import read_bound
 from simwright.model.joint import WORLD, Joint, JointKind
 
@@ -65,8 +66,9 @@ class _Side:
     frame: Pose
 
     @property
-    def world(self) -> Pose:
-        return self.body.pose @ self.frame
+    def anchor(self) -> tuple[float, float, float]:
+        """The joint's point in the asset frame."""
+        return self.body.pose.move(self.frame.p.tolist())
 
 
 def read_joints(source: Source, scan: Scan) -> None:
@@ -86,11 +88,11 @@ def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | 
         return None
     if first.body.name == second.body.name:
         body = f"body {first.body.name!r}" if first.body.name else "the world"
-        source.reporter.report(JOINT_ON_ITSELF, source.where(found.prim), name=name, body=body)
+        source.reporter.report(JOINT_ON_ITSELF, source.where(found), name=name, body=body)
         return None
     turned = second.body.name == WORLD
     parent, child = (second, first) if turned else (first, second)
-    prim, units = found.prim, source.units
+    units = source.units
     kind, dofs, distance = read_motion(source, found, name)
     if turned:
         for dof in dofs:
@@ -104,34 +106,31 @@ def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | 
         parent_frame=parent.frame,
         child_frame=child.frame,
         dofs=dofs,
-        enabled=source.get_flag(prim, "physics:jointEnabled", True),
-        closes_loop=source.get_flag(prim, "physics:excludeFromArticulation", False),
-        collide=source.get_flag(prim, "physics:collisionEnabled", False),
-        break_force=read_bound(source.get_number(prim, "physics:breakForce", np.inf), units.force),
-        break_torque=read_bound(source.get_number(prim, "physics:breakTorque", np.inf), units.inertia),
+        enabled=source.get_flag(found, "physics:jointEnabled", True),
+        closes_loop=source.get_flag(found, "physics:excludeFromArticulation", False),
+        collide=source.get_flag(found, "physics:collisionEnabled", False),
+        break_force=read_bound(source.get_number(found, "physics:breakForce", math.inf), units.force),
+        break_torque=read_bound(source.get_number(found, "physics:breakTorque", math.inf), units.inertia),
         distance=distance,
-        ros_name=str(source.get_authored(prim, "ros:joint:name") or ""),
+        ros_name=str(source.get_authored(found, "ros:joint:name") or ""),
         path=found.path,
-        source=source.where(prim),
+        source=source.where(found),
     )
-    _check_anchors(source, joint, parent.world, child.world)
+    _check_anchors(source, joint, parent, child)
     return joint
 
 
 def _read_side(source: Source, scan: Scan, found: Found, name: str, number: int) -> _Side | None:
     """The body and frame that ``body0`` or ``body1`` name; None if the target does not exist."""
-    prim, relationship = found.prim, f"physics:body{number}"
-    targets = source.get_targets(prim, relationship)
-    where = source.where(prim, relationship)
-    position = source.get_vector(prim, f"physics:localPos{number}") * source.units.length
-    rotation = quat_normalize(source.get_quaternion(prim, f"physics:localRot{number}"))
+    relationship = f"physics:body{number}"
+    targets = source.get_targets(found, relationship)
+    local = _read_frame(source, found, number)
     if not targets or targets[0] == "/":
-        up = Pose.from_matrix(source.units.convert_matrix(np.eye(4)))
-        return _Side(WORLD_FRAME, up @ Pose(position, rotation))
+        return _Side(WORLD_FRAME, source.units.turn @ local)
     if len(targets) > 1:
         source.reporter.report(
             JOINT_TARGETS_MANY,
-            where,
+            source.where(found, relationship),
             name=name,
             relationship=relationship,
             count=len(targets),
@@ -139,23 +138,32 @@ def _read_side(source: Source, scan: Scan, found: Found, name: str, number: int)
         )
     target = scan.all.get(targets[0])
     if target is None:
+        where = source.where(found, relationship)
         source.reporter.report(
             JOINT_TARGET_MISSING, where, name=name, relationship=relationship, target=targets[0]
         )
         return None
-    matrix = source.world_matrix(target.prim)
-    world = Pose(
-        matrix[:3, :3] @ position + matrix[:3, 3],
-        quat_multiply(decompose(matrix).pose.q, rotation),
-    )
     body = source.body_of(target.owner)
+    if target.path == target.owner and body.is_exact:
+        return _Side(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
+    matrix = source.world_matrix(target)
+    world = Pose(matrix[:3, :3] @ local.p + matrix[:3, 3], quat_multiply(decompose(matrix).pose.q, local.q))
     return _Side(body, ~body.pose @ world)
 
 
-def _check_anchors(source: Source, joint: Joint, parent: Pose, child: Pose) -> None:
+def _read_frame(source: Source, found: Found, number: int) -> Pose:
+    """The joint's frame as authored, in the space of the prim it names."""
+    x, y, z = source.get_finite(found, f"physics:localPos{number}", ZERO)
+    turn = source.get_finite(found, f"physics:localRot{number}", (0.0, 0.0, 0.0, 0.0))
+    length = source.units.length
+    rotation = IDENTITY.q if turn == IDENTITY_QUAT else quat_normalize(turn)
+    return Pose(np.array((x * length, y * length, z * length)), rotation)
+
+
+def _check_anchors(source: Source, joint: Joint, parent: _Side, child: _Side) -> None:
     """Joints that let nothing slide hold one point of the parent on one of the child."""
     if joint.kind not in (JointKind.FIXED, JointKind.REVOLUTE, JointKind.BALL) or not joint.enabled:
         return
-    distance = float(np.linalg.norm(parent.p - child.p))
+    distance = math.dist(parent.anchor, child.anchor)
     if distance > _APART:
         source.reporter.report(JOINT_APART, joint.source, name=joint.name, distance=distance)

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the model has no word for: solver and custom attributes, and prim types nobody knows."""
+"""Solver and custom attributes: read once, before anything is resolved, and kept with their place.
+
+Also named here: prim types nobody knows.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf, Usd
+from pxr import Gf, Sdf
 
-from simwright.core.diag import Level, declare
+from simwright.core.diag import Level, Where, declare
 from simwright.formats.usd.extended import TRANSLATED
 from simwright.formats.usd.scan import Found, Scan
-from simwright.formats.usd.source import Source
+from simwright.formats.usd.source import VALUE_INVALID, Source
+from simwright.resolve.table import Form, fits
 
 TYPE_UNKNOWN = declare(
     "usd-type-unknown",
@@ -23,59 +28,163 @@ TYPE_UNKNOWN = declare(
 )
 
 _SPACES = (
-    (re.compile(r"(?:physx\w*|state):"), "physx"),
-    (re.compile(r"newton:"), "newton"),
-    (re.compile(r"mjc:"), "mjc"),
-    (re.compile(r"mujoco:"), "mujoco"),
-    (re.compile(r"ext_physics:"), "ext_physics"),
-    (re.compile(r"isaac\w*:"), "isaac"),
-    (re.compile(r"omni\w*:"), "omni"),
-    (re.compile(r"o3de\w*:"), "o3de"),
+    (re.compile(r"physx\w*|state"), "physx"),
+    (re.compile(r"isaac\w*"), "isaac"),
+    (re.compile(r"omni\w*"), "omni"),
+    (re.compile(r"o3de\w*"), "o3de"),
+    (re.compile(r"newton|mjc|mujoco|ext_physics|drive"), ""),
 )
+"""Namespace -> the space its attributes are kept in; empty: one of its own name."""
 _ORDINARY = frozenset(
     {
         "primvars", "xformOp", "physics", "material", "inputs", "outputs", "info", "ui", "ros",
-        "drive", "limit", "collection", "model", "skel", "proxyPrim", "light",
+        "limit", "collection", "model", "skel", "proxyPrim", "light",
     }
 )  # fmt: skip
+_READ_TYPES = frozenset(
+    {
+        "NewtonActuator", "MjcActuator", "MjcTendon", "IsaacImuSensor", "IsaacContactSensor", "Lidar",
+        "OmniLidar", "OmniRadar",
+    }
+)  # fmt: skip
+"""Types without a registered schema that are read all the same."""
 _MAX_VALUES = 100_000
+_CUSTOM = "custom"
 
 
-def keep_leftovers(source: Source, scan: Scan) -> None:
-    """Keep untranslated attributes with their place, and report prim types nobody knows."""
+def read_attributes(source: Source, scan: Scan) -> None:
+    """Read every solver and custom attribute once; a resolver table says what form its own must have."""
+    spaces = _Spaces(source)
+    forms = source.order.forms()
+    shared: dict[int, _Reading] = {}
+    for found in scan.all.values():
+        kept = spaces.list(found)
+        if not kept:
+            continue
+        reading = shared.get(id(found.opinions))
+        if reading is None:
+            reading = _read_kept(source, found, kept, forms)
+            if reading.is_shared:
+                shared[id(found.opinions)] = reading
+        for name, space, value in reading.extras:
+            where = Where(source.file, None, None, found.path, name)
+            source.asset.extras.keep(space, found.path, name, value, where)
+        if reading.authored:
+            source.authored[found.path] = reading.authored
+
+
+@dataclass(slots=True, eq=False)
+class _Reading:
+    """The kept attributes of a prim: extras (name, space, value) and what resolvers are to see.
+
+    ``is_shared`` tells that it holds for all prims of the same opinions.
+    """
+
+    extras: list[tuple[str, str, Any]] = field(default_factory=list)
+    authored: dict[str, Any] = field(default_factory=dict)
+    is_shared: bool = True
+
+
+def _read_kept(source: Source, found: Found, kept: Kept, forms: dict[str, Form]) -> _Reading:
+    reading = _Reading(is_shared=found.authored is not None)
+    for name, space in kept:
+        value = _read_property(source, found, name)
+        if value is None:
+            continue
+        if name not in TRANSLATED:
+            reading.extras.append((name, space, value))
+        if name not in forms or _check_form(source, found, name, value, forms[name]):
+            reading.authored[name] = value
+        else:
+            reading.is_shared = False  # each prim is to be reported
+        if isinstance(value, (list, dict)):
+            reading.is_shared = False  # may be edited, or holds targets
+    return reading
+
+
+def report_unknown_types(source: Source, scan: Scan) -> None:
+    """Report prim types nobody knows."""
     unknown: dict[str, list[Found]] = {}
     for found in scan.all.values():
-        if found.type and _is_unknown(found.prim):
+        if found.sort.is_unknown and found.type and found.type not in _READ_TYPES:
             unknown.setdefault(found.type, []).append(found)
-        for name in found.prim.GetAuthoredPropertyNames():
-            space = _find_space(found.prim, name)
-            if space and name not in TRANSLATED:
-                value = _read_property(source, found.prim, name)
-                source.asset.extras.keep(space, found.path, name, value, source.where(found.prim, name))
     for kind, prims in unknown.items():
-        where = source.where(prims[0].prim)
+        where = source.where(prims[0])
         source.reporter.report(TYPE_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
 
 
-def _is_unknown(prim: Usd.Prim) -> bool:
-    return bool(prim.GetPrimTypeInfo().GetSchemaType().isUnknown)
+Kept = list[tuple[str, str]]
+"""Attributes with the space they are kept in."""
 
 
-def _find_space(prim: Usd.Prim, name: str) -> str:
-    """The solver of an attribute; the first word of other custom properties; empty for ordinary ones."""
+class _Spaces:
+    """Which attributes of a prim are kept, and where.
+
+    Prims of one sort with the same authored names share the answer, but for properties of unknown
+    namespaces: whether those are custom is a matter of each prim.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._by_namespace: dict[str, str | None] = dict.fromkeys(_ORDINARY, "")
+        for resolver in source.order.resolvers:
+            for namespace in resolver.namespaces:
+                self._by_namespace[namespace] = _find_space(namespace) or resolver.name
+        self._known: dict[tuple[int, frozenset[str]], tuple[Kept, Kept]] = {}
+
+    def list(self, found: Found) -> Kept:
+        """The attributes of a prim that are kept."""
+        names = found.authored
+        if names is None:
+            names = frozenset(found.prim.GetAuthoredPropertyNames())
+        key = id(found.sort), names
+        if key not in self._known:
+            self._known[key] = self._divide(names, found.sort.builtin)
+        certain, doubtful = self._known[key]
+        if not doubtful:
+            return certain
+        return certain + [(name, s) for name, s in doubtful if found.prim.GetProperty(name).IsCustom()]
+
+    def _divide(self, names: frozenset[str], builtin: frozenset[str]) -> tuple[Kept, Kept]:
+        certain: Kept = []
+        doubtful: Kept = []
+        for name in sorted(names):
+            first, colon, _ = name.partition(":")
+            space = self._find(first) if colon else None
+            if space:
+                certain.append((name, space))
+            elif space is None and name not in builtin:
+                doubtful.append((name, first if colon else _CUSTOM))
+        return certain, doubtful
+
+    def _find(self, namespace: str) -> str | None:
+        """The space of a namespace, empty for an ordinary one, None for one nobody knows."""
+        if namespace not in self._by_namespace:
+            self._by_namespace[namespace] = _find_space(namespace)
+        return self._by_namespace[namespace]
+
+
+def _find_space(namespace: str) -> str | None:
     for pattern, space in _SPACES:
-        if pattern.match(name):
-            return space
-    first = name.partition(":")[0]
-    if first in _ORDINARY or not prim.GetProperty(name).IsCustom():
-        return ""
-    return first if ":" in name else "custom"
+        if pattern.fullmatch(namespace):
+            return space or namespace
+    return None
 
 
-def _read_property(source: Source, prim: Usd.Prim, name: str) -> Any:
-    if prim.HasRelationship(name):
-        return source.get_targets(prim, name)
-    return make_plain(prim.GetAttribute(name).Get(source.time))
+def _check_form(source: Source, found: Found, name: str, value: Any, form: Form) -> bool:
+    if fits(form, value):
+        return True
+    where = source.where(found, name)
+    source.reporter.report(
+        VALUE_INVALID, where, name=name, value=value, expected=form.value, default="nothing"
+    )
+    return False
+
+
+def _read_property(source: Source, found: Found, name: str) -> Any:
+    value = source.get(found, name)
+    if value is None and found.prim.HasRelationship(name):
+        return source.get_targets(found, name)
+    return make_plain(value)
 
 
 def make_plain(value: Any) -> Any:
@@ -83,7 +192,8 @@ def make_plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (Gf.Quatf, Gf.Quatd, Gf.Quath)):
-        return (float(value.GetReal()), *(float(v) for v in value.GetImaginary()))
+        x = value.imaginary
+        return (value.real, x[0], x[1], x[2])
     if isinstance(value, Sdf.AssetPath):
         return str(value.path)
     if isinstance(value, dict):
@@ -91,7 +201,7 @@ def make_plain(value: Any) -> Any:
     if isinstance(value, (Gf.Matrix2d, Gf.Matrix3d, Gf.Matrix4d)):
         return tuple(tuple(row) for row in np.array(value).tolist())
     if hasattr(type(value), "dimension"):
-        return tuple(value)
+        return tuple(np.array(value).tolist())  # much faster than going through the vector itself
     if hasattr(value, "__len__") and hasattr(value, "__iter__"):
         return [make_plain(entry) for entry, _ in zip(value, range(_MAX_VALUES), strict=False)]
     return str(value)

@@ -7,6 +7,8 @@ Broken topology is reported and left out, so that one bad mesh does not spoil an
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,67 +43,110 @@ Rows = npt.NDArray[Any]
 def read_mesh(
     source: Source, found: Found, materials: Mapping[str, str], stretch: Array | None = None
 ) -> Mesh:
-    """The mesh of a prim, the same object for all its instances.
+    """The mesh of a prim, the same object for all its instances and for all references to the same opinions.
 
     ``materials`` gives the material name of each geometry subset; ``stretch`` is a shear to bake in.
     """
-    key = find_prototype_path(found.prim)
-    if stretch is None and key in source.meshes:
+    key = _find_identity(source, found, materials) if stretch is None else None
+    if key is not None and key in source.meshes:
         return source.meshes[key]
-    prim = found.prim
-    # the closure holds the source, and so the stage: a prim alone would not keep it open
-    mesh = Mesh(load=lambda: load_mesh(source, prim, dict(materials), stretch), source=found.path)
-    if stretch is None:
+    # the closures hold the source, and so the stage: a prim alone would not keep it open
+    mesh = Mesh(load=lambda: load_mesh(source, found, dict(materials), stretch), source=found.path)
+    source.solids[id(mesh)] = lambda: _load_topology(source, found, stretch)
+    if key is not None:
         source.meshes[key] = mesh
     return mesh
 
 
-def load_mesh(
-    source: Source, prim: Usd.Prim, materials: Mapping[str, str], stretch: Array | None = None
-) -> MeshData:
-    """The arrays of a mesh prim [m]."""
-    usd = UsdGeom.Mesh(prim)
-    points = as_rows(usd.GetPointsAttr().Get(source.time), 3) * source.units.length
-    counts = _as_integers(usd.GetFaceVertexCountsAttr().Get(source.time))
-    indices = _as_integers(usd.GetFaceVertexIndicesAttr().Get(source.time))
-    bad = _find_fault(points, counts, indices)
+def _find_identity(source: Source, found: Found, materials: Mapping[str, str]) -> Any:
+    """What prims with the same arrays share: their prototype, or all specs that have a say in them."""
+    if found.prim.IsInstanceProxy():
+        return find_prototype_path(found.prim)
+    if source.timed:  # references may shift time
+        return found.path
+    prims = (found.prim, *(subset.prim for subset in found.subsets or ()))
+    return (*(tuple(prim.GetPrimStack()) for prim in prims), *materials.items())
+
+
+def load_solid(source: Source, mesh: Mesh) -> tuple[Array, Faces]:
+    """Vertices and triangles of a mesh that was read here, without its other data and without keeping them."""
+    load = source.solids.get(id(mesh))
+    if mesh.is_loaded or load is None:
+        return mesh.data.vertices, mesh.data.triangles()
+    data: MeshData = load()
+    return data.vertices, data.triangles()
+
+
+def _load_topology(source: Source, found: Found, stretch: Array | None) -> MeshData:
+    """Points, faces and orientation alone; a broken mesh is empty, and reported once."""
+    prim, time = found.prim, source.time
+    points = as_rows(prim.GetAttribute("points").Get(time), 3)
+    if source.units.length != 1.0:
+        points *= source.units.length
+    counts = _as_integers(prim.GetAttribute("faceVertexCounts").Get(time))
+    indices = _as_integers(prim.GetAttribute("faceVertexIndices").Get(time))
+    are_triangles = len(counts) == 0 or (counts[0] == 3 and bool((counts == 3).all()))
+    corners = 3 * len(counts) if are_triangles else int(counts.sum(dtype=np.int64))
+    bad = _find_fault(points, counts, indices, corners)
     if bad:
         _report_fault(source, prim, bad, "it is read as empty")
         return MeshData(np.zeros((0, 3)), np.zeros(0, np.int32))
-    if stretch is not None:
-        points = points @ stretch.T
-    rows = _Rows(source, prim, len(points), counts)
-    normals = rows.fit("normals", *_find_normals(source, usd))
     return MeshData(
-        vertices=points,
+        vertices=points if stretch is None else points @ stretch.T,
         indices=indices,
-        counts=None if len(counts) == 0 or bool(np.all(counts == 3)) else counts,
+        counts=None if are_triangles else counts,
+        left_handed=source.get(found, "orientation") == UsdGeom.Tokens.leftHanded,
+    )
+
+
+def load_mesh(
+    source: Source, found: Found, materials: Mapping[str, str], stretch: Array | None = None
+) -> MeshData:
+    """The arrays of a mesh prim [m]."""
+    data = _load_topology(source, found, stretch)
+    if len(data.vertices) == 0:
+        return data
+    prim = found.prim
+    usd = UsdGeom.Mesh(prim)
+    counts = np.full(data.face_count, 3, np.int32) if data.counts is None else data.counts
+    rows = _Rows(source, prim, len(data.vertices), counts)
+    normals = rows.fit("normals", *_find_normals(source, usd))
+    return dataclasses.replace(
+        data,
         normals=None if stretch is not None else normals,
         uvs=rows.fit("texture coordinates", *_find_uvs(source, prim)),
         colors=rows.fit("colours", *_find_colors(source, usd)),
         subsets=_read_subsets(source, prim, len(counts), materials),
-        left_handed=usd.GetOrientationAttr().Get(source.time) == UsdGeom.Tokens.leftHanded,
     )
 
 
 def _as_integers(value: Any) -> Faces:
-    return as_rows(value, 1)[:, 0].astype(np.int32)
+    try:
+        return np.array([] if value is None else value, dtype=np.int32).reshape(-1)
+    except (TypeError, ValueError, OverflowError):
+        return np.zeros(0, np.int32)
 
 
-def _find_fault(points: Array, counts: Faces, indices: Faces) -> str:
-    if int(counts.sum()) != len(indices):
-        return f"its faces have {int(counts.sum())} corners but {len(indices)} indices"
-    if len(counts) and int(counts.min()) < 0:
+def _find_fault(points: Array, counts: Faces, indices: Faces, corners: int) -> str:
+    if corners != len(indices):
+        return f"its faces have {corners} corners but {len(indices)} indices"
+    if corners != 3 * len(counts) and int(counts.min()) < 0:
         return "a face has a negative number of corners"
-    if len(indices) and (int(indices.min()) < 0 or int(indices.max()) >= len(points)):
-        return f"index {int(indices.max())} or {int(indices.min())} is outside its {len(points)} points"
-    if not np.all(np.isfinite(points)):
+    # as unsigned numbers, negative ones are too large as well
+    if len(indices) and indices.view(np.uint32).max() >= len(points):
+        low, high = int(indices.min()), int(indices.max())
+        return f"index {high} or {low} is outside its {len(points)} points"
+    # a sum is finite if all are, or else all have to be looked at
+    if not math.isfinite(points.sum()) and not np.isfinite(points).all():
         return "a point is not finite"
     return ""
 
 
 def _report_fault(source: Source, prim: Usd.Prim, what: str, action: str) -> None:
     where = source.where(prim)
+    if where in source.broken:
+        return
+    source.broken.add(where)
     source.reporter.report(MESH_TOPOLOGY, where, name=prim.GetName(), what=what, action=action)
 
 

@@ -133,9 +133,7 @@ _DIALECTS: tuple[tuple[Callable[[Found], bool], Callable[[Source, Found], _Rule]
 def _read_mimic(source: Source, found: Found, joint: Joint, rule: _Rule, joints: dict[str, Joint]) -> None:
     def refuse(why: str) -> None:
         where = source.where(found.prim, rule.relationship)
-        source.reporter.report(
-            MIMIC_INVALID, where, name=joint.name, why=why, relationship=rule.relationship
-        )
+        source.reporter.report(MIMIC_INVALID, where, name=joint.name, why=why, relationship=rule.relationship)
 
     if len(rule.leaders) != 1:
         return refuse(f"it names {len(rule.leaders)} leaders")

@@ -12,15 +12,16 @@ _DEPTH_LIMIT = 8
 
 def choose_names(paths: Iterable[str]) -> dict[str, str]:
     """A unique name for every path: ``/a/link`` and ``/b/link`` become ``a_link`` and ``b_link``."""
-    parts = {path: path.strip("/").split("/") for path in paths}
     names: dict[str, str] = {}
-    open_paths = list(parts)
-    for depth in range(1, _DEPTH_LIMIT + 1):
-        groups: dict[str, list[str]] = {}
-        for path in open_paths:
-            groups.setdefault("_".join(parts[path][-depth:]), []).append(path)
-        names |= {group[0]: name for name, group in groups.items() if len(group) == 1}
-        open_paths = [path for group in groups.values() if len(group) > 1 for path in group]
-    names |= {path: "_".join(parts[path]) for path in open_paths}
+    order = dict.fromkeys(paths)
+    cuts = [(path.rstrip("/"), len(path)) for path in order]
+    for _ in range(_DEPTH_LIMIT):
+        groups: dict[str, list[tuple[str, int]]] = {}
+        for path, last in cuts:
+            cut = path.rfind("/", 0, last) if last > 0 else last
+            groups.setdefault(path[cut + 1 :].replace("/", "_"), []).append((path, cut))
+        names |= {group[0][0]: name for name, group in groups.items() if len(group) == 1}
+        cuts = [entry for group in groups.values() if len(group) > 1 for entry in group]
+    names |= {path: path.strip("/").replace("/", "_") for path, _ in cuts}
     scope = NameScope()
-    return {path: scope.claim(names[path]) for path in parts}
+    return {path: scope.claim(names[path.rstrip("/")]) for path in order}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simwright.core.math3d import Array, Pose, quat_from_matrix
+from simwright.core.math3d import Array, Pose, quats_from_matrices
 
 _SHEAR = 1e-5
 _UNIT = 1e-6
@@ -29,33 +29,53 @@ class Placement:
     @property
     def is_mirrored(self) -> bool:
         """Does it turn left hands into right hands?"""
-        return bool(self.scale[0] < 0.0)
+        return float(self.scale[0]) < 0.0
+
+    @property
+    def is_exact(self) -> bool:
+        """Do pose and scale give the matrix back?"""
+        return self.stretch is None and min(map(abs, self.scale.tolist())) >= _FLAT
 
     @property
     def is_unscaled(self) -> bool:
         """Is it rigid?"""
-        return self.stretch is None and bool(np.all(self.scale == 1.0))
+        return self.stretch is None and self.scale.tolist() == [1.0, 1.0, 1.0]
 
 
 def decompose(matrix: Array) -> Placement:
-    """Pose, scale and shear of a 4x4 column-vector matrix.
+    """Pose, scale and shear of a 4x4 column-vector matrix."""
+    return decompose_many(matrix[None])[0]
+
+
+def decompose_many(matrices: Array) -> list[Placement]:
+    """The same for ``(n, 4, 4)`` matrices at once.
 
     Scales closer to one than single precision can tell are one.
     """
-    linear = matrix[:3, :3]
-    scale = np.linalg.norm(linear, axis=0)
-    if not np.all(np.isfinite(scale)) or bool(np.any(scale < _FLAT)):
-        return Placement(Pose.of(np.nan_to_num(matrix[:3, 3])), np.nan_to_num(scale))
-    axes = linear / scale
-    if np.linalg.det(axes) < 0.0:
-        axes[:, 0] *= -1.0
-        scale[0] *= -1.0
-    gram = axes.T @ axes
-    stretch = None
-    if max(abs(gram[0, 1]), abs(gram[0, 2]), abs(gram[1, 2])) > _SHEAR:
-        left, _, right = np.linalg.svd(axes * np.abs(scale))
-        axes = left @ right
-        stretch = axes.T @ linear
-        scale = np.sign(scale) * np.linalg.norm(stretch, axis=0)
+    linear = matrices[:, :3, :3]
+    scale = np.sqrt(np.einsum("nij,nij->nj", linear, linear))
+    fit = np.all(np.isfinite(scale) & (scale >= _FLAT), axis=1)
+    axes = np.where(fit[:, None, None], linear, np.eye(3)) / np.where(fit[:, None], scale, 1.0)[:, None, :]
+    x, y, z = axes[:, :, 0], axes[:, :, 1], axes[:, :, 2]
+    mirrored = np.einsum("ni,ni->n", np.cross(x, y), z) < 0.0
+    axes[mirrored, :, 0] *= -1.0
+    scale[mirrored, 0] *= -1.0
+    skew = np.abs((np.einsum("ni,ni->n", x, y), np.einsum("ni,ni->n", x, z), np.einsum("ni,ni->n", y, z)))
+    stretches: dict[int, Array] = {}
+    for i in np.flatnonzero(np.max(skew, axis=0) > _SHEAR).tolist():
+        axes[i], scale[i], stretches[i] = _unshear(axes[i], scale[i], linear[i])
     scale = np.where(np.abs(np.abs(scale) - 1.0) < _UNIT, np.sign(scale), scale)
-    return Placement(Pose(matrix[:3, 3].copy(), quat_from_matrix(axes)), scale, stretch)
+    positions, turns = matrices[:, :3, 3].copy(), quats_from_matrices(axes)
+    lost = ~fit
+    if np.any(lost):
+        positions[lost], scale[lost] = np.nan_to_num(positions[lost]), np.nan_to_num(scale[lost])
+    rows = enumerate(zip(positions, turns, scale, strict=True))
+    return [Placement(Pose(p, q), s, stretches.get(i)) for i, (p, q, s) in rows]
+
+
+def _unshear(axes: Array, scale: Array, linear: Array) -> tuple[Array, Array, Array]:
+    """The nearest rotation, the scale along its axes, and the whole remainder."""
+    left, _, right = np.linalg.svd(axes * np.abs(scale))
+    rotation = left @ right
+    stretch = rotation.T @ linear
+    return rotation, np.sign(scale) * np.linalg.norm(stretch, axis=0), stretch

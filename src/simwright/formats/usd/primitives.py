@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import Array, Pose, quat_from_axis_angle, vec3
+from simwright.core.math3d import Array, Pose, quat_from_axis_angle
 from simwright.formats.usd.scan import Found
 from simwright.formats.usd.source import Source
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Plane, Sphere
@@ -27,21 +26,22 @@ TAPERED = declare(
     doc="Capsule_1 and Cylinder_1 may have two radii; the model's capsules and cylinders have one.",
 )
 
-_TURNS = {
-    "X": quat_from_axis_angle((0.0, 1.0, 0.0), math.pi / 2),
-    "Y": quat_from_axis_angle((1.0, 0.0, 0.0), -math.pi / 2),
+TURNS = {
+    "X": Pose.of(q=quat_from_axis_angle((0.0, 1.0, 0.0), math.pi / 2)),
+    "Y": Pose.of(q=quat_from_axis_angle((1.0, 0.0, 0.0), -math.pi / 2)),
 }
+"""The rotation of Z onto the other axes."""
 _EVEN = 1e-5
 
 Sized = tuple[Geometry, Array | None]
+Scale = tuple[float, float, float]
+Read = tuple[type[Geometry], tuple[float, ...], bool]
+"""The class, its numbers, and whether the scale is left over."""
 
 
 def find_axis_turn(source: Source, found: Found) -> Pose | None:
     """The rotation of local Z onto the axis of a primitive; None where there is nothing to turn."""
-    if found.type not in _AXIAL:
-        return None
-    turn = _TURNS.get(source.get_text(found.prim, "axis", "Z"))
-    return None if turn is None else Pose(np.zeros(3), turn)
+    return TURNS.get(source.get_text(found, "axis", "Z")) if found.type in _AXIAL else None
 
 
 def read_primitive(source: Source, found: Found, scale: Array) -> Sized | None:
@@ -49,47 +49,53 @@ def read_primitive(source: Source, found: Found, scale: Array) -> Sized | None:
     reader = _READERS.get(found.type)
     if reader is None:
         return None
-    geometry, left = reader(source, found, np.abs(scale))
-    return source.primitives.setdefault(_key(geometry), geometry), left
+    x, y, z = scale.tolist()
+    kind, numbers, is_scaled = reader(source, found, (abs(x), abs(y), abs(z)))
+    geometry = source.primitives.get((kind, numbers))
+    if geometry is None:
+        geometry = source.primitives[kind, numbers] = _make(kind, numbers)
+    return geometry, np.abs(scale) if is_scaled else None
 
 
-def _key(geometry: Geometry) -> tuple[Any, ...]:
-    fields = (getattr(geometry, name) for name in geometry.__slots__)
-    return (geometry.kind, *(tuple(v) if isinstance(v, np.ndarray) else v for v in fields))
+def _make(kind: type[Geometry], numbers: tuple[float, ...]) -> Geometry:
+    make: Callable[..., Geometry] = kind
+    return make(np.array(numbers)) if kind in (Box, Ellipsoid, Plane) else make(*numbers)
 
 
 def _length(source: Source, found: Found, name: str, default: float) -> float:
-    return abs(source.get_number(found.prim, name, default)) * source.units.length
+    return abs(source.get_size(found, name, default)) * source.units.length
 
 
 def _is_even(*values: float) -> bool:
-    return max(values) - min(values) <= _EVEN * max(values)
+    largest = max(values)
+    return largest - min(values) <= _EVEN * largest
 
 
-def _read_cube(source: Source, found: Found, scale: Array) -> Sized:
-    return Box(_length(source, found, "size", 2.0) * scale), None
+def _read_cube(source: Source, found: Found, scale: Scale) -> Read:
+    size = _length(source, found, "size", 2.0)
+    return Box, (size * scale[0], size * scale[1], size * scale[2]), False
 
 
-def _read_sphere(source: Source, found: Found, scale: Array) -> Sized:
+def _read_sphere(source: Source, found: Found, scale: Scale) -> Read:
     radius = _length(source, found, "radius", 1.0)
     if _is_even(*scale):
-        return Sphere(radius * float(scale[0])), None
-    return Ellipsoid(radius * scale), None
+        return Sphere, (radius * scale[0],), False
+    return Ellipsoid, (radius * scale[0], radius * scale[1], radius * scale[2]), False
 
 
-def _read_capsule(source: Source, found: Found, scale: Array) -> Sized:
+def _read_capsule(source: Source, found: Found, scale: Scale) -> Read:
     radius, height = _read_radius(source, found, 0.5), _length(source, found, "height", 1.0)
     if _is_even(*scale):
-        return Capsule(radius * float(scale[0]), height * float(scale[2])), None
-    return Capsule(radius, height), scale
+        return Capsule, (radius * scale[0], height * scale[2]), False
+    return Capsule, (radius, height), True
 
 
-def _read_round(source: Source, found: Found, scale: Array) -> Sized:
-    kind: Callable[[float, float], Geometry] = Cone if found.type == "Cone" else Cylinder
+def _read_round(source: Source, found: Found, scale: Scale) -> Read:
+    kind: type[Geometry] = Cone if found.type == "Cone" else Cylinder
     radius, height = _read_radius(source, found, 1.0), _length(source, found, "height", 2.0)
-    if _is_even(float(scale[0]), float(scale[1])):
-        return kind(radius * float(scale[0]), height * float(scale[2])), None
-    return kind(radius, height), scale
+    if _is_even(scale[0], scale[1]):
+        return kind, (radius * scale[0], height * scale[2]), False
+    return kind, (radius, height), True
 
 
 def _read_radius(source: Source, found: Found, default: float) -> float:
@@ -98,23 +104,17 @@ def _read_radius(source: Source, found: Found, default: float) -> float:
     bottom = _length(source, found, "radiusBottom", default)
     top = _length(source, found, "radiusTop", default)
     if not _is_even(bottom, top):
-        source.reporter.report(
-            TAPERED,
-            source.where(found.prim),
-            type=found.type,
-            name=found.prim.GetName(),
-            bottom=bottom,
-            top=top,
-        )
+        where = source.where(found)
+        source.reporter.report(TAPERED, where, type=found.type, name=found.name, bottom=bottom, top=top)
     return max(bottom, top)
 
 
-def _read_plane(source: Source, found: Found, scale: Array) -> Sized:
+def _read_plane(source: Source, found: Found, scale: Scale) -> Read:
     width, length = _length(source, found, "width", 2.0), _length(source, found, "length", 2.0)
-    return Plane(vec3(width * float(scale[0]), length * float(scale[1]), 0.0)[:2]), None
+    return Plane, (width * scale[0], length * scale[1]), False
 
 
-_READERS: dict[str, Callable[[Source, Found, Array], Sized]] = {
+_READERS: dict[str, Callable[[Source, Found, Scale], Read]] = {
     "Cube": _read_cube,
     "Sphere": _read_sphere,
     "Capsule": _read_capsule,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The OpenUSD reader: a stage becomes an asset, in SI and Z-up (REP-0158 1.3 and 2).
 
-One walk sorts the prims; each element family then has its own file.  Solver schemas are not interpreted
-here: their attributes wait in ``asset.extras``.
+One walk sorts the prims; each element family then has its own file.  Solver attributes are read once: what
+they mean is resolved by ``solvers``, and all of them wait in ``asset.extras``.
 """
 
 from __future__ import annotations
@@ -14,27 +14,37 @@ from pxr import Tf, Usd
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import ParseError
 from simwright.formats.format import ReadOptions
+from simwright.formats.usd.actuators import read_actuators
 from simwright.formats.usd.bindings import Bindings
 from simwright.formats.usd.bodies import read_articulations, read_bodies
+from simwright.formats.usd.custom import read_custom
 from simwright.formats.usd.environment import read_environment, read_provenance
-from simwright.formats.usd.extended import read_extended
+from simwright.formats.usd.equalities import read_equalities
 from simwright.formats.usd.filters import read_filters
 from simwright.formats.usd.instancers import list_geometry, read_instancers, scan_instancers
 from simwright.formats.usd.joints import read_joints
-from simwright.formats.usd.leftovers import keep_leftovers
+from simwright.formats.usd.leftovers import read_attributes, report_unknown_types
 from simwright.formats.usd.lights_cameras import read_cameras, read_lights
 from simwright.formats.usd.mass import read_mass
 from simwright.formats.usd.materials import read_materials
 from simwright.formats.usd.messages import report_messages
 from simwright.formats.usd.mimic import read_mimics
 from simwright.formats.usd.ros import read_ros
+from simwright.formats.usd.samples import settle_samples
 from simwright.formats.usd.scan import scan_stage
+from simwright.formats.usd.sensors import read_sensors
 from simwright.formats.usd.shapes import read_shapes
 from simwright.formats.usd.sites import read_sites
+from simwright.formats.usd.solvers import read_solvers
 from simwright.formats.usd.source import Source
+from simwright.formats.usd.stacks import merge_stacks
+from simwright.formats.usd.tendons import read_tendons
 from simwright.formats.usd.topology import check_topology
+from simwright.formats.usd.transforms import check_turns
 from simwright.formats.usd.units import read_units
 from simwright.model.asset import Asset
+from simwright.resolve.resolve import Order
+from simwright.resolve.resolver import make_resolvers
 from simwright.usd.silence import capture
 
 
@@ -51,6 +61,8 @@ def read_stage(
 ) -> Asset:
     """Read an open stage.  Its meshes are loaded later, so the asset keeps the stage open."""
     file = file or str(stage.GetRootLayer().identifier)
+    if options.time is None:
+        stage = settle_samples(stage, file, reporter)
     source = Source(
         stage=stage,
         file=file,
@@ -58,12 +70,14 @@ def read_stage(
         units=read_units(stage, Where(file), reporter),
         reporter=reporter,
         asset=Asset(name or _choose_name(stage, Path(file))),
+        order=Order(make_resolvers(options.resolvers)),
     )
     try:
         with capture() as messages:
             _read_all(source)
     except Tf.ErrorException as error:
         raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None
+    source.forget()
     report_messages(messages, Where(file), reporter)
     return source.asset
 
@@ -71,6 +85,7 @@ def read_stage(
 def _read_all(source: Source) -> None:
     """The table of contents."""
     scan = scan_stage(source)
+    read_attributes(source, scan)
     scatters = scan_instancers(source, scan)
     bindings = Bindings(source, scan, list_geometry(scatters))
     read_environment(source, scan)
@@ -81,15 +96,22 @@ def _read_all(source: Source) -> None:
     read_articulations(source, scan)
     read_shapes(source, scan, bindings)
     read_instancers(source, scatters, bindings)
-    read_extended(source, scan, bindings)
+    read_solvers(source, scan, bindings)
     read_mimics(source, scan)
     read_mass(source, scan)
     read_sites(source, scan)
+    read_equalities(source, scan)
+    read_tendons(source, scan)
+    read_actuators(source, scan)
+    read_sensors(source, scan)
     read_cameras(source, scan)
     read_lights(source, scan)
     read_filters(source, scan)
     read_ros(source, scan)
-    keep_leftovers(source, scan)
+    read_custom(source, scan)
+    merge_stacks(source)
+    report_unknown_types(source, scan)
+    check_turns(source, scan)
     check_topology(source)
 
 

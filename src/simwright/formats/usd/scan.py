@@ -7,12 +7,26 @@ climb the tree again.  OpenUSD's own physics parser is not used: it is not safe 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pxr import Usd, UsdGeom
 
 from simwright.core.diag import Level, declare
+from simwright.formats.usd.found import (
+    ARTICULATION,
+    COLLISION,
+    FILTERED_PAIRS,
+    GEOMETRY_SITE_APIS,
+    JOINT_TYPES,
+    MASS,
+    PHYSICS_MATERIAL,
+    RIGID_BODY,
+    ROS_APIS,
+    SITE_APIS,
+    Found,
+    Sort,
+    list_apis,
+)
 from simwright.formats.usd.source import Source
 
 PAYLOAD_UNLOADED = declare(
@@ -23,45 +37,27 @@ PAYLOAD_UNLOADED = declare(
     doc="The stage was opened without some payloads, so the asset is incomplete.",
 )
 
-RIGID_BODY = "PhysicsRigidBodyAPI"
-COLLISION = "PhysicsCollisionAPI"
-MASS = "PhysicsMassAPI"
-ARTICULATION = "PhysicsArticulationRootAPI"
-FILTERED_PAIRS = "PhysicsFilteredPairsAPI"
-PHYSICS_MATERIAL = "PhysicsMaterialAPI"
-JOINT_TYPES = frozenset(
-    {
-        "PhysicsJoint",
-        "PhysicsFixedJoint",
-        "PhysicsRevoluteJoint",
-        "PhysicsPrismaticJoint",
-        "PhysicsSphericalJoint",
-        "PhysicsDistanceJoint",
-    }
-)
-SITE_APIS = frozenset({"RosFrameAPI", "NewtonSiteAPI", "MjcSiteAPI"})
-GEOMETRY_SITE_APIS = frozenset({"NewtonSiteAPI", "MjcSiteAPI"})
-ROS_APIS = frozenset({"RosContextAPI", "RosTopicAPI", "RosServiceAPI", "RosActionAPI"})
+__all__ = [
+    "ARTICULATION",
+    "COLLISION",
+    "FILTERED_PAIRS",
+    "GEOMETRY_SITE_APIS",
+    "JOINT_TYPES",
+    "MASS",
+    "PHYSICS_MATERIAL",
+    "PREDICATE",
+    "RIGID_BODY",
+    "ROS_APIS",
+    "SITE_APIS",
+    "Found",
+    "Scan",
+    "Sort",
+    "list_apis",
+    "scan_prims",
+    "scan_stage",
+]
+
 PREDICATE = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
-
-
-@dataclass(slots=True, eq=False)
-class Found:
-    """A prim and what it inherits.  ``owner`` is the path of the body it moves with, empty for none."""
-
-    prim: Usd.Prim
-    path: str
-    type: str
-    apis: frozenset[str]
-    owner: str = ""
-    parent_owner: str = ""
-    visible: bool = True
-    purpose: str = "default"
-
-    def instances_of(self, api: str) -> list[str]:
-        """Instance names of a multiple-apply API, sorted."""
-        prefix = f"{api}:"
-        return sorted(name[len(prefix) :] for name in self.apis if name.startswith(prefix))
 
 
 @dataclass(slots=True, eq=False)
@@ -86,25 +82,6 @@ class Scan:
     stray_colliders: list[Found] = field(default_factory=list)
 
 
-_KINDS: tuple[tuple[str, Callable[[Found], bool]], ...] = (
-    ("bodies", lambda f: RIGID_BODY in f.apis),
-    ("joints", lambda f: f.type in JOINT_TYPES),
-    ("geometry", lambda f: f.prim.IsA(UsdGeom.Gprim) and not f.apis & GEOMETRY_SITE_APIS),
-    ("instancers", lambda f: f.type == "PointInstancer"),
-    ("scenes", lambda f: f.type == "PhysicsScene"),
-    ("materials", lambda f: f.type == "Material"),
-    ("groups", lambda f: f.type == "PhysicsCollisionGroup"),
-    ("filtered", lambda f: FILTERED_PAIRS in f.apis or f.prim.HasRelationship("physics:filteredPairs")),
-    ("articulations", lambda f: ARTICULATION in f.apis),
-    ("cameras", lambda f: f.type == "Camera"),
-    ("lights", lambda f: "LightAPI" in f.apis),
-    ("sites", lambda f: bool(f.apis & SITE_APIS)),
-    ("ros", lambda f: bool(f.apis & ROS_APIS)),
-    ("controllers", lambda f: any(api.startswith("RosControl") for api in f.apis)),
-    ("stray_colliders", lambda f: COLLISION in f.apis and not f.prim.IsA(UsdGeom.Gprim)),
-)
-
-
 def scan_stage(source: Source) -> Scan:
     """Walk the whole stage once."""
     stage = source.stage
@@ -123,37 +100,66 @@ def scan_stage(source: Source) -> Scan:
 def scan_prims(source: Source, root: Usd.Prim) -> Scan:
     """Walk a subtree once; what a point instancer scatters is left to it."""
     scan = Scan()
+    # a subtree may inherit a binding from above, which the walk does not see
+    top = _Inherited(bound=not root.IsPseudoRoot())
     walk = iter(Usd.PrimRange(root, PREDICATE))
+    if root.IsPseudoRoot():
+        next(walk)
     for prim in walk:
-        if prim.IsPseudoRoot():
-            continue
-        found = _look_at(source, scan, prim)
-        scan.all[found.path] = found
-        for kind, is_kind in _KINDS:
-            if is_kind(found):
-                getattr(scan, kind).append(found)
+        found = _look_at(source, scan, prim, top)
+        scan.all[found.path] = source.founds[prim] = found
+        for kind in found.sort.kinds:
+            getattr(scan, kind).append(found)
+        if found.authored is None or "physics:filteredPairs" in found.authored:
+            scan.filtered.append(found)
         if found.type == "PointInstancer":
             walk.PruneChildren()
     return scan
 
 
-def list_apis(prim: Usd.Prim) -> frozenset[str]:
-    """Applied API schemas, registered or not."""
-    return frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas()) | frozenset(prim.GetAppliedSchemas())
+@dataclass(frozen=True, slots=True, eq=False)
+class _Inherited:
+    """What the topmost prim of a walk inherits; the others inherit from the Found above them."""
+
+    owner: str = ""
+    visible: bool = True
+    purpose: str = "default"
+    bound: bool = False
+    authored: frozenset[str] | None = frozenset()
 
 
-def _look_at(source: Source, scan: Scan, prim: Usd.Prim) -> Found:
-    found = Found(prim, str(prim.GetPath()), str(prim.GetTypeName()), list_apis(prim))
-    parent = scan.all.get(str(prim.GetPath().GetParentPath()))
-    if parent is not None:
-        found.parent_owner = parent.owner
-        found.visible, found.purpose = parent.visible, parent.purpose
-    found.owner = found.path if RIGID_BODY in found.apis else found.parent_owner
-    if prim.IsA(UsdGeom.Imageable):
-        imageable = UsdGeom.Imageable(prim)
-        if imageable.GetVisibilityAttr().Get(source.time) == UsdGeom.Tokens.invisible:
-            found.visible = False
-        purpose = imageable.GetPurposeAttr()
-        if purpose.HasAuthoredValue():
-            found.purpose = str(purpose.Get())
+def _look_at(source: Source, scan: Scan, prim: Usd.Prim, top: _Inherited) -> Found:
+    path = prim.GetPath().pathString
+    above, _, name = path.rpartition("/")
+    parent = scan.all.get(above)
+    inherited = top if parent is None else parent
+    opinions = source.sorts.look(prim)
+    sort = opinions.sort
+    authored: frozenset[str] | None = opinions.names
+    # clips give values to attributes that no layer of the prim mentions
+    if source.timed and (inherited.authored is None or prim.HasAuthoredMetadata("clips")):
+        authored = None
+    owner = inherited.owner
+    found = Found(
+        prim,
+        path,
+        sort.type,
+        sort.apis,
+        name,
+        sort,
+        opinions,
+        authored,
+        path if RIGID_BODY in sort.apis else owner,
+        owner,
+        inherited.visible,
+        inherited.purpose,
+        opinions.binds or inherited.bound,
+    )
+    if sort.is_imageable:
+        if authored is None or "visibility" in authored:
+            found.visible = found.visible and source.get(found, "visibility") != UsdGeom.Tokens.invisible
+        if authored is None or "purpose" in authored:
+            found.purpose = str(source.get_authored(found, "purpose") or found.purpose)
+    if sort.is_subset and parent is not None and source.get(found, "elementType") == UsdGeom.Tokens.face:
+        parent.subsets = [*(parent.subsets or ()), found]
     return found

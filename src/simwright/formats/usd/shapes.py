@@ -7,19 +7,20 @@ visible.  Everything else that is visible is a visual.
 
 from __future__ import annotations
 
-import numpy as np
-from pxr import Usd, UsdGeom
+from collections.abc import Sequence
+
+from pxr import UsdGeom
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, Pose
 from simwright.formats.usd.bindings import Bindings
 from simwright.formats.usd.mass import read_shape_mass
-from simwright.formats.usd.meshes import list_subsets, read_mesh
+from simwright.formats.usd.meshes import read_mesh
 from simwright.formats.usd.naming import choose_names
-from simwright.formats.usd.placement import Placement, decompose
+from simwright.formats.usd.placement import Placement, decompose_many
 from simwright.formats.usd.primitives import find_axis_turn, read_primitive
 from simwright.formats.usd.scan import COLLISION, Found, Scan
-from simwright.formats.usd.source import BodyFrame, Source, as_rows
+from simwright.formats.usd.source import BodyFrame, Source, as_floats
 from simwright.model.asset import Shape
 from simwright.model.geometry import Approximation, Geometry
 
@@ -51,6 +52,14 @@ GEOMETRY_SHEARED = declare(
     doc="Scale above a rotation slants a primitive. Meshes are slanted exactly, primitives cannot be.",
     section="1.1",
 )
+GEOMETRY_MIRRORED = declare(
+    "usd-geometry-mirrored",
+    Level.INFO,
+    "{count} shape(s) are mirrored by a negative scale, the first at {first}",
+    hint="bake the mirroring into the points for tools that want a positive scale",
+    doc="A negative scale turns a shape inside out; the model keeps the scale and the right side outside.",
+    section="1.1",
+)
 COLLIDER_NOT_GEOMETRY = declare(
     "usd-collider-not-geometry",
     Level.WARNING,
@@ -60,6 +69,8 @@ COLLIDER_NOT_GEOMETRY = declare(
     section="1.3.1",
 )
 
+_SCHEME = "subdivisionScheme"
+_COLOR = "primvars:displayColor"
 _SEEN_PURPOSES = frozenset({"default", "render"})
 
 
@@ -67,21 +78,33 @@ def read_shapes(source: Source, scan: Scan, bindings: Bindings) -> None:
     """Add a shape for every geometry prim."""
     names = choose_names(found.path for found in scan.geometry)
     tally = Tally()
-    for found in scan.geometry:
-        body, world = source.body_of(found.owner), source.world_matrix(found.prim)
-        shape = build_shape(source, found, bindings, tally, body=body, world=world)
+    bodies = [source.body_of(found.owner) for found in scan.geometry]
+    placements = place_geometry(source, scan.geometry, bodies, source.world_matrices(scan.geometry))
+    for found, body, placement in zip(scan.geometry, bodies, placements, strict=True):
+        shape = build_shape(source, found, bindings, tally, body=body, placement=placement)
         if shape is not None:
             shape.name = names[found.path]
             source.shapes[found.path] = shape.name
             source.asset.shapes.append(shape)
     tally.report(source)
     for found in scan.stray_colliders:
-        source.reporter.report(
-            COLLIDER_NOT_GEOMETRY,
-            source.where(found.prim),
-            type=found.type or "prim",
-            name=found.prim.GetName(),
-        )
+        where = source.where(found)
+        source.reporter.report(COLLIDER_NOT_GEOMETRY, where, type=found.type or "prim", name=found.name)
+
+
+def place_geometry(
+    source: Source, founds: Sequence[Found], bodies: Sequence[BodyFrame], worlds: Array
+) -> list[Placement]:
+    """Placements on their bodies of prims that stand at ``worlds``, primitives turned onto their axis."""
+    matrices = source.place_on(bodies, worlds)
+    turned: dict[int, tuple[Pose, list[int]]] = {}
+    for number, found in enumerate(founds):
+        turn = find_axis_turn(source, found)
+        if turn is not None:
+            turned.setdefault(id(turn), (turn, []))[1].append(number)
+    for turn, numbers in turned.values():
+        matrices[numbers, :3, :3] = matrices[numbers, :3, :3] @ turn.rotation
+    return decompose_many(matrices)
 
 
 class Tally:
@@ -91,35 +114,39 @@ class Tally:
         self.unsupported: dict[str, list[Found]] = {}
         self.hidden: list[Found] = []
         self.subdivided: list[Found] = []
+        self.mirrored: list[Found] = []
 
     def report(self, source: Source) -> None:
         """One finding per kind of omission."""
         report = source.reporter.report
         for kind, prims in self.unsupported.items():
-            where = source.where(prims[0].prim)
+            where = source.where(prims[0])
             report(GEOMETRY_UNSUPPORTED, where, type=kind, count=len(prims), first=prims[0].path)
-        for finding, prims in ((GEOMETRY_HIDDEN, self.hidden), (GEOMETRY_SUBDIVIDED, self.subdivided)):
+        for finding, prims in (
+            (GEOMETRY_HIDDEN, self.hidden),
+            (GEOMETRY_SUBDIVIDED, self.subdivided),
+            (GEOMETRY_MIRRORED, self.mirrored),
+        ):
             if prims:
-                report(finding, source.where(prims[0].prim), count=len(prims), first=prims[0].path)
+                report(finding, source.where(prims[0]), count=len(prims), first=prims[0].path)
 
 
 def build_shape(
-    source: Source, found: Found, bindings: Bindings, tally: Tally, *, body: BodyFrame, world: Array
+    source: Source, found: Found, bindings: Bindings, tally: Tally, *, body: BodyFrame, placement: Placement
 ) -> Shape | None:
-    """The shape of a prim that stands at ``world`` on ``body``; None (tallied) if it is left out."""
-    prim, collision = found.prim, COLLISION in found.apis
+    """The shape of a prim that is placed on ``body``; None (tallied) if it is left out."""
+    collision = COLLISION in found.apis
     visual = found.visible and (not collision or found.purpose in _SEEN_PURPOSES)
     if not (visual or collision):
         tally.hidden.append(found)
         return None
-    matrix = (~body.pose).matrix @ world
-    turn = find_axis_turn(source, found)
-    placement = decompose(matrix if turn is None else matrix @ turn.matrix)
     sized = _read_geometry(source, found, bindings, placement, tally)
     if sized is None:
         return None
+    if placement.is_mirrored:
+        tally.mirrored.append(found)
     shape = Shape(
-        name=prim.GetName(),
+        name=found.name,
         geometry=sized[0],
         body=body.name,
         pose=placement.pose,
@@ -127,10 +154,10 @@ def build_shape(
         visual=visual,
         collision=collision,
         material=bindings.render_name(found),
-        color=_read_color(source, prim),
+        color=_read_color(source, found),
         purpose=found.purpose,
         path=found.path,
-        source=source.where(prim),
+        source=source.where(found),
     )
     if collision:
         _add_collision(source, found, bindings, shape)
@@ -138,10 +165,9 @@ def build_shape(
 
 
 def _add_collision(source: Source, found: Found, bindings: Bindings, shape: Shape) -> None:
-    prim = found.prim
-    shape.enabled = source.get_flag(prim, "physics:collisionEnabled", True)
+    shape.enabled = source.get_flag(found, "physics:collisionEnabled", True)
     shape.physics_material = bindings.physics_name(found)
-    token = source.get(prim, "physics:approximation")
+    token = source.get(found, "physics:approximation")
     if "PhysicsMeshCollisionAPI" in found.apis or token is not None:
         shape.approximation = Approximation(str(token or "none"))
     if found.path != found.owner:
@@ -152,32 +178,30 @@ def _read_geometry(
     source: Source, found: Found, bindings: Bindings, placement: Placement, tally: Tally
 ) -> tuple[Geometry, Array | None] | None:
     if found.type == "Mesh":
-        scheme = source.get_authored(found.prim, "subdivisionScheme")
-        if scheme not in (None, "none"):
+        scheme = source.get(found, _SCHEME) if found.may_author(_SCHEME) else "none"
+        if scheme != "none" and source.get_authored(found, _SCHEME) is not None:
             tally.subdivided.append(found)
-        materials = {child.GetName(): bindings.subset_name(child) for child in list_subsets(found.prim)}
+        materials = {subset.name: bindings.render_name(subset) for subset in found.subsets or ()}
         mesh = read_mesh(source, found, materials, placement.stretch)
-        baked = placement.stretch is not None or bool(np.all(placement.scale == 1.0))
+        baked = placement.stretch is not None or placement.is_unscaled
         return mesh, None if baked else placement.scale
     sized = read_primitive(source, found, placement.scale)
     if sized is None:
         tally.unsupported.setdefault(found.type or "untyped", []).append(found)
     elif placement.stretch is not None:
-        source.reporter.report(
-            GEOMETRY_SHEARED, source.where(found.prim), type=found.type, name=found.prim.GetName()
-        )
+        source.reporter.report(GEOMETRY_SHEARED, source.where(found), type=found.type, name=found.name)
     return sized
 
 
-def _read_color(source: Source, prim: Usd.Prim) -> tuple[float, float, float, float] | None:
+def _read_color(source: Source, found: Found) -> tuple[float, float, float, float] | None:
     """The constant display colour and opacity, if there is one."""
-    gprim = UsdGeom.Gprim(prim)
-    color = gprim.GetDisplayColorPrimvar()
-    if not color.HasValue():
+    if not found.may_author(_COLOR):
         return None
-    values = as_rows(color.ComputeFlattened(source.time), 3)
-    if len(values) != 1:
+    values = source.get(found, _COLOR)
+    if found.may_author(f"{_COLOR}:indices"):
+        values = UsdGeom.Gprim(found.prim).GetDisplayColorPrimvar().ComputeFlattened(source.time)
+    if values is None or len(values) != 1:
         return None
-    opacity = as_rows(gprim.GetDisplayOpacityPrimvar().Get(source.time), 1)
-    red, green, blue = values[0].tolist()
-    return red, green, blue, float(opacity[0, 0]) if len(opacity) == 1 else 1.0
+    red, green, blue = as_floats(values[0])
+    opacity: Sequence[float] = source.get(found, "primvars:displayOpacity") or ()
+    return red, green, blue, float(opacity[0]) if len(opacity) == 1 else 1.0

@@ -7,19 +7,23 @@ Every element file of this folder takes a :class:`Source` and adds to its ``asse
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from pxr import Gf, Usd, UsdGeom
 
 from simwright.core.diag import Level, Reporter, Where, declare
-from simwright.core.math3d import IDENTITY, Array, Pose
+from simwright.core.math3d import IDENTITY, Array, Pose, matrices_from_quats
+from simwright.formats.usd.found import Found, Sorts, may_share
+from simwright.formats.usd.transforms import are_sound, mend_transforms
 from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset
 from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
+from simwright.resolve.resolve import Order
+from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
 
 VALUE_INVALID = declare(
     "usd-value-invalid",
@@ -30,21 +34,37 @@ VALUE_INVALID = declare(
 )
 
 
+Holder: TypeAlias = Usd.Prim | Found
+"""What has attributes.  A Found answers from what the walk noted; a prim is looked up there first."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BodyFrame:
-    """A body's name, its rigid pose and the scale of its prim, which goes to all that sits on it."""
+    """A body's name, its rigid pose and the scale of its prim, which goes to all that sits on it.
+
+    ``number`` is its row in the tables of the source, -1 (the last row) for the world; ``is_exact`` tells that
+    pose and scale are all there is to its placement (no shear, nothing flat), ``is_plain`` that the scale is one.
+    """
 
     name: str
     pose: Pose
     scale: Array
+    number: int = -1
+    is_exact: bool = False
+    is_plain: bool = False
 
 
+ZERO = (0.0, 0.0, 0.0)
 WORLD_FRAME = BodyFrame(WORLD, IDENTITY, np.ones(3))
+_MISSING = object()
 
 
 @dataclass(slots=True, eq=False)
 class Source:
-    """A stage, the time it is read at, its units, and the tables that link prim paths to the model."""
+    """A stage, the time it is read at, its units, and the tables that link prim paths to the model.
+
+    ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
+    """
 
     stage: Usd.Stage
     file: str
@@ -52,103 +72,193 @@ class Source:
     units: Units
     reporter: Reporter
     asset: Asset
+    order: Order = field(default_factory=lambda: Order(make_resolvers(DEFAULT_ORDER)))
+    authored: dict[str, dict[str, Any]] = field(default_factory=dict)
     xforms: Any = None
+    timed: bool = False
+    animated: bool = False
+    sorts: Sorts = field(default_factory=Sorts)
+    founds: dict[Usd.Prim, Found] = field(default_factory=dict)
+    body_rotations: Array = field(default_factory=lambda: np.eye(3)[None])
+    body_positions: Array = field(default_factory=lambda: np.zeros((1, 3)))
     bodies: dict[str, BodyFrame] = field(default_factory=dict)
     shapes: dict[str, str] = field(default_factory=dict)
     joints: dict[str, str] = field(default_factory=dict)
     sites: dict[str, str] = field(default_factory=dict)
     tendons: dict[str, str] = field(default_factory=dict)
-    meshes: dict[str, Mesh] = field(default_factory=dict)
-    primitives: dict[tuple[Any, ...], Geometry] = field(default_factory=dict)
+    faulty: set[str] = field(default_factory=set)
+    meshes: dict[Any, Mesh] = field(default_factory=dict)
+    broken: set[Where] = field(default_factory=set)
+    solids: dict[int, Callable[[], Any]] = field(default_factory=dict)
+    masses: dict[str, Any] = field(default_factory=dict)
+    primitives: dict[tuple[type[Geometry], tuple[float, ...]], Geometry] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.xforms = UsdGeom.XformCache(self.time)
+        self.timed = not self.time.IsDefault()
+        self.sorts = Sorts(may_share(self.stage, self.time))
+        self.animated = any(layer.ListAllTimeSamples() for layer in self.stage.GetUsedLayers())
 
-    def where(self, prim: Usd.Prim, prop: str = "") -> Where:
+    def where(self, at: Holder, prop: str = "") -> Where:
         """The place of a prim or of one of its properties."""
-        return Where(self.file, prim=str(prim.GetPath()), prop=prop)
+        path = at.path if isinstance(at, Found) else at.GetPath().pathString
+        return Where(self.file, None, None, path, prop)
 
     def body_of(self, owner: str) -> BodyFrame:
         """The frame of the body with this path, the world's for none."""
         return self.bodies.get(owner, WORLD_FRAME)
 
-    def world_matrix(self, prim: Usd.Prim) -> Array:
+    def world_matrix(self, at: Holder) -> Array:
         """4x4 column-vector matrix of a prim in the asset frame [m], authored scale included."""
-        return self.units.convert_matrix(as_matrix(self.xforms.GetLocalToWorldTransform(prim)))
+        prim = at.prim if isinstance(at, Found) else at
+        stacked = np.array(self.xforms.GetLocalToWorldTransform(prim), dtype=np.float64)[None]
+        if not are_sound(stacked):
+            stacked = mend_transforms(self, [prim], stacked)
+        return self.units.convert_matrix(stacked[0].T)
 
-    def get(self, prim: Usd.Prim, name: str, default: Any = None) -> Any:
+    def world_matrices(self, founds: Sequence[Found]) -> Array:
+        """``(n, 4, 4)``: :meth:`world_matrix` of many prims at once."""
+        place = self.xforms.GetLocalToWorldTransform
+        stacked = np.array([place(found.prim) for found in founds], dtype=np.float64).reshape(-1, 4, 4)
+        if not are_sound(stacked):
+            stacked = mend_transforms(self, [found.prim for found in founds], stacked)
+        return self.units.convert_matrices(stacked.transpose(0, 2, 1))
+
+    def add_frames(self, frames: Mapping[str, BodyFrame]) -> None:
+        """Make bodies known by their paths; the frames carry the numbers they come in."""
+        self.bodies.update(frames)
+        poses = [frame.pose for frame in self.bodies.values()]
+        self.body_rotations = matrices_from_quats(np.array([*(pose.q for pose in poses), IDENTITY.q]))
+        self.body_positions = np.array([*(pose.p for pose in poses), IDENTITY.p])
+
+    def place_on(self, bodies: Sequence[BodyFrame], worlds: Array) -> Array:
+        """``(n, 4, 4)`` matrices in the frames of their bodies."""
+        rows = [body.number for body in bodies]
+        turns = self.body_rotations[rows].transpose(0, 2, 1)
+        moved = worlds.copy()
+        moved[:, :3, 3] -= self.body_positions[rows]
+        moved[:, :3] = turns @ moved[:, :3]
+        return moved
+
+    def get(self, at: Holder, name: str, default: Any = None) -> Any:
         """Value of an attribute at the reading time, its schema's fallback, or the default."""
-        attribute = prim.GetAttribute(name)
-        value = attribute.Get(self.time) if attribute else None
+        found = at if isinstance(at, Found) else self.founds.get(at)
+        if found is None or found.authored is None:
+            prim: Usd.Prim = at if found is None else found.prim
+            value = prim.GetAttribute(name).Get(self.time)
+        else:
+            known = found.opinions.values if name in found.authored else found.sort.fallbacks
+            value = known.get(name, _MISSING)
+            if value is _MISSING:
+                value = known[name] = found.prim.GetAttribute(name).Get(self.time)
         return default if value is None else value
 
-    def get_authored(self, prim: Usd.Prim, name: str) -> Any:
+    def get_authored(self, at: Holder, name: str) -> Any:
         """Value of an attribute if someone authored one, else None."""
-        attribute = prim.GetAttribute(name)
-        if not attribute or not attribute.HasAuthoredValue():
+        found = at if isinstance(at, Found) else self.founds.get(at)
+        if found is None or found.authored is None:
+            return self._read_authored(at if found is None else found.prim, name)
+        if name not in found.authored:
             return None
-        return attribute.Get(self.time)
+        said = found.opinions.said
+        if name not in said:
+            said[name] = self._read_authored(found.prim, name)
+        return said[name]
 
-    def get_number(self, prim: Usd.Prim, name: str, default: float) -> float:
+    def _read_authored(self, prim: Usd.Prim, name: str) -> Any:
+        attribute = prim.GetAttribute(name)
+        return attribute.Get(self.time) if attribute.HasAuthoredValue() else None
+
+    def forget(self) -> None:
+        """Let go of what only reading needs; meshes that are loaded later keep the rest alive."""
+        self.founds.clear()
+        self.solids.clear()
+        self.sorts = Sorts()
+
+    def get_number(self, at: Holder, name: str, default: float) -> float:
         """A number that may be infinite; anything that is not a number is reported."""
-        value = self.get(prim, name, default)
-        if isinstance(value, (int, float)) and not math.isnan(value):
+        value = self.get(at, name, default)
+        if isinstance(value, (int, float)) and value == value:  # noqa: PLR0124 - not NaN
             return float(value)
-        return float(self._reject(prim, name, value, "a number", default))
+        return float(self._reject(at, name, value, "a number", default))
 
-    def get_text(self, prim: Usd.Prim, name: str, default: str = "") -> str:
+    def get_size(self, at: Holder, name: str, default: float) -> float:
+        """A finite number; anything else is reported."""
+        value = self.get_number(at, name, default)
+        return value if math.isfinite(value) else float(self._reject(at, name, value, "finite", default))
+
+    def get_text(self, at: Holder, name: str, default: str = "") -> str:
         """A token, string or path as text."""
-        return str(self.get(prim, name, default))
+        return str(self.get(at, name, default))
 
-    def get_flag(self, prim: Usd.Prim, name: str, default: bool) -> bool:
+    def get_flag(self, at: Holder, name: str, default: bool) -> bool:
         """A switch."""
-        return bool(self.get(prim, name, default))
+        return bool(self.get(at, name, default))
 
-    def get_optional(self, prim: Usd.Prim, name: str) -> float | None:
+    def get_optional(self, at: Holder, name: str) -> float | None:
         """An authored number, None if there is none; what is no number is reported."""
-        value = self.get_authored(prim, name)
+        value = self.get_authored(at, name)
         if value is None or (isinstance(value, (int, float)) and not math.isnan(value)):
             return None if value is None else float(value)
-        self._reject(prim, name, value, "a number", None)
+        self._reject(at, name, value, "a number", None)
         return None
 
-    def get_array(self, prim: Usd.Prim, name: str, default: Sequence[float]) -> Array:
+    def get_floats(self, at: Holder, name: str, default: Sequence[float]) -> tuple[float, ...]:
         """As many numbers as the default has, which may be infinite; else the default, reported."""
-        value = self.get(prim, name)
+        found = at if isinstance(at, Found) else self.founds.get(at)
+        if found is None or found.authored is None:
+            return self._read_floats(at, name, default) or tuple(default)
+        known = found.opinions.numbers if name in found.authored else found.sort.numbers
+        numbers = known.get(name)
+        if numbers is None:
+            numbers = self._read_floats(found, name, default)
+            if numbers:
+                known[name] = numbers
+        return numbers or tuple(default)
+
+    def _read_floats(self, at: Holder, name: str, default: Sequence[float]) -> tuple[float, ...]:
+        """The numbers; none where there are none, or (reported) not as many."""
+        value = self.get(at, name)
         if value is None:
-            return np.array(default, dtype=np.float64)
-        try:
-            array = as_quaternion(value) if hasattr(value, "GetReal") else as_array(value)
-        except (TypeError, ValueError):
-            array = np.zeros(0)
-        if array.shape == (len(default),) and not np.any(np.isnan(array)):
-            return array
-        expected = f"made of {len(default)} numbers"
-        return np.array(self._reject(prim, name, value, expected, default), dtype=np.float64)
+            return ()
+        numbers = as_floats(value)
+        if len(numbers) == len(default) and not any(map(math.isnan, numbers)):
+            return numbers
+        self._reject(at, name, value, f"made of {len(default)} numbers", default)
+        return ()
 
-    def get_vector(self, prim: Usd.Prim, name: str) -> Array:
+    def get_finite(self, at: Holder, name: str, default: Sequence[float]) -> tuple[float, ...]:
+        """The same, all of them finite."""
+        numbers = self.get_floats(at, name, default)
+        if all(map(math.isfinite, numbers)):
+            return numbers
+        return tuple(self._reject(at, name, np.array(numbers), "finite", default))
+
+    def get_array(self, at: Holder, name: str, default: Sequence[float]) -> Array:
+        """:meth:`get_floats` as an array."""
+        return np.array(self.get_floats(at, name, default))
+
+    def get_vector(self, at: Holder, name: str) -> Array:
         """A finite 3-vector, zero where there is none."""
-        return self._get_finite(prim, name, (0.0, 0.0, 0.0))
+        return np.array(self.get_finite(at, name, ZERO))
 
-    def get_quaternion(self, prim: Usd.Prim, name: str) -> Array:
+    def get_quaternion(self, at: Holder, name: str) -> Array:
         """A finite quaternion w, x, y, z; zero where there is none."""
-        return self._get_finite(prim, name, (0.0, 0.0, 0.0, 0.0))
+        return np.array(self.get_finite(at, name, (0.0, 0.0, 0.0, 0.0)))
 
-    def _get_finite(self, prim: Usd.Prim, name: str, default: Sequence[float]) -> Array:
-        array = self.get_array(prim, name, default)
-        if np.all(np.isfinite(array)):
-            return array
-        return np.array(self._reject(prim, name, array, "finite", default), dtype=np.float64)
-
-    def get_targets(self, prim: Usd.Prim, name: str) -> list[str]:
+    def get_targets(self, at: Holder, name: str) -> list[str]:
         """Paths a relationship points to, forwarded."""
+        found = at if isinstance(at, Found) else self.founds.get(at)
+        if found is not None and found.authored is not None and name not in found.authored:
+            return []
+        prim: Usd.Prim = at if found is None else found.prim
         relationship = prim.GetRelationship(name)
-        return [str(path) for path in relationship.GetForwardedTargets()] if relationship else []
+        return [path.pathString for path in relationship.GetForwardedTargets()] if relationship else []
 
-    def _reject(self, prim: Usd.Prim, name: str, value: Any, expected: str, default: Any) -> Any:
+    def _reject(self, at: Holder, name: str, value: Any, expected: str, default: Any) -> Any:
         shown = "nothing" if default is None else " ".join(str(v) for v in np.atleast_1d(default))
         self.reporter.report(
-            VALUE_INVALID, self.where(prim, name), name=name, value=value, expected=expected, default=shown
+            VALUE_INVALID, self.where(at, name), name=name, value=value, expected=expected, default=shown
         )
         return default
 
@@ -171,9 +281,22 @@ def as_rows(value: Any, width: int) -> Array:
         return np.zeros((0, width))
 
 
+def as_floats(value: Any) -> tuple[float, ...]:
+    """A USD vector or quaternion (w, x, y, z) as numbers; none where the value is nothing of that kind."""
+    if isinstance(value, (Gf.Quatf, Gf.Quatd, Gf.Quath)):
+        x = value.imaginary
+        return (value.real, x[0], x[1], x[2])
+    # through an array: a Gf vector is a slow sequence, but a fast buffer
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return ()
+    return tuple(array.tolist()) if array.ndim == 1 else ()
+
+
 def as_quaternion(value: Any) -> Array:
     """A USD quaternion as w, x, y, z."""
-    return np.array((value.GetReal(), *value.GetImaginary()), dtype=np.float64)
+    return np.array(as_floats(value))
 
 
 def find_prototype_path(prim: Usd.Prim) -> str:

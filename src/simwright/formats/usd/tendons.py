@@ -36,7 +36,7 @@ TENDON_PHYSX = declare(
 )
 
 
-class _Broken(Exception):
+class _BrokenError(Exception):
     """The path does not fit together; the message says how."""
 
 
@@ -47,7 +47,7 @@ def read_tendons(source: Source, scan: Scan) -> None:
     for found in prims:
         try:
             tendon = _read_tendon(source, scan, found, names[found.path])
-        except _Broken as why:
+        except _BrokenError as why:
             where = source.where(found.prim, "mjc:path")
             source.reporter.report(TENDON_INVALID, where, name=names[found.path], why=why)
         else:
@@ -99,7 +99,7 @@ def _read_sum(source: Source, found: Found) -> tuple[list[TendonPoint], bool]:
         joint = joints.get(targets[index])
         dof = None if joint is None else choose_dof(joint)
         if dof is None:
-            raise _Broken(f"{targets[index]} is no joint of one freedom that was read")
+            raise _BrokenError(f"{targets[index]} is no joint of one freedom that was read")
         turning.append(dof.motion is Motion.HINGE)
         points.append(TendonPoint("joint", dof.name, coefficient))
     plain = any(turning)
@@ -123,7 +123,7 @@ def _read_route(source: Source, found: Found) -> Iterator[TendonPoint]:
             current = segment
             yield TendonPoint("pulley", value=divisor)
         if side >= len(sides):
-            raise _Broken(f"it has no side site {side}")
+            raise _BrokenError(f"it has no side site {side}")
         yield _read_point(source, targets[index], sides[side] if side >= 0 else "")
 
 
@@ -131,9 +131,9 @@ def _read_point(source: Source, target: str, side: str) -> TendonPoint:
     if target in source.sites:
         return TendonPoint("site", source.sites[target])
     if target not in source.shapes:
-        raise _Broken(f"{target} is no site or geometry that was read")
+        raise _BrokenError(f"{target} is no site or geometry that was read")
     if side and side not in source.sites:
-        raise _Broken(f"its side site {side} is no site that was read")
+        raise _BrokenError(f"its side site {side} is no site that was read")
     return TendonPoint("wrap", source.shapes[target], side=source.sites[side] if side else "")
 
 
@@ -141,23 +141,23 @@ def _read_order(source: Source, found: Found) -> tuple[list[str], list[int]]:
     """The targets, and the order in which the path visits them."""
     targets = source.get_targets(found.prim, "mjc:path")
     if not targets:
-        raise _Broken("its path is empty")
+        raise _BrokenError("its path is empty")
     indices = as_rows(source.get(found.prim, "mjc:path:indices"), 1)[:, 0]
     order = [int(v) for v in indices] if len(indices) else list(range(len(targets)))
     if min(order) < 0 or max(order) >= len(targets):
-        raise _Broken(f"its order names target {max(order)} of {len(targets)}")
+        raise _BrokenError(f"its order names target {max(order)} of {len(targets)}")
     return targets, order
 
 
 def _read_numbers(source: Source, found: Found, name: str, count: int) -> list[float]:
     values = as_rows(source.get(found.prim, name), 1)[:, 0]
     if len(values) != count or not np.all(np.isfinite(values)):
-        raise _Broken(f"{name} does not hold {count} numbers")
+        raise _BrokenError(f"{name} does not hold {count} numbers")
     return [float(v) for v in values]
 
 
 def _read_integers(source: Source, found: Found, name: str, count: int, default: int) -> list[int]:
     values = as_rows(source.get(found.prim, name), 1)[:, 0]
     if len(values) not in (0, count):
-        raise _Broken(f"{name} does not hold {count} numbers")
+        raise _BrokenError(f"{name} does not hold {count} numbers")
     return [int(v) for v in values] if len(values) else [default] * count

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
+
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.source import Source
 from simwright.model.joint import WORLD
@@ -48,11 +51,12 @@ def check_topology(source: Source) -> None:
 
 def _check_roots(source: Source, component: dict[str, str]) -> None:
     roots: dict[str, list[str]] = {}
+    members = Members(source)
     for articulation in source.asset.articulations:
-        members = find_members(source, articulation.path)
-        if not members:
+        bodies = members.find(articulation.path)
+        if not bodies:
             source.reporter.report(ARTICULATION_EMPTY, articulation.source, name=articulation.name)
-        for tree in dict.fromkeys(component[body] for body in members):
+        for tree in dict.fromkeys(component[body] for body in bodies):
             roots.setdefault(tree, []).append(articulation.path)
     for body, paths in roots.items():
         if len(paths) > 1:
@@ -62,10 +66,37 @@ def _check_roots(source: Source, component: dict[str, str]) -> None:
             )
 
 
+class Members:
+    """Who belongs to an articulation root; many roots are asked for, so paths are indexed once."""
+
+    def __init__(self, source: Source) -> None:
+        self._below = PathIndex(source.bodies)
+        self._names = [frame.name for frame in source.bodies.values()]
+        self._children = {joint.path: joint.child for joint in source.asset.joints}
+
+    def find(self, path: str) -> list[str]:
+        """Bodies on or below an articulation root, or the child of the joint it is on."""
+        names = [self._names[number] for number in self._below.find(path)]
+        if path in self._children:
+            names.append(self._children[path])
+        return names
+
+
+class PathIndex:
+    """Finds the paths at or below another one without looking at all of them."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._rows = sorted((f"{path}/", number) for number, path in enumerate(paths))
+        self._paths = [path for path, _ in self._rows]
+
+    def find(self, path: str) -> list[int]:
+        """Positions, in the order the paths came in."""
+        prefix = path.rstrip("/") + "/"
+        first = bisect_left(self._paths, prefix)
+        last = bisect_left(self._paths, prefix[:-1] + chr(ord("/") + 1))
+        return sorted(number for _, number in self._rows[first:last])
+
+
 def find_members(source: Source, path: str) -> list[str]:
-    """Bodies on or below an articulation root, or the child of the joint it is on."""
-    below = path.rstrip("/") + "/"
-    names = [frame.name for at, frame in source.bodies.items() if at == path or at.startswith(below)]
-    if path in source.joints:
-        names.append(source.asset.joint(source.joints[path]).child)
-    return names
+    """Members of one articulation root (see :class:`Members`, which is faster for many)."""
+    return Members(source).find(path)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from pxr import Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Level, Reporter, Where, declare
-from simwright.core.math3d import Array, VectorLike
+from simwright.core.math3d import Array, Pose, VectorLike, quat_from_matrix
 from simwright.core.units import DEGREE
 
 UNIT_UNSAID = declare(
@@ -43,7 +44,7 @@ _UP_ROTATIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Units:
     """Metres and kilograms in a stage unit, and the rotation of stage axes onto Z-up."""
 
@@ -52,20 +53,25 @@ class Units:
     up: str = "Z"
     rotation: Array = field(default_factory=lambda: np.eye(3))
 
-    @property
+    @cached_property
     def density(self) -> float:
         """[kg/m^3] in a stage density unit."""
         return self.mass / self.length**3
 
-    @property
+    @cached_property
     def inertia(self) -> float:
         """[kg m^2] in a stage inertia unit; torques have the same factor."""
         return self.mass * self.length**2
 
-    @property
+    @cached_property
     def force(self) -> float:
         """[N] in a stage force unit."""
         return self.mass * self.length
+
+    @cached_property
+    def turn(self) -> Pose:
+        """Stage axes as a pose in the model."""
+        return Pose(np.zeros(3), quat_from_matrix(self.rotation))
 
     def convert_matrix(self, matrix: Array) -> Array:
         """A 4x4 column-vector stage matrix as one of the model.
@@ -76,6 +82,14 @@ class Units:
         result = np.eye(4)
         result[:3, :3] = self.rotation @ matrix[:3, :3]
         result[:3, 3] = self.rotation @ matrix[:3, 3] * self.length
+        return result
+
+    def convert_matrices(self, matrices: Array) -> Array:
+        """:meth:`convert_matrix` of ``(n, 4, 4)``."""
+        result = np.zeros_like(matrices)
+        result[:, :3] = self.rotation @ matrices[:, :3]
+        result[:, :3, 3] *= self.length
+        result[:, 3, 3] = 1.0
         return result
 
     def convert_direction(self, vector: VectorLike) -> Array:

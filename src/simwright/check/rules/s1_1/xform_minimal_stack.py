@@ -43,9 +43,12 @@ _HINT = 'write xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
 )
 def xform_minimal_stack(snapshot: Snapshot) -> Iterator[Finding]:
     """Compare the ops, scale aside, with translate and orient."""
+    faults: dict[OpStack, str] = {}
     for node, role in list_kinematic(snapshot).values():
         stack = read_stack(node, snapshot)
-        fault = _find_fault(stack, source=snapshot.settings.asset_state == "source")
+        fault = faults.get(stack)
+        if fault is None:
+            fault = faults[stack] = _find_fault(stack, source=snapshot.settings.asset_state == "source")
         if fault:
             yield _make_finding(node, role, fault, snapshot)
         elif not stack.ops and node.is_a("Xformable"):

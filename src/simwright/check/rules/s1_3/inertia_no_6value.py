@@ -34,7 +34,9 @@ from simwright.check.snapshot import Snapshot
 )
 def inertia_no_6value(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
     """The layer facts list arrays and physics properties already; only their names are looked at."""
-    paths = [array.path for array in facts.arrays if array.elements in (6, 9)]
+    if not any("inertia" in name.lower() for name in facts.names):
+        return
+    paths = [*facts.matrices]
     paths += [opinion.path for opinion in facts.opinions if opinion.kind == "property"]
     for path in dict.fromkeys(path for path in paths if "inertia" in path.name.lower()):
         count = _count_values(facts.layer.GetAttributeAtPath(path))

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pxr import UsdGeom
-
 from simwright.check.lineage import walk_up
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
+from simwright.check.transforms import read_stack
 
 
 @rule(
@@ -48,27 +47,28 @@ def kinematic_enabled(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
 
 def _find_animated(node: Node, snapshot: Snapshot) -> Node | None:
     book: dict[int, bool] = snapshot.shared("animated", lambda _: {})
-    if _is_animated(node, book):
+    if _is_animated(node, snapshot, book):
         return node
-    if _resets(node):
+    if read_stack(node, snapshot).resets:
         return None
     for above in walk_up(node, snapshot):
         if above.has("PhysicsRigidBodyAPI"):
             return None
-        if _is_animated(above, book):
+        if _is_animated(above, snapshot, book):
             return above
-        if _resets(above):
+        if read_stack(above, snapshot).resets:
             return None
     return None
 
 
-def _is_animated(node: Node, book: dict[int, bool]) -> bool:
-    if id(node) not in book:
-        is_xform = "Xformable" in node.bases
-        book[id(node)] = is_xform and UsdGeom.Xformable(node.prim).TransformMightBeTimeVarying()
-    return book[id(node)]
-
-
-def _resets(node: Node) -> bool:
-    order = node.authored("xformOpOrder") if "Xformable" in node.bases else None
-    return order is not None and "!resetXformStack!" in order
+def _is_animated(node: Node, snapshot: Snapshot, book: dict[int, bool]) -> bool:
+    found = book.get(id(node))
+    if found is None:
+        found = False
+        for op in read_stack(node, snapshot).ops:
+            attribute = node.prim.GetAttribute(op.name)
+            if attribute and attribute.ValueMightBeTimeVarying():
+                found = True
+                break
+        book[id(node)] = found
+    return found

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.masses import read_mass
+from simwright.check.masses import has_mass, read_mass
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 
@@ -29,6 +29,8 @@ from simwright.check.snapshot import Node, Snapshot
 )
 def mass_no_zero_static(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """Authored opinions only: the fallback 0 is not a statement."""
+    if has_mass(node, snapshot):
+        return
     mass = read_mass(node)
     if mass is None or not mass <= 0:
         return

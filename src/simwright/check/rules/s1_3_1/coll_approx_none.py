@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.collision_forms import read_approximation
+from simwright.check.collision_forms import Form, find_form, read_approximation
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 
@@ -32,9 +32,9 @@ _NAME = "physics:approximation"
     fix="unsafe",
     fix_title="apply PhysicsMeshCollisionAPI and author physics:approximation",
 )
-def coll_approx_none(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def coll_approx_none(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """Meshes only."""
-    if node.type != "Mesh" or read_approximation(node) is not None:
+    if node.type != "Mesh" or find_form(node, snapshot) is Form.HULL or read_approximation(node) is not None:
         return
     said = node.authored(_NAME)
     if said:

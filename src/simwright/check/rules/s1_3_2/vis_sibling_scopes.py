@@ -14,6 +14,7 @@ Reading: a link with a single shape is left alone.  Two separate scopes with oth
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from simwright.check.body_shapes import BodyShapes, Shape, find_shapes
 from simwright.check.purposes import find_purposes
@@ -45,8 +46,13 @@ def vis_sibling_scopes(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         yield _describe(node, stray, found)
 
 
-def _scopes_of(shape: Shape) -> set[str]:
-    return {_SCOPES[name] for name in map(str.lower, shape.trail[:-1]) if name in _SCOPES}
+def _scopes_of(shape: Shape) -> frozenset[str]:
+    return _find_scopes(shape.trail[:-1])
+
+
+@lru_cache(1024)
+def _find_scopes(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(_SCOPES[name] for name in map(str.lower, names) if name in _SCOPES)
 
 
 def _wanted(shape: Shape) -> str:

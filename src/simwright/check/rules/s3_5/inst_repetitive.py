@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.check.meshes import is_collision_mesh, read_mesh
+from simwright.check.meshes import is_collision_mesh, read_mesh, sketch_mesh
 from simwright.check.rule import Finding, rule
 from simwright.check.snapshot import Node, Snapshot
 
@@ -31,18 +31,9 @@ from simwright.check.snapshot import Node, Snapshot
     fix_title="make one copy a prototype and reference it with instanceable = true",
 )
 def inst_repetitive(snapshot: Snapshot) -> Iterator[Finding]:
-    """Equal meshes share their facts; primvars are compared only where that many meshes are equal."""
+    """Primvars are compared only where that many meshes are equal."""
     least = max(2, snapshot.settings.repeat_count)
-    groups: dict[tuple[int, bool], list[Node]] = {}
-    for node in snapshot.nodes:
-        if node.type != "Mesh":
-            continue
-        facts = read_mesh(node, snapshot)
-        if not facts.problem:
-            groups.setdefault((id(facts), is_collision_mesh(node, snapshot)), []).append(node)
-    for alike in groups.values():
-        if len(alike) < least:
-            continue
+    for alike in _list_equal(snapshot, least):
         by_primvars: dict[tuple[Any, ...], list[Node]] = {}
         for node in alike:
             by_primvars.setdefault(_digest_primvars(node), []).append(node)
@@ -55,6 +46,23 @@ def inst_repetitive(snapshot: Snapshot) -> Iterator[Finding]:
                     at=same[0],
                     data={"count": len(same), "meshes": [node.path for node in same[:20]]},
                 )
+
+
+def _list_equal(snapshot: Snapshot, least: int) -> list[list[Node]]:
+    """Groups of equal meshes; equal meshes share their facts, and only meshes with equal sketches are read."""
+    sketches: dict[tuple[Any, ...], list[Node]] = {}
+    for node in snapshot.nodes:
+        if node.type == "Mesh":
+            key = (is_collision_mesh(node, snapshot), *sketch_mesh(node, snapshot))
+            sketches.setdefault(key, []).append(node)
+    candidates = {id(node) for nodes in sketches.values() if len(nodes) >= least for node in nodes}
+    groups: dict[tuple[int, bool], list[Node]] = {}
+    for node in snapshot.nodes if candidates else ():
+        if id(node) in candidates:
+            facts = read_mesh(node, snapshot)
+            if not facts.problem:
+                groups.setdefault((id(facts), is_collision_mesh(node, snapshot)), []).append(node)
+    return [nodes for nodes in groups.values() if len(nodes) >= least]
 
 
 def _digest_primvars(node: Node) -> tuple[Any, ...]:

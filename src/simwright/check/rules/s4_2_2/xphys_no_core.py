@@ -41,11 +41,12 @@ def xphys_no_core(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
         return
     core = core_properties("physics:")
     added = core_properties("physics:", of_types=False)
+    known: dict[tuple[int, str], bool] = {}
     for opinion in facts.of(Domain.PHYSICS):
         name = opinion.what
         if name in core:
             # what joints and scenes have by their type is not misplaced; this is the hot path
-            if name in added and not _is_in_place(opinion, snapshot):
+            if name in added and not _is_in_place(opinion, snapshot, known):
                 yield from _check_place(opinion, facts, snapshot)
         elif opinion.kind != "property" or not name.startswith("physics:"):
             continue
@@ -66,10 +67,17 @@ def _find_hint(name: str, core: frozenset[str]) -> str:
     return f"write {' or '.join(known) if known else f'ext_physics:<concept>:{tail}'}"
 
 
-def _is_in_place(opinion: Opinion, snapshot: Snapshot) -> bool:
-    """Does a schema of the stage's prim at the layer's path define the property?"""
-    node = snapshot.node(opinion.path.pathString[: -len(opinion.what) - 1])
-    return node is not None and opinion.what in defined_properties(node.type, node.apis)
+def _is_in_place(opinion: Opinion, snapshot: Snapshot, known: dict[tuple[int, str], bool]) -> bool:
+    """Does a schema of the stage's prim at the layer's path define the property?  Asked once per sort of prim."""
+    name = opinion.what
+    node = snapshot.node(opinion.path.pathString[: -len(name) - 1])
+    if node is None:
+        return False
+    key = (id(node.sort), name)
+    found = known.get(key)
+    if found is None:
+        found = known[key] = name in defined_properties(node.type, node.apis)
+    return found
 
 
 def _check_place(opinion: Opinion, facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:

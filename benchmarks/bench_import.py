@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Import of USD physics against Newton's ``ModelBuilder.add_usd``, in one run (extra ``newton``).
+
+Five robots, a stage of 2,000 bodies and crowds of 16 to 128 humanoids.  Ours is the neutral model with masses
+and all three solvers resolved; a second row fills a builder through the adapter, whose time is mostly Newton's.
+The floor is what OpenUSD alone takes: open, one walk, and its C++ physics parser.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.measure import Result, cpu_time
+
+ADD_USD = "newton add_usd"
+LIMIT = 0.15
+FLOOR_LIMIT = 3.0
+ROBOTS = ("humanoid", "ant_mixed", "cartpole_mjc", "boxes_fourbar", "simple_articulation_with_mesh")
+CROWDS = (16, 32, 64, 128)
+BODIES = 2_000
+ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets" / "usd"
+
+
+def run() -> Iterator[Result | str]:
+    if importlib.util.find_spec("newton") is None:
+        yield "import against Newton: left out, the extra 'newton' is not installed"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _run_all(Path(folder))
+
+
+def _run_all(folder: Path) -> Iterator[Result]:
+    for name, path in _find_robots(folder):
+        yield from compare(name, path, repeat=5)
+    boxes = folder / "boxes.usda"
+    write_boxes(boxes, BODIES)
+    yield from compare(f"{BODIES:,} boxes", boxes, repeat=2)
+    times: list[float] = []
+    for count in CROWDS:
+        crowd = folder / f"crowd{count}.usda"
+        write_crowd(crowd, dict(_find_robots(folder))["humanoid"], count)
+        for result in compare(f"{count} humanoids", crowd, repeat=2):
+            if result.limit == LIMIT:
+                times.append(result.seconds)
+            last = result.limit == LIMIT and count == CROWDS[-1]
+            yield replace(result, note=_growth(times)) if last else result
+
+
+def compare(name: str, path: Path, repeat: int) -> Iterator[Result]:
+    """Reading, and reading into a builder, against Newton; reading against the floor.
+
+    Large stages are given to Newton once: by then the small ones have warmed it up.
+    """
+    import newton
+    import warp
+
+    from simwright.app.api import load
+    from simwright.engines.newton import add_usd
+    from simwright.model.mass import body_inertials
+
+    warp.config.quiet = True
+    file = str(path)
+
+    def theirs() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            newton.ModelBuilder().add_usd(file)
+
+    small = repeat > 2
+    reference = cpu_time(theirs, 2 if small else 1, warm=small)
+    ours = cpu_time(lambda: body_inertials(load(file)), repeat)
+    yield Result(f"import, {name}", ours, ADD_USD, reference, LIMIT)
+    filled = cpu_time(lambda: add_usd(newton.ModelBuilder(), file), 2 if small else 1, warm=small)
+    yield Result(f"import into a builder, {name}", filled, ADD_USD, reference)
+    floor = cpu_time(lambda: _floor(file), repeat)
+    yield Result(f"import, {name}", ours, "open, walk, C++ parse", floor, FLOOR_LIMIT)
+
+
+def _floor(file: str) -> None:
+    from pxr import Usd, UsdPhysics
+
+    stage = Usd.Stage.Open(file)
+    for _ in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+        pass
+    parse = getattr(UsdPhysics, "UsdPhysicsLoadStageFromPrimRange", None)
+    (parse or UsdPhysics.LoadUsdPhysicsFromRange)(stage, ["/"])
+
+
+def _growth(seconds: list[float]) -> str:
+    """The exponent of a power law over all crowds: 1 is linear."""
+    exponent = math.log(seconds[-1] / seconds[0]) / math.log(CROWDS[-1] / CROWDS[0])
+    return f"grows as n^{exponent:.2f} from {CROWDS[0]} to {CROWDS[-1]}"
+
+
+def _find_robots(folder: Path) -> list[tuple[str, Path]]:
+    """The shared stages if they are there; else trees of boxes and joints, generated."""
+    if ASSETS.is_dir():
+        return [(name, ASSETS / f"{name}.usda") for name in ROBOTS]
+    made = []
+    for name, bodies in zip(ROBOTS, (16, 9, 3, 5, 2), strict=True):
+        path = folder / f"{name}.usda"
+        if not path.exists():
+            write_robot(path, bodies)
+        made.append((name, path))
+    return made
+
+
+_HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+_SCENE = '    def PhysicsScene "scene"\n    {\n    }\n'
+
+
+def write_boxes(path: Path, count: int) -> None:
+    """Free boxes on a grid, each with a collider."""
+    parts = [_HEAD, 'def Xform "World"\n{\n', _SCENE]
+    parts += [_write_body(f"b{i}", (i % 50) * 2.0, (i // 50) * 2.0) for i in range(count)]
+    path.write_text("".join([*parts, "}\n"]))
+
+
+def write_robot(path: Path, bodies: int) -> None:
+    """A binary tree of boxes and driven hinges."""
+    root = 'def Xform "World" (\n    prepend apiSchemas = ["PhysicsArticulationRootAPI"]\n)\n{\n'
+    parts = [_HEAD, root, _SCENE]
+    parts += [_write_body(f"b{i}", float(i), 0.0) for i in range(bodies)]
+    parts += [_write_hinge(i, (i - 1) // 2) for i in range(1, bodies)]
+    path.write_text("".join([*parts, "}\n"]))
+
+
+def _write_body(name: str, x: float, y: float) -> str:
+    return f"""    def Xform "{name}" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI"]
+    )
+    {{
+        double3 xformOp:translate = ({x}, {y}, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Cube "box" (
+            prepend apiSchemas = ["PhysicsCollisionAPI"]
+        )
+        {{
+            double size = 0.5
+        }}
+    }}
+"""
+
+
+def _write_hinge(child: int, parent: int) -> str:
+    return f"""    def PhysicsRevoluteJoint "j{child}" (
+        prepend apiSchemas = ["PhysicsDriveAPI:angular"]
+    )
+    {{
+        rel physics:body0 = </World/b{parent}>
+        rel physics:body1 = </World/b{child}>
+        point3f physics:localPos0 = ({child - parent}, 0, 0)
+        float physics:lowerLimit = -90
+        float physics:upperLimit = 90
+        float drive:angular:physics:stiffness = 10
+        float drive:angular:physics:damping = 1
+    }}
+"""
+
+
+def write_crowd(path: Path, robot: Path, count: int) -> None:
+    """One stage that references the same robot many times, standing apart."""
+    robots = (
+        f'    def "r{i}" (\n        prepend references = @{robot.as_posix()}@\n    )\n    {{\n'
+        f"        double3 xformOp:translate = ({i % 16 * 3}, {i // 16 * 3}, 0)\n"
+        '        uniform token[] xformOpOrder = ["xformOp:translate"]\n    }\n'
+        for i in range(count)
+    )
+    path.write_text("".join([_HEAD, 'def Xform "World"\n{\n', *robots, "}\n"]))

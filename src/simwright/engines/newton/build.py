@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From an asset to a ``newton.ModelBuilder``: bodies and joints branch by branch, then all that hangs on them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import MissingExtraError
+from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
+from simwright.engines.newton.attributes import add_attributes
+from simwright.engines.newton.frames import as_transform, find_base
+from simwright.engines.newton.joints import Seat, add_joint, reverse_joint, set_springs
+from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
+from simwright.engines.newton.order import Branch, Plan, Step, plan_branches
+from simwright.engines.newton.relations import add_equalities, add_filters, set_mimics, set_motors
+from simwright.engines.newton.shapes import ShapeMaker, approximate
+from simwright.formats.format import ReadOptions
+from simwright.formats.table import find_near, read_asset
+from simwright.model.asset import Asset, Body
+from simwright.model.inertia import Inertial
+from simwright.model.joint import WORLD, Joint
+from simwright.model.mass import body_inertials
+
+_GRAVITY_COMPENSATION = "mujoco:gravcomp"
+
+
+@dataclass(slots=True, eq=False)
+class Imported:
+    """Builder indices by model name, and by source path where the elements have one.
+
+    The ``path_*_map`` dictionaries have the names of those Newton's own importer returns.
+    """
+
+    asset: Asset
+    reporter: Reporter
+    bodies: dict[str, int] = field(default_factory=dict)
+    joints: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, int] = field(default_factory=dict)
+    sites: dict[str, int] = field(default_factory=dict)
+    articulations: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def path_body_map(self) -> dict[str, int]:
+        """Body index by prim path."""
+        return _by_path(self.asset.bodies, self.bodies)
+
+    @property
+    def path_joint_map(self) -> dict[str, int]:
+        """Joint index by prim path."""
+        return _by_path(self.asset.joints, self.joints)
+
+    @property
+    def path_shape_map(self) -> dict[str, int]:
+        """Shape and site index by prim path."""
+        return _by_path(self.asset.shapes, self.shapes) | _by_path(self.asset.sites, self.sites)
+
+    @property
+    def schema_attrs(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """Solver attributes that have no place in the model: solver, prim, attribute."""
+        return self.asset.extras.values()
+
+
+def _by_path(elements: Iterable[Any], indices: dict[str, int]) -> dict[str, int]:
+    return {e.path: indices[e.name] for e in elements if e.path and e.name in indices}
+
+
+def add_usd(
+    builder: Any,
+    path: str | os.PathLike[str],
+    *,
+    xform: Pose | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> Imported:
+    """Import a USD stage into a builder; ``options`` are those of :class:`ReadOptions`."""
+    return add_file(builder, path, format_name="usd", xform=xform, reporter=reporter, **options)
+
+
+def add_file(
+    builder: Any,
+    path: str | os.PathLike[str],
+    *,
+    format_name: str | None = None,
+    xform: Pose | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> Imported:
+    """Import a file of any format Simwright reads into a builder."""
+    import_newton()
+    reporter = Reporter() if reporter is None else reporter
+    options.setdefault("packages", find_near(path))
+    asset = read_asset(path, format_name=format_name, options=ReadOptions(**options), reporter=reporter)
+    return add_asset(builder, asset, xform=xform, reporter=reporter)
+
+
+def add_asset(
+    builder: Any, asset: Asset, *, xform: Pose | None = None, reporter: Reporter | None = None
+) -> Imported:
+    """Fill a builder from an asset, which stands at ``xform``; what has no place is reported.
+
+    The asset is turned onto the builder's up axis.  Every tree of joints becomes an articulation, so that the
+    builder can be finalized; bodies that nothing holds get a free joint.
+    """
+    import_newton()
+    reporter = Reporter() if reporter is None else reporter
+    result = Imported(asset, reporter)
+    with listen(reporter, Where(asset.provenance.file)):
+        _fill_builder(builder, result, find_base(builder, xform))
+    return result
+
+
+def _fill_builder(builder: Any, result: Imported, base: Pose) -> None:
+    """The table of contents."""
+    asset, reporter = result.asset, result.reporter
+    plan = plan_branches(asset)
+    fill = _Fill(builder, result, base)
+    for branch in plan.branches:
+        fill.add_branch(branch)
+    fill.add_shapes()
+    fill.add_loops(plan)
+    add_equalities(builder, asset, result.bodies, base, reporter)
+    set_mimics(builder, asset, result.joints, reporter)
+    set_motors(builder, asset, result.joints, reporter)
+    add_filters(builder, asset, result.shapes)
+    add_attributes(builder, asset.custom_attributes, _index_elements(result), reporter)
+    approximate(builder, result.shapes, asset)
+    if asset.environment.gravity is not None:
+        _set_gravity(builder, base.rotation @ asset.environment.gravity)
+
+
+def import_newton() -> ModuleType:
+    """The package, or the line that installs it."""
+    try:
+        import newton
+    except ImportError:
+        raise MissingExtraError("newton", "newton", "filling a Newton builder") from None
+    module: ModuleType = newton
+    return module
+
+
+class _Fill:
+    """Adds the parts of one asset to one builder."""
+
+    def __init__(self, builder: Any, result: Imported, base: Pose) -> None:
+        self._builder = builder
+        self._result = result
+        self._reporter = result.reporter
+        self._base = base
+        self._bodies = {body.name: body for body in result.asset.bodies}
+        self._inertials = body_inertials(result.asset)
+
+    def add_branch(self, branch: Branch) -> None:
+        """The bodies and joints of one articulation."""
+        for step in branch.steps:
+            self._add_body(self._bodies[step.body], is_root=step.parent == WORLD)
+        indices = [self._add_step(step) for step in branch.steps]
+        root = self._bodies[branch.steps[0].body]
+        label = root.path or root.name
+        if branch.declared is not None:
+            label = branch.declared.path or branch.declared.name
+            self._result.articulations[branch.declared.name] = self._builder.articulation_count
+        self._builder.add_articulation(indices, label=label)
+
+    def _add_body(self, body: Body, *, is_root: bool) -> None:
+        builder = self._builder
+        inertial = self._inertials.get(body.name) or Inertial(0.0)
+        if body.kinematic and not is_root:
+            self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
+        index = builder.add_link(
+            xform=as_transform(self._base @ body.pose),
+            com=tuple(float(v) for v in inertial.com),
+            inertia=[[float(v) for v in row] for row in inertial.inertia],
+            mass=float(inertial.mass),
+            label=body.path or body.name,
+            lock_inertia=True,
+            is_kinematic=body.kinematic and is_root,
+        )
+        self._result.bodies[body.name] = int(index)
+        linear = (0.0, 0.0, 0.0) if body.linear_velocity is None else body.linear_velocity
+        angular = (0.0, 0.0, 0.0) if body.angular_velocity is None else body.angular_velocity
+        if any(linear) or any(angular):
+            rates = (*quat_rotate(self._base.q, linear), *quat_rotate(self._base.q, angular))
+            builder.body_qd[index] = type(builder.body_qd[index])(*(float(v) for v in rates))
+        if body.gravity_scale != 1.0:
+            self._set_gravity_scale(body, int(index))
+
+    def _set_gravity_scale(self, body: Body, index: int) -> None:
+        if self._builder.has_custom_attribute(_GRAVITY_COMPENSATION):
+            values = self._builder.custom_attributes[_GRAVITY_COMPENSATION].values
+            values[index] = 1.0 - body.gravity_scale
+        else:
+            self._reporter.report(GRAVITY_SCALE, body.source, name=body.name, scale=body.gravity_scale)
+
+    def _add_step(self, step: Step) -> int:
+        if step.joint is None:
+            return self._float(step)
+        joint = reverse_joint(step.joint, self._reporter) if step.reversed else step.joint
+        return self._add_joint(joint)
+
+    def _float(self, step: Step) -> int:
+        """A free joint to the world, moving as its body does."""
+        builder, child = self._builder, self._result.bodies[step.body]
+        index = int(builder.add_joint_free(child, label=f"{builder.body_label[child]}_free_joint"))
+        self._carry_velocity(index, child, IDENTITY)
+        return index
+
+    def _carry_velocity(self, joint: int, child: int, parent_frame: Pose) -> None:
+        """The velocity of a body that moves freely against the world is that of its joint."""
+        rates = [float(v) for v in self._builder.body_qd[child]]
+        if any(rates):
+            back = quat_conjugate(parent_frame.q)
+            start = self._builder.joint_qd_start[joint]
+            turned = (*quat_rotate(back, rates[:3]), *quat_rotate(back, rates[3:]))
+            self._builder.joint_qd[start : start + 6] = [float(v) for v in turned]
+
+    def _add_joint(self, joint: Joint) -> int:
+        bodies = self._result.bodies
+        on_world = joint.parent == WORLD
+        seat = Seat(
+            parent=-1 if on_world else bodies[joint.parent],
+            child=bodies[joint.child],
+            parent_frame=self._base @ joint.parent_frame if on_world else joint.parent_frame,
+            child_frame=joint.child_frame,
+            label=joint.path or joint.name,
+            filter_parent=not (on_world or joint.collide),
+        )
+        index = add_joint(self._builder, joint, seat, self._reporter)
+        if on_world and joint.velocities == 6 and len(joint.dofs) == 1:
+            self._carry_velocity(index, seat.child, seat.parent_frame)
+        set_springs(self._builder, index, joint, self._reporter)
+        self._result.joints[joint.name] = index
+        return index
+
+    def add_loops(self, plan: Plan) -> None:
+        """Joints that close loops belong to no articulation."""
+        for joint in plan.loops:
+            turned = joint
+            if joint.child == WORLD:
+                turned = reverse_joint(joint, self._reporter)
+            self._add_joint(dataclasses.replace(turned))
+
+    def add_shapes(self) -> None:
+        """Shapes in their order, then sites."""
+        asset, result = self._result.asset, self._result
+        maker = ShapeMaker(self._builder, asset, self._base, self._reporter)
+        for shape in asset.shapes:
+            index = maker.add_shape(shape, result.bodies.get(shape.body, -1))
+            if index is not None:
+                result.shapes[shape.name] = index
+        for site in asset.sites:
+            result.sites[site.name] = maker.add_site(site, result.bodies.get(site.body, -1))
+
+
+def _index_elements(result: Imported) -> dict[str, dict[str, int]]:
+    """Element indices by name, for every frequency that counts over elements."""
+    return {
+        "body": result.bodies,
+        "shape": result.shapes,
+        "joint": result.joints,
+        "joint_dof": result.joints,
+        "joint_coord": result.joints,
+        "articulation": result.articulations,
+    }
+
+
+def _set_gravity(builder: Any, gravity: Any) -> None:
+    vector = tuple(float(v) for v in gravity)
+    if 0 <= builder.current_world < len(builder.world_gravity):
+        builder.world_gravity[builder.current_world] = vector
+    else:
+        builder.gravity = vector

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What relates elements that are there already: mimics, motors, equalities and pairs that never touch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simwright.core.diag import Reporter
+from simwright.core.math3d import IDENTITY, Pose
+from simwright.engines.newton.frames import as_transform
+from simwright.engines.newton.messages import ELEMENTS_LOST, MIMIC_LOST
+from simwright.model.asset import Actuator, Asset
+from simwright.model.filtering import find_filtered_pairs
+from simwright.model.joint import WORLD, EqualityKind, Joint, Mimic
+
+
+def set_mimics(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
+    """Let followers follow; one that follows a follower follows its leader instead."""
+    owners = {dof.name or joint.name: joint for joint in asset.joints for dof in joint.dofs}
+    by_follower = {mimic.follower: mimic for mimic in asset.mimics if mimic.enabled}
+    for mimic in by_follower.values():
+        leader, offset, multiplier = _follow_chain(mimic, by_follower)
+        why = ""
+        ends = [owners.get(name) for name in (mimic.follower, leader)]
+        indices = [joints.get(joint.name) if joint is not None else None for joint in ends]
+        if mimic.polynomial and any(mimic.polynomial):
+            why = "its relation is not linear; the linear part is used"
+            reporter.report(MIMIC_LOST, mimic.source, follower=mimic.follower, leader=mimic.leader, why=why)
+        if None in indices or leader == mimic.follower:
+            why = "one of them is not in the model" if None in indices else "it leads back to itself"
+        else:
+            try:
+                builder.set_joint_mimic(indices[0], indices[1], coeffs=(offset, multiplier))
+                continue
+            except ValueError as error:
+                why = str(error)
+        reporter.report(MIMIC_LOST, mimic.source, follower=mimic.follower, leader=mimic.leader, why=why)
+
+
+def _follow_chain(mimic: Mimic, by_follower: dict[str, Mimic]) -> tuple[str, float, float]:
+    """The first independent leader, and the relation to it; the follower itself for a circle."""
+    leader, offset, multiplier = mimic.leader, mimic.offset, mimic.multiplier
+    for _ in by_follower:
+        above = by_follower.get(leader)
+        if above is None:
+            return leader, offset, multiplier
+        offset += multiplier * above.offset
+        multiplier *= above.multiplier
+        leader = above.leader
+    return mimic.follower, offset, multiplier
+
+
+def set_motors(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
+    """Position, velocity and effort motors on one freedom become its target gains."""
+    import newton
+
+    places = _find_dofs(builder, asset.joints, joints)
+    lost: list[Actuator] = []
+    modes = {
+        "position": newton.JointTargetMode.POSITION,
+        "velocity": newton.JointTargetMode.VELOCITY,
+        "motor": newton.JointTargetMode.EFFORT,
+    }
+    for actuator in asset.actuators:
+        at = places.get(actuator.target) if actuator.transmission == "joint" else None
+        if at is None or actuator.kind not in modes or tuple(actuator.gear[:1]) != (1.0,):
+            lost.append(actuator)
+            continue
+        builder.joint_target_mode[at] = int(modes[actuator.kind])
+        builder.joint_target_ke[at] = actuator.stiffness
+        builder.joint_target_kd[at] = actuator.damping
+        if actuator.force_range is not None:
+            builder.joint_effort_limit[at] = max(abs(bound) for bound in actuator.force_range)
+    _report_lost(reporter, "actuators", lost)
+
+
+def _find_dofs(builder: Any, joints: list[Joint], indices: dict[str, int]) -> dict[str, int]:
+    """Velocity index of every joint and freedom with one velocity."""
+    places: dict[str, int] = {}
+    for joint in joints:
+        if joint.name in indices:
+            at = builder.joint_qd_start[indices[joint.name]]
+            for dof in joint.dofs:
+                if dof.velocities == 1:
+                    places[dof.name or joint.name] = at
+                at += dof.velocities
+            if joint.velocities == 1:
+                places[joint.name] = builder.joint_qd_start[indices[joint.name]]
+    return places
+
+
+def add_equalities(
+    builder: Any, asset: Asset, bodies: dict[str, int], base: Pose, reporter: Reporter
+) -> dict[str, int]:
+    """Connects become ball joints and welds fixed joints that close loops; gives their indices."""
+    added: dict[str, int] = {}
+    lost = []
+    for equality in asset.equalities:
+        ends = {name: bodies.get(name, -1) for name in (equality.a, equality.b)}
+        known = all(name == WORLD or name in bodies for name in ends)
+        if equality.kind not in (EqualityKind.CONNECT, EqualityKind.WELD) or not known:
+            lost.append(equality)
+            continue
+        if not equality.enabled:
+            continue
+        parent, child, on_parent, on_child = equality.a, equality.b, equality.frame_a, equality.frame_b
+        if child == WORLD:
+            parent, child, on_parent, on_child = child, parent, on_child, on_parent
+        connect = equality.kind is EqualityKind.CONNECT
+        add = builder.add_joint_ball if connect else builder.add_joint_fixed
+        added[equality.name] = int(
+            add(
+                ends[parent],
+                ends[child],
+                parent_xform=as_transform((base if parent == WORLD else IDENTITY) @ on_parent),
+                child_xform=as_transform(on_child),
+                label=equality.name,
+                collision_filter_parent=False,
+            )
+        )
+    _report_lost(reporter, "equalities", lost)
+    _report_lost(reporter, "tendons", asset.tendons)
+    return added
+
+
+def add_filters(builder: Any, asset: Asset, shapes: dict[str, int]) -> None:
+    """Pairs that never touch, except those the builder has from joints."""
+    known = {tuple(sorted(pair)) for pair in builder.shape_collision_filter_pairs}
+    for names in sorted(find_filtered_pairs(asset)):
+        pair = tuple(sorted(shapes[name] for name in names if name in shapes))
+        if len(pair) == 2 and pair not in known:
+            builder.add_shape_collision_filter_pair(*pair)
+
+
+def _report_lost(reporter: Reporter, what: str, elements: list[Any]) -> None:
+    if elements:
+        reporter.report(
+            ELEMENTS_LOST,
+            elements[0].source,
+            what=what,
+            count=len(elements),
+            first=elements[0].name,
+        )

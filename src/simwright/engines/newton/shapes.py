@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes and sites: geometry, flags, contact values and mesh approximations.
+
+A mesh that several shapes share is one ``newton.Mesh``.  Bodies have their mass already, so shapes add none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Reporter
+from simwright.core.math3d import Pose
+from simwright.engines.newton.frames import as_transform
+from simwright.engines.newton.messages import GEOMETRY_LOST, GEOMETRY_MESHED
+from simwright.model.asset import Asset, Shape, Site, scaled
+from simwright.model.geometry import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Heightfield,
+    Mesh,
+    Plane,
+    Polyline,
+    Sphere,
+)
+from simwright.model.mass import heightfield_solid
+
+_METHODS = {
+    "convexdecomposition": "coacd",
+    "convexhull": "convex_hull",
+    "boundingsphere": "bounding_sphere",
+    "boundingcube": "bounding_box",
+    "meshsimplification": "quadratic",
+}
+_SITE_SIZE = 0.01
+_CONTACT_SETTINGS = ("ke", "kd", "kf", "ka", "kh")
+
+
+class ShapeMaker:
+    """Adds the shapes of one asset to a builder; ``base`` is where the asset's world stands."""
+
+    def __init__(self, builder: Any, asset: Asset, base: Pose, reporter: Reporter) -> None:
+        self._builder = builder
+        self._base = base
+        self._reporter = reporter
+        self._contacts = {material.name: material for material in asset.physics_materials}
+        self._looks = {material.name: material for material in asset.materials}
+        self._meshes: dict[int, Any] = {}
+
+    def add_shape(self, shape: Shape, body: int) -> int | None:
+        """The index of a shape; None (reported) where Newton has none."""
+        described = self._describe(shape, body)
+        if described is None:
+            return None
+        kind, scale, source = described
+        color, opacity = self._choose_look(shape)
+        return int(
+            self._builder.add_shape(
+                body=body,
+                type=kind,
+                xform=as_transform(self._base @ shape.pose if body < 0 else shape.pose),
+                cfg=self._build_config(shape),
+                scale=scale,
+                src=source,
+                is_static=True,
+                color=color,
+                opacity=opacity,
+                label=shape.path or shape.name,
+            )
+        )
+
+    def add_site(self, site: Site, body: int) -> int:
+        """A site is a shape that only marks a frame."""
+        import newton
+
+        kind, scale = newton.GeoType.SPHERE, (_SITE_SIZE,) * 3
+        described = _describe_primitive(site.geometry) if site.geometry is not None else None
+        if described is not None:
+            kind, scale = described
+        return int(
+            self._builder.add_site(
+                body,
+                xform=as_transform(self._base @ site.pose if body < 0 else site.pose),
+                type=kind,
+                scale=scale,
+                label=site.path or site.name,
+                visible=described is not None,
+            )
+        )
+
+    def _describe(self, shape: Shape, body: int) -> tuple[Any, tuple[float, ...], Any] | None:
+        import newton
+
+        geometry, scale = shape.geometry, tuple(float(v) for v in scaled(shape))
+        if isinstance(geometry, Plane) and shape.collision:
+            return newton.GeoType.PLANE, (0.0, 0.0, 0.0), None
+        primitive = _describe_primitive(geometry) if shape.scale is None else None
+        if primitive is not None:
+            return (*primitive, None)
+        if isinstance(geometry, Heightfield) and body < 0:
+            return newton.GeoType.HFIELD, scale, _build_heightfield(geometry)
+        mesh = self._find_mesh(geometry)
+        if mesh is None:
+            why = "extruded outlines have no shape in Newton"
+            if not isinstance(geometry, Polyline):
+                why = "its mesh has no triangles"
+            self._reporter.report(GEOMETRY_LOST, shape.source, name=shape.name, why=why)
+            return None
+        if not isinstance(geometry, Mesh | Heightfield):
+            self._reporter.report(GEOMETRY_MESHED, shape.source, kind=geometry.kind, name=shape.name)
+            kind = newton.GeoType.CONVEX_MESH if shape.collision else newton.GeoType.MESH
+            return kind, scale, mesh
+        return newton.GeoType.MESH, scale, mesh
+
+    def _find_mesh(self, geometry: Geometry) -> Any:
+        key = id(geometry)
+        if key not in self._meshes:
+            self._meshes[key] = _build_mesh(geometry)
+        return self._meshes[key]
+
+    def _build_config(self, shape: Shape) -> Any:
+        cfg = self._builder.default_shape_cfg.copy()
+        touches = shape.collision and shape.enabled
+        cfg.is_visible = shape.visual
+        cfg.has_shape_collision = cfg.has_particle_collision = touches
+        material = self._contacts.get(shape.physics_material)
+        values: dict[str, float | None] = {"margin": shape.margin, "gap": shape.gap}
+        values |= {name: shape.settings.get(name) for name in _CONTACT_SETTINGS}
+        if material is not None:
+            said = {name: material.settings.get(name) for name in _CONTACT_SETTINGS}
+            said |= {"ke": material.stiffness, "kd": material.damping}
+            values |= {name: value for name, value in said.items() if value is not None}
+            friction = material.dynamic_friction
+            values |= {
+                "mu": material.static_friction if friction is None else friction,
+                "mu_torsional": material.torsional_friction,
+                "mu_rolling": material.rolling_friction,
+                "restitution": material.restitution,
+            }
+        for name, value in values.items():
+            if value is not None:
+                setattr(cfg, name, value)
+        return cfg
+
+    def _choose_look(self, shape: Shape) -> tuple[tuple[float, ...] | None, float | None]:
+        material = self._looks.get(shape.material)
+        if material is not None:
+            return tuple(material.diffuse), min(max(material.opacity, 0.0), 1.0)
+        if shape.color is not None:
+            return shape.color[:3], min(max(shape.color[3], 0.0), 1.0)
+        return None, None
+
+
+def approximate(builder: Any, shapes: dict[str, int], asset: Asset) -> None:
+    """Replace mesh colliders by hulls, boxes, balls or pieces where the asset asks for it."""
+    chosen: dict[tuple[str, bool], list[int]] = {}
+    for shape in asset.shapes:
+        index = shapes.get(shape.name)
+        token = shape.approximation.token.lower() if shape.approximation else "none"
+        if index is not None and token in _METHODS and shape.enabled and isinstance(shape.geometry, Mesh):
+            chosen.setdefault((_METHODS[token], shape.visual), []).append(index)
+    for (method, visual), indices in chosen.items():
+        builder.approximate_meshes(method=method, shape_indices=indices, keep_visual_shapes=visual)
+
+
+def _describe_primitive(geometry: Geometry) -> tuple[Any, tuple[float, float, float]] | None:
+    """Newton's type and size triple; None for what is no primitive there."""
+    import newton
+
+    kinds = newton.GeoType
+    match geometry:
+        case Box():
+            x, y, z = (float(v) / 2 for v in geometry.size)
+            return kinds.BOX, (x, y, z)
+        case Sphere():
+            return kinds.SPHERE, (geometry.radius, 0.0, 0.0)
+        case Ellipsoid():
+            x, y, z = (float(v) for v in geometry.radii)
+            return kinds.ELLIPSOID, (x, y, z)
+        case Capsule():
+            return kinds.CAPSULE, (geometry.radius, geometry.length / 2, 0.0)
+        case Cylinder():
+            return kinds.CYLINDER, (geometry.radius, geometry.length / 2, 0.0)
+        case Cone():
+            return kinds.CONE, (geometry.radius, geometry.length / 2, 0.0)
+        case Plane():
+            width, length = (0.0, 0.0) if geometry.size is None else (float(v) for v in geometry.size[:2])
+            return kinds.PLANE, (width, length, 0.0)
+        case _:
+            return None
+
+
+def _build_mesh(geometry: Geometry) -> Any:
+    """A ``newton.Mesh``; None where there are no triangles."""
+    import newton
+
+    half = getattr(geometry, "length", 0.0) / 2
+    along = {"up_axis": newton.Axis.Z, "compute_inertia": False}
+    match geometry:
+        case Mesh():
+            vertices, triangles = geometry.data.vertices, geometry.data.triangles()
+        case Heightfield():
+            vertices, triangles = heightfield_solid(geometry)
+        case Capsule():
+            return newton.Mesh.create_capsule(geometry.radius, half, **along)
+        case Cylinder():
+            return newton.Mesh.create_cylinder(geometry.radius, half, **along)
+        case Cone():
+            return newton.Mesh.create_cone(geometry.radius, half, **along)
+        case _:
+            return None
+    if len(triangles) == 0:
+        return None
+    return newton.Mesh(
+        vertices.astype(np.float32), np.ascontiguousarray(triangles).reshape(-1), compute_inertia=False
+    )
+
+
+def _build_heightfield(geometry: Heightfield) -> Any:
+    import newton
+
+    rows, columns = geometry.heights.shape
+    return newton.Heightfield(
+        geometry.heights, rows, columns, hx=float(geometry.size[0]) / 2, hy=float(geometry.size[1]) / 2
+    )

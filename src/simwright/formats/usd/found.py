@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A prim as the walk finds it: read once, so that later questions need not ask OpenUSD again.
+
+Asking OpenUSD for an attribute that nobody authored costs as much as reading one, and a reader asks for dozens
+per prim.  So each prim keeps the names that are authored on it, and each :class:`Sort` (all prims of one type
+with the same schemas) keeps the fallback values of its schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pxr import Usd, UsdGeom
+
+RIGID_BODY = "PhysicsRigidBodyAPI"
+COLLISION = "PhysicsCollisionAPI"
+MASS = "PhysicsMassAPI"
+ARTICULATION = "PhysicsArticulationRootAPI"
+FILTERED_PAIRS = "PhysicsFilteredPairsAPI"
+PHYSICS_MATERIAL = "PhysicsMaterialAPI"
+JOINT_TYPES = frozenset(
+    {
+        "PhysicsJoint",
+        "PhysicsFixedJoint",
+        "PhysicsRevoluteJoint",
+        "PhysicsPrismaticJoint",
+        "PhysicsSphericalJoint",
+        "PhysicsDistanceJoint",
+    }
+)
+SITE_APIS = frozenset({"RosFrameAPI", "NewtonSiteAPI", "MjcSiteAPI"})
+GEOMETRY_SITE_APIS = frozenset({"NewtonSiteAPI", "MjcSiteAPI"})
+ROS_APIS = frozenset({"RosContextAPI", "RosTopicAPI", "RosServiceAPI", "RosActionAPI"})
+
+
+@dataclass(slots=True, eq=False)
+class Sort:
+    """What all prims of one type and one list of schemas share.
+
+    ``kinds`` are the lists of a :class:`~simwright.formats.usd.scan.Scan` they go to; ``fallbacks`` the values
+    of attributes that nobody authored, filled as they are asked for; ``numbers`` the same for vectors.
+    """
+
+    type: str
+    apis: frozenset[str]
+    is_imageable: bool
+    is_xformable: bool
+    is_gprim: bool
+    is_subset: bool
+    is_unknown: bool
+    builtin: frozenset[str]
+    kinds: tuple[str, ...] = ()
+    fallbacks: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    instances: dict[str, list[str]] = field(default_factory=dict)
+    unapplied: dict[frozenset[str], dict[str, str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Opinions:
+    """What the layers say about a prim, attribute values filled as they are asked for.
+
+    Prims that come from the same specs, such as the parts of a robot that is referenced a hundred times, share
+    one of these.  ``names`` are the authored properties; ``values`` what attributes resolve to, fallbacks
+    included; ``said`` only what is authored; ``binds`` tells that a material is bound here.
+    """
+
+    sort: Sort
+    names: frozenset[str]
+    binds: bool
+    values: dict[str, Any] = field(default_factory=dict)
+    said: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Found:
+    """A prim and what it inherits.  ``owner`` is the path of the body it moves with, empty for none.
+
+    ``authored`` are the names of its authored properties; None where names cannot be trusted (value clips).
+    ``bound`` tells that it or a prim above it binds a material; ``subsets`` are its face sets.
+    """
+
+    prim: Usd.Prim
+    path: str
+    type: str
+    apis: frozenset[str]
+    name: str
+    sort: Sort
+    opinions: Opinions
+    authored: frozenset[str] | None
+    owner: str = ""
+    parent_owner: str = ""
+    visible: bool = True
+    purpose: str = "default"
+    bound: bool = False
+    subsets: list[Found] | None = None
+
+    def instances_of(self, api: str) -> list[str]:
+        """Instance names of a multiple-apply API, sorted."""
+        known = self.sort.instances.get(api)
+        if known is None:
+            prefix = f"{api}:"
+            known = sorted(name[len(prefix) :] for name in self.apis if name.startswith(prefix))
+            self.sort.instances[api] = known
+        return known
+
+    def may_author(self, name: str) -> bool:
+        """Can there be an opinion about the property?"""
+        return self.authored is None or name in self.authored
+
+
+def list_apis(prim: Usd.Prim) -> frozenset[str]:
+    """Applied API schemas, registered or not."""
+    return frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas()) | frozenset(prim.GetAppliedSchemas())
+
+
+_KINDS: tuple[tuple[str, Callable[[Sort], bool]], ...] = (
+    ("bodies", lambda s: RIGID_BODY in s.apis),
+    ("joints", lambda s: s.type in JOINT_TYPES),
+    ("geometry", lambda s: s.is_gprim and not s.apis & GEOMETRY_SITE_APIS),
+    ("instancers", lambda s: s.type == "PointInstancer"),
+    ("scenes", lambda s: s.type == "PhysicsScene"),
+    ("materials", lambda s: s.type == "Material"),
+    ("groups", lambda s: s.type == "PhysicsCollisionGroup"),
+    ("articulations", lambda s: ARTICULATION in s.apis),
+    ("cameras", lambda s: s.type == "Camera"),
+    ("lights", lambda s: "LightAPI" in s.apis),
+    ("sites", lambda s: bool(s.apis & SITE_APIS)),
+    ("ros", lambda s: bool(s.apis & ROS_APIS)),
+    ("controllers", lambda s: any(api.startswith("RosControl") for api in s.apis)),
+    ("stray_colliders", lambda s: COLLISION in s.apis and not s.is_gprim),
+)
+
+
+class Sorts:
+    """The sorts of prims met so far, and what layers say about them."""
+
+    __slots__ = ("_names", "_opinions", "_shares", "_sorts")
+
+    def __init__(self, shares: bool = False) -> None:
+        """``shares``: prims may come from the same specs, so these are compared."""
+        self._shares = shares
+        self._sorts: dict[tuple[str, tuple[str, ...]], Sort] = {}
+        self._names: dict[tuple[str, ...], tuple[frozenset[str], bool]] = {}
+        self._opinions: dict[tuple[Any, ...], Opinions] = {}
+
+    def look(self, prim: Usd.Prim) -> Opinions:
+        """What is said about a prim."""
+        if not self._shares:
+            return self._read(prim)
+        key = tuple(prim.GetPrimStack())
+        known = self._opinions.get(key)
+        if known is None:
+            known = self._opinions[key] = self._read(prim)
+        return known
+
+    def _read(self, prim: Usd.Prim) -> Opinions:
+        info = prim.GetPrimTypeInfo()
+        key = (info.GetTypeName(), tuple(info.GetAppliedAPISchemas()))
+        sort = self._sorts.get(key)
+        if sort is None:
+            sort = self._sorts[key] = _make_sort(prim)
+        listed = tuple(prim.GetAuthoredPropertyNames())
+        names = self._names.get(listed)
+        if names is None:
+            binds = any(name.startswith("material:binding") for name in listed)
+            names = self._names[listed] = (frozenset(listed), binds)
+        return Opinions(sort, *names)
+
+
+def may_share(stage: Usd.Stage, time: Usd.TimeCode) -> bool:
+    """Can two prims have the same specs?  Not without arcs to other layers; references may shift time."""
+    return bool(time.IsDefault()) and len(stage.GetUsedLayers()) > len(stage.GetLayerStack())
+
+
+def _make_sort(prim: Usd.Prim) -> Sort:
+    info = prim.GetPrimTypeInfo()
+    sort = Sort(
+        type=str(prim.GetTypeName()),
+        apis=list_apis(prim),
+        is_imageable=prim.IsA(UsdGeom.Imageable),
+        is_xformable=prim.IsA(UsdGeom.Xformable),
+        is_gprim=prim.IsA(UsdGeom.Gprim),
+        is_subset=prim.IsA(UsdGeom.Subset),
+        is_unknown=bool(info.GetSchemaType().isUnknown),
+        builtin=frozenset(prim.GetPrimDefinition().GetPropertyNames()),
+    )
+    sort.kinds = tuple(kind for kind, is_kind in _KINDS if is_kind(sort))
+    return sort

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the solvers' schemas say, in order of priority: one value per key, and where it came from.
+
+Only authored values reach the model; where nobody says anything the model stays silent and each engine's own
+default applies.  The neutral ExtendedPhysics schemas come before every solver's.  Values are SI and radians.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Level, Where, declare
+from simwright.core.units import DEGREE
+from simwright.formats.usd.bindings import Bindings
+from simwright.formats.usd.scan import Scan
+from simwright.formats.usd.source import Source
+from simwright.model.asset import Shape
+from simwright.model.joint import Dof, Joint, Motion
+from simwright.model.material import PhysicsMaterial
+from simwright.model.origins import Resolved
+from simwright.resolve.axes import find_axis
+from simwright.resolve.table import PrimType, Scale
+
+SOLVERS_DIFFER = declare(
+    "usd-solvers-differ",
+    Level.INFO,
+    "{count} value(s) are authored differently for several solvers; the first is {key} of {first}, where "
+    "{winner} wins over {loser}",
+    hint="`simwright resolve FILE --order ...` shows them all; the order decides",
+    doc="The attributes of two solver schemas mean the same but hold different values.",
+)
+REFERENCE_IGNORED = declare(
+    "usd-reference-ignored",
+    Level.WARNING,
+    "joint {name!r} has {count} freedoms; mjc:ref and mjc:springref, which are for one, are left out",
+    hint="use one joint per freedom",
+    doc="A joint reference shifts one coordinate; it says nothing about joints with several.",
+)
+
+_DOF_FIELDS = (
+    "armature", "friction", "damping", "stiffness", "spring_ref", "ref", "effort_limit", "velocity_limit",
+)  # fmt: skip
+_REFERENCES = frozenset({"ref", "spring_ref"})
+_LIMIT_FIELDS = (("ke", "limit_stiffness"), ("kd", "limit_damping"))
+_STATE_FIELDS = ("position", "velocity")
+_BODY_FIELDS = (
+    ("rigid_body_linear_damping", "linear_damping"),
+    ("rigid_body_angular_damping", "angular_damping"),
+    ("gravity_scale", "gravity_scale"),
+)
+_SHAPE_FIELDS = frozenset({"margin", "gap"})
+_MATERIAL_FIELDS = {
+    "mu_torsional": "torsional_friction",
+    "mu_rolling": "rolling_friction",
+    "ke": "stiffness",
+    "kd": "damping",
+}
+
+
+def read_solvers(source: Source, scan: Scan, bindings: Bindings) -> None:
+    """Resolve everything that any solver says about scene, bodies, joints, shapes and materials."""
+    if not source.authored:
+        return
+    asset = source.asset
+    resolution = _Resolution(source, _read_scale(source, scan))
+    _resolve_scene(resolution, scan)
+    for joint in asset.joints:
+        _resolve_joint(resolution, joint)
+    for body in asset.bodies:
+        for key, name in _BODY_FIELDS:
+            resolution.put(body, name, body.path, PrimType.BODY, key)
+    for articulation in asset.articulations:
+        found = resolution.ask(articulation.path, PrimType.ARTICULATION, "self_collision_enabled")
+        if found is not None and found.value is not None:
+            articulation.self_collide = bool(found.value)
+    for shape in asset.shapes:
+        if shape.collision:
+            _resolve_shape(resolution, shape)
+    prims = dict(bindings.contacts())
+    for material in asset.physics_materials:
+        _resolve_material(resolution, material, str(prims[material.name].GetPath()))
+    resolution.report()
+
+
+@dataclass(slots=True, eq=False)
+class _Resolution:
+    """Asks the resolvers and notes the answers in the asset; prims that say the same get the same answer."""
+
+    source: Source
+    scale: Scale
+    differing: list[tuple[str, str, Resolved]] = field(default_factory=list)
+    answers: dict[tuple[int, PrimType, str | tuple[str, ...], bool], Resolved | None] = field(
+        default_factory=dict
+    )
+
+    def ask(
+        self,
+        path: str,
+        prim: PrimType,
+        keys: str | tuple[str, ...],
+        label: str = "",
+        *,
+        angular: bool = False,
+    ) -> Resolved | None:
+        """The authored value of a key; ``label`` is its name among the origins if not the key itself."""
+        authored = self.source.authored.get(path)
+        if authored is None:
+            return None
+        key = id(authored), prim, keys, angular
+        if key not in self.answers:
+            self.answers[key] = self.source.order.resolve_authored(
+                authored, prim, keys, scale=self.scale, angular=angular
+            )
+        found = self.answers[key]
+        if found is not None:
+            label = label or (keys if isinstance(keys, str) else keys[-1])
+            self.source.asset.origins.setdefault(path, {})[label] = found
+            if any(_differs(found.value, hit.value) for hit in found.lost):
+                self.differing.append((path, label, found))
+        return found
+
+    def put(self, element: Any, name: str, path: str, prim: PrimType, key: str) -> None:
+        """Set a field if the key is authored and has a value."""
+        found = self.ask(path, prim, key)
+        if found is not None and found.value is not None:
+            setattr(element, name, found.value)
+
+    def settings(
+        self, path: str, prim: PrimType, keys: Iterable[str], skipped: Iterable[str]
+    ) -> dict[str, Any]:
+        """The authored values of the other keys."""
+        result = {}
+        for key in keys:
+            found = None if key in skipped else self.ask(path, prim, key)
+            if found is not None and found.value is not None:
+                result[key] = found.value
+        return result
+
+    def report(self) -> None:
+        """One finding for all disagreements."""
+        if not self.differing:
+            return
+        path, label, found = self.differing[0]
+        loser = next(hit for hit in found.lost if _differs(found.value, hit.value))
+        self.source.reporter.report(
+            SOLVERS_DIFFER,
+            Where(self.source.file, prim=path, prop=found.attribute.partition(",")[0]),
+            count=len(self.differing),
+            key=label,
+            first=path,
+            winner=f"{found.attribute} ({found.value})",
+            loser=f"{loser.attribute} ({loser.value})",
+        )
+
+
+def _differs(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, int | float):
+        return not math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-12)
+    return bool(a != b)
+
+
+def _read_scale(source: Source, scan: Scan) -> Scale:
+    """Stage units, and the angle unit that MuJoCo's compiler setting on the scene names."""
+    scenes = (source.authored.get(found.path, {}) for found in scan.scenes[:1])
+    radians = any(scene.get("mjc:compiler:angle") == "radian" for scene in scenes)
+    return Scale(source.units.length, source.units.mass, 1.0 if radians else DEGREE)
+
+
+def _resolve_scene(resolution: _Resolution, scan: Scan) -> None:
+    if not scan.scenes:
+        return
+    path, environment = scan.scenes[0].path, resolution.source.asset.environment
+    rate = resolution.ask(path, PrimType.SCENE, "time_steps_per_second")
+    if rate is not None and rate.value and rate.value > 0:
+        environment.timestep = 1.0 / rate.value
+    iterations = resolution.ask(path, PrimType.SCENE, "max_solver_iterations")
+    if iterations is not None and iterations.value is not None:
+        environment.settings["max_solver_iterations"] = iterations.value
+    gravity = resolution.ask(path, PrimType.SCENE, "gravity_enabled")
+    if gravity is not None and not gravity.value:
+        environment.gravity = np.zeros(3)
+
+
+def _resolve_joint(resolution: _Resolution, joint: Joint) -> None:
+    authored = resolution.source.authored.get(joint.path)
+    if authored is None:
+        return
+    single = len(joint.dofs) == 1 and joint.dofs[0].motion in (Motion.HINGE, Motion.SLIDE)
+    if not single and ("mjc:ref" in authored or "mjc:springref" in authored):
+        resolution.source.reporter.report(
+            REFERENCE_IGNORED, joint.source, name=joint.name, count=joint.velocities
+        )
+    for dof in joint.dofs:
+        axis = find_axis(joint, dof)
+        _resolve_dof(resolution, joint, dof, axis, single)
+        if axis:
+            _resolve_axis(resolution, joint, dof, axis)
+
+
+def _resolve_dof(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, single: bool) -> None:
+    """What is said about a joint holds for each of its freedoms."""
+    angular = dof.motion is not Motion.SLIDE
+    for name in _DOF_FIELDS:
+        if name in _REFERENCES and not single:
+            continue
+        label = name if len(joint.dofs) == 1 else f"{axis}_{name}"
+        found = resolution.ask(joint.path, PrimType.JOINT, name, label, angular=angular)
+        if found is not None and found.value is not None and math.isfinite(found.value):
+            setattr(dof, name, found.value)
+
+
+def _resolve_axis(resolution: _Resolution, joint: Joint, dof: Dof, axis: str) -> None:
+    """Stops: a value for all axes comes before one for this axis.  Then the initial state."""
+    angular = dof.motion is not Motion.SLIDE
+    for gain, name in _LIMIT_FIELDS:
+        keys = (f"limit_{gain}", f"limit_{axis}_{gain}")
+        found = resolution.ask(joint.path, PrimType.JOINT, keys, angular=angular)
+        if found is not None:
+            setattr(dof, name, found.value)
+    for name in _STATE_FIELDS:
+        found = resolution.ask(joint.path, PrimType.JOINT, f"{axis}_{name}")
+        if found is not None and found.value is not None and math.isfinite(found.value):
+            setattr(dof, name, found.value)
+
+
+def _resolve_shape(resolution: _Resolution, shape: Shape) -> None:
+    if shape.path not in resolution.source.authored:
+        return
+    for name in sorted(_SHAPE_FIELDS):
+        resolution.put(shape, name, shape.path, PrimType.SHAPE, name)
+    keys = resolution.source.order.keys(PrimType.SHAPE)
+    shape.settings |= resolution.settings(shape.path, PrimType.SHAPE, keys, _SHAPE_FIELDS)
+
+
+def _resolve_material(resolution: _Resolution, material: PhysicsMaterial, path: str) -> None:
+    if path not in resolution.source.authored:
+        return
+    for key, name in _MATERIAL_FIELDS.items():
+        resolution.put(material, name, path, PrimType.MATERIAL, key)
+    keys = resolution.source.order.keys(PrimType.MATERIAL)
+    material.settings |= resolution.settings(path, PrimType.MATERIAL, keys, _MATERIAL_FIELDS)
