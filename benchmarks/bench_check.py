@@ -22,7 +22,7 @@ from simwright.usd.open import open_stage
 def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) / 1024
 rules = all_rules()
 stage = open_stage(sys.argv[1])
-stage.GetPseudoRoot().GetDescription() if False else [p for p in stage.Traverse()]
+[p for p in stage.Traverse()]
 opened = peak()
 start = time.process_time()
 found = list(run_rules(Snapshot(stage), rules))
@@ -68,7 +68,7 @@ def run() -> Iterator[Result]:
             yield Result(
                 f"check, all rules, {sizes[-1]:,} prims, {prims * 300 / 1e6:g} M triangles",
                 ours["seconds"], f"{theirs['validators']:.0f} UsdValidation validators", theirs["seconds"],
-                limit=1.0, note=note,
+                limit=1.0 if prims >= 20_000 else None, note=note,
             )  # fmt: skip
         robot = Path("samples/simwright_samples/warehouse/warehouse.usda")
         ours, theirs = measure(OURS, robot), measure(THEIRS, robot)

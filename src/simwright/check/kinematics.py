@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from simwright.check.transforms import read_stack
@@ -60,7 +60,7 @@ def find_common_path(paths: list[str]) -> str:
     return "/".join(first[:shared])
 
 
-def _below(node: Node) -> list[Node]:
+def _below(node: Node) -> Sequence[Node]:
     return node.prototype.children if node.prototype else node.children
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from pxr import Sdf
@@ -24,7 +25,7 @@ from simwright.check.domains import (
     is_bounds,
     is_unknown_property,
 )
-from simwright.check.layers import Arc, AssetPath, LayerFacts, Opinion, TextValue
+from simwright.check.layers import COUNTED_ELEMENTS, Arc, AssetPath, LayerFacts, Opinion, Saying, TextValue
 from simwright.check.vendors import vendor_of_property, vendor_of_schema
 
 _ARC_KEYS = {
@@ -60,13 +61,12 @@ class _Plan:
     """What to do with properties of a name, and how many there are."""
 
     domain: Domain | None
-    listed: bool
-    vendor: str
     open: bool
     unknown: bool
     relation: bool
     array: bool
     other_op: bool
+    saying: Saying | None
     count: int = 0
 
 
@@ -86,7 +86,7 @@ class _Schema:
     """What a type or API name stands for, and how often it is there."""
 
     domain: Domain | None
-    vendor: str
+    saying: Saying | None
     count: int = 0
     defined: int = 0
 
@@ -110,29 +110,28 @@ class _Walk:
         self.xforms: set[Sdf.Path] = set()
 
     def run(self) -> None:
-        waiting = self.list_prims()
-        while waiting:  # from the end: children before their parents
-            spec, path, keys = waiting.pop()
+        for spec, path, keys in self.list_prims():
             names = tuple(spec.GetInfo("properties") or ())
             if names:
                 layout = self.layouts.get(names) or self.lay_out(names)
                 layout.count += 1
                 for name, plan in layout.work:
-                    self.visit_property(path.AppendProperty(name), name, plan)
+                    self.visit_property(path, name, plan)
                 if layout.is_ordered:
                     self.ordered.append(path)
             self.visit_prim(spec, path, keys)
-        self.facts.placed.extend(path for path in reversed(self.ordered) if path in self.xforms)
+        self.facts.placed.extend(path for path in self.ordered if path in self.xforms)
         self.facts.names.update(self.plans)
+        self.opinions.sort(key=attrgetter("depth"))
         self.count()
 
-    def list_prims(self) -> list[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]]:
-        """Specs of prims and variants with their fields, outer ones first, the last child before the others."""
+    def list_prims(self) -> Iterator[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]]:
+        """Specs of prims and variants with their fields, outer ones first."""
         layer = self.layer
-        found: list[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]] = []
         shared: dict[tuple[str, ...], tuple[str, ...]] = {}
         root = Sdf.Path.absoluteRootPath
-        waiting = [root.AppendChild(name) for name in layer.pseudoRoot.GetInfo("primChildren") or ()]
+        top = layer.pseudoRoot.GetInfo("primChildren") or ()
+        waiting = [root.AppendChild(name) for name in reversed(top)]
         while waiting:
             path = waiting.pop()
             spec = layer.GetPrimAtPath(path)
@@ -142,27 +141,32 @@ class _Walk:
             keys = shared.get(fields)
             if keys is None:
                 keys = shared[fields] = tuple(sorted(_INTERESTING.intersection(fields)))
-            found.append((spec, path, keys))
-            waiting.extend([path.AppendChild(name) for name in spec.GetInfo("primChildren") or ()])
+            yield spec, path, keys
+            below = spec.GetInfo("primChildren")
+            if below:
+                waiting.extend([path.AppendChild(name) for name in reversed(below)])
             if "variantSetNames" not in keys and "variantSelection" not in keys:
                 continue
             for choice in spec.GetInfo("variantSetChildren") or ():
                 variants = layer.GetObjectAtPath(path.AppendVariantSelection(choice, ""))
                 names = variants.variants.keys() if variants is not None else ()
-                waiting.extend([path.AppendVariantSelection(choice, name) for name in names])
-        return found
+                waiting.extend([path.AppendVariantSelection(choice, name) for name in reversed(list(names))])
 
     def lay_out(self, names: tuple[str, ...]) -> _Layout:
         plans = [(name, self.plans.get(name) or self.plan(name)) for name in names]
-        work = [(name, plan) for name, plan in plans if plan.listed or plan.open or plan.other_op]
+        work = [(name, plan) for name, plan in plans if plan.saying or plan.open or plan.other_op]
         found = self.layouts[names] = _Layout([plan for _, plan in plans], work, "xformOpOrder" in names)
         return found
 
-    def visit_property(self, path: Sdf.Path, name: str, plan: _Plan) -> None:
-        if plan.listed:
-            assert plan.domain is not None
-            self.opinions.append(Opinion(path, plan.domain, name, "property", plan.vendor))
+    def visit_property(self, prim: Sdf.Path, name: str, plan: _Plan) -> None:
+        if plan.saying is not None:
+            self.opinions.append(Opinion(prim, plan.saying))
+            if not plan.open and not plan.other_op:
+                return
+        path = prim.AppendProperty(name)
         if plan.array:
+            if self.facts.elements > COUNTED_ELEMENTS:
+                return  # heavy beyond doubt: opening every array would only read the file
             spec = self.layer.GetAttributeAtPath(path)
             if spec is not None:
                 self.note_array(path, spec)
@@ -192,15 +196,17 @@ class _Walk:
         head, colon, _ = name.partition(":")
         if domain is None and colon and head in self.vendors:
             domain, vendor = Domain.VENDOR, head
+        listed = domain is not None and domain not in _UNLISTED
         self.plans[name] = plan = _Plan(
             domain,
-            domain is not None and domain not in _UNLISTED,
-            vendor if domain is Domain.VENDOR else "",
             not _is_plain(name),
             domain is None and is_unknown_property(name),
             name.startswith(_RELATIONSHIPS),
             name in _ARRAYS,
             name.startswith("xformOp:") and name not in _POSE_OPS,
+            Saying(domain, name, "property", vendor if domain is Domain.VENDOR else "")
+            if listed and domain is not None
+            else None,
         )
         return plan
 
@@ -231,7 +237,8 @@ class _Walk:
                 facts.neutral_apis.append((path, name))
             else:
                 schema.count += 1
-                self.opinions.append(Opinion(path, schema.domain, name, "api", schema.vendor))
+                assert schema.saying is not None
+                self.opinions.append(Opinion(path, schema.saying))
         if is_prim and "typeName" in keys:
             self.visit_type(spec, path, spec.typeName, applied, has_arcs)
 
@@ -243,7 +250,8 @@ class _Walk:
             return
         schema.count += 1
         if schema.domain is not Domain.KINEMATIC:  # counted, not listed, like properties of it
-            self.opinions.append(Opinion(path, schema.domain, name, "type", schema.vendor))
+            assert schema.saying is not None
+            self.opinions.append(Opinion(path, schema.saying))
         if spec.specifier is not _DEF:
             return
         schema.defined += 1
@@ -255,7 +263,8 @@ class _Walk:
 
     def look_up(self, book: dict[str, _Schema], name: str, domain: Domain | None) -> _Schema:
         vendor = (vendor_of_schema(name) or "") if domain is Domain.VENDOR else ""
-        found = book[name] = _Schema(domain, vendor)
+        kind = "type" if book is self.types else "api"
+        found = book[name] = _Schema(domain, None if domain is None else Saying(domain, name, kind, vendor))
         return found
 
     def note_arcs(self, path: Sdf.Path, kind: str, items: list[Any]) -> None:

@@ -37,17 +37,60 @@ __all__ = [
 ]
 
 
-class Opinion(NamedTuple):
-    """One opinion that rules want to point at: an applied API, a typed prim or a property.
+COUNTED_ELEMENTS = 1_000_000
+"""Mesh arrays of a layer are counted up to here: heavy beyond doubt."""
 
-    ``what`` is the name; ``kind`` is ``api``, ``type`` or ``property``.
-    """
 
-    path: Sdf.Path
+class Saying(NamedTuple):
+    """What many opinions have in common: one object for all properties, APIs or types of a name."""
+
     domain: Domain
     what: str
     kind: str
     vendor: str = ""
+
+
+class Opinion:
+    """One opinion that rules want to point at: an applied API, a typed prim or a property.
+
+    ``at`` is the prim; ``what`` the name, ``kind`` is ``api``, ``type`` or ``property``.
+    """
+
+    __slots__ = ("at", "saying")
+
+    def __init__(self, at: Sdf.Path, saying: Saying) -> None:
+        self.at = at
+        self.saying = saying
+
+    @property
+    def domain(self) -> Domain:
+        """What it is about."""
+        return self.saying.domain
+
+    @property
+    def what(self) -> str:
+        """The name of the property, API or type."""
+        return self.saying.what
+
+    @property
+    def kind(self) -> str:
+        """``api``, ``type`` or ``property``."""
+        return self.saying.kind
+
+    @property
+    def vendor(self) -> str:
+        """Whose it is, empty for neutral ones."""
+        return self.saying.vendor
+
+    @property
+    def path(self) -> Sdf.Path:
+        """The prim or property that holds it (made when asked: there are many opinions)."""
+        return self.at.AppendProperty(self.what) if self.kind == "property" else self.at
+
+    @property
+    def depth(self) -> int:
+        """How far from the root it is said."""
+        return int(self.at.pathElementCount) + (self.kind == "property")
 
 
 class Arc(NamedTuple):
@@ -140,6 +183,13 @@ class LayerFacts:
         """Number of relationships."""
         return len(self.relations)
 
+    @property
+    def amount(self) -> str:
+        """Its array data in words; very large amounts are not counted to the end."""
+        if self.elements > COUNTED_ELEMENTS:
+            return f"more than {COUNTED_ELEMENTS:,} array elements"
+        return f"{self.elements:,} array elements ({self.bytes // 1024:,} KiB)"
+
     def is_heavy(self, settings: Settings) -> bool:
         """Is there more array data in it than the settings allow without a payload or a crate?"""
         return self.elements > settings.heavy_elements or self.bytes > settings.heavy_bytes
@@ -157,14 +207,13 @@ class LayerFacts:
     @property
     def vendors(self) -> set[str]:
         """Vendors it has opinions of."""
-        return {opinion.vendor for opinion in self.opinions if opinion.vendor}
+        return {opinion.saying.vendor for opinion in self.opinions if opinion.saying.vendor}
 
     def of(self, *domains: Domain) -> list[Opinion]:
         """Its opinions in some domains, outer prims first."""
         if domains not in self._memo:
             there = [domain for domain in domains if self.counts[domain]]
-            found = [opinion for opinion in self.opinions if opinion.domain in there] if there else []
-            found.sort(key=lambda opinion: opinion.path.pathElementCount)
+            found = [opinion for opinion in self.opinions if opinion.saying.domain in there] if there else []
             self._memo[domains] = found
         return self._memo[domains]
 

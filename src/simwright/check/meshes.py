@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simwright.check.snapshot import Node, Snapshot
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Sketch: TypeAlias = tuple[int, bytes, bytes, bytes]
+Sketch: TypeAlias = tuple[int, int]
 """Number of points and three of them: different sketches, different points."""
 
 
@@ -239,8 +239,8 @@ def sketch_points(points: npt.NDArray[Any]) -> Sketch:
     """What is cheap to compare."""
     count = len(points)
     if not count:
-        return 0, b"", b"", b""
-    return count, points[0].tobytes(), points[count // 2].tobytes(), points[-1].tobytes()
+        return 0, 0
+    return count, hash(points[:: max(1, count // 2)].tobytes())
 
 
 def digest_points(points: npt.NDArray[Any]) -> bytes:

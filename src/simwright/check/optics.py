@@ -10,7 +10,7 @@ operations are.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -110,7 +110,7 @@ def _search(camera: Node) -> Iterator[tuple[Node, list[Node]]]:
     yield from frames or bare
 
 
-def list_below(node: Node) -> list[Node]:
+def list_below(node: Node) -> Sequence[Node]:
     """Children, those of the prototype for an instance."""
     return node.prototype.children if node.prototype else node.children
 

@@ -10,10 +10,10 @@ Nothing here judges: rules do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pxr import Sdf, Tf, Usd, UsdGeom
 
@@ -69,39 +69,55 @@ class Node:
     """
 
     __slots__ = (
-        "apis",
-        "bases",
         "children",
-        "heads",
         "in_prototype",
-        "name",
         "parent",
         "path",
         "prim",
         "prototype",
         "sort",
-        "type",
         "users",
     )
 
-    def __init__(self, prim: Usd.Prim, path: str, name: str, sort: _Sort, parent: Node | None) -> None:
+    def __init__(self, prim: Usd.Prim, path: str, sort: _Sort, parent: Node | None) -> None:
         self.prim = prim
         self.path = path
-        self.name = name
         self.sort = sort
-        self.type, self.apis = sort.kind
-        self.bases = sort.bases
-        self.heads = sort.heads
         self.parent = parent
-        self.children: list[Node] = []
+        self.children: Sequence[Node] = ()
         self.in_prototype = False
         self.prototype: Node | None = None
         self.users: list[Node] | None = None
         """The instances of which this is the prototype's root; None for every other node."""
 
+    @property
+    def type(self) -> str:
+        """The prim's type name."""
+        return self.sort.kind[0]
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """Applied APIs."""
+        return self.sort.kind[1]
+
+    @property
+    def bases(self) -> frozenset[str]:
+        """Schema types it is a kind of."""
+        return self.sort.bases
+
+    @property
+    def heads(self) -> frozenset[str]:
+        """Applied APIs without instance names."""
+        return self.sort.heads
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
     def has(self, api: str) -> bool:
         """Is an API applied?  A multiple-apply API counts with any instance name."""
-        return api in self.heads
+        return api in self.sort.heads
 
     def instances(self, api: str) -> list[str]:
         """Instance names of a multiple-apply API."""
@@ -109,7 +125,7 @@ class Node:
 
     def is_a(self, schema: str) -> bool:
         """Is the prim's type ``schema`` or derived from it (``Xformable``, ``PhysicsJoint`` ...)?"""
-        return schema in self.bases
+        return schema in self.sort.bases
 
     def may_say(self, name: str) -> bool:
         """May the prim have an opinion on a property of this name?  False is certain: no layer mentions it."""
@@ -195,7 +211,7 @@ class Node:
             yield node
             stack.extend(reversed(node._below()))
 
-    def _below(self) -> list[Node]:
+    def _below(self) -> Sequence[Node]:
         return self.prototype.children if self.prototype else self.children
 
     def __repr__(self) -> str:
@@ -255,12 +271,14 @@ class Snapshot:
         for prim in Usd.PrimRange(root, _LIVE):
             own: str = prim.GetPath().pathString
             path = stand_in + own[len(prefix) :] if in_prototype else own
-            holder, _, name = own.rpartition("/")
-            above = at.get(holder, parent)
-            node = Node(prim, path, name, self._sort_of(prim), above)
+            above = at.get(own.rpartition("/")[0], parent)
+            node = Node(prim, path, self._sort_of(prim), above)
             node.in_prototype = in_prototype
             if above is not None:
-                above.children.append(node)
+                if above.children:
+                    cast("list[Node]", above.children).append(node)
+                else:
+                    above.children = [node]
             at[own] = node
             self.nodes.append(node)
             if in_prototype:

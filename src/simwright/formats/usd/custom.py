@@ -176,7 +176,8 @@ def _make_roles(source: Source) -> Iterator[tuple[str, _Role]]:
     for articulation in asset.articulations:
         yield articulation.path, _Role(frozenset({"articulation"}), articulation.name)
         parent = articulation.path.rpartition("/")[0]
-        yield parent, _Role(frozenset({"articulation"}), articulation.name, inherited=True)
+        if parent:
+            yield parent, _Role(frozenset({"articulation"}), articulation.name, inherited=True)
 
 
 def _assign(source: Source, attribute: Usd.Attribute, custom: CustomAttribute, roles: list[_Role]) -> None:

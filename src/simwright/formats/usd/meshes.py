@@ -86,8 +86,7 @@ def _load_topology(source: Source, found: Found, stretch: Array | None) -> MeshD
     counts = _as_integers(prim.GetAttribute("faceVertexCounts").Get(time))
     indices = _as_integers(prim.GetAttribute("faceVertexIndices").Get(time))
     are_triangles = len(counts) == 0 or (counts[0] == 3 and bool((counts == 3).all()))
-    corners = 3 * len(counts) if are_triangles else int(counts.sum(dtype=np.int64))
-    bad = _find_fault(points, counts, indices, corners)
+    bad = _find_fault(points, None if are_triangles else counts, indices, len(counts))
     if bad:
         _report_fault(source, prim, bad, "it is read as empty")
         return MeshData(np.zeros((0, 3)), np.zeros(0, np.int32))
@@ -127,10 +126,12 @@ def _as_integers(value: Any) -> Faces:
         return np.zeros(0, np.int32)
 
 
-def _find_fault(points: Array, counts: Faces, indices: Faces, corners: int) -> str:
+def _find_fault(points: Array, counts: Faces | None, indices: Faces, faces: int) -> str:
+    """What is wrong with a mesh; ``counts`` is None for triangles."""
+    corners = 3 * faces if counts is None else int(counts.sum(dtype=np.int64))
     if corners != len(indices):
         return f"its faces have {corners} corners but {len(indices)} indices"
-    if corners != 3 * len(counts) and int(counts.min()) < 0:
+    if counts is not None and int(counts.min()) < 0:
         return "a face has a negative number of corners"
     # as unsigned numbers, negative ones are too large as well
     if len(indices) and indices.view(np.uint32).max() >= len(points):

@@ -16,6 +16,8 @@ def choose_names(paths: Iterable[str]) -> dict[str, str]:
     order = dict.fromkeys(paths)
     cuts = [(path.rstrip("/"), len(path)) for path in order]
     for _ in range(_DEPTH_LIMIT):
+        if not cuts:
+            break
         groups: dict[str, list[tuple[str, int]]] = {}
         for path, last in cuts:
             cut = path.rfind("/", 0, last) if last > 0 else last

@@ -52,6 +52,8 @@ def decompose_many(matrices: Array) -> list[Placement]:
 
     Scales closer to one than single precision can tell are one.
     """
+    if len(matrices) == 0:
+        return []
     linear = matrices[:, :3, :3]
     scale = np.sqrt(np.einsum("nij,nij->nj", linear, linear))
     fit = np.all(np.isfinite(scale) & (scale >= _FLAT), axis=1)

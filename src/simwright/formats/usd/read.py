@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pxr import Tf, Usd
 
+from simwright.core.collector import pause_collector
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import ParseError
 from simwright.formats.format import ReadOptions
@@ -73,7 +74,7 @@ def read_stage(
         order=Order(make_resolvers(options.resolvers)),
     )
     try:
-        with capture() as messages:
+        with capture() as messages, pause_collector():
             _read_all(source)
     except Tf.ErrorException as error:
         raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None

@@ -173,6 +173,7 @@ class Source:
         """Let go of what only reading needs; meshes that are loaded later keep the rest alive."""
         self.founds.clear()
         self.solids.clear()
+        self.meshes.clear()
         self.sorts = Sorts()
 
     def get_number(self, at: Holder, name: str, default: float) -> float:

@@ -38,7 +38,7 @@ def entry_interface(snapshot: Snapshot) -> Iterator[Finding]:
         )
     elif facts.is_heavy(snapshot.settings):
         yield Finding(
-            f"the entry layer {facts.name} holds {facts.elements:,} array elements ({facts.bytes // 1024:,} KiB)",
+            f"the entry layer {facts.name} holds {facts.amount}",
             hint="move the data to geometries.usdc and load it by payload",
             at=facts.heaviest,
             layer=facts.layer,

@@ -41,7 +41,7 @@ def layer_base_decomposed(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Fin
     if not tree or find_asset(snapshot, facts).is_small_prop(snapshot.settings.heavy_elements):
         return
     yield Finding(
-        f"{facts.name} places {count_things(len(tree), 'Xform')} and holds {facts.elements:,} elements of mesh data",
+        f"{facts.name} places {count_things(len(tree), 'Xform')} and holds mesh data: {facts.amount}",
         hint="move the meshes to geometries.usdc and bring them in by payload",
         at=facts.heaviest,
         layer=facts.layer,

@@ -50,7 +50,7 @@ def layer_base_kinematic(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Find
         )
     if facts.has_meshes:
         yield Finding(
-            f"the base layer {facts.name} holds mesh arrays ({facts.elements:,} elements)",
+            f"the base layer {facts.name} holds mesh data: {facts.amount}",
             hint="keep the meshes in geometries.usdc and refer to them from the base layer",
             at=facts.heaviest,
             layer=facts.layer,

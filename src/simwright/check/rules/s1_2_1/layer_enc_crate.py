@@ -34,7 +34,7 @@ def layer_enc_crate(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
     if facts.layer.anonymous or facts.encoding != "usda" or not facts.is_heavy(snapshot.settings):
         return
     yield Finding(
-        f"{facts.name} is text and holds {facts.elements:,} array elements ({facts.bytes // 1024:,} KiB)",
+        f"{facts.name} is text and holds {facts.amount}",
         hint="move the array data to a .usdc layer, and refer to it from here",
         at=facts.heaviest,
         layer=facts.layer,

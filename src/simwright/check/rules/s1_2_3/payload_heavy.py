@@ -30,7 +30,7 @@ def payload_heavy(snapshot: Snapshot) -> Iterator[Finding]:
     for facts in compare_payloads(snapshot).always:
         if facts.is_heavy(snapshot.settings):
             yield Finding(
-                f"{facts.elements:,} array elements ({facts.bytes // 1024:,} KiB) in {facts.name} are loaded always",
+                f"{facts.amount} in {facts.name} are loaded always",
                 hint="bring the layer in by payload instead of reference or sublayer",
                 at=facts.heaviest,
                 layer=facts.layer,

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The asset's folder: all layers, the entry that brings them together, written whole (REP-0158 1.2).
+
+``<name>.usda`` says what the asset is and refers to the layers: vendors first, then ROS, extended physics, physics
+and the link tree.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pxr import Tf
+
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import OutputError
+from simwright.core.files import write_atomic, write_folder
+from simwright.core.names import make_identifier
+from simwright.formats.usd.writer.base import write_base
+from simwright.formats.usd.writer.extended import write_extended
+from simwright.formats.usd.writer.geometry import write_geometry
+from simwright.formats.usd.writer.layout import Layout, plan
+from simwright.formats.usd.writer.losses import report_losses
+from simwright.formats.usd.writer.materials import write_materials
+from simwright.formats.usd.writer.meshes import FILE
+from simwright.formats.usd.writer.optics import write_optics
+from simwright.formats.usd.writer.physics import write_physics
+from simwright.formats.usd.writer.prepare import prepare
+from simwright.formats.usd.writer.ros import write_ros
+from simwright.formats.usd.writer.sheet import Sheet
+from simwright.formats.usd.writer.vendor import FILES, write_vendors
+from simwright.model.asset import Asset
+from simwright.usd.layers import encode_layer
+from simwright.usd.plugins import register_plugins
+
+SUFFIX = ".usda"
+VERSION = "1.0.0"
+OWN_FILES = frozenset(
+    {
+        "base.usda", "instances.usda", "materials.usda", "physics.usda", "extended_physics.usda", "ros.usda",
+        *FILES.values(), FILE, "textures",
+    }
+)  # fmt: skip
+"""What an asset's folder may hold beside its entry."""
+
+
+def write(asset: Asset, target: Path, reporter: Reporter) -> Path:
+    """Write an asset; ``target`` is a folder, or the entry ``<folder>/<name>.usda``.  Gives the entry's path.
+
+    A folder is replaced whole.
+    """
+    register_plugins()
+    folder, name = _choose_place(asset, target)
+    _check_place(folder, name, asset)
+    try:
+        files = build_files(asset, name, reporter)
+    except Tf.ErrorException as error:
+        raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
+    with write_folder(folder) as staging:
+        for path, content in files.items():
+            write_atomic(staging / path, content)
+    return folder / name
+
+
+def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
+    if target.suffix in (".usda", ".usd", ".usdc"):
+        return target.parent, f"{target.stem}{SUFFIX}"
+    return target, f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
+
+
+def _check_place(folder: Path, entry: str, asset: Asset) -> None:
+    """A folder is replaced only if it holds nothing but an earlier result, and not the source."""
+    where = Where(str(folder))
+    if folder.exists() and not folder.is_dir():
+        raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
+    if not folder.exists():
+        return
+    if asset.provenance.file and Path(asset.provenance.file).resolve().parent == folder.resolve():
+        raise OutputError("the folder holds the source file", hint="name a folder of its own", where=where)
+    foreign = sorted({item.name for item in folder.iterdir()} - OWN_FILES - {entry})
+    if foreign:
+        raise OutputError(
+            f"the folder holds {foreign[0]!r}, which is no part of the asset",
+            hint="name a new folder; an asset's folder is replaced whole",
+            where=where,
+        )
+
+
+def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes]:
+    """Every file of the folder by relative path."""
+    ready = prepare(asset, reporter)
+    layout = plan(ready)
+    instances, library = write_geometry(layout, reporter)
+    write_optics(layout, instances, reporter)
+    base = write_base(layout)
+    physics = write_physics(layout, reporter)
+    extended = write_extended(layout, reporter)
+    ros = write_ros(layout, physics, reporter)
+    vendors = write_vendors(layout, reporter)
+    report_losses(layout, reporter)
+    features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
+    features = {file: sheet for file, sheet in features.items() if sheet.is_used}
+    sheets = {**features, "base.usda": base, "instances.usda": instances}
+    files = {file: encode_layer(sheet.layer, SUFFIX) for file, sheet in sheets.items()}
+    if layout.materials:
+        materials, images = write_materials(layout, reporter)
+        files["materials.usda"] = encode_layer(materials.layer, SUFFIX)
+        files |= images.files
+    if library.is_used:
+        files[FILE] = encode_layer(library.sheet.layer, ".usdc")
+    files[entry] = encode_layer(_write_entry(layout, [*features, "base.usda"], entry).layer, SUFFIX)
+    return files
+
+
+def _write_entry(layout: Layout, files: list[str], entry: str) -> Sheet:
+    sheet = Sheet(layout.root, f"{layout.asset.name}, written by Simwright.")
+    spec = sheet.define(layout.root)
+    spec.SetInfo("kind", "component")
+    spec.SetInfo("assetInfo", describe_origin(layout.asset, entry))
+    sheet.name(layout.root, layout.asset.name)
+    sheet.refer(layout.root, files)
+    return sheet
+
+
+def describe_origin(asset: Asset, entry: str) -> dict[str, object]:
+    """Identity, version and where the asset was made from (REP-0158 1.2.5)."""
+    origin = asset.provenance
+    info: dict[str, object] = {
+        "identifier": origin.identifier or entry,
+        "name": asset.name,
+        "version": origin.version if origin.format == "usd" and origin.version else VERSION,
+    }
+    known = origin.info.get("assetInfo")
+    ros = dict(known.get("ros", {})) if isinstance(known, dict) else {}
+    if origin.file:
+        ros.setdefault("source_file", Path(origin.file).name)
+        ros.setdefault("source_format", origin.format)
+    if ros:
+        info["ros"] = ros
+    return info

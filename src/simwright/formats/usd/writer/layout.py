@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where everything goes: one path for each element, links nested as their joints say (REP-0158 1.3).
+
+A child link is below its parent link, the joint beside it.  Shapes are in the scopes ``visual`` and ``collision``
+of their link; a shape that is both seen and touched is in both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.names import make_identifier
+from simwright.formats.usd.writer.names import Names
+from simwright.model.asset import Asset, Camera, Shape, Site
+from simwright.model.joint import WORLD, Joint
+from simwright.model.kinematics import Tree, build_tree
+
+VISUAL, COLLISION = "visual", "collision"
+VISUAL_SET, VISUAL_DEFAULT = "visual_representation", "mesh_medium"
+COLLISION_SET, BASELINE, ADVANCED = "collision_fidelity", "baseline", "advanced"
+_ROOT_SCOPES = (
+    VISUAL, COLLISION, "materials", "physics_materials", "Interfaces", "Controllers", "Actuators", "PhysicsScene",
+)  # fmt: skip
+_SAME = 1e-6
+OPTICAL = Pose.of(q=(0.0, 1.0, 0.0, 0.0))
+"""From a camera's axes to the optical frame: half a turn about X (REP-0158 2.8)."""
+
+
+@dataclass(slots=True, eq=False)
+class Layout:
+    """Paths by model name.  ``poses`` are those of link prims in the prim above; ``optical`` by camera."""
+
+    asset: Asset
+    root: str
+    tree: Tree
+    names: Names
+    bodies: dict[str, str] = field(default_factory=dict)
+    poses: dict[str, Pose] = field(default_factory=dict)
+    joints: dict[str, str] = field(default_factory=dict)
+    visuals: dict[str, str] = field(default_factory=dict)
+    colliders: dict[str, str] = field(default_factory=dict)
+    sites: dict[str, str] = field(default_factory=dict)
+    cameras: dict[str, str] = field(default_factory=dict)
+    optical: dict[str, str] = field(default_factory=dict)
+    lights: dict[str, str] = field(default_factory=dict)
+    materials: dict[str, str] = field(default_factory=dict)
+    contacts: dict[str, str] = field(default_factory=dict)
+
+    def body(self, name: str) -> str:
+        """The path of a body, the root for the world."""
+        return self.bodies[name] if name != WORLD else self.root
+
+    def scope(self, body: str, word: str) -> str:
+        """The visual or collision scope of a body."""
+        return f"{self.body(body)}/{word}"
+
+
+def plan(asset: Asset) -> Layout:
+    """Paths for all elements."""
+    root = f"/{make_identifier(asset.name, 'asset')}"
+    layout = Layout(asset, root, build_tree(asset), Names())
+    layout.names.reserve(root, *_ROOT_SCOPES)
+    _plan_bodies(layout)
+    _plan_joints(layout)
+    for shape in asset.shapes:
+        _plan_shape(layout, shape)
+    _plan_frames(layout)
+    for light in asset.lights:
+        layout.lights[light.name] = layout.names.claim(layout.body(light.body), light.name, "_light")
+    for material in asset.materials:
+        layout.materials[material.name] = layout.names.claim(f"{root}/materials", material.name)
+    for contact in asset.physics_materials:
+        layout.contacts[contact.name] = layout.names.claim(f"{root}/physics_materials", contact.name)
+    return layout
+
+
+def _plan_bodies(layout: Layout) -> None:
+    poses = {body.name: body.pose for body in layout.asset.bodies}
+    order = [(WORLD, name) for name in layout.tree.roots]
+    order += [(edge.parent, edge.child) for edge in layout.tree.edges if edge.parent == WORLD]
+    order += [(edge.parent, edge.child) for edge in layout.tree.edges if edge.parent != WORLD]
+    for parent, name in order:
+        path = layout.names.claim(layout.body(parent), name)
+        layout.names.reserve(path, VISUAL, COLLISION)
+        layout.bodies[name] = path
+        above = poses[parent] if parent != WORLD else IDENTITY
+        layout.poses[name] = ~above @ poses[name]
+
+
+def _plan_joints(layout: Layout) -> None:
+    """Tree joints beside the link they lead to, the others in their parent."""
+    beside = {id(edge.joint): edge.parent for edge in layout.tree.edges}
+    dangling = {id(joint) for joint in layout.tree.dangling}
+    for joint in layout.asset.joints:
+        if id(joint) not in dangling:
+            home = beside.get(id(joint), joint.parent)
+            layout.joints[joint.name] = layout.names.claim(layout.body(home), joint.name, "_joint")
+
+
+def _plan_shape(layout: Layout, shape: Shape) -> None:
+    if shape.collision:
+        scope = layout.scope(shape.body, COLLISION)
+        layout.colliders[shape.name] = layout.names.claim(scope, shape.name)
+    if shape.visual:
+        scope = layout.scope(shape.body, VISUAL)
+        word = f"{shape.name}_visual" if shape.collision else shape.name
+        layout.visuals[shape.name] = layout.names.claim(scope, word)
+
+
+def _plan_frames(layout: Layout) -> None:
+    """Cameras, their optical frames, and the other frames."""
+    taken: set[str] = set()
+    for camera in layout.asset.cameras:
+        path = layout.names.claim(layout.body(camera.body), camera.name, "_camera")
+        layout.cameras[camera.name] = path
+        site = find_optical(layout.asset, camera)
+        if site is not None and site.name not in taken:
+            taken.add(site.name)
+            layout.optical[camera.name] = layout.sites[site.name] = layout.names.claim(path, site.name)
+    for site in layout.asset.sites:
+        if site.name not in taken:
+            layout.sites[site.name] = layout.names.claim(layout.body(site.body), site.name, "_frame")
+
+
+def find_optical(asset: Asset, camera: Camera) -> Site | None:
+    """The frame that is the camera's optical one already."""
+    pose = camera.pose @ OPTICAL
+    for site in asset.sites:
+        if site.body == camera.body and site.pose.is_close(pose, _SAME):
+            return site
+    return None
+
+
+def list_written(layout: Layout) -> list[Joint]:
+    """Joints that have a path, in order."""
+    return [joint for joint in layout.asset.joints if joint.name in layout.joints]

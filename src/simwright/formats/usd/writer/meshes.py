@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``geometries.usdc``: every mesh once, scale and handedness baked in (REP-0158 1.1, 3.4).
+
+Meshes for contact are triangles without looks.  Shapes that share a geometry object share its prim.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+
+from simwright.core.math3d import Array
+from simwright.core.names import NameScope, make_identifier
+from simwright.formats.usd.writer.sheet import Sheet
+from simwright.model.asset import Shape, scaled
+from simwright.model.geometry import Faces, Geometry, Heightfield, Mesh, MeshData, Subset
+from simwright.model.mass import heightfield_solid
+
+FILE = "geometries.usdc"
+ROOT = "/geometries"
+MESH = "mesh"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """A mesh in the library: its prim and its face sets."""
+
+    path: str
+    data: MeshData
+
+
+class Library:
+    """Collects meshes; equal geometry at equal scale is stored once."""
+
+    def __init__(self) -> None:
+        self.sheet = Sheet(ROOT, "Meshes, points and faces only.")
+        self.sheet.define(ROOT, "Scope")
+        self._names = NameScope()
+        self._known: dict[tuple[object, ...], Stored | None] = {}
+        self._kept: list[Geometry] = []  # their ids are keys, so they must live
+
+    @property
+    def is_used(self) -> bool:
+        """Is there any mesh?"""
+        return any(stored is not None for stored in self._known.values())
+
+    def store(self, shape: Shape, *, solid: bool, double_sided: bool = False) -> Stored | None:
+        """The mesh of a shape, for contact or for the eye; None if it has no faces."""
+        geometry, scale = shape.geometry, scaled(shape)
+        if isinstance(geometry, Mesh) and solid and _is_plain(geometry.data) and not np.any(scale < 0.0):
+            solid = self._has(geometry, scale, False, double_sided) is None
+        key = (id(geometry), tuple(scale.tolist()), solid, double_sided)
+        if key not in self._known:
+            self._kept.append(geometry)
+            self._known[key] = self._write(shape, scale, solid, double_sided)
+        return self._known[key]
+
+    def _has(self, geometry: Geometry, scale: Array, solid: bool, double_sided: bool) -> Stored | None:
+        return self._known.get((id(geometry), tuple(scale.tolist()), solid, double_sided))
+
+    def _write(self, shape: Shape, scale: Array, solid: bool, double_sided: bool) -> Stored | None:
+        data = _read_data(shape.geometry)
+        data = make_solid(data, scale) if solid else make_visual(data, scale)
+        if len(data.vertices) == 0 or data.face_count == 0:
+            return None
+        word = make_identifier(_choose_word(shape))
+        path = f"{ROOT}/{self._names.claim(f'{word}_solid' if solid else word)}"
+        self.sheet.define(path)
+        _write_mesh(self.sheet, f"{path}/{MESH}", data, double_sided)
+        return Stored(path, data)
+
+
+def is_mesh(geometry: Geometry) -> bool:
+    """Is it written as a mesh?"""
+    return isinstance(geometry, Mesh | Heightfield)
+
+
+def _is_plain(data: MeshData) -> bool:
+    return data.counts is None and not data.left_handed
+
+
+def _choose_word(shape: Shape) -> str:
+    if isinstance(shape.geometry, Mesh) and shape.geometry.file:
+        return PurePath(shape.geometry.file).stem
+    return shape.name
+
+
+def _read_data(geometry: Geometry) -> MeshData:
+    if isinstance(geometry, Heightfield):
+        vertices, triangles = heightfield_solid(geometry)
+        return MeshData(vertices, np.asarray(triangles, dtype=np.int32).reshape(-1))
+    assert isinstance(geometry, Mesh)
+    return geometry.data
+
+
+def make_solid(data: MeshData, scale: Array) -> MeshData:
+    """Right-handed triangles at a scale, without looks and without faces that have no area."""
+    triangles = data.triangles()
+    if np.prod(scale) < 0.0:
+        triangles = triangles[:, ::-1]
+    a, b, c = triangles.T
+    kept = triangles[(a != b) & (b != c) & (c != a)]
+    return MeshData(data.vertices * scale, np.ascontiguousarray(kept, dtype=np.int32).reshape(-1))
+
+
+def make_visual(data: MeshData, scale: Array) -> MeshData:
+    """The mesh at a scale, turned right-handed."""
+    normals = data.normals
+    if normals is not None:
+        normals = normals / scale
+        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
+        normals = normals / np.where(lengths > 0.0, lengths, 1.0)
+    corners = np.arange(len(data.indices))
+    if data.left_handed != bool(np.prod(scale) < 0.0):
+        corners = _reverse_faces(data)
+    return MeshData(
+        vertices=data.vertices * scale,
+        indices=data.indices[corners],
+        counts=data.counts,
+        normals=_turn(normals, corners, data),
+        uvs=_turn(data.uvs, corners, data),
+        colors=_turn(data.colors, corners, data),
+        subsets=data.subsets,
+    )
+
+
+def _reverse_faces(data: MeshData) -> Faces:
+    """Corner numbers with the corners of every face in reverse."""
+    counts = np.full(data.face_count, 3) if data.counts is None else data.counts.astype(np.int64)
+    ends = np.cumsum(counts)
+    first = np.repeat(ends - counts, counts)
+    last = np.repeat(ends - 1, counts)
+    reverse: Faces = (first + last - np.arange(int(counts.sum()))).astype(np.int32)
+    return reverse
+
+
+def _turn(rows: Array | None, corners: Faces, data: MeshData) -> Array | None:
+    """Rows per corner follow the corners; rows per vertex stay."""
+    if rows is None or len(rows) != len(corners) or len(rows) == len(data.vertices):
+        return rows
+    turned: Array = rows[corners]
+    return turned
+
+
+def _write_mesh(sheet: Sheet, path: str, data: MeshData, double_sided: bool) -> None:
+    counts = np.full(data.face_count, 3) if data.counts is None else data.counts
+    points = np.asarray(data.vertices, dtype=np.float32)
+    sheet.define(path, "Mesh")
+    sheet.set(path, "points", "point3f[]", points)
+    sheet.set(path, "faceVertexCounts", "int[]", counts)
+    sheet.set(path, "faceVertexIndices", "int[]", data.indices)
+    sheet.set(path, "extent", "float3[]", np.stack((points.min(0), points.max(0))))
+    sheet.set(path, "subdivisionScheme", "token", "none", uniform=True)
+    sheet.set(path, "orientation", "token", "rightHanded", uniform=True)
+    if double_sided:
+        sheet.set(path, "doubleSided", "bool", True, uniform=True)
+    rows = (
+        ("normals", "normal3f[]", data.normals),
+        ("primvars:st", "texCoord2f[]", data.uvs),
+        ("primvars:displayColor", "color3f[]", None if data.colors is None else data.colors[:, :3]),
+    )
+    for name, kind, values in rows:
+        if values is not None:
+            sheet.set(path, name, kind, values)
+            per_vertex = len(values) == len(points)
+            spec = sheet.layer.GetAttributeAtPath(f"{path}.{name}")
+            spec.SetInfo("interpolation", "vertex" if per_vertex else "faceVarying")
+    for name, subset in name_subsets(data):
+        below = f"{path}/{name}"
+        sheet.define(below, "GeomSubset")
+        sheet.set(below, "elementType", "token", "face", uniform=True)
+        sheet.set(below, "familyName", "token", "materialBind", uniform=True)
+        sheet.set(below, "indices", "int[]", subset.faces)
+
+
+def name_subsets(data: MeshData) -> list[tuple[str, Subset]]:
+    """Prim names of the face sets."""
+    scope = NameScope()
+    return [(scope.claim(make_identifier(subset.name)), subset) for subset in data.subsets]

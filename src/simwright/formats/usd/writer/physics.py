@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``physics.usda``: bodies, mass, colliders, contact materials, filters (REP-0158 1.3).
+
+Only core UsdPhysics is said here; what it has no word for is in ``extended_physics.usda`` or a vendor layer.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simwright.core.diag import Reporter
+from simwright.core.math3d import quat_conjugate, quat_rotate
+from simwright.core.units import DEGREE
+from simwright.formats.usd.writer.filters import write_filters
+from simwright.formats.usd.writer.joints import write_joints
+from simwright.formats.usd.writer.layout import ADVANCED, BASELINE, COLLISION, COLLISION_SET, Layout
+from simwright.formats.usd.writer.messages import COLLIDER_SIMPLIFIED
+from simwright.formats.usd.writer.meshes import is_mesh
+from simwright.formats.usd.writer.sheet import Sheet, join
+from simwright.model.asset import Body, Shape
+from simwright.model.filtering import find_components, list_articulated
+from simwright.model.joint import WORLD, JointKind
+
+_CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube", "convexDecomposition"})
+_EARTH = np.array((0.0, 0.0, -9.81))
+_ABOUT = 0.05
+
+
+def write_physics(layout: Layout, reporter: Reporter) -> Sheet:
+    """All that UsdPhysics says."""
+    sheet = Sheet(layout.root, f"Bodies, joints and contact of {layout.asset.name}.")
+    _write_scene(layout, sheet)
+    _write_contacts(layout, sheet)
+    roots = find_articulation_roots(layout)
+    for body in layout.asset.bodies:
+        if body.name in roots:
+            sheet.apply(layout.bodies[body.name], "PhysicsArticulationRootAPI")
+        _write_body(sheet, layout.bodies[body.name], body)
+    simplified = [s for s in layout.asset.shapes if s.name in layout.colliders and _write_collider(layout, sheet, s)]
+    if simplified:
+        first = simplified[0]
+        reporter.report(COLLIDER_SIMPLIFIED, first.source, count=len(simplified), first=first.name)
+    write_joints(layout, sheet, reporter)
+    write_filters(layout, sheet)
+    return sheet
+
+
+def find_articulation_roots(layout: Layout) -> set[str]:
+    """One base link for each articulated tree; without articulations, for each tree that moves."""
+    component = find_components(layout.tree)
+    asset = layout.asset
+    if asset.articulations:
+        return {
+            component[name] for a in asset.articulations for name in list_articulated(asset, a, layout.tree)
+        }
+    moving = (e for e in layout.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
+    return {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
+
+
+def _write_scene(layout: Layout, sheet: Sheet) -> None:
+    """Gravity belongs to the world; it is said where it is not the earth's, or the source had a scene."""
+    gravity = layout.asset.environment.gravity
+    if gravity is None:
+        return
+    if np.allclose(gravity, _EARTH, atol=_ABOUT):
+        return
+    path = f"{layout.root}/PhysicsScene"
+    strength = float(np.linalg.norm(gravity))
+    sheet.define(path, "PhysicsScene")
+    if strength > 0.0:
+        sheet.set(path, "physics:gravityDirection", "vector3f", np.asarray(gravity) / strength)
+    sheet.set(path, "physics:gravityMagnitude", "float", strength)
+
+
+def _write_contacts(layout: Layout, sheet: Sheet) -> None:
+    if layout.contacts:
+        sheet.define(f"{layout.root}/physics_materials", "Scope")
+    for material in layout.asset.physics_materials:
+        path = layout.contacts[material.name]
+        sheet.define(path, "Material")
+        sheet.name(path, material.name)
+        sheet.apply(path, "PhysicsMaterialAPI")
+        sheet.set(path, "physics:staticFriction", "float", material.static_friction)
+        sheet.set(path, "physics:dynamicFriction", "float", material.dynamic_friction)
+        sheet.set(path, "physics:restitution", "float", material.restitution)
+        if material.density is not None:
+            sheet.set(path, "physics:density", "float", material.density)
+
+
+def _write_body(sheet: Sheet, path: str, body: Body) -> None:
+    sheet.apply(path, "PhysicsRigidBodyAPI")
+    if body.kinematic:
+        sheet.set(path, "physics:kinematicEnabled", "bool", True)
+    if not body.enabled:
+        sheet.set(path, "physics:rigidBodyEnabled", "bool", False)
+    back = quat_conjugate(body.pose.q)
+    if body.linear_velocity is not None:
+        sheet.set(path, "physics:velocity", "vector3f", quat_rotate(back, body.linear_velocity))
+    if body.angular_velocity is not None:
+        spin = quat_rotate(back, body.angular_velocity) / DEGREE
+        sheet.set(path, "physics:angularVelocity", "vector3f", spin)
+    if body.inertial is None:
+        return
+    moments, axes = body.inertial.principal()
+    sheet.apply(path, "PhysicsMassAPI")
+    sheet.set(path, "physics:mass", "float", body.inertial.mass)
+    sheet.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
+    sheet.set(path, "physics:diagonalInertia", "float3", moments)
+    sheet.set(path, "physics:principalAxes", "quatf", axes)
+
+
+def _write_collider(layout: Layout, sheet: Sheet, shape: Shape) -> bool:
+    """A collider; True if its default is simpler than its mesh."""
+    path = layout.colliders[shape.name]
+    sheet.apply(path, "PhysicsCollisionAPI", "MaterialBindingAPI")
+    if not shape.enabled:
+        sheet.set(path, "physics:collisionEnabled", "bool", False)
+    if shape.mass is not None or shape.density:
+        sheet.apply(path, "PhysicsMassAPI")
+        if shape.mass is not None:
+            sheet.set(path, "physics:mass", "float", shape.mass)
+        if shape.density:
+            sheet.set(path, "physics:density", "float", shape.density)
+    sheet.relate(path, "material:binding:physics", [layout.contacts[shape.physics_material]])
+    if not is_mesh(shape.geometry):
+        return False
+    sheet.apply(path, "PhysicsMeshCollisionAPI")
+    token = "none" if shape.approximation is None else shape.approximation.token
+    coarse = token if token in _CONVEX else "convexHull"
+    scope = layout.scope(shape.body, COLLISION)
+    name = path.rpartition("/")[2]
+    for variant, word in ((BASELINE, coarse), (ADVANCED, token if token not in _CONVEX else "none")):
+        inside = join(sheet.vary(scope, COLLISION_SET, variant), name)
+        sheet.set(inside, "physics:approximation", "token", word, uniform=True)
+    sheet.select(scope, COLLISION_SET, BASELINE)
+    return coarse != token

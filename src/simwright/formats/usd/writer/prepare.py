@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model made ready for REP-0158: frames are no bodies, every collider has a contact material.
+
+Works on a copy.  A body without mass and shapes that is fixed to another one becomes a site of that one, and what
+hung on it hangs on the other; positions do not change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simwright.core.diag import Reporter
+from simwright.core.math3d import Pose
+from simwright.core.names import NameScope
+from simwright.formats.usd.writer.layout import OPTICAL, find_optical
+from simwright.formats.usd.writer.messages import (
+    CONTACT_COMPLETED,
+    CONTACT_GUESSED,
+    FRAME_FOLDED,
+    MASS_MISSING,
+)
+from simwright.model.asset import Asset, Body, Site
+from simwright.model.joint import WORLD, Joint, JointKind
+from simwright.model.mass import body_inertials
+from simwright.model.material import PhysicsMaterial
+
+DEFAULT_CONTACT = "default_contact"
+_FRICTION = 0.5
+
+
+def prepare(asset: Asset, reporter: Reporter) -> Asset:
+    """A copy that can be written."""
+    twin = asset.copy()
+    _settle_mass(twin, reporter)
+    _fold_frames(twin, reporter)
+    for body in twin.bodies:
+        if body.inertial is None and body.enabled and not body.kinematic:
+            reporter.report(MASS_MISSING, body.source, name=body.name)
+    _settle_contact(twin, reporter)
+    _add_optical_frames(twin)
+    return twin
+
+
+def _settle_mass(asset: Asset, reporter: Reporter) -> None:
+    """Mass that follows from shapes is computed here, so that every simulator has the same."""
+    if all(body.inertial is not None and body.inertial.mass > 0.0 for body in asset.bodies):
+        return
+    computed = body_inertials(asset)
+    for body in asset.bodies:
+        if body.inertial is None:
+            body.inertial = computed.get(body.name)
+        if body.inertial is not None and body.inertial.mass <= 0.0:
+            body.inertial = None
+
+
+def _fold_frames(asset: Asset, reporter: Reporter) -> None:
+    shaped = {shape.body for shape in asset.shapes}
+    while True:
+        for body in asset.bodies:
+            if body.inertial is None and body.name not in shaped and not body.kinematic:
+                joint = _find_mount(asset, body)
+                if joint is not None:
+                    _fold(asset, body, joint, reporter)
+                    break
+        else:
+            return
+
+
+def _find_mount(asset: Asset, body: Body) -> Joint | None:
+    """The fixed joint that holds a body, the one to its parent first."""
+    fixed = [
+        joint
+        for joint in asset.joints
+        if joint.kind is JointKind.FIXED and joint.enabled and body.name in (joint.parent, joint.child)
+    ]
+    return min(fixed, key=lambda joint: joint.child != body.name, default=None)
+
+
+def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
+    """Make a site of a body."""
+    rest = mount.transform(())
+    host, pose = (mount.parent, rest) if mount.child == body.name else (mount.child, ~rest)
+    reporter.report(
+        FRAME_FOLDED, body.source, name=body.name, host=repr(host) if host else "the world"
+    )
+    asset.bodies = [other for other in asset.bodies if other is not body]
+    asset.joints = [joint for joint in asset.joints if joint is not mount]
+    for joint in asset.joints:
+        if joint.parent == body.name:
+            joint.parent, joint.parent_frame = host, pose @ joint.parent_frame
+        if joint.child == body.name:
+            joint.child, joint.child_frame = host, pose @ joint.child_frame
+    _turn_world_joints(asset)
+    for family in (asset.sites, asset.cameras, asset.lights, asset.sensors):
+        for element in family:
+            _move(element, body.name, host, pose)
+    asset.sites.append(Site(body.name, host, pose, ros_frame=body.name, path=body.path, source=body.source))
+    for articulation in asset.articulations:
+        if articulation.root == body.name and host != WORLD:
+            articulation.root = host
+    asset.contact_filters = [f for f in asset.contact_filters if body.name not in (f.a, f.b)]
+
+
+def _turn_world_joints(asset: Asset) -> None:
+    """A joint whose child end came to the world is dropped when both ends did."""
+    asset.joints = [joint for joint in asset.joints if joint.parent != joint.child]
+
+
+def _move(element: Any, name: str, host: str, pose: Pose) -> None:
+    if element.body == name:
+        element.body, element.pose = host, pose @ element.pose
+
+
+def _add_optical_frames(asset: Asset) -> None:
+    """A camera with ROS interfaces has an optical frame (REP-0158 2.8)."""
+    sensors = {sensor.name: sensor.target or sensor.name for sensor in asset.sensors}
+    taken = NameScope([*(site.name for site in asset.sites), *(body.name for body in asset.bodies)])
+    wanted = {sensors.get(interface.at, interface.at) for interface in asset.interfaces}
+    for camera in asset.cameras:
+        if camera.name in wanted and find_optical(asset, camera) is None:
+            name = taken.claim(f"{camera.name}_optical_frame")
+            pose = camera.pose @ OPTICAL
+            asset.sites.append(Site(name, camera.body, pose, ros_frame=name, source=camera.source))
+
+
+def _settle_contact(asset: Asset, reporter: Reporter) -> None:
+    """Static and dynamic friction and restitution are all said (REP-0158 1.3.4)."""
+    bare = [s for s in asset.shapes if s.collision and not s.physics_material]
+    if bare:
+        reporter.report(CONTACT_GUESSED, bare[0].source, count=len(bare), first=bare[0].name)
+        names = {material.name for material in asset.physics_materials}
+        name = DEFAULT_CONTACT
+        while name in names:
+            name += "_"
+        asset.physics_materials.append(PhysicsMaterial(name, _FRICTION, _FRICTION, restitution=0.0))
+        for shape in bare:
+            shape.physics_material = name
+    for material in asset.physics_materials:
+        if material.dynamic_friction is None and material.static_friction is not None:
+            material.dynamic_friction = material.static_friction
+        if material.static_friction is None and material.dynamic_friction is not None:
+            material.static_friction = material.dynamic_friction
+    for field, value in (("static_friction", _FRICTION), ("dynamic_friction", _FRICTION), ("restitution", 0.0)):
+        _complete(asset, field, value, reporter)
+
+
+def _complete(asset: Asset, field: str, value: float, reporter: Reporter) -> None:
+    unsaid = [material for material in asset.physics_materials if getattr(material, field) is None]
+    for material in unsaid:
+        setattr(material, field, value)
+    if unsaid:
+        reporter.report(
+            CONTACT_COMPLETED,
+            unsaid[0].source,
+            what=field.replace("_", " "),
+            count=len(unsaid),
+            first=unsaid[0].name,
+            value=value,
+        )

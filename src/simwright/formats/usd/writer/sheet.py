@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One layer being written: prims, attributes, relationships and arcs, units stated (REP-0158 1.1).
+
+Specs are authored directly, without a stage: the same calls give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Sdf, Vt
+
+from simwright.core.math3d import Pose
+
+_VECTORS = {
+    "float2": Gf.Vec2f, "float3": Gf.Vec3f, "float4": Gf.Vec4f, "double3": Gf.Vec3d, "point3f": Gf.Vec3f,
+    "vector3f": Gf.Vec3f, "color3f": Gf.Vec3f, "texCoord2f": Gf.Vec2f, "normal3f": Gf.Vec3f,
+}  # fmt: skip
+_QUATERNIONS = {"quatf": (Gf.Quatf, Gf.Vec3f), "quatd": (Gf.Quatd, Gf.Vec3d)}
+_ARRAYS = {
+    "int[]": (Vt.IntArray, np.int32),
+    "float[]": (Vt.FloatArray, np.float32),
+    "point3f[]": (Vt.Vec3fArray, np.float32),
+    "normal3f[]": (Vt.Vec3fArray, np.float32),
+    "color3f[]": (Vt.Vec3fArray, np.float32),
+    "float3[]": (Vt.Vec3fArray, np.float32),
+    "texCoord2f[]": (Vt.Vec2fArray, np.float32),
+}
+
+
+class Sheet:
+    """A layer and the words to write it with.  ``is_used`` tells whether anything was said below the root."""
+
+    def __init__(self, root: str, doc: str) -> None:
+        self.layer = Sdf.Layer.CreateAnonymous(".usda")
+        self.layer.documentation = doc
+        self.layer.defaultPrim = root.strip("/")
+        self.layer.timeCodesPerSecond = 1.0
+        for key, value in (("metersPerUnit", 1.0), ("kilogramsPerUnit", 1.0), ("upAxis", "Z")):
+            self.layer.pseudoRoot.SetInfo(key, value)
+        self.is_used = False
+
+    def over(self, path: str) -> Sdf.PrimSpec:
+        """The spec of a prim; a new one, and new ones above it, only add opinions."""
+        spec = self.layer.GetPrimAtPath(path)
+        if spec is None:
+            spec = Sdf.CreatePrimInLayer(self.layer, path)
+            self.is_used = True
+        return spec
+
+    def define(self, path: str, kind: str = "Xform") -> Sdf.PrimSpec:
+        """A prim of a type that is made here."""
+        spec = self.over(path)
+        spec.specifier = Sdf.SpecifierDef
+        spec.typeName = kind
+        return spec
+
+    def apply(self, path: str, *apis: str) -> None:
+        """Apply API schemas, each once."""
+        spec = self.over(path)
+        known = spec.GetInfo("apiSchemas").prependedItems if spec.HasInfo("apiSchemas") else []
+        items = [*known, *(api for api in apis if api not in known)]
+        spec.SetInfo("apiSchemas", Sdf.TokenListOp.Create(prependedItems=items))
+        self.is_used = True
+
+    def set(
+        self, path: str, name: str, kind: str, value: Any, *, uniform: bool = False, custom: bool = False
+    ) -> None:
+        """An attribute with its value; None declares it only."""
+        variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
+        prim = self.over(path)
+        spec = prim.attributes.get(name)
+        if spec is None:
+            spec = Sdf.AttributeSpec(prim, name, Sdf.ValueTypeNames.Find(kind), variability, custom)
+        if value is not None:
+            spec.default = make_value(kind, value)
+        self.is_used = True
+
+    def relate(self, path: str, name: str, targets: Iterable[str], *, custom: bool = False) -> None:
+        """A relationship to prims."""
+        prim = self.over(path)
+        spec = prim.relationships.get(name) or Sdf.RelationshipSpec(prim, name, custom)
+        spec.targetPathList.explicitItems = [Sdf.Path(target) for target in targets]
+        self.is_used = True
+
+    def place(self, path: str, pose: Pose, scale: Sequence[float] | None = None) -> None:
+        """The one transform stack there is: translate, orient, and a scale on leaves (REP-0158 1.1)."""
+        self.set(path, "xformOp:translate", "double3", pose.p)
+        self.set(path, "xformOp:orient", "quatd", pose.q)
+        order = ["xformOp:translate", "xformOp:orient"]
+        if scale is not None:
+            self.set(path, "xformOp:scale", "double3", scale)
+            order.append("xformOp:scale")
+        self.set(path, "xformOpOrder", "token[]", order, uniform=True)
+
+    def name(self, path: str, label: str) -> None:
+        """Keep a name that the prim's own could not be."""
+        if label and label != path.rpartition("/")[2].rpartition("}")[2]:
+            self.over(path).SetInfo("displayName", label)
+
+    def refer(self, path: str, files: Iterable[str]) -> None:
+        """References, the strongest first."""
+        items = [Sdf.Reference(f"./{file}") for file in files]
+        self.over(path).referenceList.prependedItems = items
+
+    def load(self, path: str, file: str, target: str = "") -> None:
+        """A payload."""
+        self.over(path).payloadList.prependedItems = [Sdf.Payload(f"./{file}", Sdf.Path(target) if target else Sdf.Path.emptyPath)]
+
+    def vary(self, path: str, variant_set: str, variant: str) -> str:
+        """The path inside a variant of a prim, to put its content under."""
+        self.over(path)
+        Sdf.CreateVariantInLayer(self.layer, path, variant_set, variant)
+        return f"{path}{{{variant_set}={variant}}}"
+
+    def select(self, path: str, variant_set: str, variant: str) -> None:
+        """The variant that is shown by default."""
+        self.over(path).variantSelections[variant_set] = variant
+
+
+def make_value(kind: str, value: Any) -> Any:
+    """A Python value as OpenUSD wants it for an attribute type."""
+    if kind in _VECTORS:
+        return _VECTORS[kind](*(float(v) for v in value))
+    if kind in _QUATERNIONS:
+        quaternion, vector = _QUATERNIONS[kind]
+        w, x, y, z = (float(v) for v in value)
+        return quaternion(w, vector(x, y, z))
+    if kind in _ARRAYS:
+        array, number = _ARRAYS[kind]
+        return array.FromNumpy(np.ascontiguousarray(value, dtype=number))
+    if kind == "token[]":
+        return Vt.TokenArray([str(v) for v in value])
+    if kind in ("float", "double"):
+        return float(value)
+    return value
+
+
+def join(parent: str, name: str) -> str:
+    """The path of a child, also of a prim inside a variant."""
+    return f"{parent}{name}" if parent.endswith("}") else f"{parent}/{name}"

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``newton.usda``, ``physx.usda``, ``mujoco.usda``: solver attributes without a neutral equivalent (REP-0158 1.4).
+
+Two sources: attributes the asset was read with, moved to the prims that are written now; and values of the model that
+only a solver's schema can say, written by the rows of its resolver.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simwright.core.diag import Reporter
+from simwright.formats.usd.writer.layout import Layout, list_written
+from simwright.formats.usd.writer.messages import EXTRAS_LOST
+from simwright.formats.usd.writer.sheet import Sheet
+from simwright.resolve import mjc, newton, physx, usdphysics
+from simwright.resolve.table import PrimType, Row
+
+FILES = {"mjc": "mujoco.usda", "newton": "newton.usda", "physx": "physx.usda"}
+_ROWS: dict[str, tuple[Row, ...]] = {"newton": newton.ROWS, "physx": physx.ROWS, "mjc": mjc.ROWS}
+_NEUTRAL = {(row.prim, row.key) for row in usdphysics.ROWS}
+_CARRIED = ("mimic", "Mimic", "coef", "target")
+_BODY_FIELDS = {
+    "rigid_body_linear_damping": "linear_damping",
+    "rigid_body_angular_damping": "angular_damping",
+    "gravity_scale": "gravity_scale",
+}
+_PLAIN = frozenset({"drive", "ext_physics"})
+"""Spaces whose attributes are written from the model."""
+
+
+def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
+    """A layer per solver that has something to say, by file name."""
+    sheets = {
+        space: Sheet(layout.root, f"What only {space} understands of {layout.asset.name}.") for space in FILES
+    }
+    for body in layout.asset.bodies:
+        path = layout.bodies[body.name]
+        for key, field in _BODY_FIELDS.items():
+            value = getattr(body, field)
+            if value is not None and not (key == "gravity_scale" and value == 1.0):
+                _write_key(sheets, path, PrimType.BODY, key, value)
+    _move_extras(layout, sheets, reporter)
+    return {FILES[space]: sheet for space, sheet in sheets.items()}
+
+
+def _write_key(sheets: dict[str, Sheet], path: str, prim: PrimType, key: str, value: Any) -> None:
+    """By the first solver that has a word for it."""
+    for space, rows in _ROWS.items():
+        for row in rows:
+            if row.prim is prim and row.key == key:
+                for name, raw in row.write(value).items():
+                    _write_attribute(sheets[space], path, name, raw, row.schema)
+                return
+
+
+def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -> None:
+    paths = _map_paths(layout)
+    schemas = {name: row.schema for rows in _ROWS.values() for row in rows for name in row.attributes}
+    neutral = {
+        name for rows in _ROWS.values() for row in rows if (row.prim, row.key) in _NEUTRAL for name in row.attributes
+    }
+    lost: dict[str, list[str]] = {}
+    for space, element, attribute, extra in layout.asset.extras:
+        if space in _PLAIN or attribute in neutral or _is_carried(attribute):
+            continue
+        path = paths.get(element)
+        value = _map_value(extra.value, paths)
+        is_named = ":" in attribute
+        if space not in sheets or path is None or not is_named or _find_type(value) is None:
+            lost.setdefault(space, []).append(f"{element} {attribute}")
+            continue
+        schema = schemas.get(attribute) or _guess_schema(attribute)
+        _write_attribute(sheets[space], path, attribute, value, schema)
+    for space, names in lost.items():
+        reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
+
+
+def _is_carried(attribute: str) -> bool:
+    """Mimics are written from the model."""
+    name = attribute.partition(":")[2]
+    return name.startswith(_CARRIED) or attribute.startswith("physxMimicJoint:")
+
+
+def _map_paths(layout: Layout) -> dict[str, str]:
+    """Where the prims of the source are now."""
+    asset = layout.asset
+    paths = {body.path: layout.bodies[body.name] for body in asset.bodies}
+    paths |= {joint.path: layout.joints[joint.name] for joint in list_written(layout)}
+    paths |= {s.path: layout.colliders[s.name] for s in asset.shapes if s.name in layout.colliders}
+    paths |= {m.source.prim: layout.contacts[m.name] for m in asset.physics_materials}
+    for articulation in asset.articulations:
+        if articulation.root in layout.bodies:
+            paths.setdefault(articulation.path, layout.bodies[articulation.root])
+    paths.pop("", None)
+    return paths
+
+
+def _map_value(value: Any, paths: dict[str, str]) -> Any:
+    """Targets of relationships follow their prims; one that is gone leaves nothing."""
+    if isinstance(value, list) and value and all(isinstance(v, str) and v.startswith("/") for v in value):
+        return [paths[v] for v in value if v in paths] or None
+    return value
+
+
+def _guess_schema(attribute: str) -> str:
+    """PhysX names its schemas after the namespace."""
+    space = attribute.partition(":")[0]
+    return f"{space[0].upper()}{space[1:]}API" if space.startswith("physx") else ""
+
+
+def _write_attribute(sheet: Sheet, path: str, name: str, value: Any, schema: str) -> None:
+    if schema:
+        sheet.apply(path, schema)
+    kind = _find_type(value)
+    if kind == "rel":
+        sheet.relate(path, name, value, custom=not schema)
+    elif kind is not None:
+        sheet.set(path, name, kind, value, custom=not schema)
+
+
+def _find_type(value: Any) -> str | None:
+    """The attribute type for a value that was read; None where there is no sure one."""
+    if isinstance(value, bool | int | float | str):
+        return {bool: "bool", int: "int", float: "float", str: "token"}[type(value)]
+    if not isinstance(value, list | tuple) or not value:
+        return None
+    if all(isinstance(v, str) for v in value):
+        return "rel" if value[0].startswith("/") else "token[]"
+    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in value):
+        return None
+    if isinstance(value, tuple):
+        return f"float{len(value)}" if len(value) in (2, 3, 4) else None
+    return "int[]" if all(isinstance(v, int) for v in value) else "float[]"
