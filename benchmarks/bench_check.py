@@ -17,7 +17,7 @@ from benchmarks.measure import PYTHON, Result, growth
 OURS = """
 import json, re, sys, time
 from simwright.check.run import all_rules, run_rules
-from simwright.check.snapshot import Snapshot
+from simwright.check.facts.snapshot import Snapshot
 from simwright.usd.open import open_stage
 def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) / 1024
 rules = all_rules()
@@ -70,8 +70,9 @@ def run() -> Iterator[Result]:
                 ours["seconds"], f"{theirs['validators']:.0f} UsdValidation validators", theirs["seconds"],
                 limit=1.0 if prims >= 20_000 else None, note=note,
             )  # fmt: skip
-        robot = Path("samples/simwright_samples/warehouse/warehouse.usda")
-        ours, theirs = measure(OURS, robot), measure(THEIRS, robot)
-        yield Result(
-            "check, all rules, sample warehouse", ours["seconds"], "UsdValidation", theirs["seconds"]
-        )
+        for name in ("fourbar", "warehouse"):
+            robot = Path(f"samples/simwright_samples/{name}/{name}.usda")
+            ours, theirs = measure(OURS, robot), measure(THEIRS, robot)
+            yield Result(
+                f"check, all rules, sample {name}", ours["seconds"], "UsdValidation", theirs["seconds"]
+            )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pxr import Usd
 
-from simwright.check.bases import (
+from simwright.check.facts.bases import (
     find_base,
     find_joint_frame,
     find_opposite,
@@ -13,7 +13,7 @@ from simwright.check.bases import (
     list_wheels,
     split_name,
 )
-from simwright.check.snapshot import Snapshot
+from simwright.check.facts.snapshot import Snapshot
 from simwright.usd.plugins import register_plugins
 
 register_plugins()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pxr import Usd, UsdShade
 
-from simwright.check.bindings import ALL_PURPOSE, PHYSICS, read_bindings
-from simwright.check.snapshot import Snapshot
+from simwright.check.facts.bindings import ALL_PURPOSE, PHYSICS, read_bindings
+from simwright.check.facts.snapshot import Snapshot
 
 STAGE = """#usda 1.0
 def Material "m" {}

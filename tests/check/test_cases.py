@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from case_file import Case, read_cases
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.run import all_rules, run_rules
 from simwright.check.settings import Settings
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Diagnostic
 from simwright.usd.open import open_stage
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from simwright.check.controllers import ENDS
-from simwright.check.schemas import known_classes
+from simwright.check.facts.controllers import ENDS
+from simwright.check.facts.schemas import known_classes
 
 
 def test_every_registered_relationship_has_an_end():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pxr import Usd
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.run import RULE_CRASHED, all_rules, run_rules
-from simwright.check.snapshot import Snapshot
 from simwright.usd.silence import capture
 
 RULES = [rule for rule in all_rules() if rule.section.startswith("3.") and rule.section < "3.7"]

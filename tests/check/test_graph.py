@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pxr import Usd
 
-from simwright.check.graph import JointGraph
-from simwright.check.snapshot import Snapshot
+from simwright.check.facts.graph import JointGraph
+from simwright.check.facts.snapshot import Snapshot
 from simwright.usd.plugins import register_plugins
 
 register_plugins()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simwright.check.interfaces import (
+from simwright.check.facts.interfaces import (
     MAP_TYPES,
     ROBOT_WIDE_TYPES,
     SENSOR_TYPES,

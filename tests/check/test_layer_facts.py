@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdUtils
 
-from simwright.check.assets import find_assets
-from simwright.check.domains import Domain, domain_of_api, domain_of_property, domain_of_type
-from simwright.check.layers import encoding_of
+from simwright.check.facts.assets import find_assets
+from simwright.check.facts.domains import Domain, domain_of_api, domain_of_property, domain_of_type
+from simwright.check.facts.layers import encoding_of
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.vendors import vendor_of_key, vendor_of_property, vendor_of_schema
 from simwright.check.run import all_rules, run_rules
-from simwright.check.snapshot import Snapshot
-from simwright.check.vendors import vendor_of_key, vendor_of_property, vendor_of_schema
 from simwright.usd.open import open_stage
 
 RULES = {rule.code: rule for rule in all_rules()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd
 
-from simwright.check.layers import (
+from simwright.check.facts.layers import (
     Domain,
     LayerFacts,
     domain_of_api,
@@ -13,7 +13,7 @@ from simwright.check.layers import (
     domain_of_type,
     encoding_of,
 )
-from simwright.check.snapshot import Snapshot
+from simwright.check.facts.snapshot import Snapshot
 from simwright.usd.open import open_stage
 from simwright.usd.plugins import register_plugins
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.check.crossings import find_self_intersections
-from simwright.check.meshes import MeshBook, make_facts
-from simwright.check.topology import count_edges, weld_near, weld_points
+from simwright.check.facts.crossings import find_self_intersections
+from simwright.check.facts.meshes import MeshBook, make_facts
+from simwright.check.facts.topology import count_edges, weld_near, weld_points
 
 CORNERS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)], np.float32)
 QUADS = np.array(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from simwright.check.interfaces import find_types
-from simwright.check.names import (
+from simwright.check.facts.interfaces import find_types
+from simwright.check.facts.names import (
     effective_namespace,
     find_places,
     is_frame_id,
     nearest_frame,
     outermost_context,
 )
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.settings import Settings
-from simwright.check.snapshot import Snapshot
 from simwright.usd.open import open_stage
 
 _PART = """#usda 1.0

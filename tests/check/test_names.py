@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pxr import Usd
 
-from simwright.check.names import effective_namespace, nearest_frame
-from simwright.check.snapshot import Snapshot
+from simwright.check.facts.names import effective_namespace, nearest_frame
+from simwright.check.facts.snapshot import Snapshot
 
 STAGE = """#usda 1.0
 (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simwright.check.paths import (
+from simwright.check.facts.paths import (
     Form,
     classify_path,
     file_exists,

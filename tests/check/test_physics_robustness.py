@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.run import RULE_CRASHED, all_rules, run_rules
-from simwright.check.snapshot import Snapshot
 
 SECTIONS = {"1.2.6", "1.3", "1.3.1", "1.3.2", "1.3.3", "1.3.4"}
 RULES = [rule for rule in all_rules() if rule.section in SECTIONS]

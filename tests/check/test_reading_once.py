@@ -9,10 +9,10 @@ import pytest
 from pxr import Usd, UsdGeom
 
 from simwright.check.collector import pause_collector
-from simwright.check.meshes import MeshBook
-from simwright.check.owners import find_owners
-from simwright.check.readings import read_number
-from simwright.check.snapshot import Node, Snapshot
+from simwright.check.facts.meshes import MeshBook
+from simwright.check.facts.owners import find_owners
+from simwright.check.facts.readings import read_number
+from simwright.check.facts.snapshot import Node, Snapshot
 
 LOWER = "physics:lowerLimit"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, Rule, Word, rule
 from simwright.check.run import all_rules, run_rules
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Fixable, Level
 from simwright.usd.open import open_stage
 from simwright.usd.plugins import register_plugins

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.run import RULE_CRASHED, all_rules, run_rules
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Level
 from simwright.usd.open import open_stage
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.run import all_rules, run_rules
-from simwright.check.snapshot import Snapshot
 from simwright.usd.open import open_stage
 
 RULES = [rule for rule in all_rules() if rule.section == "1.1"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pxr import Sdf, Usd
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.settings import Settings
-from simwright.check.snapshot import Snapshot
 from simwright.usd.open import open_stage
 from simwright.usd.plugins import register_plugins
 

@@ -14,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from case_file import TINY_JPEG, make_png
 from pxr import UsdUtils
 
-from simwright.check.shading import list_textures
-from simwright.check.snapshot import Snapshot
-from simwright.check.textures import extension_of, identify, read_image
+from simwright.check.facts.shading import list_textures
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.textures import extension_of, identify, read_image
 from simwright.usd.open import open_stage
 
 

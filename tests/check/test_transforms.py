@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 from pxr import Usd
 
-from simwright.check.kinematics import (
+from simwright.check.facts.kinematics import (
     Role,
     find_common_path,
     is_leaf_geometry,
     list_kinematic,
     walk_inheritors,
 )
-from simwright.check.run import all_rules, run_rules
-from simwright.check.snapshot import Snapshot
-from simwright.check.transforms import (
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.transforms import (
     find_rotation,
     find_scale,
     is_mirrored,
@@ -27,6 +26,7 @@ from simwright.check.transforms import (
     read_stack,
     split_rotation,
 )
+from simwright.check.run import all_rules, run_rules
 from simwright.usd.plugins import register_plugins
 
 register_plugins()

@@ -6,9 +6,9 @@ import pytest
 from pxr import Sdf, Usd
 
 from simwright.check.asset import check_stage
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
 from simwright.check.run import run_rules
-from simwright.check.snapshot import Snapshot
 from simwright.check.variants import sweep_variants
 
 TEXT = """#usda 1.0

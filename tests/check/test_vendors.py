@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pxr import Usd
 
-from simwright.check.types import find_bases, find_heads
-from simwright.check.vendors import (
+from simwright.check.facts.types import find_bases, find_heads
+from simwright.check.facts.vendors import (
     NEUTRAL_APIS,
     NEUTRAL_PROPERTIES,
     NEUTRAL_TYPES,

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from simwright.check.dependencies import list_files
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.result import AssetResult
 from simwright.check.rule import Rule
 from simwright.check.run import all_rules, run_rules
 from simwright.check.settings import Settings
-from simwright.check.snapshot import Snapshot
 from simwright.check.suppress import gather_suppressions, split_suppressed
 from simwright.check.variants import sweep_variants
 from simwright.core.diag import (

@@ -13,8 +13,8 @@ from typing import Any
 
 from pxr import Ar, Sdf, Tf
 
-from simwright.check.layer_walk import gather_layer
-from simwright.check.snapshot import Snapshot
+from simwright.check.facts.layer_walk import gather_layer
+from simwright.check.facts.snapshot import Snapshot
 from simwright.core.errors import InputError
 from simwright.usd.arcs import MAX_LAYERS
 from simwright.usd.guard import LAYER_SUFFIXES, check_file

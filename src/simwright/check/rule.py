@@ -28,7 +28,7 @@ from simwright.core.diag import Fix, Fixable, Level
 if TYPE_CHECKING:
     from pxr import Sdf
 
-    from simwright.check.snapshot import Node
+    from simwright.check.facts.snapshot import Node
 
 
 class Word(enum.StrEnum):

@@ -24,7 +24,7 @@ class Settings:
     repeat_count: int = 3
     clone_count: int = 4
     max_self_intersection: int = 20_000
-    self_intersection_budget: int = 40_000
+    self_intersection_budget: int = 20_000
     vendor_namespaces: tuple[str, ...] = ()
     allowed_schemes: tuple[str, ...] = ()
     interfaces: tuple[Path, ...] = field(default_factory=tuple)

@@ -23,8 +23,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.result import Suppressed
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare
 from simwright.core.errors import UnknownNameError
 from simwright.usd.locate import Locator

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from pxr import Sdf, Usd
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Rule
 from simwright.check.run import run_rules
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare
 from simwright.usd.complaints import report_composition
 from simwright.usd.locate import Locator

@@ -14,9 +14,9 @@ from typing import Any
 from pxr import Sdf, Tf, Usd, UsdValidation
 
 from simwright.check.asset import list_codes
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Rule
 from simwright.check.run import all_rules, run_rules
-from simwright.check.snapshot import Snapshot
 from simwright.check.suppress import Suppression, gather_suppressions, split_suppressed
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.usd.locate import Locator

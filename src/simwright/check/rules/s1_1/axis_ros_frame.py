@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simwright.check.bases import (
+from simwright.check.facts.bases import (
     Vector,
     Wheels,
     find_base,
@@ -31,12 +31,12 @@ from simwright.check.bases import (
     list_wheels,
     split_name,
 )
-from simwright.check.figures import show_numbers
-from simwright.check.graph import Component, Link
-from simwright.check.kinematics import is_frame, walk_inheritors
+from simwright.check.facts.figures import show_numbers
+from simwright.check.facts.graph import Component, Link
+from simwright.check.facts.kinematics import is_frame, walk_inheritors
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import is_mirrored, read_book, read_in
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import is_mirrored, read_book, read_in
 from simwright.core.diag import Level
 
 _GRIPPING = frozenset({"finger", "gripper", "jaw", "knuckle", "pad", "thumb", "fingertip", "claw", "tip"})

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from pxr import Tf, Usd, UsdGeom
 
-from simwright.check.bases import split_name
-from simwright.check.figures import show_numbers
+from simwright.check.facts.bases import split_name
+from simwright.check.facts.figures import show_numbers
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.usd.silence import capture
 
 _ELSEWHERE = frozenset({

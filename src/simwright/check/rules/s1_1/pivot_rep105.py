@@ -18,12 +18,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simwright.check.bases import Wheels, find_base, find_joint_frame, list_wheels
-from simwright.check.figures import show_numbers
-from simwright.check.lineage import walk_up
+from simwright.check.facts.bases import Wheels, find_base, find_joint_frame, list_wheels
+from simwright.check.facts.figures import show_numbers
+from simwright.check.facts.lineage import walk_up
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import read_in
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import read_in
 
 _NEAR = 0.01
 """How far frames may be off [m]."""

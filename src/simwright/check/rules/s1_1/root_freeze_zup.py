@@ -18,9 +18,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import ANGLE_TOLERANCE, read_in, split_rotation
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import ANGLE_TOLERANCE, read_in, split_rotation
 
 _MOST = 64
 

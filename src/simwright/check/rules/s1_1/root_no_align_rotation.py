@@ -17,11 +17,11 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
-from simwright.check.figures import show_number, show_numbers
-from simwright.check.kinematics import find_common_path
+from simwright.check.facts.figures import show_number, show_numbers
+from simwright.check.facts.kinematics import find_common_path
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import find_rotation, read_stack
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import find_rotation, read_stack
 
 _AGGREGATES = ("assembly", "group")
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.figures import show_numbers, show_value
+from simwright.check.facts.figures import show_numbers, show_value
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import find_scale, is_unit_scale, list_values, read_book, read_stack
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import find_scale, is_unit_scale, list_values, read_book, read_stack
 from simwright.core.diag import Fixable, Level
 
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.figures import show_numbers
-from simwright.check.kinematics import is_leaf_geometry, walk_inheritors
+from simwright.check.facts.figures import show_numbers
+from simwright.check.facts.kinematics import is_leaf_geometry, walk_inheritors
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import XformOp, find_scale, read_book
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import XformOp, find_scale, read_book
 from simwright.core.diag import Level
 
 _ROUND = {"Sphere": "sphere", "Capsule": "capsule", "Capsule_1": "capsule", "Cylinder": "cylinder",

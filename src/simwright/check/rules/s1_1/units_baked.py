@@ -21,11 +21,11 @@ from typing import Any
 
 from pxr import Sdf
 
-from simwright.check.figures import show_number
-from simwright.check.kinematics import is_leaf_geometry
+from simwright.check.facts.figures import show_number
+from simwright.check.facts.kinematics import is_leaf_geometry
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import XformOp, list_values, read_book
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import XformOp, list_values, read_book
 from simwright.core.diag import Level
 
 _UNITS = {

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 
 @rule(

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.figures import show_numbers, show_value
-from simwright.check.kinematics import list_kinematic
+from simwright.check.facts.figures import show_numbers, show_value
+from simwright.check.facts.kinematics import list_kinematic
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import XformOp, list_local, list_values, read_book
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import XformOp, list_local, list_values, read_book
 from simwright.core.diag import Fixable, Level
 
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.check.figures import show_number
-from simwright.check.graph import Link
+from simwright.check.facts.figures import show_number
+from simwright.check.facts.graph import Link
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _NAMES = ("physics:lowerLimit", "physics:upperLimit", "drive:angular:physics:targetPosition")
 _MOST = 2.0 * math.pi + 1e-3

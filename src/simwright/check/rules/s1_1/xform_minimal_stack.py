@@ -23,10 +23,10 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.kinematics import Role, list_kinematic
+from simwright.check.facts.kinematics import Role, list_kinematic
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import ORDER, OpStack, list_local, list_strays, read_stack
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import ORDER, OpStack, list_local, list_strays, read_stack
 from simwright.core.diag import Fixable, Level
 
 _QUATERNIONS = (Sdf.ValueTypeNames.Quatf, Sdf.ValueTypeNames.Quatd, Sdf.ValueTypeNames.Quath)

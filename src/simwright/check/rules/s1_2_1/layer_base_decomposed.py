@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.assets import find_asset, find_link_tree
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.assets import find_asset, find_link_tree
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import count_things
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import count_things
 
 
 @rule(

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import count_things, join_words, tally_domains
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import count_things, join_words, tally_domains
 
 _GEOMETRY_RELATIONS = ("material:binding", "proxyPrim", "skel:", "collection:", "prototypes", "coordSys:")
 

@@ -20,12 +20,12 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.assets import Asset, find_asset, find_link_tree, find_own_features
-from simwright.check.domains import Domain
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.assets import Asset, find_asset, find_link_tree, find_own_features
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import count_things, tally_domains
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import count_things, tally_domains
 
 
 @rule(

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.assets import find_assets
-from simwright.check.domains import Domain
+from simwright.check.facts.assets import find_assets
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import join_words
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import join_words
 
 
 @rule("layer-functional", "1.2.1", "should", on="stage", fix="unsafe", fix_title="split the layer by domain")

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.assets import find_assets, find_own_features
-from simwright.check.domains import Domain
+from simwright.check.facts.assets import find_assets, find_own_features
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import tally_names
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import tally_names
 
 
 @rule(

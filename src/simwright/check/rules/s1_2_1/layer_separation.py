@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.assets import find_asset, find_own_features
-from simwright.check.domains import FEATURES, Domain
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.assets import find_asset, find_own_features
+from simwright.check.facts.domains import FEATURES, Domain
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import tally_domains
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import tally_domains
 from simwright.core.diag import Level
 
 

@@ -19,10 +19,10 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.assets import Asset, find_assets
-from simwright.check.layers import Arc
+from simwright.check.facts.assets import Asset, find_assets
+from simwright.check.facts.layers import Arc
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.domains import Domain
-from simwright.check.layers import Opinion
-from simwright.check.load_state import compare_payloads
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.layers import Opinion
+from simwright.check.facts.load_state import compare_payloads
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import tally_domains
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import tally_domains
 from simwright.core.diag import Level
 
 _CONTACT = frozenset({

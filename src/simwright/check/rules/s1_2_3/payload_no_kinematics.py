@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.load_state import Hidden, compare_payloads, find_payload_spec
+from simwright.check.facts.load_state import Hidden, compare_payloads, find_payload_spec
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import count_things, join_words
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import count_things, join_words
 
 
 @rule(

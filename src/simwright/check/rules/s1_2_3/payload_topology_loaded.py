@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.load_state import compare_payloads
+from simwright.check.facts.load_state import compare_payloads
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import join_words
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import join_words
 
 
 @rule(

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.variant_sets import find_selection, list_variant_nodes
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.variant_sets import find_selection, list_variant_nodes
 
 
 @rule("variant-default", "1.2.4", "must", on="stage", fix="unsafe", fix_title="select the first variant")

@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 
 from pxr import Sdf
 
-from simwright.check.domains import GEOMETRY_TYPES, Domain
+from simwright.check.facts.domains import GEOMETRY_TYPES, Domain
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.variant_sets import list_variant_nodes
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.variant_sets import list_variant_nodes
 
 
 @rule("variant-default-complete", "1.2.4", "must", on="stage")

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.asset_info import find_stray_attribute, read_asset_info
+from simwright.check.facts.asset_info import find_stray_attribute, read_asset_info
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 
 @rule(

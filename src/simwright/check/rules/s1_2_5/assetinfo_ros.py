@@ -19,9 +19,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from simwright.check.asset_info import read_asset_info
+from simwright.check.facts.asset_info import read_asset_info
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 _ORIGIN = re.compile(r"^(package|model|fuel)://|\.(urdf|xacro|sdf)$", re.IGNORECASE)
 _NAMES = re.compile(r"(urdf|sdf|sdformat|mjcf|source)(:|$)", re.IGNORECASE)

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.asset_info import find_stray_attribute, read_asset_info
+from simwright.check.facts.asset_info import find_stray_attribute, read_asset_info
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Level
 
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.prefabs import find_holders, find_prefabs
+from simwright.check.facts.prefabs import find_holders, find_prefabs
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule("compose-native", "1.2.5", "must", on="stage", heuristic=True)

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Fixable, Level
 
 

@@ -16,9 +16,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simwright.check.paths import Form, classify_path, find_dependencies
+from simwright.check.facts.paths import Form, classify_path, find_dependencies
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Level
 
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,6}$")

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.paths import Form, find_dependencies, scheme_of
+from simwright.check.facts.paths import Form, find_dependencies, scheme_of
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 
 @rule("path-no-proprietary", "1.2.5", "must not", on="stage", fix="unsafe", fix_title="rewrite the address")

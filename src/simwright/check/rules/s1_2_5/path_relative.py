@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.paths import (
+from simwright.check.facts.paths import (
     Dependency,
     Form,
     file_exists,
@@ -26,8 +26,8 @@ from simwright.check.paths import (
     is_inside,
     suggest_relative,
 )
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Fixable, Level
 
 

@@ -16,9 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.paths import Form, file_exists, find_dependencies, find_package, find_root, is_inside
+from simwright.check.facts.paths import (
+    Form,
+    file_exists,
+    find_dependencies,
+    find_package,
+    find_root,
+    is_inside,
+)
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 
 @rule(

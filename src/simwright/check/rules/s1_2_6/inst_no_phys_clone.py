@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from simwright.check.lineage import list_copies
+from simwright.check.facts.lineage import list_copies
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 

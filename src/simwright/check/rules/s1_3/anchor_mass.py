@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.masses import has_mass, is_dynamic, read_mass
+from simwright.check.facts.masses import has_mass, is_dynamic, read_mass
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
 from simwright.check.rules.s1_3.mass_positive import describe_missing_mass, is_anchored
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
 from simwright.check.rules.s1_3.artic_one_root import sort_roots
-from simwright.check.snapshot import Node, Snapshot
 
 _API = "PhysicsArticulationRootAPI"
 

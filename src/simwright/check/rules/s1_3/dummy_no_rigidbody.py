@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.body_shapes import find_shapes
-from simwright.check.frame_names import looks_like_frame
-from simwright.check.masses import has_mass
+from simwright.check.facts.body_shapes import find_shapes
+from simwright.check.facts.frame_names import looks_like_frame
+from simwright.check.facts.masses import has_mass
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

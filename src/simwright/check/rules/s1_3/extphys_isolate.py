@@ -18,10 +18,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simwright.check.layers import Domain, LayerFacts
+from simwright.check.facts.layers import Domain, LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.vendors import find_neutral_schema
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.vendors import find_neutral_schema
 
 _FEATURES = re.compile(
     r"Deformable|SoftBody|Cloth|Particle|Fluid|Tendon|Muscle|Flex|Hair|Skin|Cable|Vehicle|ForceField|Hydro|Buoyan"

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 
 _APIS = {vendor: neutral for vendor, neutral in NEUTRAL_APIS.items() if neutral.startswith("ExtendedPhysics")}
 

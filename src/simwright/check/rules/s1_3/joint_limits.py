@@ -20,9 +20,9 @@ import math
 import re
 from collections.abc import Iterator
 
-from simwright.check.readings import read_number
+from simwright.check.facts.readings import read_number
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 _LOWER, _UPPER = "physics:lowerLimit", "physics:upperLimit"

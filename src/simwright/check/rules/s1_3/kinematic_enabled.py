@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.lineage import walk_up
+from simwright.check.facts.lineage import walk_up
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.transforms import read_stack
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.transforms import read_stack
 
 
 @rule(

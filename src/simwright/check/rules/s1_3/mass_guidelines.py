@@ -17,9 +17,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.check.readings import read_number, read_vector
+from simwright.check.facts.readings import read_number, read_vector
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _INERTIA, _AXES = "physics:diagonalInertia", "physics:principalAxes"
 _CENTER, _DENSITY = "physics:centerOfMass", "physics:density"

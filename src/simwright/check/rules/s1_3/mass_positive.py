@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.masses import derive_mass, has_mass, is_dynamic, read_mass
+from simwright.check.facts.masses import derive_mass, has_mass, is_dynamic, read_mass
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.collision_forms import Form, find_form, read_approximation
+from simwright.check.facts.collision_forms import Form, find_form, read_approximation
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _NAME = "physics:approximation"
 

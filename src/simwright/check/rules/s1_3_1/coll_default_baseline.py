@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.collision_forms import Form, find_form, read_approximation
-from simwright.check.fidelity import COLLISION, find_sets, shows_default
-from simwright.check.lineage import walk_up
+from simwright.check.facts.collision_forms import Form, find_form, read_approximation
+from simwright.check.facts.fidelity import COLLISION, find_sets, shows_default
+from simwright.check.facts.lineage import walk_up
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.body_shapes import find_shapes, is_geometry
-from simwright.check.lineage import find_body
-from simwright.check.purposes import find_purposes
+from simwright.check.facts.body_shapes import find_shapes, is_geometry
+from simwright.check.facts.lineage import find_body
+from simwright.check.facts.purposes import find_purposes
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

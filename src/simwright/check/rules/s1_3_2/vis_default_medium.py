@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.fidelity import VISUAL, default_selection, find_sets
+from simwright.check.facts.fidelity import VISUAL, default_selection, find_sets
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 _MEDIUM = "mesh_medium"
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from simwright.check.fidelity import MESH_TIERS, survey_visuals
+from simwright.check.facts.fidelity import MESH_TIERS, survey_visuals
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 
 @rule("vis-low", "1.3.2", "may", on="stage", heuristic=True)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.fidelity import VISUAL, survey_visuals
+from simwright.check.facts.fidelity import VISUAL, survey_visuals
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 
 @rule(

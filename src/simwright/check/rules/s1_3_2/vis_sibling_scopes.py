@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from simwright.check.body_shapes import BodyShapes, Shape, find_shapes
-from simwright.check.purposes import find_purposes
+from simwright.check.facts.body_shapes import BodyShapes, Shape, find_shapes
+from simwright.check.facts.purposes import find_purposes
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 _SCOPES = {"visual": "visual", "visuals": "visual", "collision": "collision", "collisions": "collision"}

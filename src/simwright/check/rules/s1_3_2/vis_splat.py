@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.fidelity import SPLAT, survey_visuals
+from simwright.check.facts.fidelity import SPLAT, survey_visuals
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 _TYPE = "ParticleField3DGaussianSplat"
 _PLUMBING = frozenset({"", "Xform", "Scope", "Material", "Shader", "NodeGraph"})

@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.check.readings import read_number
+from simwright.check.facts.readings import read_number
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction", "physics:restitution"

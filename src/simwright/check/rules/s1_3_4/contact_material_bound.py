@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.bindings import ALL_PURPOSE, PHYSICS, Binding, read_bindings
-from simwright.check.body_shapes import is_geometry
+from simwright.check.facts.bindings import ALL_PURPOSE, PHYSICS, Binding, read_bindings
+from simwright.check.facts.body_shapes import is_geometry
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _HINT = (
     "author rel material:binding:physics to a Material with PhysicsMaterialAPI, on it or on the scope above"

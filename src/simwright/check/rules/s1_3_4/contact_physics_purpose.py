@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.bindings import ALL_PURPOSE, PHYSICS, read_bindings
-from simwright.check.body_shapes import is_geometry
+from simwright.check.facts.bindings import ALL_PURPOSE, PHYSICS, read_bindings
+from simwright.check.facts.body_shapes import is_geometry
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
 from simwright.check.rules.s1_3_4.contact_material_bound import is_physics_material
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

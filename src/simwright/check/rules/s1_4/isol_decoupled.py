@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.domains import Domain
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import count_things, join_words
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import count_things, join_words
 
 
 @rule(

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.domains import Domain
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import tally_names
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import tally_names
 from simwright.core.diag import Level
 
 _PLUMBING = ("MaterialBindingAPI", "CollectionAPI", "GeomModelAPI", "VisibilityAPI")

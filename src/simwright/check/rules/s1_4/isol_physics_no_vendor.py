@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.domains import Domain
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.tallies import join_words, tally_names
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.tallies import join_words, tally_names
 
 
 @rule(

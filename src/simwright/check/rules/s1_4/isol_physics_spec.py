@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from simwright.check.physics_prims import list_physics_nodes
+from simwright.check.facts.physics_prims import list_physics_nodes
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 _PLACE = re.compile(r",?\s*(prim path:|[Jj]oint ?[Pp]rim:?|prim:?)\s*/\S*\s*$")
 _VALIDATORS = (

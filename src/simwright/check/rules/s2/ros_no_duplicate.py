@@ -20,11 +20,11 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.bridges import find_bridges
-from simwright.check.layers import Domain, LayerFacts
-from simwright.check.names import InterfaceName
+from simwright.check.facts.bridges import find_bridges
+from simwright.check.facts.layers import Domain, LayerFacts
+from simwright.check.facts.names import InterfaceName
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Level
 
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.attributes import check_declared, strongest_spec
+from simwright.check.facts.attributes import check_declared, strongest_spec
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _NAME = "ros:context:namespace"
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 from pxr import Tf
 
-from simwright.check.holders import find_joint_names
+from simwright.check.facts.holders import find_joint_names
+from simwright.check.facts.schemas import JOINT_NAME
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import JOINT_NAME
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.names import make_identifier
 
 

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.domains import Domain
-from simwright.check.holders import find_holders
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.holders import find_holders
+from simwright.check.facts.schemas import JOINT_NAME
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import JOINT_NAME
-from simwright.check.snapshot import Snapshot
 
 
 @rule("jname-may", "2.10", "may", on="stage")

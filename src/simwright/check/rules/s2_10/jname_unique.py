@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.holders import find_joint_names
-from simwright.check.lineage import find_robot, list_copies
+from simwright.check.facts.holders import find_joint_names
+from simwright.check.facts.lineage import find_robot, list_copies
+from simwright.check.facts.schemas import JOINT_NAME
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import JOINT_NAME
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule("jname-unique", "2.10", "must", on="stage")

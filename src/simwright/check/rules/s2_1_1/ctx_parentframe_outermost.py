@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.attributes import is_local
-from simwright.check.names import nearest_context
+from simwright.check.facts.attributes import is_local
+from simwright.check.facts.names import nearest_context
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 _NAME = "ros:context:parent_frame"

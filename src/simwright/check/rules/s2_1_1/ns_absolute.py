@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.attributes import is_local
-from simwright.check.names import own_namespace
+from simwright.check.facts.attributes import is_local
+from simwright.check.facts.names import own_namespace
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.sources import has_arc
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.sources import has_arc
 
 _NAME = "ros:context:namespace"
 

@@ -19,9 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simwright.check.names import own_namespace
+from simwright.check.facts.names import own_namespace
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 from simwright.core.names import is_identifier, make_identifier
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.sources import has_arc
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.sources import has_arc
 
 
 @rule(

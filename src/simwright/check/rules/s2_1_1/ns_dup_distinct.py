@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.names import effective_namespace
+from simwright.check.facts.names import effective_namespace
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.sources import group_copies
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.sources import group_copies
 
 _NAME = "ros:context:namespace"
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.names import own_namespace
+from simwright.check.facts.names import own_namespace
+from simwright.check.facts.snapshot import INTERFACE_APIS, Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import INTERFACE_APIS, Node, Snapshot
 
 
 @rule(

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.sources import find_entry, has_arc, is_applied_locally, local_layers
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.sources import find_entry, has_arc, is_applied_locally, local_layers
 
 _NAME = "ros:context:namespace"
 

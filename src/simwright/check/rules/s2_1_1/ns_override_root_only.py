@@ -16,10 +16,10 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.sources import local_layers
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.sources import local_layers
 
 
 @rule(

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.names import ContextName
-from simwright.check.robots import find_unnamed_robots
+from simwright.check.facts.names import ContextName
+from simwright.check.facts.robots import find_unnamed_robots
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.sources import find_sources
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.sources import find_sources
 
 _NAME = "ros:context:namespace"
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.payloads import find_hidden
+from simwright.check.facts.payloads import find_hidden
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _SPACES = {
     "RosTopicAPI": "ros:topic:",

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.interfaces import ROBOT_WIDE_TYPES
-from simwright.check.names import KINDS, lineage
+from simwright.check.facts.interfaces import ROBOT_WIDE_TYPES
+from simwright.check.facts.names import KINDS, lineage
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

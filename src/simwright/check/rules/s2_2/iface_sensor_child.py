@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.interfaces import SENSOR_TYPES
-from simwright.check.names import lineage, outermost_context
+from simwright.check.facts.interfaces import SENSOR_TYPES
+from simwright.check.facts.names import lineage, outermost_context
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _TYPE = "ros:topic:type"
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.names import InterfaceName
+from simwright.check.facts.names import InterfaceName
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 _SHARED = ("/tf", "/tf_static", "/diagnostics", "/clock", "/rosout", "/parameter_events")
 _SOURCES = {"topic": "publisher", "service": "server", "action": "server"}

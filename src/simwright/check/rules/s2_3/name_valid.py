@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simwright.check.names import KINDS, effective_namespace
+from simwright.check.facts.names import KINDS, effective_namespace
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 from simwright.core.names import make_identifier
 

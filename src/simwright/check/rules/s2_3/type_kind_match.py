@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.interfaces import KINDS as WORDS
-from simwright.check.interfaces import kind_of
-from simwright.check.names import KINDS
+from simwright.check.facts.interfaces import KINDS as WORDS
+from simwright.check.facts.interfaces import kind_of
+from simwright.check.facts.names import KINDS
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

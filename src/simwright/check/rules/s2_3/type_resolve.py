@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.interfaces import KINDS as WORDS
-from simwright.check.interfaces import find_types, is_well_formed, repair
-from simwright.check.names import KINDS
+from simwright.check.facts.interfaces import KINDS as WORDS
+from simwright.check.facts.interfaces import find_types, is_well_formed, repair
+from simwright.check.facts.names import KINDS
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.names import KINDS, effective_namespace
+from simwright.check.facts.names import KINDS, effective_namespace
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.attributes import check_declared
-from simwright.check.names import Frame, is_frame_id
+from simwright.check.facts.attributes import check_declared
+from simwright.check.facts.names import Frame, is_frame_id
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _NAME = "ros:topic:override_frame_id"
 

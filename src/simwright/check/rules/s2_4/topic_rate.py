@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.check.attributes import check_declared, check_required
+from simwright.check.facts.attributes import check_declared, check_required
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 _NAME = "ros:topic:publish_rate"

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.attributes import check_required
+from simwright.check.facts.attributes import check_required
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule("act-type", "2.6", "must", on="api:RosActionAPI")

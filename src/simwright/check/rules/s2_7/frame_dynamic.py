@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pxr import UsdGeom
 
-from simwright.check.lineage import walk_up
+from simwright.check.facts.lineage import walk_up
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.lineage import find_robot, list_copies
-from simwright.check.names import Frame
+from simwright.check.facts.lineage import find_robot, list_copies
+from simwright.check.facts.names import Frame
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.names import is_identifier
 
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.lineage import walk_up
-from simwright.check.optics import IMAGE_TYPES, find_optics, is_optical_name
+from simwright.check.facts.lineage import walk_up
+from simwright.check.facts.optics import IMAGE_TYPES, find_optics, is_optical_name
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

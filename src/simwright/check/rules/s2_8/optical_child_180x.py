@@ -17,9 +17,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.check.optics import TOLERANCE, OpticalFrame, find_optics
+from simwright.check.facts.optics import TOLERANCE, OpticalFrame, find_optics
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Level
 
 _RIGHT = "write quatf xformOp:orient = (0, 1, 0, 0) as the only rotation between camera and optical frame"

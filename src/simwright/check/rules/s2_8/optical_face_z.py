@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.check.optics import TOLERANCE, find_optics
+from simwright.check.facts.optics import TOLERANCE, find_optics
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 
 @rule(

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.shaders import is_proprietary
+from simwright.check.facts.shading import read_material
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.shaders import is_proprietary
-from simwright.check.shading import read_material
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

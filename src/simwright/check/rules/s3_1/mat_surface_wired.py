@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.looks import is_render_bound
+from simwright.check.facts.looks import is_render_bound
+from simwright.check.facts.shading import read_material
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.shading import read_material
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

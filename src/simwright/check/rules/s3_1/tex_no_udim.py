@@ -17,10 +17,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from simwright.check.facts.shading import Texture, list_textures
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.texcoords import find_tiles, list_uses
 from simwright.check.rule import Finding, rule
-from simwright.check.shading import Texture, list_textures
-from simwright.check.snapshot import Snapshot
-from simwright.check.texcoords import find_tiles, list_uses
 
 _MARKER = re.compile(r"<udim>|%\(udim\)d|<uvtile\d?>|_mapid_", re.IGNORECASE)
 _TILE = re.compile(r"^(?P<stem>.+[._-])(?P<tile>1\d{3})(?P<tail>\.\w+)$")

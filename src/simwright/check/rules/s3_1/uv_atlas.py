@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.texcoords import list_uses
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.texcoords import list_uses
 
 
 @rule("uv-atlas", "3.1", "must", on="stage")

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simwright.check.looks import is_bound_subset
-from simwright.check.meshes import as_ints
+from simwright.check.facts.looks import is_bound_subset
+from simwright.check.facts.meshes import as_ints
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.texcoords import list_uses
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.texcoords import list_uses
 
 
 @rule("uv-tiling", "3.1", "may", on="stage", fix="unsafe", fix_title="set the wrap modes to repeat")

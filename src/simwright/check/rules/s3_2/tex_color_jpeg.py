@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.shading import list_textures
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.textures import read_image
 from simwright.check.rule import Finding, rule
-from simwright.check.shading import list_textures
-from simwright.check.snapshot import Snapshot
-from simwright.check.textures import read_image
 
 
 @rule("tex-color-jpeg", "3.2", "may", on="stage", fix="shown", fix_title="name a PNG with an alpha channel")

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.textures import read_image
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.textures import read_image
 
 _DOME = frozenset({"hdr", "png", "jpeg"})
 _PROP = "inputs:texture:file"

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.shading import list_textures
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.textures import CONTAINERS, extension_of, read_image
 from simwright.check.rule import Finding, rule
-from simwright.check.shading import list_textures
-from simwright.check.snapshot import Snapshot
-from simwright.check.textures import CONTAINERS, extension_of, read_image
 
 _HINT = "name the PNG or JPEG it was made from; KTX2 belongs into the exported glTF"
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.shading import Texture, list_textures
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.textures import CONTAINERS, PRODUCTION, Image, read_image
 from simwright.check.rule import Finding, rule
-from simwright.check.shading import Texture, list_textures
-from simwright.check.snapshot import Snapshot
-from simwright.check.textures import CONTAINERS, PRODUCTION, Image, read_image
 from simwright.core.diag import Level
 
 _OWN_RULE = {"diffuseColor", "normal", "occlusion", "roughness", "metallic"}

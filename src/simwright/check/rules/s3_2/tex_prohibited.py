@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.shading import list_textures
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.textures import PRODUCTION, read_image
 from simwright.check.rule import Finding, rule
-from simwright.check.shading import list_textures
-from simwright.check.snapshot import Snapshot
-from simwright.check.textures import PRODUCTION, read_image
 
 _ROLES = ("diffuseColor", "normal", "occlusion", "roughness", "metallic")
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator
 
 from pxr import UsdGeom
 
-from simwright.check.looks import Look, list_looks
+from simwright.check.facts.looks import Look, list_looks
+from simwright.check.facts.shading import Reader
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.shading import Reader
-from simwright.check.snapshot import Snapshot
 
 
 @rule("bake-primvar", "3.3", "may", on="stage")

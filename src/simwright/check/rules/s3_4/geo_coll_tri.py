@@ -19,9 +19,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simwright.check.meshes import as_ints, list_collision_meshes, read_mesh
+from simwright.check.facts.meshes import as_ints, list_collision_meshes, read_mesh
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 

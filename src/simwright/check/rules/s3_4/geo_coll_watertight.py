@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.meshes import list_collision_meshes, read_mesh
+from simwright.check.facts.meshes import list_collision_meshes, read_mesh
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.topology import describe_faults
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.topology import describe_faults
 from simwright.core.diag import Level
 
 

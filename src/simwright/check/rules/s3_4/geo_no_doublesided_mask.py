@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from simwright.check.meshes import MeshFacts, as_floats, as_ints, read_mesh
+from simwright.check.facts.meshes import MeshFacts, as_floats, as_ints, read_mesh
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 from simwright.core.diag import Level
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.meshes import list_collision_meshes, read_mesh
-from simwright.check.purposes import find_purposes
+from simwright.check.facts.meshes import list_collision_meshes, read_mesh
+from simwright.check.facts.purposes import find_purposes
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.topology import describe_faults
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
-from simwright.check.topology import describe_faults
 from simwright.core.diag import Level
 
 _DRAWN = {"", "default", "render"}

@@ -18,9 +18,9 @@ from typing import Any
 
 from pxr import Usd, UsdGeom
 
-from simwright.check.meshes import as_ints
+from simwright.check.facts.meshes import as_ints
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _ARRAYS = ("positions", "orientations", "orientationsf", "scales", "ids")
 

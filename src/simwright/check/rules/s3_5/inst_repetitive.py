@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from simwright.check.meshes import is_collision_mesh, read_mesh, sketch_mesh
+from simwright.check.facts.meshes import is_collision_mesh, read_mesh, sketch_mesh
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule(

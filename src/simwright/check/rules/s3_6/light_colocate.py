@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.glow import find_glowing, find_named, is_shape, split_words
-from simwright.check.lineage import find_body, walk_up
+from simwright.check.facts.glow import find_glowing, find_named, is_shape, split_words
+from simwright.check.facts.lineage import find_body, walk_up
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _WORDS = frozenset({
     "light", "lights", "lamp", "lamps", "headlight", "headlights", "headlamp", "spotlight", "floodlight", "worklight",

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.glow import find_glowing, find_named
+from simwright.check.facts.glow import find_glowing, find_named
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Snapshot
 
 _WORDS = frozenset({"led", "leds", "lamp", "lamps", "indicator", "indicators"})
 

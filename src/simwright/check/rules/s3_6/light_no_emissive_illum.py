@@ -17,11 +17,11 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
-from simwright.check.glow import split_words
-from simwright.check.looks import is_render_bound
+from simwright.check.facts.glow import split_words
+from simwright.check.facts.looks import is_render_bound
+from simwright.check.facts.shading import read_material
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.shading import read_material
-from simwright.check.snapshot import Node, Snapshot
 
 _PLACES = frozenset({
     "world", "room", "warehouse", "environment", "env", "scene", "building", "office", "factory", "hall",

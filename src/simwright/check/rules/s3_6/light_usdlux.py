@@ -17,10 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.types import find_bases
+from simwright.check.facts.vendors import vendor_of_property
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.types import find_bases
-from simwright.check.vendors import vendor_of_property
 from simwright.core.diag import Level
 
 _LIGHT = re.compile(r"(?:^|[a-z\d_])Light(?:$|[A-Z_\d])|Light$")

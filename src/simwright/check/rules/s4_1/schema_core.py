@@ -20,10 +20,9 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.domains import Domain
-from simwright.check.layers import LayerFacts
-from simwright.check.rule import Finding, rule
-from simwright.check.schemas import (
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.schemas import (
     JOINT_NAME,
     Known,
     known_classes,
@@ -32,7 +31,8 @@ from simwright.check.schemas import (
     suggest_class,
     suggest_property,
 )
-from simwright.check.snapshot import Snapshot
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.rule import Finding, rule
 from simwright.core.diag import Level
 
 

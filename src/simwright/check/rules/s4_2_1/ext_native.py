@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.extensions import EXTENSION_APIS, list_properties
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.extensions import EXTENSION_APIS, list_properties
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.schemas import known_properties
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import known_properties
-from simwright.check.snapshot import Node, Snapshot
 from simwright.usd.submission_words import find_native
 
 

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.extensions import EXTENSION_APIS
-from simwright.check.names import KINDS
+from simwright.check.facts.extensions import EXTENSION_APIS
+from simwright.check.facts.names import KINDS
+from simwright.check.facts.schemas import known_properties
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import known_properties
-from simwright.check.snapshot import Node, Snapshot
 from simwright.usd.submission_words import split_words
 
 _TOPIC, _CALL = ("RosTopicAPI",), ("RosServiceAPI", "RosActionAPI")

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 POSITIONS = "ext_physics:clamp_position:lookupPositions"
 EFFORTS = "ext_physics:clamp_position:lookupEfforts"

@@ -17,18 +17,18 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.check.domains import Domain
-from simwright.check.holders import find_holders
-from simwright.check.layers import LayerFacts
-from simwright.check.rule import Finding, rule
-from simwright.check.schemas import (
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.holders import find_holders
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.schemas import (
     Known,
     known_classes,
     known_properties,
     list_own_classes,
     suggest_property,
 )
-from simwright.check.snapshot import Node, Snapshot
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.rule import Finding, rule
 
 PREFIX = "ExtendedPhysics"
 

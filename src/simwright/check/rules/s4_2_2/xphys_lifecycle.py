@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.domains import Domain
-from simwright.check.layers import LayerFacts, Opinion
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.layers import LayerFacts, Opinion
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
 from simwright.check.rules.s4_2_2.xphys_no_vendor import find_neutral
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Level
 
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.schemas import allowed_types
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import allowed_types
-from simwright.check.snapshot import Node, Snapshot
 
 API = "ExtendedPhysicsMimicAPI"
 LEADER = "ext_physics:mimic:joint"

@@ -18,12 +18,12 @@ from difflib import get_close_matches
 
 from pxr import Sdf
 
-from simwright.check.domains import Domain
-from simwright.check.layers import LayerFacts, Opinion
+from simwright.check.facts.domains import Domain
+from simwright.check.facts.layers import LayerFacts, Opinion
+from simwright.check.facts.schemas import core_properties, defined_properties, known_properties
+from simwright.check.facts.snapshot import Snapshot
+from simwright.check.facts.vendors import vendor_of_schema
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import core_properties, defined_properties, known_properties
-from simwright.check.snapshot import Snapshot
-from simwright.check.vendors import vendor_of_schema
 from simwright.core.diag import Level
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.extensions import list_custom
-from simwright.check.layers import LayerFacts
+from simwright.check.facts.extensions import list_custom
+from simwright.check.facts.layers import LayerFacts
+from simwright.check.facts.schemas import known_classes, list_own_classes
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import known_classes, list_own_classes
-from simwright.check.snapshot import Node, Snapshot
 from simwright.usd.submission_words import split_words
 
 _ALMOST = frozenset({

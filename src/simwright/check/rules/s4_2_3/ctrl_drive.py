@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.controllers import Controller, find_controllers
+from simwright.check.facts.controllers import Controller, find_controllers
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _AXES = {"PhysicsRevoluteJoint": "angular", "PhysicsPrismaticJoint": "linear"}
 

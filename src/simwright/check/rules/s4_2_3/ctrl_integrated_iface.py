@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.controllers import find_controller
+from simwright.check.facts.controllers import find_controller
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 
 @rule("ctrl-integrated-iface", "4.2.3", "must", on="api:RosControl*")

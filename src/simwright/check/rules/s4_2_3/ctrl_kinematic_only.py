@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simwright.check.controllers import find_controller
+from simwright.check.facts.controllers import find_controller
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.snapshot import Node, Snapshot
 
 _MOVES_BODIES = re.compile(r"RosControl\w*(RigidBody|Twist|Pose|Transform|Kinematic)")
 

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.controllers import find_controller
-from simwright.check.names import KINDS
+from simwright.check.facts.controllers import find_controller
+from simwright.check.facts.names import KINDS
+from simwright.check.facts.schemas import known_properties
+from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import known_properties
-from simwright.check.snapshot import Node, Snapshot
 from simwright.usd.submission_words import SIMULATION_STATE, find_phrase
 
 _HINT = "leave it to the simulator's own interfaces (simulation_interfaces) and remove it from the controller"

@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.check.facts.vendors import vendor_of_schema
 from simwright.check.rule import Finding, rule
 from simwright.check.rules.s4_2_3.ctrl_drive import find_actuated
-from simwright.check.snapshot import Node, Snapshot
-from simwright.check.vendors import vendor_of_schema
 
 _ACTUATES = re.compile(r"Actuator|Motor|Servo|PDControl|PIDControl|Controller")
 _TYPES = ("type:NewtonActuator", "type:MjcActuator", "type:PhysxActuator")

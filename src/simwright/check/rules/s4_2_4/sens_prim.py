@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.schemas import allowed_types
+from simwright.check.facts.sensors import find_sensors
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.schemas import allowed_types
-from simwright.check.sensors import find_sensors
-from simwright.check.snapshot import Snapshot
 from simwright.core.diag import Level
 
 _WANTED = ("Xform", "Camera")

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.sensors import Sensor, find_sensors
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.sensors import Sensor, find_sensors
-from simwright.check.snapshot import Snapshot
 
 
 @rule(

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.extensions import list_custom
+from simwright.check.facts.extensions import list_custom
+from simwright.check.facts.sensors import find_sensors
+from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.check.sensors import find_sensors
-from simwright.check.snapshot import Snapshot
 
 
 @rule("sens-vendor-ns", "4.2.4", "must", on="stage", heuristic=True)

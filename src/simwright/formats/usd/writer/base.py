@@ -33,6 +33,10 @@ def write_base(layout: Layout) -> Sheet:
         sheet.define(path)
         sheet.name(path, site.name)
         sheet.place(path, OPTICAL if path in optical else site.pose)
+    for sensor in layout.asset.sensors:
+        if sensor.name in layout.sensors:
+            sheet.define(layout.sensors[sensor.name])
+            sheet.place(layout.sensors[sensor.name], sensor.pose)
     return sheet
 
 

@@ -59,11 +59,14 @@ def _write_joint(sheet: Sheet, path: str, joint: Joint, reporter: Reporter) -> N
     if not found:
         return
     angular, values = found[0]
-    if any((other, others) != (angular, values) for other, others in found):
-        if any(value is not None for _, others in found for value in others.values()):
-            what = "armature, friction and limits that differ between freedoms"
-            reporter.report(JOINT_REDUCED, joint.source, what=what, name=joint.name)
-        return
+    differing = [
+        key for key, value in values.items() if any((a, v[key]) != (angular, value) for a, v in found)
+    ]
+    lost = [key for key in differing if any(v[key] for _, v in found)]
+    if lost:
+        what = f"what differs between the freedoms ({', '.join(lost)})"
+        reporter.report(JOINT_REDUCED, joint.source, what=what, name=joint.name)
+    values = {key: value for key, value in values.items() if key not in differing}
     _write_rows(sheet, path, PrimType.JOINT, values, angular=angular)
 
 

@@ -44,6 +44,7 @@ class Layout:
     cameras: dict[str, str] = field(default_factory=dict)
     optical: dict[str, str] = field(default_factory=dict)
     lights: dict[str, str] = field(default_factory=dict)
+    sensors: dict[str, str] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     contacts: dict[str, str] = field(default_factory=dict)
 
@@ -66,6 +67,7 @@ def plan(asset: Asset) -> Layout:
     for shape in asset.shapes:
         _plan_shape(layout, shape)
     _plan_frames(layout)
+    _plan_sensors(layout)
     for light in asset.lights:
         layout.lights[light.name] = layout.names.claim(layout.body(light.body), light.name, "_light")
     for material in asset.materials:
@@ -121,6 +123,15 @@ def _plan_frames(layout: Layout) -> None:
     for site in layout.asset.sites:
         if site.name not in taken:
             layout.sites[site.name] = layout.names.claim(layout.body(site.body), site.name, "_frame")
+
+
+def _plan_sensors(layout: Layout) -> None:
+    """A sensor that ROS knows is an Xform on its link; cameras have their optical frames."""
+    used = {interface.at for interface in layout.asset.interfaces}
+    for sensor in layout.asset.sensors:
+        if sensor.name in used and (sensor.target or sensor.name) not in layout.optical:
+            path = layout.names.claim(layout.body(sensor.body), sensor.name, "_sensor")
+            layout.sensors[sensor.name] = path
 
 
 def find_optical(asset: Asset, camera: Camera) -> Site | None:

@@ -8,9 +8,13 @@ from typing import Any
 from simwright.core.diag import NOWHERE, Reporter
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
-from simwright.model.joint import EqualityKind
+from simwright.model.joint import EqualityKind, Joint
 
 _CARRIED_EQUALITIES = (EqualityKind.CONNECT, EqualityKind.WELD)
+
+
+def _has_state(joint: Joint) -> bool:
+    return any(dof.position is not None or dof.velocity is not None for dof in joint.dofs)
 
 
 def report_losses(layout: Layout, reporter: Reporter) -> None:
@@ -33,7 +37,7 @@ def report_losses(layout: Layout, reporter: Reporter) -> None:
     settings: tuple[tuple[str, list[Any]], ...] = (
         ("the marker geometry", [s for s in asset.sites if s.geometry is not None]),
         ("the measuring range and noise", [s for s in asset.sensors if s.name in used and s.settings]),
-        ("the initial position", [j for j in asset.joints if any(d.position is not None for d in j.dofs)]),
+        ("the initial position", [j for j in asset.joints if j.name in layout.joints and _has_state(j)]),
         ("the safety controller", [j for j in asset.joints if any(d.safety for d in j.dofs)]),
         ("the image size", [c for c in asset.cameras if any(c.resolution)]),
         ("a contact setting", [s for s in asset.shapes if s.settings and s.collision]),

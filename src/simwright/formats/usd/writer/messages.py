@@ -71,6 +71,23 @@ CONTACT_COMPLETED = declare(
     doc="REP-0158 1.3.4 wants static friction, dynamic friction and restitution to be authored.",
     section="1.3.4",
 )
+RATE_GUESSED = declare(
+    "usd-write-rate-guessed",
+    Level.WARNING,
+    "{count} published topic(s) have no rate, the first {first!r}; {rate:g} Hz is written",
+    hint="give the topic the rate that its users expect",
+    doc="REP-0158 2.4 wants a publish rate on every published topic; the value is a guess.",
+    section="2.4",
+)
+FRAME_OVERRIDDEN = declare(
+    "usd-write-frame-override",
+    Level.WARNING,
+    "topic {name!r} is said to be in frame {override!r}, which is elsewhere in the asset; it is in {frame!r}, "
+    "where its sensor is",
+    hint="place the sensor at the frame, or the frame at the sensor",
+    doc="REP-0158 2.4: a frame name that overrides the sensor's own must not be another frame of the asset.",
+    section="2.4",
+)
 DRIVE_EMPTY = declare(
     "usd-write-drive-empty",
     Level.WARNING,

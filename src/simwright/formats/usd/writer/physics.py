@@ -14,14 +14,14 @@ from simwright.core.units import DEGREE
 from simwright.formats.usd.writer.filters import write_filters
 from simwright.formats.usd.writer.joints import write_joints
 from simwright.formats.usd.writer.layout import ADVANCED, BASELINE, COLLISION, COLLISION_SET, Layout
-from simwright.formats.usd.writer.messages import COLLIDER_SIMPLIFIED
 from simwright.formats.usd.writer.meshes import is_mesh
+from simwright.formats.usd.writer.messages import COLLIDER_SIMPLIFIED
 from simwright.formats.usd.writer.sheet import Sheet, join
 from simwright.model.asset import Body, Shape
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.joint import WORLD, JointKind
 
-_CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube", "convexDecomposition"})
+_CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube"})
 _EARTH = np.array((0.0, 0.0, -9.81))
 _ABOUT = 0.05
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.controllers import write_controllers
 from simwright.formats.usd.writer.layout import Layout, list_written
+from simwright.formats.usd.writer.messages import FRAME_OVERRIDDEN, RATE_GUESSED
 from simwright.formats.usd.writer.sheet import Sheet
-from simwright.model.asset import Sensor
 from simwright.model.ros import Interface, InterfaceKind, Qos, RosContext
 
 _APIS = {
@@ -15,6 +15,9 @@ _APIS = {
     InterfaceKind.SERVICE: "RosServiceAPI",
     InterfaceKind.ACTION: "RosActionAPI",
 }
+
+RATE = 50.0
+"""Rate of a published topic whose source says none [Hz]."""
 
 
 def write_ros(layout: Layout, physics: Sheet, reporter: Reporter) -> Sheet:
@@ -27,7 +30,9 @@ def write_ros(layout: Layout, physics: Sheet, reporter: Reporter) -> Sheet:
     for interface in layout.asset.interfaces:
         path = places.claim(interface)
         interfaces.setdefault(interface.name, path)
-        _write_interface(sheet, path, interface, places.find_frame(interface))
+        _write_interface(sheet, path, interface)
+        _write_topic(layout, sheet, path, interface, places.find_frame(interface), reporter)
+    _report_rates(layout, reporter)
     _write_frames(layout, sheet)
     for joint in list_written(layout):
         path = layout.joints[joint.name]
@@ -59,15 +64,13 @@ class _Places:
         self._layout = layout
         self._sheet = sheet
         self._sensors = {sensor.name: sensor for sensor in layout.asset.sensors}
-        self._made: dict[str, str] = {}
 
     def claim(self, interface: Interface) -> str:
         """A new prim for an interface; each has its own (2.2)."""
         layout, at = self._layout, interface.at
         parent = self._find_optical(at) or layout.sites.get(at) or ""
-        if not parent and at in self._sensors:
-            parent = self._make_sensor(self._sensors[at])
-        if not parent and at in layout.bodies:
+        parent = parent or layout.sensors.get(at, "")
+        if not parent and at in layout.bodies and _is_sensed(interface):
             parent = layout.bodies[at]
         if not parent:
             parent = f"{layout.root}/Interfaces"
@@ -91,16 +94,13 @@ class _Places:
         camera = at if sensor is None else sensor.target or sensor.name
         return self._layout.optical.get(camera, "")
 
-    def _make_sensor(self, sensor: Sensor) -> str:
-        if sensor.name not in self._made:
-            path = self._layout.names.claim(self._layout.body(sensor.body), sensor.name, "_sensor")
-            self._sheet.define(path)
-            self._sheet.place(path, sensor.pose)
-            self._made[sensor.name] = path
-        return self._made[sensor.name]
+
+def _is_sensed(interface: Interface) -> bool:
+    """Does it belong to a place on the robot, and not to the robot as a whole?"""
+    return interface.type.startswith("sensor_msgs/") and not interface.type.endswith("/JointState")
 
 
-def _write_interface(sheet: Sheet, path: str, interface: Interface, frame: str) -> None:
+def _write_interface(sheet: Sheet, path: str, interface: Interface) -> None:
     space = f"ros:{interface.kind}"
     sheet.apply(path, _APIS[interface.kind])
     sheet.set(path, f"{space}:name", "string", interface.name, uniform=True)
@@ -108,13 +108,39 @@ def _write_interface(sheet: Sheet, path: str, interface: Interface, frame: str) 
     sheet.set(path, f"{space}:role", "token", interface.role, uniform=True)
     if not interface.starts_enabled:
         sheet.set(path, f"{space}:starts_enabled", "bool", False, uniform=True)
+
+
+def _write_topic(
+    layout: Layout, sheet: Sheet, path: str, interface: Interface, frame: str, reporter: Reporter
+) -> None:
+    """Rate, frame and quality of service."""
     if interface.kind is not InterfaceKind.TOPIC:
         return
-    if interface.rate is not None:
-        sheet.set(path, f"{space}:publish_rate", "double", interface.rate, uniform=True)
-    if interface.frame_override and interface.frame_override != frame:
-        sheet.set(path, f"{space}:override_frame_id", "string", interface.frame_override, uniform=True)
-    _write_qos(sheet, path, f"{space}:qos", interface.qos)
+    rate = interface.rate
+    if rate is None and _needs_rate(interface):
+        rate = RATE
+    if rate is not None:
+        sheet.set(path, "ros:topic:publish_rate", "double", rate, uniform=True)
+    override = interface.frame_override
+    frames = {*layout.bodies, *(site.ros_frame or site.name for site in layout.asset.sites)}
+    if override and override != frame and override in frames:
+        reporter.report(
+            FRAME_OVERRIDDEN, interface.source, name=interface.name, override=override, frame=frame
+        )
+    elif override and override != frame:
+        sheet.set(path, "ros:topic:override_frame_id", "string", override, uniform=True)
+    _write_qos(sheet, path, "ros:topic:qos", interface.qos)
+
+
+def _needs_rate(interface: Interface) -> bool:
+    return interface.kind is InterfaceKind.TOPIC and interface.role == "publisher" and interface.rate is None
+
+
+def _report_rates(layout: Layout, reporter: Reporter) -> None:
+    bare = [interface for interface in layout.asset.interfaces if _needs_rate(interface)]
+    if bare:
+        first = bare[0]
+        reporter.report(RATE_GUESSED, first.source, count=len(bare), first=first.name, rate=RATE)
 
 
 def _write_qos(sheet: Sheet, path: str, space: str, qos: Qos) -> None:

@@ -21,6 +21,7 @@ _VECTORS = {
 _QUATERNIONS = {"quatf": (Gf.Quatf, Gf.Vec3f), "quatd": (Gf.Quatd, Gf.Vec3d)}
 _ARRAYS = {
     "int[]": (Vt.IntArray, np.int32),
+    "double[]": (Vt.DoubleArray, np.float64),
     "float[]": (Vt.FloatArray, np.float32),
     "point3f[]": (Vt.Vec3fArray, np.float32),
     "normal3f[]": (Vt.Vec3fArray, np.float32),

@@ -12,19 +12,36 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.layout import Layout, list_written
 from simwright.formats.usd.writer.messages import EXTRAS_LOST
+from simwright.formats.usd.writer.motors import is_neutral
 from simwright.formats.usd.writer.sheet import Sheet
+from simwright.model.filtering import find_components, list_articulated
 from simwright.resolve import mjc, newton, physx, usdphysics
 from simwright.resolve.table import PrimType, Row
 
 FILES = {"mjc": "mujoco.usda", "newton": "newton.usda", "physx": "physx.usda"}
 _ROWS: dict[str, tuple[Row, ...]] = {"newton": newton.ROWS, "physx": physx.ROWS, "mjc": mjc.ROWS}
-_NEUTRAL = {(row.prim, row.key) for row in usdphysics.ROWS}
+_NEUTRAL = {
+    *((row.prim, row.key) for row in usdphysics.ROWS),
+    (PrimType.ARTICULATION, "self_collision_enabled"),
+}
 _CARRIED = ("mimic", "Mimic", "coef", "target")
 _BODY_FIELDS = {
     "rigid_body_linear_damping": "linear_damping",
     "rigid_body_angular_damping": "angular_damping",
     "gravity_scale": "gravity_scale",
 }
+_MJC_TYPES = {
+    "condim": ("int", "MjcCollisionAPI"),
+    "priority": ("int", "MjcCollisionAPI"),
+    "solmix": ("double", "MjcCollisionAPI"),
+    "solref": ("double[]", "MjcCollisionAPI"),
+    "solimp": ("double[]", "MjcCollisionAPI"),
+    "solreflimit": ("double[]", "MjcJointAPI"),
+    "solimplimit": ("double[]", "MjcJointAPI"),
+    "solreffriction": ("double[]", "MjcJointAPI"),
+    "solimpfriction": ("double[]", "MjcJointAPI"),
+}
+"""MJCF attributes that MuJoCo's schemas have under the same name."""
 _PLAIN = frozenset({"drive", "ext_physics"})
 """Spaces whose attributes are written from the model."""
 
@@ -58,15 +75,25 @@ def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -
     paths = _map_paths(layout)
     schemas = {name: row.schema for rows in _ROWS.values() for row in rows for name in row.attributes}
     neutral = {
-        name for rows in _ROWS.values() for row in rows if (row.prim, row.key) in _NEUTRAL for name in row.attributes
+        name
+        for rows in _ROWS.values()
+        for row in rows
+        if (row.prim, row.key) in _NEUTRAL
+        for name in row.attributes
     }
+    motors = {actuator.path for actuator in layout.asset.actuators if is_neutral(actuator)}
     lost: dict[str, list[str]] = {}
     for space, element, attribute, extra in layout.asset.extras:
-        if space in _PLAIN or attribute in neutral or _is_carried(attribute):
+        if space in _PLAIN or element in motors or attribute in neutral or _is_carried(attribute):
             continue
         path = paths.get(element)
+        if path is not None and space == "mjc" and attribute in _MJC_TYPES:
+            kind, schema = _MJC_TYPES[attribute]
+            sheets[space].apply(path, schema)
+            sheets[space].set(path, f"mjc:{attribute}", kind, extra.value)
+            continue
         value = _map_value(extra.value, paths)
-        is_named = ":" in attribute
+        is_named = ":" in attribute and not attribute.startswith("state:")
         if space not in sheets or path is None or not is_named or _find_type(value) is None:
             lost.setdefault(space, []).append(f"{element} {attribute}")
             continue
@@ -90,8 +117,10 @@ def _map_paths(layout: Layout) -> dict[str, str]:
     paths |= {s.path: layout.colliders[s.name] for s in asset.shapes if s.name in layout.colliders}
     paths |= {m.source.prim: layout.contacts[m.name] for m in asset.physics_materials}
     for articulation in asset.articulations:
-        if articulation.root in layout.bodies:
-            paths.setdefault(articulation.path, layout.bodies[articulation.root])
+        members = list_articulated(asset, articulation, layout.tree)
+        if members:
+            base = find_components(layout.tree)[members[0]]
+            paths.setdefault(articulation.path, layout.bodies[base])
     paths.pop("", None)
     return paths
 
