@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simwright.app.api import check as check
+    from simwright.app.api import convert as convert
     from simwright.app.api import load as load
     from simwright.core.diag import Diagnostic as Diagnostic
     from simwright.core.diag import Level as Level
@@ -26,10 +27,21 @@ _PUBLIC = {
     "Reporter": "simwright.core.diag:Reporter",
     "SimwrightError": "simwright.core.errors:SimwrightError",
     "check": "simwright.check",  # the package, which can be called
+    "convert": "simwright.app.api:convert",
     "load": "simwright.app.api:load",
 }
 
-__all__ = ["Asset", "Diagnostic", "Level", "Reporter", "SimwrightError", "__version__", "check", "load"]
+__all__ = [
+    "Asset",
+    "Diagnostic",
+    "Level",
+    "Reporter",
+    "SimwrightError",
+    "__version__",
+    "check",
+    "convert",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -8,11 +8,11 @@ import gc
 import pytest
 from pxr import Usd, UsdGeom
 
-from simwright.check.collector import pause_collector
 from simwright.check.facts.meshes import MeshBook
 from simwright.check.facts.owners import find_owners
 from simwright.check.facts.readings import read_number
 from simwright.check.facts.snapshot import Node, Snapshot
+from simwright.core.collector import pause_collector
 
 LOWER = "physics:lowerLimit"
 

@@ -12,8 +12,8 @@ from simwright.app.report.report import Report, build_asset_report
 from simwright.core.diag import Level, Reporter, Where
 from simwright.core.errors import StrictError
 from simwright.core.packages import find_packages
-from simwright.formats.format import ReadOptions
-from simwright.formats.table import read_asset
+from simwright.formats.format import ReadOptions, WriteOptions
+from simwright.formats.table import choose_writer, read_asset, write_asset
 from simwright.model.asset import Asset
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
@@ -53,6 +53,39 @@ def load(
     if strict:
         raise_findings(reporter, path)
     return asset
+
+
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    to: str | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    arguments: Mapping[str, str] | None = None,
+    variants: Mapping[str, str] | None = None,
+    strict: bool = False,
+    reporter: Reporter | None = None,
+) -> Path:
+    """Read a file of any supported format and write it in another; gives the path of the file to open.
+
+    ``to`` names the format to write; without it, the name of ``target`` decides, and a folder is an OpenUSD asset.
+    What cannot be carried, and what had to be guessed, goes to ``reporter``; with ``strict`` any such finding worse
+    than info raises :class:`StrictError` and nothing is written.  The other arguments are those of :func:`load`.
+    """
+    reporter = Reporter() if reporter is None else reporter
+    choose_writer(target, to, reporter)
+    asset = load(
+        source,
+        format=format,
+        packages=packages,
+        arguments=arguments,
+        variants=variants,
+        strict=strict,
+        reporter=reporter,
+    )
+    options = WriteOptions(approve=lambda: raise_findings(reporter, source)) if strict else WriteOptions()
+    return write_asset(asset, target, format_name=to, options=options, reporter=reporter)
 
 
 def check(

@@ -12,10 +12,10 @@ from typing import Any
 from pxr import Sdf
 
 from simwright.check import rules as rules_package
-from simwright.check.collector import pause_collector
 from simwright.check.facts.snapshot import Node, PrimKind, Snapshot
 from simwright.check.facts.types import find_bases
 from simwright.check.rule import Check, Finding, Rule
+from simwright.core.collector import pause_collector
 from simwright.core.diag import Diagnostic, Level, Where, declare
 from simwright.core.registry import Registry
 from simwright.usd.locate import Locator

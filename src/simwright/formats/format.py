@@ -36,7 +36,23 @@ class ReadOptions:
     resolvers: tuple[str | SchemaResolver, ...] = DEFAULT_ORDER
 
 
+def _approve() -> None:
+    """Nothing to object to."""
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """What a writer may be told.
+
+    ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there.
+    """
+
+    approve: Callable[[], None] = _approve
+
+
 Reader: TypeAlias = Callable[[Path, ReadOptions, Reporter], Asset]
+Writer: TypeAlias = Callable[[Asset, Path, WriteOptions, Reporter], Path]
+"""Writes an asset and gives the path of the file to open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +62,8 @@ class Format:
     ``extensions`` are lower case with the dot, longest first where one ends another (``.urdf.xacro``);
     ``shared_extensions`` (``.xml``) decide only where the content says nothing; ``root_tags`` are XML root
     elements that decide before any extension;
-    ``magic`` are leading bytes that decide.  ``reader`` is ``"module:function"``.
+    ``magic`` are leading bytes that decide.  ``reader`` and ``writer`` are
+    ``"module:function"``, empty where there is none.
     """
 
     name: str
@@ -56,7 +73,12 @@ class Format:
     root_tags: tuple[str, ...] = ()
     shared_extensions: tuple[str, ...] = ()
     magic: tuple[bytes, ...] = ()
+    writer: str = ""
 
     def read(self, path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
         """Read a file into the neutral model."""
         return cast("Reader", import_object(self.reader))(path, options, reporter)
+
+    def write(self, asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
+        """Write the neutral model; gives the path of the file to open."""
+        return cast("Writer", import_object(self.writer))(asset, target, options, reporter)

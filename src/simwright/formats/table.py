@@ -12,7 +12,7 @@ from simwright.core.errors import ParseError, UsageError
 from simwright.core.files import check_readable
 from simwright.core.packages import PackageMap, find_packages
 from simwright.core.registry import Registry
-from simwright.formats.format import Format, ReadOptions
+from simwright.formats.format import Format, ReadOptions, WriteOptions
 from simwright.model.asset import Asset
 
 FORMATS: Registry[Format] = Registry(
@@ -82,6 +82,48 @@ def read_asset(
     asset.provenance.file = str(path)
     asset.provenance.format = row.name
     return asset
+
+
+def choose_writer(
+    target: str | os.PathLike[str], format_name: str | None = None, reporter: Reporter | None = None
+) -> Format:
+    """The format to write: the one named, that of the target's extension, OpenUSD for a folder."""
+    writers = [row for _, row in FORMATS.items(reporter) if row.writer]
+    name = Path(target).name.lower()
+    if format_name:
+        row = FORMATS.get(format_name)
+    elif not Path(name).suffix or Path(target).is_dir():
+        row = FORMATS.get("usd")
+    else:
+        rows = [row for _, row in FORMATS.items(reporter)]
+        found = next((r for r in rows if name.endswith((*r.extensions, *r.shared_extensions))), None)
+        if found is None:
+            message = f"cannot tell from its name in which format to write {Path(target).name!r}"
+            raise UsageError(message, hint=_list_writers(writers), where=Where(str(target)))
+        row = found
+    if not row.writer:
+        message = f"Simwright does not write {row.title} files"
+        raise UsageError(message, hint=_list_writers(writers), where=Where(str(target)))
+    return row
+
+
+def write_asset(
+    asset: Asset,
+    target: str | os.PathLike[str],
+    *,
+    format_name: str | None = None,
+    options: WriteOptions | None = None,
+    reporter: Reporter | None = None,
+) -> Path:
+    """Write the neutral model in a format; gives the path of the file to open."""
+    reporter = Reporter() if reporter is None else reporter
+    row = choose_writer(target, format_name, reporter)
+    return row.write(asset, Path(target), options or WriteOptions(), reporter)
+
+
+def _list_writers(writers: list[Format]) -> str:
+    known = ", ".join(f"{row.title} (a folder, or {' '.join(row.extensions)})" for row in writers)
+    return f"Simwright writes {known}"
 
 
 def find_near(path: str | os.PathLike[str]) -> PackageMap:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from simwright.app.cli.options import console, format_option, package_option, print_json
+from simwright.app.cli.options import console, format_option, package_option, parse_pairs, print_json
 
 EPILOG = """\b
 Examples:
@@ -49,8 +49,8 @@ def inspect(
     asset = load(
         file,
         packages=parse_assignments(assignments),
-        arguments=_pairs(arguments, "--arg"),
-        variants=_pairs(variants, "--variant"),
+        arguments=parse_pairs(arguments, "--arg"),
+        variants=parse_pairs(variants, "--variant"),
         time=time,
         strict=strict,
         reporter=reporter,
@@ -69,17 +69,3 @@ def inspect(
             out.print()
             print_findings(file, reporter)
     return exit_code(reporter)
-
-
-def _pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
-    from simwright.core.errors import UsageError
-
-    result = {}
-    for value in values:
-        key, separator, item = value.partition("=")
-        if not separator:
-            key, separator, item = value.partition(":=")
-        if not separator or not key:
-            raise UsageError(f"{option} takes NAME=VALUE, got {value!r}")
-        result[key.removesuffix(":")] = item
-    return result

@@ -30,6 +30,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.inspect:inspect",
         "Show the bodies, joints, masses, shapes and interfaces of a file.",
     ),
+    "convert": (
+        "simwright.app.cli.convert:convert",
+        "Convert a robot, prop or scene to a layered OpenUSD asset.",
+    ),
     "resolve": (
         "simwright.app.cli.resolve:resolve",
         "Show which solver's attribute decides each value of a USD file.",
@@ -58,6 +62,7 @@ Examples:
   simwright check robot.usda
   simwright inspect robot.urdf
   simwright inspect robot.usda --format json
+  simwright convert robot.urdf out/robot
   simwright resolve robot.usda --order physx,newton,mjc
   simwright registry show RosTopicAPI
   PXR_PLUGINPATH_NAME=$(simwright plugin-path) usdview robot.usda

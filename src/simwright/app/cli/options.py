@@ -49,3 +49,18 @@ def console(*, stderr: bool = False) -> Console:
 def print_json(value: Any) -> None:
     """One JSON document on standard output, strictly valid (no NaN)."""
     click.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+
+
+def parse_pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
+    """``NAME=VALUE`` (or ``NAME:=VALUE``, as ROS writes it) of a repeated option."""
+    from simwright.core.errors import UsageError
+
+    result = {}
+    for value in values:
+        key, separator, item = value.partition("=")
+        if not separator:
+            key, separator, item = value.partition(":=")
+        if not separator or not key:
+            raise UsageError(f"{option} takes NAME=VALUE, got {value!r}")
+        result[key.removesuffix(":")] = item
+    return result

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pxr import Sdf, Tf, Usd, UsdGeom
 
-from simwright.check.collector import pause_collector
 from simwright.check.facts.types import find_bases, find_heads
 from simwright.check.settings import Settings
+from simwright.core.collector import pause_collector
 
 if TYPE_CHECKING:
     from simwright.check.facts.graph import JointGraph

@@ -8,5 +8,6 @@ FORMAT = Format(
     title="OpenUSD",
     extensions=(".usda", ".usdc", ".usdz", ".usd"),
     reader="simwright.formats.usd.read:read",
+    writer="simwright.formats.usd.writer.entry:write",
     magic=(b"#usda", b"PXR-USDC"),
 )

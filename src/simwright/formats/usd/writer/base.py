@@ -41,4 +41,6 @@ def write_base(layout: Layout) -> Sheet:
 
 
 def _list_scopes(layout: Layout, shape: str) -> list[str]:
-    return [word for word, paths in ((VISUAL, layout.visuals), (COLLISION, layout.colliders)) if shape in paths]
+    return [
+        word for word, paths in ((VISUAL, layout.visuals), (COLLISION, layout.colliders)) if shape in paths
+    ]

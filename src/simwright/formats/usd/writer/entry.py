@@ -15,6 +15,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.files import write_atomic, write_folder
 from simwright.core.names import make_identifier
+from simwright.formats.format import WriteOptions
 from simwright.formats.usd.writer.base import write_base
 from simwright.formats.usd.writer.extended import write_extended
 from simwright.formats.usd.writer.geometry import write_geometry
@@ -43,10 +44,10 @@ OWN_FILES = frozenset(
 """What an asset's folder may hold beside its entry."""
 
 
-def write(asset: Asset, target: Path, reporter: Reporter) -> Path:
+def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
     """Write an asset; ``target`` is a folder, or the entry ``<folder>/<name>.usda``.  Gives the entry's path.
 
-    A folder is replaced whole.
+    A folder that holds an earlier result is replaced whole.
     """
     register_plugins()
     folder, name = _choose_place(asset, target)
@@ -55,6 +56,7 @@ def write(asset: Asset, target: Path, reporter: Reporter) -> Path:
         files = build_files(asset, name, reporter)
     except Tf.ErrorException as error:
         raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
+    options.approve()
     with write_folder(folder) as staging:
         for path, content in files.items():
             write_atomic(staging / path, content)

@@ -39,9 +39,9 @@ def find_form(joint: Joint) -> Form | None:
             return Form("PhysicsFixedJoint", parent, child)
         case JointKind.DISTANCE:
             return Form("PhysicsDistanceJoint", parent, child)
-    if len(joint.dofs) == 1 and joint.distance is None and joint.dofs[0].motion is not Motion.FREE:
-        if joint.kind is not JointKind.D6:
-            return find_single(joint, joint.dofs[0])
+    is_single = len(joint.dofs) == 1 and joint.distance is None and joint.kind is not JointKind.D6
+    if is_single and joint.dofs[0].motion is not Motion.FREE:
+        return find_single(joint, joint.dofs[0])
     return _find_generic(joint)
 
 

@@ -75,13 +75,14 @@ class _Shapes:
         path = self._layout.colliders[shape.name]
         if is_mesh(shape.geometry):
             stored = self._store(shape, solid=True)
+            is_written = stored is not None
             if stored is not None:
                 self._sheet.define(path, "Mesh")
                 self._sheet.load(path, FILE, f"{stored.path}/{MESH}")
                 self._sheet.place(path, shape.pose)
         else:
-            stored = self._write_primitive(path, shape) or None
-        if stored is None:
+            is_written = self._write_primitive(path, shape)
+        if not is_written:
             del self._layout.colliders[shape.name]
             return
         self._sheet.set(path, "purpose", "token", "guide", uniform=True)

@@ -31,7 +31,9 @@ def write_joints(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
         if form is None:
             _write_split(layout, sheet, joint, reporter)
         else:
-            _write_joint(layout, sheet, joint, form, layout.joints[joint.name], joint.name in loops)
+            _write_joint(
+                layout, sheet, joint, form, path=layout.joints[joint.name], is_loop=joint.name in loops
+            )
     _write_equalities(layout, sheet)
 
 
@@ -54,10 +56,10 @@ def _write_split(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter)
         single = dataclasses.replace(joint, dofs=[dof], distance=None)
         path = layout.joints[joint.name] if number == 0 else layout.names.claim(home, dof.name, "_joint")
         layout.joints.setdefault(dof.name, path)
-        _write_joint(layout, sheet, single, find_single(single, dof), path, False)
+        _write_joint(layout, sheet, single, find_single(single, dof), path=path, is_loop=False)
 
 
-def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, form: Form, path: str, is_loop: bool) -> None:
+def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, form: Form, *, path: str, is_loop: bool) -> None:
     sheet.define(path, form.type)
     sheet.name(path, joint.name)
     _write_sides(layout, sheet, path, (joint.parent, form.parent_frame), (joint.child, form.child_frame))

@@ -27,7 +27,10 @@ def report_losses(layout: Layout, reporter: Reporter) -> None:
         ("keyframes", list(asset.keyframes)),
         ("custom attributes", list(asset.custom_attributes)),
         ("sensors without a ROS interface", [s for s in asset.sensors if s.name not in used]),
-        ("tendon and distance equalities", [e for e in asset.equalities if e.kind not in _CARRIED_EQUALITIES]),
+        (
+            "tendon and distance equalities",
+            [e for e in asset.equalities if e.kind not in _CARRIED_EQUALITIES],
+        ),
         ("joints to bodies that do not exist", list(layout.tree.dangling)),
     )
     for what, lost in families:

@@ -71,8 +71,12 @@ def write_materials(layout: Layout, reporter: Reporter) -> tuple[Sheet, Images]:
         _write_surface(sheet, path, material)
         _connect(sheet, f"{path}.outputs:surface", "token", f"{path}/surface.outputs:surface")
         for key, texture in material.textures.items():
-            if key in _INPUTS:
-                _write_texture(sheet, path, material, key, texture, images, reporter)
+            file, why = images.take(texture.file) if key in _INPUTS else ("", f"{key} is no surface input")
+            if file:
+                _write_texture(sheet, path, key, texture, file)
+            else:
+                where = material.source
+                reporter.report(TEXTURE_LEFT_OUT, where, file=texture.file, name=material.name, why=why)
     return sheet, images
 
 
@@ -100,19 +104,8 @@ def _write_surface(sheet: Sheet, path: str, material: RenderMaterial) -> None:
     sheet.set(shader, "outputs:surface", "token", None)
 
 
-def _write_texture(
-    sheet: Sheet,
-    path: str,
-    material: RenderMaterial,
-    key: str,
-    texture: Texture,
-    images: Images,
-    reporter: Reporter,
-) -> None:
-    file, why = images.take(texture.file)
-    if not file:
-        reporter.report(TEXTURE_LEFT_OUT, material.source, file=texture.file, name=material.name, why=why)
-        return
+def _write_texture(sheet: Sheet, path: str, key: str, texture: Texture, file: str) -> None:
+    """An image at ``file`` of the asset, its coordinates, and the wire to the surface."""
     image, reader = f"{path}/{key}_image", f"{path}/{key}_coordinates"
     sheet.define(image, "Shader")
     sheet.set(image, "info:id", "token", "UsdUVTexture", uniform=True)

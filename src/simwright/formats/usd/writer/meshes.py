@@ -112,7 +112,7 @@ def make_visual(data: MeshData, scale: Array) -> MeshData:
         normals = normals / scale
         lengths = np.linalg.norm(normals, axis=1, keepdims=True)
         normals = normals / np.where(lengths > 0.0, lengths, 1.0)
-    corners = np.arange(len(data.indices))
+    corners: Faces = np.arange(len(data.indices), dtype=np.int32)
     if data.left_handed != bool(np.prod(scale) < 0.0):
         corners = _reverse_faces(data)
     return MeshData(

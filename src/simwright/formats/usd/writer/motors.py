@@ -26,7 +26,11 @@ def write_motors(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
     lost = []
     for actuator in layout.asset.actuators:
         found = dofs.get(actuator.target)
-        if found is None or found[0].name not in layout.joints or not is_neutral(actuator, len(found[0].dofs)):
+        if (
+            found is None
+            or found[0].name not in layout.joints
+            or not is_neutral(actuator, len(found[0].dofs))
+        ):
             lost.append(actuator)
             continue
         scope = f"{layout.root}/Actuators"

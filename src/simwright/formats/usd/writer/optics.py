@@ -29,9 +29,7 @@ def write_optics(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
         _write_camera(sheet, layout.cameras[camera.name], camera)
     lost = [light for light in layout.asset.lights if light.kind not in _TYPES]
     if lost:
-        reporter.report(
-            NOT_CARRIED, lost[0].source, count=len(lost), what="area lights", first=lost[0].name
-        )
+        reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="area lights", first=lost[0].name)
     for light in layout.asset.lights:
         if light.kind in _TYPES:
             _write_light(sheet, layout.lights[light.name], light)

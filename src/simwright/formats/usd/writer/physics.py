@@ -36,7 +36,9 @@ def write_physics(layout: Layout, reporter: Reporter) -> Sheet:
         if body.name in roots:
             sheet.apply(layout.bodies[body.name], "PhysicsArticulationRootAPI")
         _write_body(sheet, layout.bodies[body.name], body)
-    simplified = [s for s in layout.asset.shapes if s.name in layout.colliders and _write_collider(layout, sheet, s)]
+    simplified = [
+        s for s in layout.asset.shapes if s.name in layout.colliders and _write_collider(layout, sheet, s)
+    ]
     if simplified:
         first = simplified[0]
         reporter.report(COLLIDER_SIMPLIFIED, first.source, count=len(simplified), first=first.name)

@@ -31,7 +31,7 @@ _FRICTION = 0.5
 def prepare(asset: Asset, reporter: Reporter) -> Asset:
     """A copy that can be written."""
     twin = asset.copy()
-    _settle_mass(twin, reporter)
+    _settle_mass(twin)
     _fold_frames(twin, reporter)
     for body in twin.bodies:
         if body.inertial is None and body.enabled and not body.kinematic:
@@ -41,7 +41,7 @@ def prepare(asset: Asset, reporter: Reporter) -> Asset:
     return twin
 
 
-def _settle_mass(asset: Asset, reporter: Reporter) -> None:
+def _settle_mass(asset: Asset) -> None:
     """Mass that follows from shapes is computed here, so that every simulator has the same."""
     if all(body.inertial is not None and body.inertial.mass > 0.0 for body in asset.bodies):
         return
@@ -80,9 +80,7 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
     """Make a site of a body."""
     rest = mount.transform(())
     host, pose = (mount.parent, rest) if mount.child == body.name else (mount.child, ~rest)
-    reporter.report(
-        FRAME_FOLDED, body.source, name=body.name, host=repr(host) if host else "the world"
-    )
+    reporter.report(FRAME_FOLDED, body.source, name=body.name, host=repr(host) if host else "the world")
     asset.bodies = [other for other in asset.bodies if other is not body]
     asset.joints = [joint for joint in asset.joints if joint is not mount]
     for joint in asset.joints:
@@ -140,7 +138,11 @@ def _settle_contact(asset: Asset, reporter: Reporter) -> None:
             material.dynamic_friction = material.static_friction
         if material.static_friction is None and material.dynamic_friction is not None:
             material.static_friction = material.dynamic_friction
-    for field, value in (("static_friction", _FRICTION), ("dynamic_friction", _FRICTION), ("restitution", 0.0)):
+    for field, value in (
+        ("static_friction", _FRICTION),
+        ("dynamic_friction", _FRICTION),
+        ("restitution", 0.0),
+    ):
         _complete(asset, field, value, reporter)
 
 

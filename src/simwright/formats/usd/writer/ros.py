@@ -31,7 +31,7 @@ def write_ros(layout: Layout, physics: Sheet, reporter: Reporter) -> Sheet:
         path = places.claim(interface)
         interfaces.setdefault(interface.name, path)
         _write_interface(sheet, path, interface)
-        _write_topic(layout, sheet, path, interface, places.find_frame(interface), reporter)
+        _write_topic(layout, sheet, path, interface, frame=places.find_frame(interface), reporter=reporter)
     _report_rates(layout, reporter)
     _write_frames(layout, sheet)
     for joint in list_written(layout):
@@ -111,7 +111,7 @@ def _write_interface(sheet: Sheet, path: str, interface: Interface) -> None:
 
 
 def _write_topic(
-    layout: Layout, sheet: Sheet, path: str, interface: Interface, frame: str, reporter: Reporter
+    layout: Layout, sheet: Sheet, path: str, interface: Interface, *, frame: str, reporter: Reporter
 ) -> None:
     """Rate, frame and quality of service."""
     if interface.kind is not InterfaceKind.TOPIC:

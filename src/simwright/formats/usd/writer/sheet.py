@@ -108,7 +108,9 @@ class Sheet:
 
     def load(self, path: str, file: str, target: str = "") -> None:
         """A payload."""
-        self.over(path).payloadList.prependedItems = [Sdf.Payload(f"./{file}", Sdf.Path(target) if target else Sdf.Path.emptyPath)]
+        self.over(path).payloadList.prependedItems = [
+            Sdf.Payload(f"./{file}", Sdf.Path(target) if target else Sdf.Path.emptyPath)
+        ]
 
     def vary(self, path: str, variant_set: str, variant: str) -> str:
         """The path inside a variant of a prim, to put its content under."""
