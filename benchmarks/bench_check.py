@@ -68,7 +68,7 @@ def run() -> Iterator[Result]:
             yield Result(
                 f"check, all rules, {sizes[-1]:,} prims, {prims * 300 / 1e6:g} M triangles",
                 ours["seconds"], f"{theirs['validators']:.0f} UsdValidation validators", theirs["seconds"],
-                limit=1.0 if prims >= 20_000 else None, note=note,
+                limit=1.0 if prims == 20_000 else None, note=note,
             )  # fmt: skip
         for name in ("fourbar", "warehouse"):
             robot = Path(f"samples/simwright_samples/{name}/{name}.usda")

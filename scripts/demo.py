@@ -49,6 +49,31 @@ def Xform "cart"
 }
 """
 
+MIXED_JOINT = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "robot"
+{
+    def Xform "base" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI"]
+    )
+    {
+    }
+
+    def PhysicsRevoluteJoint "hinge"
+    {
+        rel physics:body1 = </robot/base>
+        float newton:armature = 0.02
+        float physxJoint:armature = 0.01
+        double mjc:damping = 0.5
+    }
+}
+"""
+
 console = Console(highlight=False)
 
 
@@ -69,6 +94,14 @@ def main() -> int:
     save("inspect", f"{SAMPLES}/arm/urdf/arm.urdf", "--format", "json", to="arm.json")
     data = json.loads((OUT / "arm.json").read_text())
     console.print(f"  {data['summary']}", markup=False)
+    step("The arm as a layered OpenUSD asset: converted, checked, and read back")
+    call("convert", f"{SAMPLES}/arm/urdf/arm.urdf.xacro", str(OUT / "arm"))
+    call("check", str(OUT / "arm"))
+    call("inspect", str(OUT / "arm" / "simwright_arm.usda"), "--depth", "3")
+    step("Whose value counts? Newton, PhysX and MuJoCo attributes on one joint")
+    mixed = OUT / "mixed.usda"
+    mixed.write_text(MIXED_JOINT)
+    call("resolve", str(mixed), "--order", "physx,newton,mjc")
     step("Is an OpenUSD asset compliant with REP-0158? A good one, a bad one, and why")
     call("check", f"{SAMPLES}/warehouse/warehouse.usda")
     bad = OUT / "bad_robot.usda"

@@ -122,7 +122,7 @@ def write_asset(
 
 
 def _list_writers(writers: list[Format]) -> str:
-    known = ", ".join(f"{row.title} (a folder, or {' '.join(row.extensions)})" for row in writers)
+    known = ", ".join(f"{row.title} (a folder, or *{row.extensions[0]})" for row in writers)
     return f"Simwright writes {known}"
 
 

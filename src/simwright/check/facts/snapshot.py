@@ -334,12 +334,27 @@ class Snapshot:
         return self._said.names is not None and all(layer in walked or layer.empty for layer in used)
 
     def having(self, *apis: str) -> list[Node]:
-        """Nodes with any of the APIs applied."""
-        return [node for node in self.nodes if not node.heads.isdisjoint(apis)]
+        """Nodes with any of the APIs applied, in order of traversal."""
+        wanted = frozenset(apis)
+        return self._pick([sort for sort in self._groups if not wanted.isdisjoint(sort.heads)])
 
     def of_type(self, schema: str) -> list[Node]:
-        """Nodes of a schema type or a derived one."""
-        return [node for node in self.nodes if schema in node.bases]
+        """Nodes of a schema type or a derived one, in order of traversal."""
+        return self._pick([sort for sort in self._groups if schema in sort.bases])
+
+    def _pick(self, sorts: list[_Sort]) -> list[Node]:
+        if len(sorts) <= 1:
+            return list(self._groups[sorts[0]]) if sorts else []
+        chosen = set(sorts)
+        return [node for node in self.nodes if node.sort in chosen]
+
+    @cached_property
+    def _groups(self) -> dict[_Sort, list[Node]]:
+        """Nodes by what they have in common: there are few sorts and many nodes."""
+        groups: dict[_Sort, list[Node]] = {}
+        for node in self.nodes:
+            groups.setdefault(node.sort, []).append(node)
+        return groups
 
     @cached_property
     def bodies(self) -> list[Node]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from pxr import Tf
 
 from simwright.core.diag import Reporter, Where
-from simwright.core.errors import OutputError
+from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import write_atomic, write_folder
 from simwright.core.names import make_identifier
 from simwright.formats.format import WriteOptions
@@ -64,8 +64,12 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
 
 
 def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
-    if target.suffix in (".usda", ".usd", ".usdc"):
-        return target.parent, f"{target.stem}{SUFFIX}"
+    suffix = target.suffix.lower()
+    if suffix == SUFFIX:
+        return target.parent, target.name
+    if suffix in (".usd", ".usdc", ".usdz"):
+        message = f"the entry layer of an asset is text, not {suffix}"
+        raise UsageError(message, hint=f"name a folder, or *{SUFFIX} in a folder", where=Where(str(target)))
     return target, f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
 
 

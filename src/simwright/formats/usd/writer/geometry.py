@@ -44,7 +44,7 @@ class _Shapes:
         self._reporter = reporter
         self.library = Library()
         self._double_sided = {m.name for m in layout.asset.materials if m.double_sided}
-        uses = Counter(_key(s) for s in layout.asset.shapes if s.visual and is_mesh(s.geometry))
+        uses = Counter(self._key(s) for s in layout.asset.shapes if s.visual and is_mesh(s.geometry))
         self._repeated = {key for key, count in uses.items() if count >= _REPEATED}
 
     def write_visual(self, shape: Shape) -> None:
@@ -87,6 +87,9 @@ class _Shapes:
             return
         self._sheet.set(path, "purpose", "token", "guide", uniform=True)
 
+    def _key(self, shape: Shape) -> tuple[bytes | int, tuple[float, ...]]:
+        return self.library.identify(shape.geometry), tuple(scaled(shape).tolist())
+
     def _store(self, shape: Shape, *, solid: bool) -> Stored | None:
         double_sided = not solid and shape.material in self._double_sided
         stored = self.library.store(shape, solid=solid, double_sided=double_sided)
@@ -95,7 +98,7 @@ class _Shapes:
         return stored
 
     def _write_mesh(self, path: str, shape: Shape, stored: Stored) -> None:
-        if _key(shape) in self._repeated and not stored.data.subsets:
+        if self._key(shape) in self._repeated and not stored.data.subsets:
             self._sheet.define(path).SetInfo("instanceable", True)
             self._sheet.load(path, FILE, stored.path)
         else:
@@ -138,10 +141,6 @@ class _Shapes:
         self._sheet.set(path, "primvars:displayColor", "color3f[]", [color[:3]])
         if color[3] != 1.0:
             self._sheet.set(path, "primvars:displayOpacity", "float[]", [color[3]])
-
-
-def _key(shape: Shape) -> tuple[int, tuple[float, ...]]:
-    return id(shape.geometry), tuple(scaled(shape).tolist())
 
 
 def _describe(geometry: Geometry) -> tuple[str, dict[str, float], Array]:

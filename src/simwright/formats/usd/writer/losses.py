@@ -8,6 +8,7 @@ from typing import Any
 from simwright.core.diag import NOWHERE, Reporter
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
+from simwright.model.geometry import Geometry, Plane
 from simwright.model.joint import EqualityKind, Joint
 
 _CARRIED_EQUALITIES = (EqualityKind.CONNECT, EqualityKind.WELD)
@@ -15,6 +16,10 @@ _CARRIED_EQUALITIES = (EqualityKind.CONNECT, EqualityKind.WELD)
 
 def _has_state(joint: Joint) -> bool:
     return any(dof.position is not None or dof.velocity is not None for dof in joint.dofs)
+
+
+def _is_endless(geometry: Geometry) -> bool:
+    return isinstance(geometry, Plane) and geometry.size is None
 
 
 def report_losses(layout: Layout, reporter: Reporter) -> None:
@@ -43,6 +48,7 @@ def report_losses(layout: Layout, reporter: Reporter) -> None:
         ("the initial position", [j for j in asset.joints if j.name in layout.joints and _has_state(j)]),
         ("the safety controller", [j for j in asset.joints if any(d.safety for d in j.dofs)]),
         ("the image size", [c for c in asset.cameras if any(c.resolution)]),
+        ("that it has no end", [s for s in asset.shapes if _is_endless(s.geometry)]),
         ("a contact setting", [s for s in asset.shapes if s.settings and s.collision]),
     )
     for what, lost in settings:

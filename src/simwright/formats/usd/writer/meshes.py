@@ -6,6 +6,7 @@ Meshes for contact are triangles without looks.  Shapes that share a geometry ob
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -39,6 +40,7 @@ class Library:
         self.sheet.define(ROOT, "Scope")
         self._names = NameScope()
         self._known: dict[tuple[object, ...], Stored | None] = {}
+        self._digests: dict[int, bytes | int] = {}
         self._kept: list[Geometry] = []  # their ids are keys, so they must live
 
     @property
@@ -51,14 +53,21 @@ class Library:
         geometry, scale = shape.geometry, scaled(shape)
         if isinstance(geometry, Mesh) and solid and _is_plain(geometry.data) and not np.any(scale < 0.0):
             solid = self._has(geometry, scale, False, double_sided) is None
-        key = (id(geometry), tuple(scale.tolist()), solid, double_sided)
+        key = (self.identify(geometry), tuple(scale.tolist()), solid, double_sided)
         if key not in self._known:
-            self._kept.append(geometry)
             self._known[key] = self._write(shape, scale, solid, double_sided)
         return self._known[key]
 
     def _has(self, geometry: Geometry, scale: Array, solid: bool, double_sided: bool) -> Stored | None:
-        return self._known.get((id(geometry), tuple(scale.tolist()), solid, double_sided))
+        return self._known.get((self.identify(geometry), tuple(scale.tolist()), solid, double_sided))
+
+    def identify(self, geometry: Geometry) -> bytes | int:
+        """The same for geometry of the same content, also where it was loaded twice."""
+        if id(geometry) not in self._digests:
+            self._kept.append(geometry)
+            known = _digest(geometry.data) if isinstance(geometry, Mesh) else id(geometry)
+            self._digests[id(geometry)] = known
+        return self._digests[id(geometry)]
 
     def _write(self, shape: Shape, scale: Array, solid: bool, double_sided: bool) -> Stored | None:
         data = _read_data(shape.geometry)
@@ -70,6 +79,17 @@ class Library:
         self.sheet.define(path)
         _write_mesh(self.sheet, f"{path}/{MESH}", data, double_sided)
         return Stored(path, data)
+
+
+def _digest(data: MeshData) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (data.vertices, data.indices, data.counts, data.normals, data.uvs, data.colors):
+        digest.update(b"|" if array is None else np.ascontiguousarray(array).tobytes())
+    for subset in data.subsets:
+        digest.update(f"|{subset.name}|{subset.material}|".encode())
+        digest.update(np.ascontiguousarray(subset.faces).tobytes())
+    digest.update(b"left" if data.left_handed else b"right")
+    return digest.digest()
 
 
 def is_mesh(geometry: Geometry) -> bool:

@@ -56,6 +56,14 @@ MASS_MISSING = declare(
     doc="A dynamic body without mass and without solid colliders; a mass is never invented.",
     section="1.3",
 )
+INERTIA_MISSING = declare(
+    "usd-write-inertia-missing",
+    Level.WARNING,
+    "body {name!r} has a mass of {mass:g} kg and an inertia of zero; no inertia is written",
+    hint="give it an inertia; without one, simulators take that of the colliders",
+    doc="UsdPhysics takes an inertia of zero as not authored.",
+    section="1.3",
+)
 CONTACT_GUESSED = declare(
     "usd-write-contact-guessed",
     Level.WARNING,

@@ -107,8 +107,9 @@ def _write_body(sheet: Sheet, path: str, body: Body) -> None:
     sheet.apply(path, "PhysicsMassAPI")
     sheet.set(path, "physics:mass", "float", body.inertial.mass)
     sheet.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
-    sheet.set(path, "physics:diagonalInertia", "float3", moments)
-    sheet.set(path, "physics:principalAxes", "quatf", axes)
+    if np.any(moments):  # all zero means "not said" in UsdPhysics
+        sheet.set(path, "physics:diagonalInertia", "float3", moments)
+        sheet.set(path, "physics:principalAxes", "quatf", axes)
 
 
 def _write_collider(layout: Layout, sheet: Sheet, shape: Shape) -> bool:
@@ -117,9 +118,9 @@ def _write_collider(layout: Layout, sheet: Sheet, shape: Shape) -> bool:
     sheet.apply(path, "PhysicsCollisionAPI", "MaterialBindingAPI")
     if not shape.enabled:
         sheet.set(path, "physics:collisionEnabled", "bool", False)
-    if shape.mass is not None or shape.density:
+    if shape.mass or shape.density:
         sheet.apply(path, "PhysicsMassAPI")
-        if shape.mass is not None:
+        if shape.mass:
             sheet.set(path, "physics:mass", "float", shape.mass)
         if shape.density:
             sheet.set(path, "physics:density", "float", shape.density)

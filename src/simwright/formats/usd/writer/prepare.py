@@ -17,6 +17,7 @@ from simwright.formats.usd.writer.messages import (
     CONTACT_COMPLETED,
     CONTACT_GUESSED,
     FRAME_FOLDED,
+    INERTIA_MISSING,
     MASS_MISSING,
 )
 from simwright.model.asset import Asset, Body, Site
@@ -36,6 +37,8 @@ def prepare(asset: Asset, reporter: Reporter) -> Asset:
     for body in twin.bodies:
         if body.inertial is None and body.enabled and not body.kinematic:
             reporter.report(MASS_MISSING, body.source, name=body.name)
+        elif body.inertial is not None and not body.inertial.inertia.any():
+            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=body.inertial.mass)
     _settle_contact(twin, reporter)
     _add_optical_frames(twin)
     return twin

@@ -24,6 +24,19 @@ _NEUTRAL = {
     *((row.prim, row.key) for row in usdphysics.ROWS),
     (PrimType.ARTICULATION, "self_collision_enabled"),
 }
+_SAID = {
+    (row.prim, name)
+    for rows in _ROWS.values()
+    for row in rows
+    if (row.prim, row.key) in _NEUTRAL
+    for name in row.attributes
+}
+"""Attributes whose value is in the neutral layers already, by kind of prim."""
+_KINDS = {
+    name: {row.prim for rows in _ROWS.values() for row in rows if name in row.attributes}
+    for name in {name for rows in _ROWS.values() for row in rows for name in row.attributes}
+}
+"""What kinds of prims an attribute is for."""
 _CARRIED = ("mimic", "Mimic", "coef", "target")
 _BODY_FIELDS = {
     "rigid_body_linear_damping": "linear_damping",
@@ -72,29 +85,23 @@ def _write_key(sheets: dict[str, Sheet], path: str, prim: PrimType, key: str, va
 
 
 def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -> None:
-    paths = _map_paths(layout)
+    places = _map_places(layout)
+    paths = {source: next(iter(found.values())) for source, found in places.items()}
     schemas = {name: row.schema for rows in _ROWS.values() for row in rows for name in row.attributes}
-    neutral = {
-        name
-        for rows in _ROWS.values()
-        for row in rows
-        if (row.prim, row.key) in _NEUTRAL
-        for name in row.attributes
-    }
     motors = {actuator.path for actuator in layout.asset.actuators if is_neutral(actuator)}
     lost: dict[str, list[str]] = {}
     for space, element, attribute, extra in layout.asset.extras:
-        if space in _PLAIN or element in motors or attribute in neutral or _is_carried(attribute):
+        path, prim = _choose_place(places.get(element, {}), attribute)
+        if space in _PLAIN or element in motors or (prim, attribute) in _SAID or _is_carried(attribute):
             continue
-        path = paths.get(element)
-        if path is not None and space == "mjc" and attribute in _MJC_TYPES:
+        if path and space == "mjc" and attribute in _MJC_TYPES:
             kind, schema = _MJC_TYPES[attribute]
             sheets[space].apply(path, schema)
             sheets[space].set(path, f"mjc:{attribute}", kind, extra.value)
             continue
         value = _map_value(extra.value, paths)
         is_named = ":" in attribute and not attribute.startswith("state:")
-        if space not in sheets or path is None or not is_named or _find_type(value) is None:
+        if not (space in sheets and path and is_named and _find_type(value)):
             lost.setdefault(space, []).append(f"{element} {attribute}")
             continue
         schema = schemas.get(attribute) or _guess_schema(attribute)
@@ -109,20 +116,38 @@ def _is_carried(attribute: str) -> bool:
     return name.startswith(_CARRIED) or attribute.startswith("physxMimicJoint:")
 
 
-def _map_paths(layout: Layout) -> dict[str, str]:
-    """Where the prims of the source are now."""
+def _map_places(layout: Layout) -> dict[str, dict[PrimType, str]]:
+    """Where the prims of the source are now; one that was several things may be in several places."""
     asset = layout.asset
-    paths = {body.path: layout.bodies[body.name] for body in asset.bodies}
-    paths |= {joint.path: layout.joints[joint.name] for joint in list_written(layout)}
-    paths |= {s.path: layout.colliders[s.name] for s in asset.shapes if s.name in layout.colliders}
-    paths |= {m.source.prim: layout.contacts[m.name] for m in asset.physics_materials}
+    places: dict[str, dict[PrimType, str]] = {}
+
+    def put(source: str, prim: PrimType, path: str) -> None:
+        if source:
+            places.setdefault(source, {}).setdefault(prim, path)
+
+    for body in asset.bodies:
+        put(body.path, PrimType.BODY, layout.bodies[body.name])
+    for joint in list_written(layout):
+        put(joint.path, PrimType.JOINT, layout.joints[joint.name])
+    for shape in asset.shapes:
+        if shape.name in layout.colliders:
+            put(shape.path, PrimType.SHAPE, layout.colliders[shape.name])
+    for material in asset.physics_materials:
+        put(material.source.prim, PrimType.MATERIAL, layout.contacts[material.name])
     for articulation in asset.articulations:
         members = list_articulated(asset, articulation, layout.tree)
         if members:
             base = find_components(layout.tree)[members[0]]
-            paths.setdefault(articulation.path, layout.bodies[base])
-    paths.pop("", None)
-    return paths
+            put(articulation.path, PrimType.ARTICULATION, layout.bodies[base])
+    return places
+
+
+def _choose_place(places: dict[PrimType, str], attribute: str) -> tuple[str, PrimType | None]:
+    """The place that an attribute is about: of the kind its schema is for, else the first."""
+    for prim, path in places.items():
+        if prim in _KINDS.get(attribute, ()):
+            return path, prim
+    return next(((path, prim) for prim, path in places.items()), ("", None))
 
 
 def _map_value(value: Any, paths: dict[str, str]) -> Any:

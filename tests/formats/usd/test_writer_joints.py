@@ -1,0 +1,241 @@
+"""Every kind of joint, written and read back: the same motion, limits and drives."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simwright.core.math3d import Pose, quat_from_rpy
+from simwright.model.asset import Articulation, Asset, Body, Shape
+from simwright.model.geometry import Box
+from simwright.model.inertia import Inertial
+from simwright.model.joint import (
+    Dof,
+    Drive,
+    Equality,
+    EqualityKind,
+    Gear,
+    Joint,
+    JointKind,
+    Mimic,
+    Motion,
+)
+from simwright.model.kinematics import place_bodies
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from writing import assert_same_bodies, assert_same_joints, assert_same_motion, find_joint, make_trip
+
+SLIDE, HINGE, BALL = Motion.SLIDE, Motion.HINGE, Motion.BALL
+FRAMES = (
+    Pose.of((0.1, -0.2, 0.3), quat_from_rpy((0.3, -0.5, 1.1))),
+    Pose.of((0.05, 0.0, -0.1), quat_from_rpy((-0.2, 0.4, 0.7))),
+)
+
+
+def make_body(name: str) -> Body:
+    return Body(name, inertial=Inertial(2.0, np.array((0.01, 0.02, 0.03)), np.diag((0.1, 0.2, 0.25))))
+
+
+def make_pair(kind: JointKind, *dofs: Dof, **extra: object) -> Asset:
+    """Two bodies and a joint between frames that are nowhere special."""
+    joint = Joint("j", kind, "a", "b", *FRAMES, dofs=list(dofs), **extra)  # type: ignore[arg-type]
+    asset = Asset("pair", [make_body("a"), make_body("b")], [joint])
+    asset.articulations.append(Articulation("pair", "a"))
+    place_bodies(asset)
+    return asset
+
+
+def dof(motion: Motion, axis: tuple[float, float, float], **extra: object) -> Dof:
+    vector = np.array(axis, dtype=np.float64)
+    return Dof(motion, axis=vector / np.linalg.norm(vector), **extra)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0), (0, -1, 0), (0, 0, -1), (1, 2, -3)]
+)
+@pytest.mark.parametrize(("kind", "motion"), [(JointKind.REVOLUTE, HINGE), (JointKind.PRISMATIC, SLIDE)])
+def test_any_axis(axis, kind, motion, tmp_path):
+    anchor = np.array((0.2, 0.1, -0.3))
+    trip = make_trip(
+        make_pair(kind, dof(motion, axis, lower=-0.4, upper=1.3, anchor=anchor)), tmp_path / "out"
+    )
+    assert_same_bodies(trip)
+    assert_same_joints(trip)
+    assert trip.back.joints[0].kind is kind
+    assert len(trip.said) == 0
+
+
+def test_continuous_joint_says_its_infinite_limits(tmp_path):
+    trip = make_trip(make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 0, 1))), tmp_path / "out")
+    prim = trip.stage.GetPrimAtPath("/pair/a/j")
+    assert prim.GetAttribute("physics:lowerLimit").Get() == -math.inf
+    assert prim.GetAttribute("physics:upperLimit").Get() == math.inf
+
+
+@pytest.mark.parametrize("acceleration", [True, False])
+@pytest.mark.parametrize(("kind", "motion"), [(JointKind.REVOLUTE, HINGE), (JointKind.PRISMATIC, SLIDE)])
+def test_drive(kind, motion, acceleration, tmp_path):
+    drive = Drive(120.0, 3.0, 0.25, -0.5, 40.0, acceleration)
+    trip = make_trip(make_pair(kind, dof(motion, (0, 1, 0), drive=drive)), tmp_path / "out")
+    assert_same_joints(trip)
+    assert trip.back.joints[0].dofs[0].drive is not None
+
+
+def test_drive_is_per_degree(tmp_path):
+    drive = Drive(stiffness=180.0 / math.pi)
+    trip = make_trip(make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 1, 0), drive=drive)), tmp_path / "out")
+    stiffness = trip.stage.GetPrimAtPath("/pair/a/j").GetAttribute("drive:angular:physics:stiffness")
+    assert stiffness.Get() == pytest.approx(1.0)
+
+
+STACKS = {
+    "universal": (JointKind.UNIVERSAL, [dof(HINGE, (0, 0, 1), lower=-1.0, upper=1.0), dof(HINGE, (0, 1, 0))]),
+    "planar": (JointKind.PLANAR, [dof(SLIDE, (0, 1, 0)), dof(SLIDE, (0, 0, 1)), dof(HINGE, (1, 0, 0))]),
+    "generic": (JointKind.D6, [dof(SLIDE, (1, 0, 0), lower=0.0, upper=0.2), dof(HINGE, (0, 0, 1))]),
+    "slanted": (JointKind.D6, [dof(HINGE, (1, 1, 0)), dof(HINGE, (1, -1, 0))]),
+    "one freedom": (JointKind.D6, [dof(HINGE, (0, 1, 0), lower=-1.0, upper=0.5)]),
+}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_several_freedoms(name, tmp_path):
+    kind, dofs = STACKS[name]
+    trip = make_trip(make_pair(kind, *dofs), tmp_path / "out")
+    found = trip.back.joints[0]
+    assert found.kind is JointKind.D6
+    by_motion = sorted(trip.asset.joints[0].dofs, key=lambda d: d.motion is HINGE)
+    assert [d.motion for d in found.dofs] == [d.motion for d in by_motion]
+    assert_same_motion(trip.asset.joints[0], found)
+    assert [(d.lower, d.upper) for d in found.dofs] == [
+        pytest.approx((d.lower, d.upper), rel=1e-6) for d in by_motion
+    ]
+
+
+def test_order_that_no_generic_joint_has(tmp_path):
+    """About x, then z, then y: three joints side by side, which the reader takes as one."""
+    dofs = [dof(HINGE, a, name=n) for n, a in (("x", (1, 0, 0)), ("z", (0, 0, 1)), ("y", (0, 1, 0)))]
+    trip = make_trip(make_pair(JointKind.D6, *dofs), tmp_path / "out")
+    assert trip.kinds == {"usd-write-joint-split"}
+    assert len(trip.back.joints) == 1
+    assert_same_motion(trip.asset.joints[0], trip.back.joints[0])
+
+
+def test_ball_with_a_cone(tmp_path):
+    ball = dof(BALL, (0, 0, 1), swing=(0.5, 0.75))
+    trip = make_trip(make_pair(JointKind.BALL, ball), tmp_path / "out")
+    found = trip.back.joints[0]
+    assert found.kind is JointKind.BALL
+    assert found.dofs[0].swing == pytest.approx((0.5, 0.75), rel=1e-6)
+
+
+def test_distance(tmp_path):
+    asset = make_pair(JointKind.DISTANCE, Dof(Motion.FREE), distance=(0.25, math.inf))
+    found = make_trip(asset, tmp_path / "out").back.joints[0]
+    assert found.kind is JointKind.DISTANCE
+    assert found.distance == (0.25, math.inf)
+
+
+def test_switches_and_breaking(tmp_path):
+    asset = make_pair(
+        JointKind.REVOLUTE, dof(HINGE, (1, 0, 0)), enabled=False, collide=True, break_force=50.0
+    )
+    found = make_trip(asset, tmp_path / "out").back.joints[0]
+    assert (found.enabled, found.collide, found.break_force, found.break_torque) == (
+        False,
+        True,
+        50.0,
+        math.inf,
+    )
+
+
+def test_what_usd_has_no_word_for_is_said(tmp_path):
+    screw = make_pair(JointKind.SCREW, dof(HINGE, (0, 0, 1), pitch=0.01))
+    gears = make_pair(JointKind.GEARBOX, dof(HINGE, (1, 0, 0)), dof(HINGE, (0, 1, 0)), gear=Gear(2.0))
+    for number, asset in enumerate((screw, gears)):
+        trip = make_trip(asset, tmp_path / str(number))
+        assert trip.kinds == {"usd-write-joint-reduced"}
+
+
+def test_reference_shifts_limits(tmp_path):
+    shifted = dof(HINGE, (0, 0, 1), lower=0.5, upper=1.5, ref=1.0)
+    trip = make_trip(make_pair(JointKind.REVOLUTE, shifted), tmp_path / "out")
+    assert_same_joints(trip)
+    assert trip.kinds == {"usd-write-joint-reduced"}
+    assert trip.back.joints[0].dofs[0].lower == pytest.approx(-0.5)
+
+
+def make_chain() -> Asset:
+    """A triangle of three bodies: the last joint closes a loop."""
+    asset = Asset("chain", [make_body(name) for name in "abc"])
+    for name, parent, child in (("ab", "a", "b"), ("bc", "b", "c"), ("ca", "c", "a")):
+        hinge = dof(HINGE, (0, 1, 0), name=name)
+        asset.joints.append(Joint(name, JointKind.REVOLUTE, parent, child, dofs=[hinge]))
+    return asset
+
+
+def test_loop_is_excluded(tmp_path):
+    trip = make_trip(make_chain(), tmp_path / "out")
+    assert sum(joint.closes_loop for joint in trip.back.joints) == 1
+    assert [a.root for a in trip.back.articulations] == ["a"]
+
+
+def test_equalities_are_loop_joints(tmp_path):
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 0, 1)))
+    asset.equalities = [
+        Equality("pin", EqualityKind.CONNECT, "a", "b"),
+        Equality("glue", EqualityKind.WELD, "b", frame_b=Pose.of((0.0, 0.0, 1.0))),
+        Equality("cord", EqualityKind.DISTANCE, "a", "b"),
+    ]
+    trip = make_trip(asset, tmp_path / "out")
+    assert {j.name: (j.kind, j.closes_loop) for j in trip.back.joints} == {
+        "j": (JointKind.REVOLUTE, False),
+        "pin": (JointKind.BALL, True),
+        "glue": (JointKind.FIXED, True),
+    }
+    assert "cord" in next(d.message for d in trip.said if d.kind == "usd-write-not-carried")
+
+
+def test_free_base_has_no_joint(tmp_path):
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 0, 1)))
+    asset.joints.append(Joint("float", JointKind.FLOATING, "", "a", dofs=[Dof(Motion.FREE, name="float")]))
+    trip = make_trip(asset, tmp_path / "out")
+    assert [j.name for j in trip.back.joints] == ["j"]
+    assert "usd-write-joint-implied" in trip.kinds
+
+
+def test_mimic_between_a_hinge_and_a_slide(tmp_path):
+    asset = make_chain()
+    asset.joints.pop()
+    asset.joints[1].kind = JointKind.PRISMATIC
+    asset.joints[1].dofs[0].motion = SLIDE
+    asset.mimics.append(Mimic("bc", "ab", multiplier=0.02, offset=0.1))
+    (mimic,) = make_trip(asset, tmp_path / "out").back.mimics
+    assert (mimic.follower, mimic.leader) == ("bc", "ab")
+    assert (mimic.multiplier, mimic.offset) == pytest.approx((0.02, 0.1), rel=1e-6)
+
+
+def test_joint_dynamics_are_neutral(tmp_path):
+    values = {
+        "armature": 0.1, "friction": 0.2, "damping": 0.3, "stiffness": 4.0, "spring_ref": 0.5, "effort_limit": 60.0,
+        "velocity_limit": 7.0, "limit_stiffness": 800.0, "limit_damping": 9.0,
+    }  # fmt: skip
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (1, 0, 0), **values))
+    trip = make_trip(asset, tmp_path / "out")
+    found = trip.back.joints[0].dofs[0]
+    assert {name: getattr(found, name) for name in values} == pytest.approx(values, rel=1e-6)
+    assert "ext_physics" not in (trip.entry.parent / "physics.usda").read_text()
+    assert len(trip.said) == 0
+
+
+def test_joint_named_like_its_link(tmp_path):
+    """Siblings cannot share a name; ROS still knows the joint by its own."""
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (1, 0, 0)))
+    asset.joints[0].name = "b"
+    asset.shapes.append(Shape("box", Box.of(1, 1, 1), "b", visual=True))
+    trip = make_trip(asset, tmp_path / "out")
+    assert find_joint(trip.back, "b").path == "/pair/a/b_joint"
