@@ -89,6 +89,16 @@ def test_findings_make_exit_code_1_and_strict_2(tmp_path, capsys):
     assert "strict mode" in capsys.readouterr().err
 
 
+def test_notes_are_shown_on_request(samples, capsys):
+    file = str(samples / "warehouse/warehouse.sdf")
+    assert run(["inspect", file]) == 0
+    out = capsys.readouterr().out
+    assert "info[" not in out
+    assert "not shown (--notes shows them)" in out
+    assert run(["inspect", file, "--notes"]) == 0
+    assert "info[" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("option", [["--arg", "x"], ["--variant", "=y"]])
 def test_wrong_pairs(option, samples, capsys):
     assert run(["inspect", str(samples / "arm/urdf/arm.urdf"), *option]) == 2

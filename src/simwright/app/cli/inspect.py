@@ -23,6 +23,7 @@ Examples:
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
 @click.option("--time", type=float, help="USD time code to read at.")
 @click.option("--depth", type=click.IntRange(min=1), help="Show at most this many levels of the tree.")
+@click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @click.option("--strict", is_flag=True, help="Any finding above info is an error (exit code 2).")
 @format_option("text", "json")
 def inspect(
@@ -32,6 +33,7 @@ def inspect(
     variants: tuple[str, ...],
     time: float | None,
     depth: int | None,
+    notes: bool,
     strict: bool,
     output_format: str,
 ) -> int:
@@ -42,7 +44,7 @@ def inspect(
     """
     from simwright.app.api import load
     from simwright.app.cli.findings import exit_code, print_findings
-    from simwright.core.diag import Reporter, sort_diagnostics
+    from simwright.core.diag import Level, Reporter, sort_diagnostics
     from simwright.core.packages import parse_assignments
 
     reporter = Reporter()
@@ -65,7 +67,13 @@ def inspect(
         out = console()
         for line in render_tree(asset, depth=depth):
             out.print(line)
-        if len(reporter):
+        shown = [found for found in reporter if notes or found.level is not Level.INFO]
+        if shown:
             out.print()
-            print_findings(file, reporter)
+            print_findings(file, shown)
+        hidden = len(reporter) - len(shown)
+        if hidden:
+            out.print(
+                f"\n{hidden} {'note' if hidden == 1 else 'notes'} not shown (--notes shows them)", style="dim"
+            )
     return exit_code(reporter)
