@@ -74,3 +74,15 @@ def test_broken_input_is_no_traceback(content, tmp_path, capsys):
 def test_bad_pair(samples, tmp_path, capsys):
     assert run(["convert", str(samples / "box/box.usda"), str(tmp_path / "x"), "--arg", "novalue"]) == 2
     assert "--arg" in capsys.readouterr().err
+
+
+def test_a_chain_too_deep_to_nest_is_refused(tmp_path, capsys):
+    links = "".join(f'<link name="l{i}"/>' for i in range(500))
+    joints = "".join(
+        f'<joint name="j{i}" type="fixed"><parent link="l{i}"/><child link="l{i + 1}"/></joint>'
+        for i in range(499)
+    )
+    (tmp_path / "chain.urdf").write_text(f'<robot name="chain">{links}{joints}</robot>')
+    assert run(["convert", str(tmp_path / "chain.urdf"), str(tmp_path / "out")]) == 2
+    assert "499 links cannot be nested" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

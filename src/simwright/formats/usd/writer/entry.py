@@ -12,7 +12,7 @@ from pathlib import Path
 from pxr import Tf
 
 from simwright.core.diag import Reporter, Where
-from simwright.core.errors import OutputError, UsageError
+from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_atomic, write_folder
 from simwright.core.names import make_identifier
 from simwright.formats.format import WriteOptions
@@ -30,6 +30,8 @@ from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset
+from simwright.model.joint import WORLD
+from simwright.model.kinematics import build_tree
 from simwright.usd.layers import encode_layer
 from simwright.usd.plugins import register_plugins
 
@@ -52,6 +54,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     register_plugins()
     folder, name = _choose_place(asset, target)
     _check_place(folder, name, asset)
+    _check_depth(asset, target)
     try:
         files = build_files(asset, name, reporter)
     except Tf.ErrorException as error:
@@ -61,6 +64,23 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
         for path, content in files.items():
             write_atomic(staging / path, content)
     return folder / name
+
+
+MAX_DEPTH = 400
+"""Links below links: readers of OpenUSD, ours included, stop at a thousand levels of brackets."""
+
+
+def _check_depth(asset: Asset, target: Path) -> None:
+    depth = {WORLD: 0}
+    for edge in build_tree(asset).edges:
+        depth[edge.child] = depth.get(edge.parent, 0) + 1
+    deepest = max(depth.values())
+    if deepest > MAX_DEPTH:
+        raise LimitError(
+            f"a chain of {deepest} links cannot be nested in OpenUSD layers; {MAX_DEPTH} is the limit",
+            hint="merge links that are fixed to each other, or cut the model into parts",
+            where=Where(str(target)),
+        )
 
 
 def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
