@@ -21,7 +21,10 @@ HONOURED: dict[str, tuple[str, str]] = {
     "RESOLVER-PACKAGE": ("src/simwright/usd/packages.py", "tests/usd/test_packages.py"),
     "JOINT-REL-TREE": ("src/simwright/model/kinematics.py", "tests/model/test_kinematics.py"),
     "LOOP-PARSER": ("src/simwright/model/kinematics.py", "tests/model/test_kinematics.py"),
-    "INERTIA-DECOMPOSE": ("src/simwright/formats/usd/writer/physics.py", "tests/formats/usd/test_writer_samples.py"),
+    "INERTIA-DECOMPOSE": (
+        "src/simwright/formats/usd/writer/physics.py",
+        "tests/formats/usd/test_writer_samples.py",
+    ),
     "SELFCOLL-JOINT-DEFAULT": ("src/simwright/formats/usd/joints.py", "tests/formats/usd/test_joints.py"),
     "NS-CONCAT": ("src/simwright/check/facts/names.py", "tests/check/test_names.py"),
     "NS-EMPTY": ("src/simwright/check/facts/names.py", "tests/check/test_names.py"),
