@@ -112,7 +112,7 @@ class _Walk:
         self.layouts: dict[tuple[str, ...], _Layout] = {}
         self.types: dict[str, _Schema] = {}
         self.apis: dict[str, _Schema] = {}
-        self.has_samples = bool(self.layer.ListAllTimeSamples())
+        self.has_samples = facts.has_samples = bool(self.layer.ListAllTimeSamples())
         self.most = 0
         self.ordered: list[Sdf.Path] = []
         self.xforms: set[Sdf.Path] = set()

@@ -158,6 +158,7 @@ class LayerFacts:
     """Names of all properties it mentions."""
     prims: int = 0
     has_clips: bool = False
+    has_samples: bool = False
     has_variants: bool = False
     has_meshes: bool = False
     """Mesh points or faces are authored here."""

@@ -177,9 +177,9 @@ class MeshBook:
     """Everything looked at, for one snapshot."""
 
     by_prim: dict[str, MeshFacts] = field(default_factory=dict)
-    by_sketch: dict[tuple[int, Sketch], MeshFacts] = field(default_factory=dict)
+    by_sketch: dict[tuple[int, int, int], MeshFacts] = field(default_factory=dict)
     """The first mesh with a sketch."""
-    by_content: dict[tuple[int, Sketch, bytes], MeshFacts] = field(default_factory=dict)
+    by_content: dict[tuple[int, int, int, bytes], MeshFacts] = field(default_factory=dict)
     """All meshes whose sketch is not theirs alone."""
     forms: dict[tuple[int, int, int, int], Form] = field(default_factory=dict)
     last: tuple[bytes, bytes, Form] | None = None
@@ -203,7 +203,7 @@ class MeshBook:
         """
         p, c, i = as_floats(points, 3), as_ints(counts), as_ints(indices)
         form = self.form(c, i)
-        look = (id(form), sketch_points(p))
+        look = (id(form), *sketch_points(p))
         first = self.by_sketch.get(look)
         if first is None:
             first = self.by_sketch[look] = MeshFacts(p, form, self)

@@ -327,6 +327,12 @@ class Snapshot:
         return self.node(prim.GetPath()) if prim else None
 
     @cached_property
+    def may_move(self) -> bool:
+        """May any value change over time: does a layer hold samples or clips, or is one not walked?"""
+        walked = any(facts.has_samples or facts.has_clips for facts in self.layers)
+        return walked or not self.is_plain
+
+    @cached_property
     def is_plain(self) -> bool:
         """Do :attr:`layers` hold all that is said: no session opinions, no unnamed layers, no value clips?"""
         walked = {facts.layer for facts in self.layers}

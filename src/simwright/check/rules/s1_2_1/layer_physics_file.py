@@ -58,10 +58,10 @@ def _find_holders(asset: Asset) -> list[tuple[LayerFacts, list[Opinion]]]:
         opinions = [
             opinion
             for opinion in facts.of(Domain.PHYSICS)
-            if opinion.kind != "property"
-            and opinion.what != "PhysicsScene"
-            and not opinion.path.ContainsPrimVariantSelection()
-            and not (opinion.kind == "type" and opinion.path in arcs)
+            if opinion.saying.kind != "property"
+            and opinion.saying.what != "PhysicsScene"
+            and not (facts.has_variants and opinion.at.ContainsPrimVariantSelection())
+            and not (arcs and opinion.saying.kind == "type" and opinion.at in arcs)
         ]
         if opinions:
             holders.append((facts, opinions))

@@ -31,7 +31,7 @@ from simwright.check.rule import Finding, rule
 )
 def kinematic_enabled(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     """The body itself, or a prim between it and the next body above."""
-    source = _find_animated(node, snapshot)
+    source = _find_animated(node, snapshot) if snapshot.may_move else None
     if source is None or node.value("physics:kinematicEnabled") is True:
         return
     if node.value("physics:rigidBodyEnabled") is False:

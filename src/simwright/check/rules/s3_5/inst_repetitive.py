@@ -12,6 +12,7 @@ Fix: unsafe.  One copy becomes a prototype and the others references to it; opin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,15 +51,13 @@ def inst_repetitive(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _list_equal(snapshot: Snapshot, least: int) -> list[list[Node]]:
     """Groups of equal meshes; equal meshes share their facts, and only meshes with equal sketches are read."""
-    sketches: dict[tuple[Any, ...], list[Node]] = {}
-    for node in snapshot.nodes:
-        if node.type == "Mesh":
-            key = (is_collision_mesh(node, snapshot), *sketch_mesh(node, snapshot))
-            sketches.setdefault(key, []).append(node)
-    candidates = {id(node) for nodes in sketches.values() if len(nodes) >= least for node in nodes}
+    meshes = [node for node in snapshot.nodes if node.type == "Mesh"]
+    # a hash is enough here: two sketches that meet by chance are told apart when the meshes are read
+    sketches = [hash((is_collision_mesh(node, snapshot), *sketch_mesh(node, snapshot))) for node in meshes]
+    often = {sketch for sketch, count in Counter(sketches).items() if count >= least}
     groups: dict[tuple[int, bool], list[Node]] = {}
-    for node in snapshot.nodes if candidates else ():
-        if id(node) in candidates:
+    for node, sketch in zip(meshes, sketches, strict=True):
+        if sketch in often:
             facts = read_mesh(node, snapshot)
             if not facts.problem:
                 groups.setdefault((id(facts), is_collision_mesh(node, snapshot)), []).append(node)
