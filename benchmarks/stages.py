@@ -10,11 +10,12 @@ import numpy as np
 from benchmarks.bench_mass import torus
 
 
-def make_stage(path: Path, prims: int, triangles: int) -> int:
+def make_stage(path: Path, prims: int, triangles: int, *, distinct: bool = False) -> int:
     """Write a crate of about ``prims`` prims and ``triangles`` triangles; gives the number of prims.
 
     Six prims per body: the body, a visual and a collision scope with a mesh each, and a joint to the base.
-    Every mesh has points of its own, so nothing can be shared by content.
+    Every mesh has points of its own.  The faces are the same for all, as in a fleet of one robot, unless
+    ``distinct``: then every body has an index array of its own, and nothing can be shared.
     """
     from pxr import Sdf, Vt
 
@@ -35,7 +36,10 @@ def make_stage(path: Path, prims: int, triangles: int) -> int:
         root.kind = "component"
         _bind(root, _make_material(root))
         base = _make_body(root, "base", 0)
+        order = np.random.default_rng(0)
         for i in range(bodies):
+            if distinct:
+                indices = Vt.IntArray.FromNumpy(faces[order.permutation(len(faces))].reshape(-1))
             body = _make_body(base, f"b{i}", i)
             visual = Sdf.PrimSpec(body, "visual", Sdf.SpecifierDef, "Scope")
             collision = Sdf.PrimSpec(body, "collision", Sdf.SpecifierDef, "Scope")
