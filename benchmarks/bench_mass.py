@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from benchmarks.measure import Result, cpu_time, growth
-from simwright.model.mass import mesh_moments
+from simwright.model.moments import mesh_moments
 
 
 def torus(rings: int, sides: int) -> tuple[np.ndarray, np.ndarray]:

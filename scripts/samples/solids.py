@@ -10,7 +10,7 @@ from samples.meshes import Mesh
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.model.geometry import Geometry
 from simwright.model.inertia import Inertial, combine
-from simwright.model.mass import compute_moments, mesh_moments
+from simwright.model.moments import compute_moments, mesh_moments
 
 
 @dataclass(frozen=True, slots=True, eq=False)

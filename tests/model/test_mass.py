@@ -23,8 +23,9 @@ from simwright.model.geometry import (
     Sphere,
 )
 from simwright.model.inertia import Inertial
-from simwright.model.mass import body_inertials, compute_moments, shape_inertial
+from simwright.model.mass import body_inertials, shape_inertial
 from simwright.model.material import PhysicsMaterial
+from simwright.model.moments import compute_moments
 
 EXACT = 1e-12
 

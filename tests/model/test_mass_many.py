@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simwright.model import mass
-from simwright.model.mass import mesh_moments, meshes_moments
+from simwright.model import moments
+from simwright.model.moments import mesh_moments, meshes_moments
 
 
 def make_meshes() -> list[tuple[np.ndarray, np.ndarray]]:
@@ -33,5 +33,5 @@ def test_many_meshes():
 
 
 def test_batches_are_cut(monkeypatch):
-    monkeypatch.setattr(mass, "MANY_TRIANGLES", 10)
+    monkeypatch.setattr(moments, "MANY_TRIANGLES", 10)
     assert_same(make_meshes())

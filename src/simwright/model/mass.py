@@ -1,260 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Volume, centre and inertia of every geometry at unit density, with scale.
-
-Closed forms for the primitives (scaled exactly: a stretched sphere is an ellipsoid, a stretched mesh uses
-its second moments), the divergence theorem for closed meshes.  Everything comes from the second-moment
-matrix ``S = integral of x x^T dV``; inertia is ``trace(S) I - S``.
-"""
+"""Mass properties of shapes and bodies, from their geometry and densities."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-
-from simwright.core.math3d import Array, VectorLike, vec3
 from simwright.model.asset import Asset, Body, Shape
-from simwright.model.geometry import (
-    Box,
-    Capsule,
-    Cone,
-    Cylinder,
-    Ellipsoid,
-    Faces,
-    Geometry,
-    Heightfield,
-    Mesh,
-    Plane,
-    Polyline,
-    Sphere,
-)
 from simwright.model.inertia import Inertial, combine
 from simwright.model.material import PhysicsMaterial
+from simwright.model.moments import NOTHING, Moments, compute_moments
+from simwright.model.shell import measure_surface, measure_wall
 
 DEFAULT_DENSITY = 1000.0
 """Density where nothing says otherwise [kg/m^3], as UsdPhysics, MuJoCo and Newton have it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Moments:
-    """Volume [m^3], centroid [m] and central second moments [m^5] of a solid."""
+def measure_shape(shape: Shape) -> Moments:
+    """What a density fills: the solid, or the wall of a shell (``mass_model`` of the shape's settings).
 
-    volume: float
-    center: Array
-    second: Array
-
-    def inertial(self, density: float) -> Inertial:
-        """Mass properties at a density [kg/m^3]."""
-        second = self.second * density
-        return Inertial(self.volume * density, self.center.copy(), np.trace(second) * np.eye(3) - second)
-
-    def scaled(self, scale: VectorLike) -> Moments:
-        """Moments after stretching along the axes; a mirrored solid keeps a positive volume."""
-        s = vec3(scale)
-        factor = abs(float(np.prod(s)))
-        return Moments(self.volume * factor, self.center * s, self.second * np.outer(s, s) * factor)
-
-
-NOTHING = Moments(0.0, vec3(), np.zeros((3, 3)))
-
-
-def compute_moments(geometry: Geometry, scale: VectorLike | None = None) -> Moments:
-    """Moments of a solid geometry; surfaces without volume (planes, open meshes) give what they give."""
-    moments = _moments(geometry)
-    return moments if scale is None else moments.scaled(scale)
-
-
-def _moments(geometry: Geometry) -> Moments:
-    match geometry:
-        case Box():
-            volume = float(np.prod(geometry.size))
-            return _diagonal(volume, volume / 12.0 * geometry.size**2)
-        case Sphere():
-            volume = 4.0 / 3.0 * math.pi * geometry.radius**3
-            return _diagonal(volume, np.full(3, volume * geometry.radius**2 / 5.0))
-        case Ellipsoid():
-            volume = 4.0 / 3.0 * math.pi * float(np.prod(geometry.radii))
-            return _diagonal(volume, volume / 5.0 * geometry.radii**2)
-        case Cylinder():
-            return _cylinder(geometry.radius, geometry.length)
-        case Capsule():
-            return _capsule(geometry.radius, geometry.length)
-        case Cone():
-            volume = math.pi * geometry.radius**2 * geometry.length / 3.0
-            radial = volume * 3.0 / 20.0 * geometry.radius**2
-            axial = volume * 3.0 / 80.0 * geometry.length**2
-            return Moments(volume, vec3(0, 0, -geometry.length / 4.0), np.diag((radial, radial, axial)))
-        case Mesh():
-            data = geometry.data
-            return mesh_moments(data.vertices, data.triangles())
-        case Polyline():
-            return _polyline_moments(geometry)
-        case Heightfield():
-            vertices, triangles = heightfield_solid(geometry)
-            return mesh_moments(vertices, triangles)
-        case Plane():
-            return NOTHING
-
-
-def _diagonal(volume: float, second: Array) -> Moments:
-    return Moments(volume, vec3(), np.diag(second))
-
-
-def _cylinder(radius: float, length: float) -> Moments:
-    volume = math.pi * radius**2 * length
-    radial = volume * radius**2 / 4.0
-    return _diagonal(volume, np.array((radial, radial, volume * length**2 / 12.0)))
-
-
-def _capsule(radius: float, length: float) -> Moments:
-    body = _cylinder(radius, length)
-    caps = 4.0 / 3.0 * math.pi * radius**3
-    radial = caps * radius**2 / 5.0
-    # a half ball's centroid is 3r/8 above its disc; integrate z^2 over both caps about the middle
-    half = length / 2.0
-    axial = caps * (radius**2 / 5.0 + 2.0 * half * 3.0 * radius / 8.0 + half**2)
-    return _diagonal(body.volume + caps, np.diag(body.second) + np.array((radial, radial, axial)))
-
-
-def mesh_moments(vertices: npt.NDArray[Any], triangles: Faces) -> Moments:
-    """Moments of the solid bounded by a closed triangle mesh, by signed tetrahedra.
-
-    Vertices are centred first, so a mesh far from its origin loses no digits.  Inward winding gives the same
-    result as outward; the sign of the volume is taken out.
+    A shell without a thickness is its surface: weighed by area if ``shell_density`` is ``"area"``, or to spread
+    the shape's own mass; otherwise nothing.  A wall that leaves no hollow is the solid.
     """
-    if len(triangles) == 0:
+    if shape.settings.get("mass_model") != "shell":
+        return compute_moments(shape.geometry, shape.scale)
+    thickness = find_thickness(shape)
+    if thickness > 0.0:
+        wall = measure_wall(shape.geometry, shape.scale, thickness)
+        return compute_moments(shape.geometry, shape.scale) if wall is None else wall
+    if shape.mass is None and shape.settings.get("shell_density") != "area":
         return NOTHING
-    vertices = np.asarray(vertices, dtype=np.float64)
-    used = vertices[triangles]
-    origin = used.reshape(-1, 3).mean(axis=0)
-    a, b, c = (used[:, i] - origin for i in range(3))
-    six_volumes = np.einsum("ij,ij->i", a, np.cross(b, c))
-    volume = float(six_volumes.sum()) / 6.0
-    if volume == 0.0 or not math.isfinite(volume):
-        return Moments(0.0, origin, np.zeros((3, 3)))
-    total = a + b + c
-    first = (six_volumes[:, None] * total).sum(axis=0) / 24.0
-    weighted = six_volumes[:, None]
-    second = (
-        (weighted * a).T @ a + (weighted * b).T @ b + (weighted * c).T @ c + (weighted * total).T @ total
-    ) / 120.0
-    center = first / volume
-    second = second - volume * np.outer(center, center)
-    return Moments(abs(volume), origin + center, second * math.copysign(1.0, volume))
+    return measure_surface(shape.geometry, shape.scale)
 
 
-MANY_TRIANGLES = 1 << 18
-"""Triangles that are worked on at once by :func:`meshes_moments` [number]."""
-
-
-def meshes_moments(meshes: Sequence[tuple[npt.NDArray[Any], Faces]]) -> list[Moments]:
-    """:func:`mesh_moments` of many meshes; small ones are worked on together, which is much faster."""
-    result: list[Moments] = []
-    batch: list[tuple[npt.NDArray[Any], Faces]] = []
-    total = 0
-    for vertices, triangles in meshes:
-        if batch and total + len(triangles) > MANY_TRIANGLES:
-            result += _batch_moments(batch)
-            batch, total = [], 0
-        batch.append((vertices, triangles))
-        total += len(triangles)
-    return result + _batch_moments(batch)
-
-
-def _batch_moments(meshes: list[tuple[npt.NDArray[Any], Faces]]) -> list[Moments]:
-    if len(meshes) == 1:
-        return [mesh_moments(*meshes[0])]
-    counts = np.array([len(triangles) for _, triangles in meshes], dtype=np.int64)
-    full = np.flatnonzero(counts)
-    result = [NOTHING] * len(meshes)
-    if len(full) == 0:
-        return result
-    counts = counts[full]
-    starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
-
-    def add(rows: Array) -> Array:
-        return np.add.reduceat(rows, starts, axis=0)
-
-    used = np.concatenate([meshes[i][0][meshes[i][1]] for i in full.tolist()]).astype(np.float64, copy=False)
-    origin = add(used.sum(axis=1)) / (3.0 * counts)[:, None]
-    used = used - np.repeat(origin, counts, axis=0)[:, None]
-    a, b, c = used[:, 0], used[:, 1], used[:, 2]
-    six_volumes = np.einsum("ij,ij->i", a, np.cross(b, c))
-    volume = add(six_volumes) / 6.0
-    sums = a + b + c
-    first = add(six_volumes[:, None] * sums) / 24.0
-    corners = np.stack((a, b, c, sums), axis=1)
-    second = add(np.einsum("n,nki,nkj->nij", six_volumes, corners, corners)) / 120.0
-    flat = (volume == 0.0) | ~np.isfinite(volume)
-    center = first / np.where(flat, 1.0, volume)[:, None]
-    second = second - volume[:, None, None] * (center[:, :, None] * center[:, None, :])
-    for row, i in enumerate(full.tolist()):
-        if flat[row]:
-            result[i] = Moments(0.0, origin[row], np.zeros((3, 3)))
-        else:
-            size = float(volume[row])
-            result[i] = Moments(abs(size), origin[row] + center[row], second[row] * math.copysign(1.0, size))
-    return result
-
-
-def _polyline_moments(geometry: Polyline) -> Moments:
-    """Extruded outlines: holes (loops after the first) subtract."""
-    area, first, second = 0.0, np.zeros(2), np.zeros((2, 2))
-    for number, loop in enumerate(geometry.loops):
-        a, m1, m2 = _outline_moments(loop)
-        sign = math.copysign(1.0, a) * (1.0 if number == 0 else -1.0)
-        area, first, second = area + sign * a, first + sign * m1, second + sign * m2
-    if area <= 0.0:
-        return NOTHING
-    height = geometry.height
-    middle = first / area
-    volume = area * height
-    full = np.zeros((3, 3))
-    full[:2, :2] = (second - area * np.outer(middle, middle)) * height
-    full[2, 2] = volume * height**2 / 12.0
-    return Moments(volume, vec3(float(middle[0]), float(middle[1]), height / 2.0), full)
-
-
-def _outline_moments(loop: npt.NDArray[Any]) -> tuple[float, Array, Array]:
-    """Signed area, first and second moments of a polygon about the origin."""
-    p = np.asarray(loop, dtype=np.float64)
-    n = np.roll(p, -1, axis=0)
-    cross = p[:, 0] * n[:, 1] - n[:, 0] * p[:, 1]
-    total = p + n
-    first = (cross[:, None] * total).sum(axis=0) / 6.0
-    weighted = cross[:, None]
-    second = ((weighted * p).T @ p + (weighted * n).T @ n + (weighted * total).T @ total) / 24.0
-    return float(cross.sum()) / 2.0, first, second
-
-
-def heightfield_solid(geometry: Heightfield) -> tuple[Array, Faces]:
-    """Closed triangle mesh of a heightfield standing on ``-base`` (or on its lowest point)."""
-    heights = np.asarray(geometry.heights, dtype=np.float64)
-    rows, columns = heights.shape
-    x = np.linspace(-geometry.size[0] / 2, geometry.size[0] / 2, columns)
-    y = np.linspace(-geometry.size[1] / 2, geometry.size[1] / 2, rows)
-    gx, gy = np.meshgrid(x, y)
-    floor = min(-geometry.base, float(heights.min()))
-    top = np.stack((gx, gy, heights), axis=-1).reshape(-1, 3)
-    bottom = np.stack((gx, gy, np.full_like(gx, floor)), axis=-1).reshape(-1, 3)
-    index = np.arange(rows * columns).reshape(rows, columns)
-    a, b, c, d = index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]
-    upper = np.stack((a, b, c, a, c, d), axis=-1).reshape(-1, 3)
-    rim = np.concatenate((index[0, :-1], index[:-1, -1], index[-1, :0:-1], index[:0:-1, 0]))
-    after = np.roll(rim, -1)
-    offset = rows * columns
-    sides = np.stack((rim, after + offset, after, rim, rim + offset, after + offset), axis=-1)
-    triangles = np.concatenate((upper, upper[:, ::-1] + offset, sides.reshape(-1, 3)))
-    return np.concatenate((top, bottom)), triangles.astype(np.int32)
+def find_thickness(shape: Shape) -> float:
+    """Thickness of a shell's wall [m]: its own, else (unless it is weighed by area) the contact margin."""
+    own = shape.settings.get("shell_thickness")
+    if own is not None and own >= 0.0:
+        return float(own)
+    return 0.0 if shape.settings.get("shell_density") == "area" else shape.margin or 0.0
 
 
 def shape_inertial(shape: Shape, density: float | None = None) -> Inertial:
     """Mass properties of one shape in its body's frame; the shape's own mass or density wins."""
-    moments = compute_moments(shape.geometry, shape.scale)
+    moments = measure_shape(shape)
     if shape.mass is not None and moments.volume > 0.0:
         rho = shape.mass / moments.volume
     elif shape.density is not None:

@@ -8,7 +8,7 @@ import pytest
 
 from simwright.model.asset import scaled
 from simwright.model.kinematics import forward_kinematics
-from simwright.model.mass import compute_moments
+from simwright.model.moments import compute_moments
 
 WEDGE = """v 1 1 1
 v 3 1 1

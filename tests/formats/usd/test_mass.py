@@ -211,3 +211,31 @@ def test_agrees_with_openusd(read):
     assert ours.mass == pytest.approx(mass, rel=1e-6)
     np.testing.assert_allclose(ours.com, com, atol=1e-6)
     np.testing.assert_allclose(sorted(np.linalg.eigvalsh(ours.inertia)), sorted(diagonal), rtol=1e-5)
+
+
+def newton_body(inertia: str, more: str = "") -> str:
+    text = body(f"float physics:mass = 6\n double[] newton:inertia = {inertia}\n {more}", cube())
+    return text.replace('"PhysicsMassAPI"', '"PhysicsMassAPI", "NewtonMassAPI"')
+
+
+def test_a_whole_inertia_comes_before_a_diagonal_one(read):
+    found = read(newton_body("[2, 3, 4, 0.1, 0.2, 0.3]", "float3 physics:diagonalInertia = (1, 1, 1)"))
+    expected = ((2, 0.1, 0.2), (0.1, 3, 0.3), (0.2, 0.3, 4))
+    np.testing.assert_allclose(inertial_of(found).inertia, expected)
+    assert found.kinds == set()
+
+
+@pytest.mark.parametrize(
+    "six", ["[1, 2, 3]", "[1, 2, nan, 0, 0, 0]", "[1, 1, -1, 0, 0, 0]", "[1, 1, 1, 5, 0, 0]"]
+)
+def test_an_impossible_whole_inertia_is_reported_and_left_out(read, six):
+    found = read(newton_body(six))
+    np.testing.assert_allclose(inertial_of(found).inertia, np.eye(3), atol=1e-12)
+    (diagnostic,) = found.reporter
+    assert (diagnostic.kind, diagnostic.where.prop) == ("usd-mass-invalid", "newton:inertia")
+
+
+def test_an_empty_whole_inertia_says_nothing(read):
+    found = read(newton_body("[]"))
+    np.testing.assert_allclose(inertial_of(found).inertia, np.eye(3), atol=1e-12)
+    assert found.kinds == set()

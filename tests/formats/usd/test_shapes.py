@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere, box_bounds
-from simwright.model.mass import compute_moments
+from simwright.model.moments import compute_moments
 
 SCALE = 'double3 xformOp:scale = {}\n uniform token[] xformOpOrder = ["xformOp:scale"]'
 

@@ -28,7 +28,7 @@ from simwright.model.geometry import (
     Polyline,
     Sphere,
 )
-from simwright.model.mass import heightfield_solid
+from simwright.model.moments import heightfield_solid
 
 _METHODS = {
     "convexdecomposition": "coacd",

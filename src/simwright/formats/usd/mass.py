@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mass, centre of mass and inertia of bodies (UsdPhysicsMassAPI), each resolved on its own.
 
-1. What is authored counts: mass, diagonal inertia (principal axes are the identity if unsaid), centre.
+1. What is authored counts: mass, ``newton:inertia`` or else diagonal inertia (principal axes are the identity if
+   unsaid), centre.
 2. A mass without inertia scales the inertia of the colliders.
 3. The rest follows from the colliders: their own mass and inertia, else their geometry.  Density is the
    collider's mass over its volume, its density, the body's, its material's, or 1000 kg/m^3.
@@ -53,7 +54,7 @@ def read_mass(source: Source, scan: Scan) -> None:
         authored = read_authored(source, scan.all[body.path])
         body.density = authored.density
         said.append(authored)
-        if authored.mass is None or authored.diagonal is None or authored.center is None:
+        if not authored.is_complete:
             sums.add(body, colliders.get(body.name, []))
     computed = sums.compute()
     for body, authored in zip(source.asset.bodies, said, strict=True):

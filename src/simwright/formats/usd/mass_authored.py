@@ -10,9 +10,9 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, quat_normalize
-from simwright.formats.usd.scan import MASS, Found
+from simwright.formats.usd.scan import MASS, RIGID_BODY, Found
 from simwright.formats.usd.source import ZERO, Source
-from simwright.model.inertia import Inertial
+from simwright.model.inertia import Inertial, matrix_from_six
 
 MASS_INVALID = declare(
     "usd-mass-invalid",
@@ -29,6 +29,7 @@ DENSITY_IGNORED = declare(
     doc="UsdPhysicsMassAPI: mass takes precedence over density.",
 )
 
+NEWTON_MASS = "NewtonMassAPI"
 _NO_TURN = (1.0, 0.0, 0.0, 0.0)
 Triple = tuple[float, ...]
 
@@ -37,7 +38,8 @@ Triple = tuple[float, ...]
 class Authored:
     """The effective values of a mass API, SI; None where nothing counts.  Principal axes default to none.
 
-    ``center`` is in the prim's own space: the prim's scale still has to go onto it.
+    ``center`` is in the prim's own space: the prim's scale still has to go onto it.  ``tensor`` is a whole
+    inertia (``newton:inertia``), which comes before diagonal and axes.
     """
 
     mass: float | None = None
@@ -45,6 +47,13 @@ class Authored:
     center: Triple | None = None
     diagonal: Triple | None = None
     axes: Triple | None = None
+    tensor: Array | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Is nothing left for the colliders to say?"""
+        turns = self.diagonal is not None or self.tensor is not None
+        return turns and self.mass is not None and self.center is not None
 
     def com(self, scale: Array) -> Array | None:
         """Centre of mass under a scale."""
@@ -52,6 +61,8 @@ class Authored:
 
     def inertia(self) -> Array | None:
         """3x3 inertia about the centre of mass."""
+        if self.tensor is not None:
+            return self.tensor
         if self.diagonal is None:
             return None
         if self.axes is None:
@@ -65,7 +76,7 @@ _NOTHING = Authored()
 
 def read_authored(source: Source, found: Found) -> Authored:
     """The values of a prim's mass API that count."""
-    if MASS not in found.apis:
+    if MASS not in found.apis and NEWTON_MASS not in found.apis:
         return _NOTHING
     known: Authored | None = source.masses.get(found.path)
     if known is None:
@@ -94,7 +105,30 @@ def _read_authored(source: Source, found: Found) -> Authored:
         tuple(value * units.length for value in center) if all(map(math.isfinite, center)) else None,
         tuple(value * units.inertia for value in moments) if any(moments) else None,
         tuple(quat_normalize(axes).tolist()) if any(axes) and axes != _NO_TURN else None,
+        _read_tensor(source, found) if NEWTON_MASS in found.apis and RIGID_BODY in found.apis else None,
     )
+
+
+def _read_tensor(source: Source, found: Found) -> Array | None:
+    """``newton:inertia``: xx, yy, zz, xy, xz, yz about the centre of mass; None if empty or impossible."""
+    said = source.get_authored(found, "newton:inertia")
+    if said is None or len(said) == 0:
+        return None
+    six = np.array(said, dtype=np.float64).reshape(-1)
+    if len(six) == 6 and np.all(np.isfinite(six)):
+        tensor = matrix_from_six(six)
+        moments = np.linalg.eigvalsh(tensor)
+        if moments[2] > 0.0 and moments[0] >= -1e-6 * moments[2]:
+            return tensor * source.units.inertia
+    where = source.where(found, "newton:inertia")
+    source.reporter.report(
+        MASS_INVALID,
+        where,
+        name="newton:inertia",
+        value=six.tolist(),
+        what="inertia (xx, yy, zz, xy, xz, yz)",
+    )
+    return None
 
 
 def _read_positive(source: Source, found: Found, name: str, what: str, unit: float) -> float | None:

@@ -19,11 +19,13 @@ from simwright.formats.usd.mass_authored import read_authored
 from simwright.formats.usd.meshes import load_solid
 from simwright.formats.usd.placement import decompose
 from simwright.formats.usd.scan import MASS, Scan
+from simwright.formats.usd.shells import measure_shell
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Body, Shape
 from simwright.model.geometry import Faces, Mesh
 from simwright.model.inertia import Inertial, rotate_inertia
-from simwright.model.mass import DEFAULT_DENSITY, MANY_TRIANGLES, Moments, compute_moments, meshes_moments
+from simwright.model.mass import DEFAULT_DENSITY
+from simwright.model.moments import MANY_TRIANGLES, Moments, compute_moments, meshes_moments
 
 COLLIDER_WITHOUT_VOLUME = declare(
     "usd-collider-without-volume",
@@ -139,6 +141,8 @@ class ColliderSums:
         return DEFAULT_DENSITY
 
     def _measure(self, shape: Shape) -> Moments:
+        if shape.settings.get("mass_model") == "shell":
+            return measure_shell(self._source, shape)
         plain = self._moments[id(shape.geometry), ()]
         if shape.scale is None:
             return plain

@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """``geometries.usdc``: every mesh once, scale and handedness baked in (REP-0158 1.1, 3.4).
 
-Meshes for contact are triangles without looks.  Shapes that share a geometry object share its prim.
+Meshes for contact are triangles without looks (see ``solids``).  Equal meshes at equal scale share a prim.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import TypeAlias
 
 import numpy as np
 
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope, make_identifier
 from simwright.formats.usd.writer.sheet import Sheet
+from simwright.formats.usd.writer.solids import make_hull, make_solid
 from simwright.model.asset import Shape, scaled
 from simwright.model.geometry import Faces, Geometry, Heightfield, Mesh, MeshData, Subset
-from simwright.model.mass import heightfield_solid
+from simwright.model.moments import heightfield_solid
 
 FILE = "geometries.usdc"
 ROOT = "/geometries"
 MESH = "mesh"
+Maker: TypeAlias = Callable[[MeshData, Array], MeshData | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,50 +42,76 @@ class Library:
     def __init__(self) -> None:
         self.sheet = Sheet(ROOT, "Meshes, points and faces only.")
         self.sheet.define(ROOT, "Scope")
+        self.is_used = False
         self._names = NameScope()
         self._known: dict[tuple[object, ...], Stored | None] = {}
+        self._contents: dict[bytes, Stored] = {}
         self._digests: dict[int, bytes | int] = {}
         self._kept: list[Geometry] = []  # their ids are keys, so they must live
 
-    @property
-    def is_used(self) -> bool:
-        """Is there any mesh?"""
-        return any(stored is not None for stored in self._known.values())
+    def store_visual(self, shape: Shape, *, double_sided: bool = False) -> Stored | None:
+        """The mesh of a shape for the eye; None if it has no faces."""
+        return self._keep(shape, "visual", make_visual, double_sided=double_sided)
 
-    def store(self, shape: Shape, *, solid: bool, double_sided: bool = False) -> Stored | None:
-        """The mesh of a shape, for contact or for the eye; None if it has no faces."""
+    def store_solid(self, shape: Shape) -> Stored | None:
+        """The triangles of a shape for contact; None if it has no faces.
+
+        A visual that is nothing but the same triangles serves as well.
+        """
         geometry, scale = shape.geometry, scaled(shape)
-        if isinstance(geometry, Mesh) and solid and _is_plain(geometry.data) and not np.any(scale < 0.0):
-            solid = self._has(geometry, scale, False, double_sided) is None
-        key = (self.identify(geometry), tuple(scale.tolist()), solid, double_sided)
-        if key not in self._known:
-            self._known[key] = self._write(shape, scale, solid, double_sided)
-        return self._known[key]
+        if isinstance(geometry, Mesh) and _is_plain(geometry.data) and not np.any(scale < 0.0):
+            known = self._known.get(self._key(shape, "visual", False))
+            if known is not None:
+                return known
+        return self._keep(shape, "solid", make_solid)
 
-    def _has(self, geometry: Geometry, scale: Array, solid: bool, double_sided: bool) -> Stored | None:
-        return self._known.get((self.identify(geometry), tuple(scale.tolist()), solid, double_sided))
+    def store_hull(self, shape: Shape) -> Stored | None:
+        """The convex hull of a shape; None if it has no volume."""
+        return self._keep(shape, "hull", make_hull)
+
+    def store_data(self, word: str, data: MeshData, *, double_sided: bool = False) -> Stored:
+        """A mesh that was made already."""
+        path = f"{ROOT}/{self._names.claim(make_identifier(word))}"
+        self.sheet.define(path)
+        _write_mesh(self.sheet, f"{path}/{MESH}", data, double_sided)
+        self.is_used = True
+        return Stored(path, data)
+
+    def store_small(self, word: str, data: MeshData) -> Stored:
+        """A hull or the like: equal ones are one, wherever they came from."""
+        content = digest_mesh(data)
+        if content not in self._contents:
+            self._contents[content] = self.store_data(word, data)
+        return self._contents[content]
 
     def identify(self, geometry: Geometry) -> bytes | int:
         """The same for geometry of the same content, also where it was loaded twice."""
         if id(geometry) not in self._digests:
             self._kept.append(geometry)
-            known = _digest(geometry.data) if isinstance(geometry, Mesh) else id(geometry)
+            known = digest_mesh(geometry.data) if isinstance(geometry, Mesh) else id(geometry)
             self._digests[id(geometry)] = known
         return self._digests[id(geometry)]
 
-    def _write(self, shape: Shape, scale: Array, solid: bool, double_sided: bool) -> Stored | None:
-        data = _read_data(shape.geometry)
-        data = make_solid(data, scale) if solid else make_visual(data, scale)
-        if len(data.vertices) == 0 or data.face_count == 0:
-            return None
-        word = make_identifier(_choose_word(shape))
-        path = f"{ROOT}/{self._names.claim(f'{word}_solid' if solid else word)}"
-        self.sheet.define(path)
-        _write_mesh(self.sheet, f"{path}/{MESH}", data, double_sided)
-        return Stored(path, data)
+    def _key(self, shape: Shape, role: str, double_sided: bool) -> tuple[object, ...]:
+        return self.identify(shape.geometry), tuple(scaled(shape).tolist()), role, double_sided
+
+    def _keep(self, shape: Shape, role: str, make: Maker, *, double_sided: bool = False) -> Stored | None:
+        key = self._key(shape, role, double_sided)
+        if key not in self._known:
+            data = make(read_data(shape.geometry), scaled(shape))
+            self._known[key] = None
+            if data is not None and len(data.vertices) and data.face_count:
+                word = choose_word(shape)
+                self._known[key] = (
+                    self.store_small(f"{word}_hull", data)
+                    if role == "hull"
+                    else self.store_data(word if role == "visual" else f"{word}_{role}", data, double_sided=double_sided)
+                )
+        return self._known[key]
 
 
-def _digest(data: MeshData) -> bytes:
+def digest_mesh(data: MeshData) -> bytes:
+    """A digest of all arrays."""
     digest = hashlib.blake2b(digest_size=16)
     for array in (data.vertices, data.indices, data.counts, data.normals, data.uvs, data.colors):
         digest.update(b"|" if array is None else np.ascontiguousarray(array).tobytes())
@@ -101,28 +131,20 @@ def _is_plain(data: MeshData) -> bool:
     return data.counts is None and not data.left_handed
 
 
-def _choose_word(shape: Shape) -> str:
+def choose_word(shape: Shape) -> str:
+    """What a mesh is called: as its file, else as its shape."""
     if isinstance(shape.geometry, Mesh) and shape.geometry.file:
         return PurePath(shape.geometry.file).stem
     return shape.name
 
 
-def _read_data(geometry: Geometry) -> MeshData:
+def read_data(geometry: Geometry) -> MeshData:
+    """The arrays of a geometry that is written as a mesh."""
     if isinstance(geometry, Heightfield):
         vertices, triangles = heightfield_solid(geometry)
         return MeshData(vertices, np.asarray(triangles, dtype=np.int32).reshape(-1))
     assert isinstance(geometry, Mesh)
     return geometry.data
-
-
-def make_solid(data: MeshData, scale: Array) -> MeshData:
-    """Right-handed triangles at a scale, without looks and without faces that have no area."""
-    triangles = data.triangles()
-    if np.prod(scale) < 0.0:
-        triangles = triangles[:, ::-1]
-    a, b, c = triangles.T
-    kept = triangles[(a != b) & (b != c) & (c != a)]
-    return MeshData(data.vertices * scale, np.ascontiguousarray(kept, dtype=np.int32).reshape(-1))
 
 
 def make_visual(data: MeshData, scale: Array) -> MeshData:
@@ -187,6 +209,8 @@ def _write_mesh(sheet: Sheet, path: str, data: MeshData, double_sided: bool) -> 
             per_vertex = len(values) == len(points)
             spec = sheet.layer.GetAttributeAtPath(f"{path}.{name}")
             spec.SetInfo("interpolation", "vertex" if per_vertex else "faceVarying")
+    if data.subsets:
+        sheet.set(path, "subsetFamily:materialBind:familyType", "token", "nonOverlapping", uniform=True)
     for name, subset in name_subsets(data):
         below = f"{path}/{name}"
         sheet.define(below, "GeomSubset")
