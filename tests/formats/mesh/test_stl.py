@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from simwright.core.errors import InputError, ParseError
-from simwright.formats.mesh import load_mesh
+from simwright.formats.mesh import load_mesh, stl
 from simwright.formats.mesh.stl import merge_vertices, read_stl
 
 TETRAHEDRON = np.array(
@@ -102,3 +102,16 @@ def test_merging_keeps_every_corner_and_only_distinct_vertices(corners: np.ndarr
     assert np.array_equal(vertices[indices], corners)
     assert len(np.unique(vertices + 0.0, axis=0)) == len(vertices)
     assert indices[0] == 0
+
+
+def test_rows_that_share_a_hash_stay_apart(monkeypatch) -> None:
+    corners = np.random.default_rng(3).integers(-2, 2, (500, 3)).astype(np.float32)
+    expected = stl.merge_vertices(corners)
+    assert len(np.unique(corners, axis=0)) == len(expected[0])
+    assert np.array_equal(expected[0][expected[1]], corners)
+    first = np.unique(expected[1], return_index=True)[1]
+    assert np.all(np.diff(first) > 0)
+    monkeypatch.setattr(stl, "_hash_rows", lambda rows: np.zeros(len(rows), dtype=np.uint64))
+    again = stl.merge_vertices(corners)
+    assert np.array_equal(again[0], expected[0])
+    assert np.array_equal(again[1], expected[1])

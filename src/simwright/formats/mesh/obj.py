@@ -10,21 +10,23 @@ left out.  MTL colours are taken as written; its illumination models become meta
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from simwright.core.diag import Where
 from simwright.core.errors import InputError, ParseError
 from simwright.core.files import MIB, read_bytes, resolve_inside
 from simwright.core.math3d import Array
-from simwright.model.geometry import Faces, MeshData, Subset
+from simwright.formats.mesh.obj_columns import Columns, Numbers, read_columns
+from simwright.model.geometry import MeshData, Subset
 from simwright.model.material import RenderMaterial, Rgb, Texture
 
 _MAX_MTL_BYTES = 16 * MIB
+_MTLLIB = re.compile(rb"^[ \t]*mtllib[ \t].*", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -38,12 +40,16 @@ class _Lines:
     corners: list[tuple[int, int, int]] = field(default_factory=list)
     materials: list[int] = field(default_factory=list)
     names: dict[str, int] = field(default_factory=lambda: {"": 0})
-    libraries: list[str] = field(default_factory=list)
     material: int = 0
 
 
 def read_obj(content: bytes, file: Path) -> MeshData:
     """The mesh in the bytes of an OBJ file; ``file`` is named in errors."""
+    return _assemble(read_columns(content) or _read_lines(content, file))
+
+
+def _read_lines(content: bytes, file: Path) -> Columns:
+    """Statement by statement: slower, but it takes every form and knows the line of an error."""
     lines = _Lines()
     for number, words in _statements(content):
         try:
@@ -52,7 +58,18 @@ def read_obj(content: bytes, file: Path) -> MeshData:
             raise ParseError(
                 f"bad OBJ statement {' '.join(words)[:80]!r}: {error}", where=Where(str(file), number)
             ) from None
-    return _assemble(lines, file)
+    if not lines.counts:
+        raise ParseError("the OBJ file has no faces", hint="is it complete?", where=Where(str(file)))
+    width = 6 if all(len(point) == 6 for point in lines.points) else 3
+    return Columns(
+        np.array([point[:width] for point in lines.points], dtype=np.float64).reshape(-1, width),
+        np.array(lines.texcoords, dtype=np.float64).reshape(-1, 2),
+        np.array(lines.normals, dtype=np.float64).reshape(-1, 3),
+        np.array(lines.counts, dtype=np.int64),
+        np.array(lines.corners, dtype=np.int64).reshape(-1, 3),
+        np.array(lines.materials, dtype=np.int64),
+        lines.names,
+    )
 
 
 def _statements(content: bytes) -> Iterator[tuple[int, list[str]]]:
@@ -81,8 +98,6 @@ def _take(lines: _Lines, words: list[str]) -> None:
         case "usemtl":
             name = " ".join(words[1:])
             lines.material = lines.names.setdefault(name, len(lines.names))
-        case "mtllib":
-            lines.libraries.append(" ".join(words[1:]))
 
 
 def _take_face(lines: _Lines, words: list[str]) -> None:
@@ -108,48 +123,41 @@ def _index(word: str, size: int) -> int:
     return index
 
 
-def _assemble(lines: _Lines, file: Path) -> MeshData:
-    if not lines.counts:
-        raise ParseError("the OBJ file has no faces", hint="is it complete?", where=Where(str(file)))
-    corners = np.array(lines.corners, dtype=np.int32).reshape(-1, 3)
-    counts: Faces = np.array(lines.counts, dtype=np.int32)
-    vertices = np.array([point[:3] for point in lines.points], dtype=np.float64)
-    colored = all(len(point) == 6 for point in lines.points)
-    colors = np.array([point[3:] for point in lines.points], dtype=np.float64) if colored else None
+def _assemble(columns: Columns) -> MeshData:
+    corners, points = columns.corners, columns.points
     return MeshData(
-        vertices,
-        np.ascontiguousarray(corners[:, 0]),
-        None if np.all(counts == 3) else counts,
-        normals=_per_corner(lines.normals, corners[:, 2], 3, partial=False),
-        uvs=_per_corner(lines.texcoords, corners[:, 1], 2, partial=True),
-        colors=colors,
-        subsets=_subsets(lines),
+        np.ascontiguousarray(points[:, :3]),
+        corners[:, 0].astype(np.int32),
+        None if np.all(columns.counts == 3) else columns.counts.astype(np.int32),
+        normals=_per_corner(columns.normals, corners[:, 2], partial=False),
+        uvs=_per_corner(columns.texcoords[:, :2], corners[:, 1], partial=True),
+        colors=np.ascontiguousarray(points[:, 3:6]) if points.shape[1] >= 6 else None,
+        subsets=_subsets(columns),
     )
 
 
-def _per_corner(
-    rows: list[list[float]], index: npt.NDArray[np.int32], width: int, *, partial: bool
-) -> Array | None:
+def _per_corner(rows: Array, index: Numbers, *, partial: bool) -> Array | None:
     """One row per corner; None if no corner (or, unless ``partial``, not every corner) has one."""
     named = index >= 0
-    if not named.any() or (not partial and not named.all()):
+    if named.all():
+        return np.asarray(rows[index])
+    if not partial or not named.any():
         return None
-    table = np.array([*rows, [0.0] * width], dtype=np.float64)
+    table = np.concatenate((rows, np.zeros((1, rows.shape[1]))))
     return np.asarray(table[np.where(named, index, len(rows))])
 
 
-def _subsets(lines: _Lines) -> tuple[Subset, ...]:
-    used = np.array(lines.materials, dtype=np.int32)
-    return tuple(
-        Subset(name, np.flatnonzero(used == number).astype(np.int32), name)
-        for name, number in lines.names.items()
-        if name and np.any(used == number)
-    )
+def _subsets(columns: Columns) -> tuple[Subset, ...]:
+    used = columns.materials
+    found = ((name, np.flatnonzero(used == number)) for name, number in columns.names.items() if name)
+    return tuple(Subset(name, faces.astype(np.int32), name) for name, faces in found if len(faces))
 
 
 def read_obj_materials(content: bytes, file: Path) -> list[RenderMaterial]:
     """Materials of the libraries an OBJ file names; a library that is absent has none."""
     materials: list[RenderMaterial] = []
+    if b"\\" not in content:
+        content = b"\n".join(_MTLLIB.findall(content))
     for _, words in _statements(content):
         if words[0] != "mtllib":
             continue

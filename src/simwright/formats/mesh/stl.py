@@ -20,6 +20,7 @@ from simwright.model.geometry import MeshData
 
 _HEADER = 84
 _FACET = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("flags", "<u2")])
+_FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 _VERTEX = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
 
 
@@ -84,8 +85,44 @@ def _read_ascii(content: bytes, file: Path) -> npt.NDArray[Any]:
 
 
 def merge_vertices(corners: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Distinct rows of a float32 ``(n, 3)`` array in order of appearance, and the row of each corner."""
+    """Distinct rows of a float32 ``(n, 3)`` array in order of appearance, and the row of each corner.
+
+    Rows are brought together by one sort of 64-bit words: a hash of the row, then its number.  Should two different
+    rows share a hash, they are compared in full instead.
+    """
     positive = np.ascontiguousarray(corners + np.float32(0.0))  # -0.0 becomes 0.0
+    count = len(positive)
+    bits = np.uint64(max(count - 1, 1).bit_length())
+    low = np.uint64((1 << int(bits)) - 1)
+    words = _hash_rows(positive) & ~low
+    words |= np.arange(count, dtype=np.uint64)
+    words.sort()
+    order = (words & low).astype(np.int64)
+    words >>= bits
+    is_new = np.ones(count, dtype=bool)
+    np.not_equal(words[1:], words[:-1], out=is_new[1:])
+    first = order[is_new]
+    is_first = np.zeros(count, dtype=bool)
+    is_first[first] = True
+    rank = np.cumsum(is_first, dtype=np.int32)[first] - np.int32(1)
+    inverse = np.empty(count, dtype=np.int32)
+    inverse[order] = rank[np.cumsum(is_new, dtype=np.int32) - 1]
+    vertices = positive[is_first]
+    return (vertices, inverse) if np.array_equal(vertices[inverse], positive) else _compare_rows(positive)
+
+
+def _hash_rows(rows: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    bits = rows.view(np.uint32)
+    mixed = np.zeros(len(rows), dtype=np.uint64)
+    for column, factor in enumerate(_FACTORS):
+        mixed ^= bits[:, column]
+        mixed *= np.uint64(factor)
+        mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def _compare_rows(positive: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+    """The same by sorting whole rows."""
     bits = positive.view(np.uint32).astype(np.uint64)
     _, pair = np.unique((bits[:, 0] << np.uint64(32)) | bits[:, 1], return_inverse=True)
     key = (pair.astype(np.uint64) << np.uint64(32)) | bits[:, 2]
