@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from simwright.core.errors import ParseError
 from simwright.model.asset import scaled
 from simwright.model.kinematics import forward_kinematics
 from simwright.model.moments import compute_moments
@@ -23,6 +24,8 @@ f 1/1 2/2 4/4
 f 2/2 3/3 4/4
 f 1/1 4/4 3/3
 """
+INERTIAL = '<inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/>'
+GEOM = '<geom type="mesh" mesh="m" pos=".1 .2 .3" euler="10 20 30"/>'
 FILE_VERTICES = {(1, 1, 1), (3, 1, 1), (1, 2, 1), (1, 1, 1.5)}
 
 
@@ -79,12 +82,65 @@ def test_texture_coordinates_are_those_of_the_file(read_text):
         assert np.allclose(uv, at[tuple(np.round(data.vertices[corner], 5))], atol=1e-6)
 
 
-def test_normals_are_unit_and_per_corner(read_text):
-    (shape,) = read_text(model('file="wedge.obj" scale="1 2 3"'), wedge__obj=WEDGE).shapes
+def test_normals_are_those_of_the_file(read_text):
+    (shape,) = read_text(model('file="wedge.obj"'), wedge__obj=WEDGE).shapes
+    assert shape.geometry.data.normals is None
+    text = WEDGE.replace("f 1/1 3/3 2/2", "vn 0 0 -1\nf 1/1/1 3/3/1 2/2/1").split("\nf 1/1 2/2")[0] + "\n"
+    (shape,) = read_text(model('file="flat.obj"', INERTIAL + GEOM), flat__obj=text).shapes
+    assert shape.geometry.data.normals.tolist() == [[0, 0, -1]] * 3
+
+
+def test_normals_of_vertices_in_the_text_are_unit_and_per_corner(read_text):
+    (shape,) = read_text(model('vertex="0 0 0 1 0 0 0 1 0 0 0 1" scale="1 2 3"')).shapes
     data = shape.geometry.data
-    assert data.normals is not None
     assert len(data.normals) == len(data.indices)
     assert np.allclose(np.linalg.norm(data.normals, axis=1), 1.0, atol=1e-6)
+
+
+def test_materials_in_the_mesh_file_do_not_count(read_text):
+    text = "usemtl red\n" + WEDGE
+    (shape,) = read_text(model('file="wedge.obj"'), wedge__obj=text).shapes
+    assert shape.geometry.data.subsets == ()
+
+
+@pytest.mark.parametrize("scale", ["1 1 1", "1 -2 3", "1e-6 1e-6 1e-6"])
+def test_a_mesh_that_weighs_nothing_is_not_compiled(scale, read_text, tmp_path):
+    asset = read_text(model(f'file="wedge.obj" scale="{scale}"', INERTIAL + GEOM), wedge__obj=WEDGE)
+    (shape,) = asset.shapes
+    assert not shape.geometry.is_loaded
+    assert np.allclose(shape.pose.p, (0.1, 0.2, 0.3), atol=1e-9)
+    assert scaled(shape).tolist() == [float(word) for word in scale.split()]
+    assert asset.bodies[0].inertial.mass == 2.0
+    if scale != "1e-6 1e-6 1e-6":  # too small for MuJoCo itself
+        assert np.allclose(world_points(shape, asset), mujoco_points(tmp_path / "model.xml"), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("geoms", "expected"),
+    [
+        ('<geom type="mesh" mesh="m" density="600"/>', 100.0),
+        ('<geom type="mesh" mesh="m" mass="3"/>', 3.0),
+        ('<geom type="mesh" mesh="m" density="0"/><geom size="1" mass="5"/>', 5.0),
+        ('<geom type="mesh" mesh="m" mass="0"/><geom size="1" mass="5"/>', 5.0),
+    ],
+)
+def test_mass_that_follows_from_a_mesh(geoms, expected, read_text):
+    asset = read_text(model('file="wedge.obj"', geoms), wedge__obj=WEDGE)
+    assert asset.bodies[0].inertial.mass == pytest.approx(expected, rel=1e-5)
+
+
+def test_inertia_from_geoms_overrules_the_inertial(read_text):
+    text = model('file="wedge.obj"', INERTIAL + '<geom type="mesh" mesh="m" density="600"/>')
+    text = text.replace("<asset>", '<compiler inertiafromgeom="true"/><asset>')
+    asset = read_text(text, wedge__obj=WEDGE)
+    assert asset.bodies[0].inertial.mass == pytest.approx(100.0, rel=1e-5)
+
+
+def test_a_broken_mesh_is_an_error_when_it_is_looked_at(read_text):
+    (shape,) = read_text(model('file="m.stl"', INERTIAL + GEOM), m__stl="not a mesh").shapes
+    with pytest.raises(ParseError) as caught:
+        assert shape.geometry.data
+    assert caught.value.where.file.endswith("m.stl")
 
 
 def test_geoms_of_one_asset_share_the_geometry(read_text):

@@ -17,7 +17,9 @@ from typing import Any
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
+from simwright.core.math3d import Array
 from simwright.formats.mjcf.places import Entry, Source
+from simwright.formats.mjcf.stand_ins import put_stand_ins
 
 MUJOCO_WARNING = declare(
     "mjcf-mujoco-warning",
@@ -43,20 +45,24 @@ _NUMBERS = re.compile(r"[\s\d.eE+-]*\Z")
 _LOCK = threading.Lock()
 
 
-def compile_model(path: Path, source: Source, reporter: Reporter) -> tuple[Any, Any, Any]:
-    """``(mujoco, specification, model)`` of a main file; what MuJoCo refuses is a ParseError."""
+def compile_model(path: Path, source: Source, reporter: Reporter) -> tuple[Any, Any, Any, dict[str, Array]]:
+    """``(mujoco, specification, model, scales)`` of a main file; what MuJoCo refuses is a ParseError.
+
+    ``scales`` are those of meshes that were not loaded, by name.
+    """
     import mujoco
 
     refusals = (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)
     with _quiet(mujoco) as texts:
         try:
             spec = mujoco.MjSpec.from_file(str(path))
+            scales = put_stand_ins(mujoco, spec, source)
             model = spec.compile()
         except refusals as error:
             raise _translate(str(error), source) from None
     for text in dict.fromkeys(texts):
         reporter.report(MUJOCO_WARNING, _locate(text, source), text=text.strip().splitlines()[0])
-    return mujoco, spec, model
+    return mujoco, spec, model, scales
 
 
 @contextlib.contextmanager

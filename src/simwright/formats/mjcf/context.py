@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Level, Reporter, Where, declare
-from simwright.core.math3d import Pose
+from simwright.core.math3d import Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.places import Source
 from simwright.model.asset import Asset
@@ -75,7 +75,10 @@ _ON_BODIES = {"joint": "jnt", "geom": "geom", "site": "site", "camera": "cam", "
 
 @dataclass(slots=True)
 class Context:
-    """One reading: MuJoCo, its specification and compiled model, the text, and the asset being built."""
+    """One reading: MuJoCo, its specification and compiled model, the text, and the asset being built.
+
+    ``mesh_scales`` are those of meshes that MuJoCo did not load.
+    """
 
     mujoco: Any
     spec: Any
@@ -86,6 +89,7 @@ class Context:
     names: dict[str, list[str]] = field(default_factory=dict)
     specs: dict[str, dict[int, Any]] = field(default_factory=dict)
     places: dict[tuple[str, int], Where] = field(default_factory=dict)
+    mesh_scales: dict[str, Array] = field(default_factory=dict)
 
     def count(self, family: str) -> int:
         """Number of compiled elements."""

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Meshes and height fields, one geometry object per asset, shared by all geoms that use it.
 
-MuJoCo moves a mesh to its centre of mass and turns it to its principal axes (``mesh_pos``,
-``mesh_quat``); here that is undone, so vertices are in the coordinates of the file and the shape's pose
-is the one that was written.  The mesh's ``scale`` is taken out again and goes to the shape, so that a
-mesh with a file is what the file says.  With ``refpos``, ``refquat`` or no file, vertices keep the scale
-and the geometry names no file.  Texture coordinates: MuJoCo counts v downwards, the model upwards.
+A mesh with an STL or OBJ file is what the file says, read when it is first looked at; its ``scale`` goes to the
+shape.  Other meshes (vertices in the text, MuJoCo's own files, ``refpos``, ``refquat``) are taken as MuJoCo compiled
+them and name no file.  MuJoCo moves a mesh to its centre of mass and turns it to its principal axes (``mesh_pos``,
+``mesh_quat``); here that is undone, so the shape's pose is the one that was written.  Texture coordinates: MuJoCo
+counts v downwards, the model upwards.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from simwright.core.math3d import Array, Pose, quat_rotate
+from simwright.formats.mesh import load_mesh
 from simwright.formats.mjcf.context import Context, pose_of
+from simwright.formats.mjcf.stand_ins import is_of_file
 from simwright.model.geometry import Heightfield, Mesh, MeshData
 
 
@@ -34,15 +38,20 @@ def read_mesh(context: Context, index: int) -> PlacedMesh:
     model = context.model
     moved = pose_of(model.mesh_pos[index], model.mesh_quat[index])
     name = context.name("mesh", index)
-    file = context.source.files.get(("mesh", name))
+    source = f"{context.source.file}#{name}"
     spec = context.spec_of("mesh", index)
-    scale = np.array(model.mesh_scale[index], dtype=np.float64)
-    if file is None or spec is None or not _is_plain(spec) or not np.all(scale):
-        data = _read_data(model, index, moved, np.ones(3))
-        return PlacedMesh(Mesh(data, source=f"{context.source.file}#{name}"), None, moved)
-    data = _read_data(model, index, moved, scale)
-    mesh = Mesh(data, source=f"{context.source.file}#{name}", file=str(file))
-    return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
+    file = context.source.files.get(("mesh", name))
+    if name in context.mesh_scales or (spec is not None and is_of_file(spec, name, context.source)):
+        assert file is not None
+        scale = context.mesh_scales.get(name, np.array(model.mesh_scale[index], dtype=np.float64))
+        mesh = Mesh(load=partial(_load_file, file), source=source, file=str(file))
+        return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
+    return PlacedMesh(Mesh(_read_data(model, index, moved), source=source), None, moved)
+
+
+def _load_file(file: Path) -> MeshData:
+    """The mesh of a file; MuJoCo knows no materials and colours in it."""
+    return replace(load_mesh(file), subsets=(), colors=None)
 
 
 def read_heightfield(context: Context, index: int) -> Heightfield:
@@ -57,25 +66,18 @@ def read_heightfield(context: Context, index: int) -> Heightfield:
     return Heightfield(heights.reshape(rows, columns), size, base, source=str(file or ""))
 
 
-def _is_plain(spec: Any) -> bool:
-    still = np.array_equal(np.asarray(spec.refpos), (0.0, 0.0, 0.0))
-    return still and np.array_equal(np.asarray(spec.refquat), (1.0, 0.0, 0.0, 0.0))
-
-
-def _read_data(model: Any, index: int, moved: Pose, scale: Array) -> MeshData:
-    vertices = moved.apply(_rows(model, "vert", index).astype(np.float64)) / scale
+def _read_data(model: Any, index: int, moved: Pose) -> MeshData:
+    vertices = moved.apply(_rows(model, "vert", index).astype(np.float64))
     first, count = int(model.mesh_faceadr[index]), int(model.mesh_facenum[index])
     faces = np.array(model.mesh_face[first : first + count], dtype=np.int32)
     normals = _rows(model, "normal", index).astype(np.float64)
     corner_normals = np.array(model.mesh_facenormal[first : first + count])
     uvs = _rows(model, "texcoord", index).astype(np.float64)
     corner_uvs = np.array(model.mesh_facetexcoord[first : first + count])
-    if np.prod(scale) < 0:
-        faces, corner_normals, corner_uvs = faces[:, ::-1], corner_normals[:, ::-1], corner_uvs[:, ::-1]
     return MeshData(
         vertices,
-        np.ascontiguousarray(faces).reshape(-1),
-        normals=_turn(normals, moved, scale)[corner_normals.reshape(-1)] if len(normals) else None,
+        faces.reshape(-1),
+        normals=quat_rotate(moved.q, normals)[corner_normals.reshape(-1)] if len(normals) else None,
         uvs=(uvs * (1.0, -1.0) + (0.0, 1.0))[corner_uvs.reshape(-1)] if len(uvs) else None,
     )
 
@@ -88,11 +90,3 @@ def _rows(model: Any, what: str, index: int) -> Array:
         getattr(model, f"mesh_{what}")[start : start + count] if count else np.zeros((0, 3))
     )
     return rows
-
-
-def _turn(normals: Array, moved: Pose, scale: Array) -> Array:
-    turned = quat_rotate(moved.q, normals) * scale
-    length = np.linalg.norm(turned, axis=1, keepdims=True)
-    length[length == 0.0] = 1.0
-    turned /= length
-    return turned

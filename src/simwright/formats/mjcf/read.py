@@ -42,11 +42,11 @@ from simwright.model.kinematics import place_bodies
 def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:  # noqa: ARG001 - every reader's form
     """Read an MJCF file."""
     source = read_source(path, reporter)
-    mujoco, spec, model = compile_model(path, source, reporter)
+    mujoco, spec, model, scales = compile_model(path, source, reporter)
     asset = Asset(name=str(spec.modelname or path.stem))
     asset.provenance.version = str(mujoco.__version__)
     asset.provenance.identifier = str(spec.modelname or "")
-    context = Context(mujoco, spec, model, source, reporter, asset)
+    context = Context(mujoco, spec, model, source, reporter, asset, mesh_scales=scales)
     claim_names(context)
 
     read_options(context)
