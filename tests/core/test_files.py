@@ -10,7 +10,14 @@ import sys
 import pytest
 
 from simwright.core.errors import InputError, LimitError, NotFoundError, OutputError, UnsafePathError
-from simwright.core.files import check_readable, read_bytes, resolve_inside, write_atomic, write_folder
+from simwright.core.files import (
+    check_readable,
+    read_bytes,
+    resolve_inside,
+    write_atomic,
+    write_folder,
+    write_staged,
+)
 
 
 def test_missing_file_suggests_a_sibling(tmp_path):
@@ -91,6 +98,27 @@ def test_folder_appears_whole_or_not_at_all(tmp_path):
         (staging / "c").write_text("3")
     assert os.listdir(target) == ["c"]
     assert os.listdir(tmp_path) == ["asset"]
+
+
+def test_a_link_to_a_folder_stays_a_link(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with write_folder(tmp_path / "link") as staging:
+        write_staged(staging, {"sub/a": b"1"})
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real/sub/a").read_bytes() == b"1"
+    assert sorted(os.listdir(tmp_path)) == ["link", "real"]
+
+
+def test_a_place_that_cannot_be_written_is_an_output_error(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OutputError), write_folder(tmp_path / "file" / "asset"):
+        pass
+    with pytest.raises(OutputError), write_folder(tmp_path / "asset") as staging:
+        write_staged(staging, {"a": b"1", "a/b": b"2"})
+    with pytest.raises(UnsafePathError), write_folder(tmp_path / "asset") as staging:
+        write_staged(staging, {"../../out": b"1"})
+    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_core_needs_only_the_standard_library_and_numpy():

@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from simwright.core.diag import Where
 from simwright.core.errors import InputError, LimitError, NotFoundError, OutputError, UnsafePathError
+from simwright.core.swap import replace_folder
 
 MIB = 1 << 20
 MAX_TEXT_BYTES = 64 * MIB
@@ -30,10 +32,10 @@ def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEX
         os.fsencode(file)
         if "\0" in str(path):
             raise NotFoundError("the path has a NUL character", where=where)
-        if file.is_dir():
+        status = file.stat()
+        if stat.S_ISDIR(status.st_mode):
             raise InputError("is a folder, not a file", hint="name a file inside it", where=where)
-        size = file.stat().st_size
-        if not file.is_file():
+        if not stat.S_ISREG(status.st_mode):
             raise InputError("is not a regular file", where=where)
     except FileNotFoundError:
         raise NotFoundError("no such file", hint=_suggest_sibling(file), where=where) from None
@@ -41,6 +43,7 @@ def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEX
         raise NotFoundError("the path is not valid text", where=Where(ascii(str(path)))) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=where) from None
+    size = status.st_size
     if size == 0:
         raise InputError("the file is empty", where=where)
     if max_bytes is not None and size > max_bytes:
@@ -96,22 +99,34 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
 
 @contextlib.contextmanager
 def write_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A staging folder that replaces ``path`` when the block ends, and vanishes when it fails."""
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    """A staging folder that replaces ``path`` when the block ends, and vanishes when it fails.
+
+    A process that is killed leaves the old folder or the new one, never a part (:mod:`simwright.core.swap`).
+    """
+    target = Path(path).resolve()
+    staging = None
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
         yield staging
         staging.chmod(0o777 & ~_umask())
-        if target.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-            target.replace(old / target.name)
-            staging.replace(target)
-            shutil.rmtree(old, ignore_errors=True)
-        else:
-            staging.replace(target)
+        replace_folder(staging, target)
+    except OSError as error:
+        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(path))) from None
     finally:
-        shutil.rmtree(staging, ignore_errors=True)
+        if staging is not None:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def write_staged(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write ``{relative path: content}`` into a staging folder, which nobody reads yet."""
+    for name, content in files.items():
+        target = resolve_inside(folder, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
 
 
 def _mode_for(target: Path) -> int:
