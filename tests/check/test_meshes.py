@@ -7,7 +7,7 @@ import pytest
 
 from simwright.check.facts.crossings import find_self_intersections
 from simwright.check.facts.meshes import MeshBook, make_facts
-from simwright.check.facts.topology import count_edges, weld_near, weld_points
+from simwright.check.facts.topology import EdgeTable, count_edges, weld_near, weld_points
 
 CORNERS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)], np.float32)
 QUADS = np.array(
@@ -39,7 +39,7 @@ def test_quads_are_closed_but_not_triangles():
     facts = cube(QUADS)
     assert facts.topology.is_closed
     assert not facts.is_triangulated
-    assert len(facts.triangles) == 12
+    assert len(facts.faces.triangles) == facts.triangle_count == 12
 
 
 def test_split_corners_are_welded_by_position():
@@ -62,9 +62,9 @@ def test_near_points_are_one_and_others_are_not():
 def test_equal_meshes_share_their_facts():
     book = MeshBook()
     counts, indices = np.full(12, 3), TRIANGLES.reshape(-1)
-    first, second = (book.facts(CORNERS.copy(), counts, indices.copy()) for _ in range(2))
+    first, second = (book.facts(CORNERS.copy(), lambda: (counts, indices.copy())) for _ in range(2))
     assert first is second
-    moved = book.facts(CORNERS + np.float32(1), counts, indices)
+    moved = book.facts(CORNERS + np.float32(1), lambda: (counts, indices))
     assert moved is not first
     assert moved.form is first.form
 
@@ -157,3 +157,40 @@ def test_large_indices_do_not_overflow():
     triangles = np.array([(49_997, 49_998, 49_999), (49_999, 49_998, 49_997)], np.int32)
     assert count_edges(np.array([3, 3]), triangles.reshape(-1)).is_closed
     assert len(points) > triangles.max()
+
+
+@pytest.mark.parametrize("spoil", ["nothing", "hole", "flip", "double", "degenerate", "fin"])
+def test_the_table_of_edges_says_what_the_sort_says(spoil: str) -> None:
+    table = EdgeTable()
+    large = np.arange(30, dtype=np.int32).reshape(-1, 3)  # leaves its numbers behind in the table
+    table.are_paired(large.reshape(-1), np.roll(large, -1, axis=1).reshape(-1), 30)
+    triangles = TRIANGLES.astype(np.int32)
+    if spoil == "hole":
+        triangles = triangles[1:]
+    elif spoil == "flip":
+        triangles = np.concatenate((triangles[:1, ::-1], triangles[1:]))
+    elif spoil == "double":
+        triangles = np.concatenate((triangles, triangles))
+    elif spoil == "degenerate":
+        triangles = np.concatenate((triangles, [(0, 0, 0)])).astype(np.int32)
+    elif spoil == "fin":
+        triangles = np.concatenate((triangles, [(0, 1, 8)])).astype(np.int32)
+    counts = np.full(len(triangles), 3, np.int32)
+    by_table = count_edges(counts, triangles.reshape(-1), table)
+    assert by_table == count_edges(counts, triangles.reshape(-1))
+    assert by_table.is_closed == (spoil in ("nothing", "degenerate"))
+
+
+def test_face_arrays_are_not_kept() -> None:
+    reads = []
+
+    def load() -> tuple[np.ndarray, np.ndarray]:
+        reads.append(1)
+        return np.full(12, 3, np.int32), TRIANGLES.reshape(-1).astype(np.int32)
+
+    facts = MeshBook().facts(CORNERS, load)
+    assert facts.topology.is_closed
+    assert len(reads) == 1
+    assert not any(isinstance(getattr(facts.form, name), np.ndarray) for name in facts.form.__slots__)
+    assert facts.is_convex
+    assert len(reads) == 2

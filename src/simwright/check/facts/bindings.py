@@ -172,8 +172,11 @@ def find_binders(snapshot: Snapshot) -> Owners | None:
     """The prims that may hold bindings; None where layers other than the asset's have a say."""
     if not snapshot.is_plain:
         return None
-    relations = (path for facts in snapshot.layers for path in facts.relations)
-    return find_owners((path for path in relations if path.name.startswith(_BINDING)), snapshot)
+    layers = snapshot.layers
+    paths = (
+        path for facts in layers for path in facts.list_relations(lambda name: name.startswith(_BINDING))
+    )
+    return find_owners(paths, snapshot)
 
 
 def _add(found: dict[str, _Own], node: Node, relation: Usd.Relationship) -> None:

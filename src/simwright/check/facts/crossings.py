@@ -48,7 +48,7 @@ def search_stage(snapshot: Snapshot) -> Search:
             continue
         key = id(facts)
         if key not in answers:
-            count = len(facts.triangles)
+            count = facts.triangle_count
             if count > limits.max_self_intersection:
                 result.too_large.append(node)
                 continue
@@ -72,7 +72,7 @@ def search_stage(snapshot: Snapshot) -> Search:
 
 def find_self_intersections(facts: MeshFacts, most: int = 1) -> list[tuple[int, int]]:
     """Pairs of triangles that cross each other and share no corner, at most ``most`` of them."""
-    triangles = facts.surface.triangles
+    triangles = facts.surface_faces.triangles
     corners = facts.points[triangles].astype(np.float64)
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 from pxr import Sdf
@@ -30,8 +29,8 @@ from simwright.check.facts.layers import (
     Arc,
     AssetPath,
     LayerFacts,
-    Opinion,
     Saying,
+    Statement,
     TextValue,
 )
 from simwright.check.facts.vendors import vendor_of_property, vendor_of_schema
@@ -47,6 +46,8 @@ _INTERESTING = frozenset({
     "apiSchemas", "instanceable", "kind", "typeName", "variantSelection", "variantSetNames",
     *_ARC_KEYS, *_DICTIONARIES,
 })  # fmt: skip
+_SHARED = frozenset({"apiSchemas", "typeName", "variantSelection", "variantSetNames"})
+"""Fields of a prim that its sort tells."""
 _NOT_DEPENDENCIES = ("identifier",)
 """Asset-typed entries of dictionaries that name the asset itself."""
 _PLAIN_PROPERTIES = SMALL_GEOMETRY | {
@@ -66,7 +67,7 @@ _DEF = Sdf.SpecifierDef
 
 @dataclass(slots=True)
 class _Plan:
-    """What to do with properties of a name, and how many there are."""
+    """What to do with properties of a name."""
 
     domain: Domain | None
     open: bool
@@ -75,28 +76,35 @@ class _Plan:
     array: bool
     other_op: bool
     saying: Saying | None
-    count: int = 0
 
 
 @dataclass(slots=True)
-class _Layout:
-    """What to do with prims that have the same properties, and how many there are."""
+class _Sort:
+    """What prims have in common that say the same: property names, fields, APIs, type; and how many there are."""
 
-    plans: list[_Plan]
+    domains: list[Domain]
+    """Of its properties, APIs and type."""
+    defines: Domain | None
+    """Of its type, where the spec defines the prim."""
     work: list[tuple[str, _Plan]]
     """Properties that are looked at one by one; the others are only counted."""
-    is_ordered: bool
+    sayings: tuple[Saying, ...]
+    relations: tuple[str, ...]
+    neutral_apis: tuple[str, ...]
+    fields: tuple[str, ...]
+    """Fields whose values differ from prim to prim."""
+    is_prim: bool
+    is_placed: bool
+    is_look: bool
     count: int = 0
 
 
 @dataclass(slots=True)
 class _Schema:
-    """What a type or API name stands for, and how often it is there."""
+    """What a type or API name stands for."""
 
     domain: Domain | None
     saying: Saying | None
-    count: int = 0
-    defined: int = 0
 
 
 class _Walk:
@@ -106,31 +114,39 @@ class _Walk:
         self.facts = facts
         self.layer = facts.layer
         self.counts = facts.counts
-        self.opinions = facts.opinions
         self.vendors = vendors
         self.plans: dict[str, _Plan] = {}
-        self.layouts: dict[tuple[str, ...], _Layout] = {}
+        self.sorts: dict[tuple[Any, ...], _Sort] = {}
         self.types: dict[str, _Schema] = {}
         self.apis: dict[str, _Schema] = {}
         self.has_samples = facts.has_samples = bool(self.layer.ListAllTimeSamples())
         self.most = 0
-        self.ordered: list[Sdf.Path] = []
-        self.xforms: set[Sdf.Path] = set()
 
     def run(self) -> None:
+        facts, sorts = self.facts, self.sorts
         for spec, path, keys in self.list_prims():
             names = tuple(spec.GetInfo("properties") or ())
-            if names:
-                layout = self.layouts.get(names) or self.lay_out(names)
-                layout.count += 1
-                for name, plan in layout.work:
-                    self.visit_property(path, name, plan)
-                if layout.is_ordered:
-                    self.ordered.append(path)
-            self.visit_prim(spec, path, keys)
-        self.facts.placed.extend(path for path in self.ordered if path in self.xforms)
-        self.facts.names.update(self.plans)
-        self.opinions.sort(key=attrgetter("depth"))
+            applied = (
+                tuple(spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()) if "apiSchemas" in keys else ()
+            )
+            key = (names, keys, applied, spec.typeName, spec.specifier, path.IsPrimPath())
+            sort = sorts.get(key)
+            if sort is None:
+                sort = sorts[key] = self.make_sort(*key)
+            sort.count += 1
+            if sort.sayings:
+                facts.statements.append(Statement(path, sort.sayings))
+            if sort.relations:
+                facts.related.append((path, sort.relations))
+            for name, plan in sort.work:
+                self.visit_property(path, name, plan)
+            if sort.is_placed:
+                facts.placed.append(path)
+            elif sort.is_look:
+                facts.looks.append(path)
+            if sort.fields or sort.neutral_apis:
+                self.visit_fields(spec, path, sort)
+        facts.names.update(self.plans)
         self.count()
 
     def list_prims(self) -> Iterator[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]]:
@@ -160,26 +176,48 @@ class _Walk:
                 names = variants.variants.keys() if variants is not None else ()
                 waiting.extend([path.AppendVariantSelection(choice, name) for name in reversed(list(names))])
 
-    def lay_out(self, names: tuple[str, ...]) -> _Layout:
+    def make_sort(
+        self,
+        names: tuple[str, ...],
+        keys: tuple[str, ...],
+        applied: tuple[str, ...],
+        type_name: str,
+        specifier: Sdf.Specifier,
+        is_prim: bool,
+    ) -> _Sort:
         plans = [(name, self.plans.get(name) or self.plan(name)) for name in names]
-        work = [(name, plan) for name, plan in plans if plan.saying or plan.open or plan.other_op]
-        found = self.layouts[names] = _Layout([plan for _, plan in plans], work, "xformOpOrder" in names)
-        return found
+        apis = [self.apis.get(name) or self.look_up(self.apis, name, domain_of_api(name)) for name in applied]
+        own = self.find_type(type_name) if is_prim and "typeName" in keys else None
+        said: list[_Plan | _Schema] = [*apis, *([own] if own is not None else [])]
+        said += [plan for _, plan in plans]
+        is_defined = own is not None and specifier is _DEF
+        return _Sort(
+            [one.domain for one in said if one.domain is not None],
+            own.domain if own is not None and is_defined else None,
+            [(name, plan) for name, plan in plans if not plan.relation and (plan.open or plan.other_op)],
+            tuple(one.saying for one in said if one.saying is not None),
+            tuple(name for name, plan in plans if plan.relation),
+            tuple(name for name, schema in zip(applied, apis, strict=True) if schema.domain is None),
+            tuple(key for key in keys if key not in _SHARED),
+            is_prim,
+            is_defined and "xformOpOrder" in names and _is_link(type_name, keys, applied),
+            is_defined and _is_look(type_name, applied),
+        )
+
+    def find_type(self, name: str) -> _Schema | None:
+        schema = self.types.get(name) or self.look_up(self.types, name, domain_of_type(name))
+        return schema if schema.domain is not None else None
 
     def visit_property(self, prim: Sdf.Path, name: str, plan: _Plan) -> None:
-        if plan.saying is not None:
-            self.opinions.append(Opinion(prim, plan.saying))
-            if not plan.open and not plan.other_op:
-                return
+        if plan.array and self.facts.elements > COUNTED_ELEMENTS:
+            return  # heavy beyond doubt: opening every array would only read the file
         path = prim.AppendProperty(name)
         if plan.array:
-            if self.facts.elements > COUNTED_ELEMENTS:
-                return  # heavy beyond doubt: opening every array would only read the file
             spec = self.layer.GetAttributeAtPath(path)
             if spec is not None:
                 self.note_array(path, spec)
             else:
-                self.facts.relations.append(path)
+                self.facts.related.append((prim, (name,)))
         elif plan.open:
             self.open_property(path, plan)
         if (
@@ -188,17 +226,15 @@ class _Walk:
             self.facts.other_ops.append(path)
 
     def count(self) -> None:
-        """Sum up by domain: counting layouts and names first saves a look-up per opinion."""
-        for layout in self.layouts.values():
-            for plan in layout.plans:
-                plan.count += layout.count
-        counted: list[_Plan | _Schema] = [*self.plans.values(), *self.types.values(), *self.apis.values()]
-        for found in counted:
-            if found.domain is not None and found.count:
-                self.counts[found.domain] += found.count
-        for schema in self.types.values():
-            if schema.domain is not None and schema.defined:
-                self.facts.defines[schema.domain] += schema.defined
+        """Sum up by domain: counting sorts first saves a look-up per opinion."""
+        facts = self.facts
+        for sort in self.sorts.values():
+            for domain in sort.domains:
+                self.counts[domain] += sort.count
+            if sort.defines is not None:
+                facts.defines[sort.defines] += sort.count
+            facts.prims += sort.count * sort.is_prim
+            facts.has_variants = facts.has_variants or not sort.is_prim
 
     def plan(self, name: str) -> _Plan:
         domain = domain_of_property(name)
@@ -220,18 +256,10 @@ class _Walk:
         )
         return plan
 
-    def visit_prim(self, spec: Sdf.PrimSpec, path: Sdf.Path, keys: tuple[str, ...]) -> None:
+    def visit_fields(self, spec: Sdf.PrimSpec, path: Sdf.Path, sort: _Sort) -> None:
         facts = self.facts
-        is_prim = path.IsPrimPath()
-        facts.prims += is_prim
-        facts.has_variants = facts.has_variants or not is_prim
-        applied: list[str] = []
-        has_arcs = False
-        for key in keys:
-            if key == "apiSchemas":
-                applied = spec.GetInfo(key).GetAddedOrExplicitItems()
-            elif key in _ARC_KEYS:
-                has_arcs = True
+        for key in sort.fields:
+            if key in _ARC_KEYS:
                 self.note_arcs(path, _ARC_KEYS[key], list_items(spec.GetInfo(key)))
             elif key == "instanceable":
                 facts.instanceable.append(path)
@@ -241,40 +269,15 @@ class _Walk:
                 facts.has_clips = facts.has_clips or key == "clips"
                 found = find_assets(spec.GetInfo(key))
                 facts.asset_paths.extend(AssetPath(path, text, "metadata") for text in found)
-        for name in applied:
-            schema = self.apis.get(name) or self.look_up(self.apis, name, domain_of_api(name))
-            if schema.domain is None:
-                facts.neutral_apis.append((path, name))
-            else:
-                schema.count += 1
-                assert schema.saying is not None
-                self.opinions.append(Opinion(path, schema.saying))
-        if is_prim and "typeName" in keys:
-            self.visit_type(spec, path, spec.typeName, applied, has_arcs)
-
-    def visit_type(
-        self, spec: Sdf.PrimSpec, path: Sdf.Path, name: str, applied: list[str], has_arcs: bool
-    ) -> None:
-        schema = self.types.get(name) or self.look_up(self.types, name, domain_of_type(name))
-        if schema.domain is None:
-            return
-        schema.count += 1
-        if schema.domain is not Domain.KINEMATIC:  # counted, not listed, like properties of it
-            assert schema.saying is not None
-            self.opinions.append(Opinion(path, schema.saying))
-        if spec.specifier is not _DEF:
-            return
-        schema.defined += 1
-        if name == "Xform":
-            if not has_arcs and not (applied and any(api.startswith(("Ros", "Sensor")) for api in applied)):
-                self.xforms.add(path)
-        elif name in SHADING_TYPES and not (name == "Material" and "PhysicsMaterialAPI" in applied):
-            self.facts.looks.append(path)
+        facts.neutral_apis.extend((path, name) for name in sort.neutral_apis)
 
     def look_up(self, book: dict[str, _Schema], name: str, domain: Domain | None) -> _Schema:
         vendor = (vendor_of_schema(name) or "") if domain is Domain.VENDOR else ""
         kind = "type" if book is self.types else "api"
-        found = book[name] = _Schema(domain, None if domain is None else Saying(domain, name, kind, vendor))
+        # kinematic types are counted, not listed, like properties of them
+        is_listed = domain is not None and not (kind == "type" and domain is Domain.KINEMATIC)
+        saying = Saying(domain, name, kind, vendor) if is_listed and domain is not None else None
+        found = book[name] = _Schema(domain, saying)
         return found
 
     def note_arcs(self, path: Sdf.Path, kind: str, items: list[Any]) -> None:
@@ -286,9 +289,9 @@ class _Walk:
 
     def open_property(self, path: Sdf.Path, plan: _Plan) -> None:
         facts = self.facts
-        spec = None if plan.relation else self.layer.GetAttributeAtPath(path)
+        spec = self.layer.GetAttributeAtPath(path)
         if spec is None:
-            facts.relations.append(path)
+            facts.related.append((path.GetPrimPath(), (path.name,)))
             return
         if plan.unknown:
             facts.unknown[path.name] = path
@@ -363,6 +366,20 @@ def find_assets(value: Any, depth: int = 0) -> Iterator[str]:
 def looks_like_path(text: str) -> bool:
     """Could a text be a file or an address at all?  A cheap sieve: rules look closer."""
     return "/" in text or "\\" in text or "." in text[-8:]
+
+
+def _is_link(type_name: str, keys: tuple[str, ...], applied: tuple[str, ...]) -> bool:
+    """Is it an Xform that is no frame of a sensor and does not only place another asset?"""
+    has_arcs = any(key in _ARC_KEYS for key in keys)
+    return (
+        type_name == "Xform"
+        and not has_arcs
+        and not any(api.startswith(("Ros", "Sensor")) for api in applied)
+    )
+
+
+def _is_look(type_name: str, applied: tuple[str, ...]) -> bool:
+    return type_name in SHADING_TYPES and not (type_name == "Material" and "PhysicsMaterialAPI" in applied)
 
 
 @cache

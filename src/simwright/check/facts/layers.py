@@ -8,6 +8,7 @@ name them otherwise).  :mod:`simwright.check.facts.layer_walk` fills the facts i
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -87,10 +88,12 @@ class Opinion:
         """The prim or property that holds it (made when asked: there are many opinions)."""
         return self.at.AppendProperty(self.what) if self.kind == "property" else self.at
 
-    @property
-    def depth(self) -> int:
-        """How far from the root it is said."""
-        return int(self.at.pathElementCount) + (self.kind == "property")
+
+class Statement(NamedTuple):
+    """All that one prim of a layer says of the kind that rules want to point at; many prims share their sayings."""
+
+    at: Sdf.Path
+    sayings: tuple[Saying, ...]
 
 
 class Arc(NamedTuple):
@@ -123,7 +126,8 @@ class LayerFacts:
 
     layer: Sdf.Layer
     is_root: bool = False
-    opinions: list[Opinion] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    """What its prims say, as walked."""
     counts: Counter[Domain] = field(default_factory=Counter)
     arcs: list[Arc] = field(default_factory=list)
     asset_paths: list[AssetPath] = field(default_factory=list)
@@ -136,8 +140,8 @@ class LayerFacts:
     """The attribute with the most data."""
     matrices: list[Sdf.Path] = field(default_factory=list)
     """Arrays of six or nine numbers, which may be a matrix."""
-    relations: list[Sdf.Path] = field(default_factory=list)
-    """Relationships."""
+    related: list[tuple[Sdf.Path, tuple[str, ...]]] = field(default_factory=list)
+    """Prims and names of relationships they have."""
     defines: Counter[Domain] = field(default_factory=Counter)
     """Prims with specifier ``def`` and a type, by domain."""
     looks: list[Sdf.Path] = field(default_factory=list)
@@ -162,6 +166,7 @@ class LayerFacts:
     has_variants: bool = False
     has_meshes: bool = False
     """Mesh points or faces are authored here."""
+    _opinions: list[Opinion] | None = field(default=None, repr=False)
     _memo: dict[tuple[Domain, ...], list[Opinion]] = field(default_factory=dict, repr=False)
 
     @property
@@ -182,7 +187,20 @@ class LayerFacts:
     @property
     def relationships(self) -> int:
         """Number of relationships."""
-        return len(self.relations)
+        return sum(len(names) for _, names in self.related)
+
+    def list_relations(self, wanted: Callable[[str], bool]) -> list[Sdf.Path]:
+        """Relationships whose name is wanted; a name is asked for once."""
+        chosen = {names: tuple(filter(wanted, names)) for names in {names for _, names in self.related}}
+        return [at.AppendProperty(name) for at, names in self.related for name in chosen[names]]
+
+    @property
+    def opinions(self) -> list[Opinion]:
+        """Every opinion that rules want to point at, those of outer prims first."""
+        if self._opinions is None:
+            ordered = sorted(self.statements, key=lambda said: said.at.pathElementCount)
+            self._opinions = [Opinion(at, saying) for at, sayings in ordered for saying in sayings]
+        return self._opinions
 
     @property
     def amount(self) -> str:

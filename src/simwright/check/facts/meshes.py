@@ -2,81 +2,103 @@
 """Mesh analysis for rules: triangulated, closed, manifold, wound consistently, convex (REP-0158 3.4).
 
 Vectorised, computed when a rule asks, and remembered: what follows from the indices alone once per distinct
-index array, the rest once per distinct mesh, so that copies cost one look-up.
+index array, the rest once per distinct mesh, so that copies cost one look-up.  Face arrays are read, looked at and
+let go: few rules want them twice.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from simwright.check.facts.topology import Ints, Topology, count_edges, weld_near, weld_points
+from simwright.check.facts.topology import (
+    EdgeTable,
+    Ints,
+    Topology,
+    are_triangles,
+    count_edges,
+    weld_near,
+    weld_points,
+)
 
 if TYPE_CHECKING:
     from simwright.check.facts.snapshot import Node, Snapshot
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Load: TypeAlias = Callable[[], tuple[Any, Any]]
+"""Reads the counts and indices of the faces."""
+Weld: TypeAlias = Callable[[npt.NDArray[Any]], Ints]
 Sketch: TypeAlias = tuple[int, int]
 """Number of points and three of them: different sketches, different points."""
 
 
-class Form:
-    """Faces without places: what follows from the counts and indices alone."""
+class Faces:
+    """Faces as arrays, for as long as somebody looks at them: decompressed indices are most of a stage's memory."""
 
     def __init__(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> None:
         self.counts = counts
         self.indices = indices
-        self.is_triangulated = len(indices) == 3 * len(counts) and bool((counts == 3).all())
-        self.least = int(indices.min()) if len(indices) else 0
-        self.most = int(indices.max()) if len(indices) else -1
-        self.problem = "" if self.is_triangulated else _find_misfit(counts, indices)
 
     @cached_property
     def triangles(self) -> npt.NDArray[Any]:
         """``(n, 3)`` corners; polygons are fanned."""
-        if self.is_triangulated:
+        if are_triangles(self.counts, self.indices):
             return self.indices.reshape(-1, 3)
         from simwright.model.geometry import fan_triangles
 
         fanned: npt.NDArray[Any] = fan_triangles(self.counts, self.indices)
         return fanned
 
-    @cached_property
-    def topology(self) -> Topology:
-        """Edge counts."""
-        return count_edges(self.counts, self.indices)
-
-    @cached_property
+    @property
     def euler(self) -> int:
         """Corners - edges + faces of the triangles: 2 for one closed piece without handles."""
-        used = np.zeros(self.most + 1, bool)
+        used = np.zeros(int(self.indices.max()) + 1, bool)
         used[self.indices] = True
         return int(np.count_nonzero(used)) - 3 * len(self.triangles) // 2 + len(self.triangles)
 
-    @cached_property
+    @property
     def neighbours(self) -> tuple[Ints, Ints]:
         """For every edge of a closed triangle mesh: a face, and the far corner of the face beyond the edge."""
         corners = self.triangles.astype(np.int64)
         start, end = corners.reshape(-1), corners[:, [1, 2, 0]].reshape(-1)
-        key = np.minimum(start, end) * (self.most + 1) + np.maximum(start, end)
+        key = np.minimum(start, end) * (int(corners.max()) + 1) + np.maximum(start, end)
         order = np.argsort(key, kind="stable").reshape(-1, 2)
         far = corners[:, [2, 0, 1]].reshape(-1)
         face: Ints = order[:, 0] // 3
         return face, far[order[:, 1]]
 
 
-class MeshFacts:
-    """Arrays of a mesh, checked for sense; ``problem`` says why there is nothing to analyse."""
+class Form:
+    """What follows from the counts and indices of faces alone; the arrays themselves are not kept."""
 
-    def __init__(self, points: npt.NDArray[Any], form: Form, book: MeshBook) -> None:
+    __slots__ = ("corner_count", "face_count", "is_triangulated", "least", "most", "problem", "topology")
+
+    def __init__(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any], table: EdgeTable) -> None:
+        self.face_count = len(counts)
+        self.corner_count = len(indices)
+        self.is_triangulated = are_triangles(counts, indices)
+        self.least = int(indices.min()) if len(indices) else 0
+        self.most = int(indices.max()) if len(indices) else -1
+        self.problem = "" if self.is_triangulated else _find_misfit(counts, indices)
+        is_sound = not self.problem and self.least >= 0
+        self.topology = count_edges(counts, indices, table) if is_sound else Topology(0, 0, 0, 0)
+
+
+class MeshFacts:
+    """A mesh, checked for sense; ``problem`` says why there is nothing to analyse."""
+
+    def __init__(self, points: npt.NDArray[Any], form: Form, book: MeshBook, load: Load) -> None:
         self.points = points
         self.form = form
         self.book = book
+        self.load = load
+        self._weld: Weld | None = None
 
     @cached_property
     def digest(self) -> bytes:
@@ -89,14 +111,10 @@ class MeshFacts:
         return _find_problem(self.points, self.form)
 
     @property
-    def counts(self) -> npt.NDArray[Any]:
-        """Corners per face."""
-        return self.form.counts
-
-    @property
-    def indices(self) -> npt.NDArray[Any]:
-        """Point of every corner."""
-        return self.form.indices
+    def faces(self) -> Faces:
+        """The faces as authored, read again."""
+        counts, indices = self.load()
+        return Faces(as_ints(counts), as_ints(indices))
 
     @property
     def is_triangulated(self) -> bool:
@@ -106,26 +124,43 @@ class MeshFacts:
     @property
     def face_count(self) -> int:
         """Number of faces."""
-        return len(self.form.counts)
+        return self.form.face_count
 
     @property
-    def triangles(self) -> npt.NDArray[Any]:
-        """``(n, 3)`` corners; polygons are fanned."""
-        return self.form.triangles
+    def triangle_count(self) -> int:
+        """Number of triangles, polygons fanned."""
+        return max(0, self.form.corner_count - 2 * self.form.face_count)
 
     @cached_property
     def surface(self) -> Form:
-        """The faces with equal points made one, where that is needed to close the surface.
+        """The form with equal points made one, where that is needed to close the surface.
 
         Exporters split points at hard edges and texture seams, some with rounding.
         """
         if self.form.topology.is_closed or not len(self.points):
             return self.form
-        welded = self.book.form(self.counts, weld_points(self.points)[self.indices])
+        faces = self.faces
+        self._weld = weld_points
+        welded = self.book.form(faces.counts, self._rename(faces, weld_points))
         if welded.topology.is_closed:
             return welded
-        near = self.book.form(self.counts, weld_near(self.points)[self.indices])
-        return near if near.topology.is_closed else welded
+        near = self.book.form(faces.counts, self._rename(faces, weld_near))
+        if not near.topology.is_closed:
+            return welded
+        self._weld = weld_near
+        return near
+
+    @property
+    def surface_faces(self) -> Faces:
+        """The faces of the surface, read again."""
+        faces = self.faces
+        if self.surface is self.form or self._weld is None:
+            return faces
+        return Faces(faces.counts, self._rename(faces, self._weld))
+
+    def _rename(self, faces: Faces, weld: Weld) -> npt.NDArray[Any]:
+        renamed: npt.NDArray[Any] = weld(self.points).astype(faces.indices.dtype)[faces.indices]
+        return renamed
 
     @property
     def topology(self) -> Topology:
@@ -135,7 +170,7 @@ class MeshFacts:
     @cached_property
     def volume(self) -> float:
         """Signed volume: negative where a closed surface is wound inwards."""
-        corners = self.points[self.triangles].astype(np.float64)
+        corners = self.points[self.faces.triangles].astype(np.float64)
         corners -= corners.reshape(-1, 3).mean(axis=0)
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
         return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum()) / 6.0
@@ -148,7 +183,7 @@ class MeshFacts:
     @cached_property
     def is_flat(self) -> bool:
         """Do all points lie in one plane?"""
-        used = self.points[self.indices]
+        used = self.points[self.faces.indices]
         centred = used - used.mean(axis=0)
         spread = np.linalg.eigvalsh(np.asarray(centred.T @ centred, np.float64))
         return bool(spread[0] <= 1e-9 * max(spread[2], 1e-30))
@@ -156,13 +191,15 @@ class MeshFacts:
     @cached_property
     def is_convex(self) -> bool:
         """Closed, one piece without handles, and bent inwards at every edge, within a small tolerance."""
-        surface = self.surface
-        if not surface.topology.is_closed or surface.euler != 2:
+        if not self.surface.topology.is_closed:
+            return False
+        faces = self.surface_faces
+        if faces.euler != 2:
             return False
         places = np.ascontiguousarray(self.points.T, np.float64)
-        a, b, c = (places[:, surface.triangles[:, k]] for k in range(3))
+        a, b, c = (places[:, faces.triangles[:, k]] for k in range(3))
         normals = cross_columns(b - a, c - a)
-        face, far = surface.neighbours
+        face, far = faces.neighbours
         across = normals[:, face]
         height = (across * (places[:, far] - a[:, face])).sum(axis=0)
         centre = places.mean(axis=1)[:, None]
@@ -183,6 +220,7 @@ class MeshBook:
     """All meshes whose sketch is not theirs alone."""
     forms: dict[tuple[int, int, int, int], Form] = field(default_factory=dict)
     last: tuple[bytes, bytes, Form] | None = None
+    table: EdgeTable = field(default_factory=EdgeTable)
 
     def form(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> Form:
         """The form of these faces, shared by equal ones; meshes that follow each other are often alike."""
@@ -192,26 +230,26 @@ class MeshBook:
         key = (len(c), hash(c), len(i), hash(i))
         found = self.forms.get(key)
         if found is None:
-            found = self.forms[key] = Form(counts, indices)
+            found = self.forms[key] = Form(counts, indices, self.table)
         self.last = (c, i, found)
         return found
 
-    def facts(self, points: Any, counts: Any, indices: Any) -> MeshFacts:
-        """Facts from raw arrays, shared by equal ones.
+    def facts(self, points: Any, load: Load) -> MeshFacts:
+        """Facts of a mesh, shared by equal ones.
 
         Points are digested only where a second mesh has the same sketch.
         """
-        p, c, i = as_floats(points, 3), as_ints(counts), as_ints(indices)
-        form = self.form(c, i)
+        counts, indices = load()
+        p, form = as_floats(points, 3), self.form(as_ints(counts), as_ints(indices))
         look = (id(form), *sketch_points(p))
         first = self.by_sketch.get(look)
         if first is None:
-            first = self.by_sketch[look] = MeshFacts(p, form, self)
+            first = self.by_sketch[look] = MeshFacts(p, form, self, load)
             return first
         self.by_content.setdefault((*look, first.digest), first)
         key = (*look, digest_points(p))
         if key not in self.by_content:
-            self.by_content[key] = MeshFacts(p, form, self)
+            self.by_content[key] = MeshFacts(p, form, self, load)
         return self.by_content[key]
 
 
@@ -253,9 +291,12 @@ def read_mesh(node: Node, snapshot: Snapshot) -> MeshFacts:
     book = snapshot.shared("meshes", lambda _: MeshBook())
     found = book.by_prim.get(node.path)
     if found is None:
-        arrays = (node.value(name) for name in ("points", "faceVertexCounts", "faceVertexIndices"))
-        found = book.by_prim[node.path] = book.facts(*arrays)
+        found = book.by_prim[node.path] = book.facts(node.value("points"), partial(_load_faces, node))
     return found
+
+
+def _load_faces(node: Node) -> tuple[Any, Any]:
+    return node.value("faceVertexCounts"), node.value("faceVertexIndices")
 
 
 def sketch_mesh(node: Node, snapshot: Snapshot) -> Sketch:
@@ -266,7 +307,7 @@ def sketch_mesh(node: Node, snapshot: Snapshot) -> Sketch:
 
 def make_facts(points: Any, counts: Any, indices: Any) -> MeshFacts:
     """Facts from raw arrays (anything that numpy understands, or None)."""
-    return MeshBook().facts(points, counts, indices)
+    return MeshBook().facts(points, lambda: (counts, indices))
 
 
 def list_collision_meshes(snapshot: Snapshot) -> list[Node]:
@@ -298,7 +339,7 @@ def _find_misfit(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> str:
 
 
 def _find_problem(points: npt.NDArray[Any], form: Form) -> str:
-    if len(points) == 0 or len(form.counts) == 0:
+    if len(points) == 0 or form.face_count == 0:
         return "the mesh has no points or no faces"
     if form.problem:
         return form.problem

@@ -71,6 +71,7 @@ class Node:
     __slots__ = (
         "children",
         "in_prototype",
+        "name",
         "parent",
         "path",
         "prim",
@@ -79,9 +80,10 @@ class Node:
         "users",
     )
 
-    def __init__(self, prim: Usd.Prim, path: str, sort: _Sort, parent: Node | None) -> None:
+    def __init__(self, prim: Usd.Prim, path: str, name: str, sort: _Sort, parent: Node | None) -> None:
         self.prim = prim
         self.path = path
+        self.name = name
         self.sort = sort
         self.parent = parent
         self.children: Sequence[Node] = ()
@@ -109,11 +111,6 @@ class Node:
     def heads(self) -> frozenset[str]:
         """Applied APIs without instance names."""
         return self.sort.heads
-
-    @property
-    def name(self) -> str:
-        """The last part of the path."""
-        return self.path.rpartition("/")[2]
 
     def has(self, api: str) -> bool:
         """Is an API applied?  A multiple-apply API counts with any instance name."""
@@ -271,8 +268,11 @@ class Snapshot:
         for prim in Usd.PrimRange(root, _LIVE):
             own: str = prim.GetPath().pathString
             path = stand_in + own[len(prefix) :] if in_prototype else own
-            above = at.get(own.rpartition("/")[0], parent)
-            node = Node(prim, path, self._sort_of(prim), above)
+            outer, _, name = own.rpartition("/")
+            above = at.get(outer, parent)
+            node = Node(
+                prim, path, name if path is own else path.rpartition("/")[2], self._sort_of(prim), above
+            )
             node.in_prototype = in_prototype
             if above is not None:
                 if above.children:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ def join_words(words: Sequence[str]) -> str:
 
 def tally_domains(opinions: Iterable[Opinion]) -> str:
     """``12 physics and 3 ros opinions``; vendors by their names."""
-    counts = Counter(opinion.vendor or opinion.domain for opinion in opinions)
+    counts: Counter[str] = Counter()
+    for saying, count in Counter(map(attrgetter("saying"), opinions)).items():
+        counts[saying.vendor or saying.domain] += count
     words = join_words([f"{count} {name}" for name, count in counts.most_common()])
     return f"{words} {'opinion' if counts.total() == 1 else 'opinions'}"
 

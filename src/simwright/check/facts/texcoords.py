@@ -99,7 +99,7 @@ def _read_corners(look: Look, texture: Texture, snapshot: Snapshot) -> tuple[Flo
     mesh = read_mesh(look.mesh, snapshot)
     if mesh.problem or not len(values):
         return values, np.zeros(0, np.int64)
-    faces = np.repeat(np.arange(mesh.face_count), mesh.counts)
+    faces = np.repeat(np.arange(mesh.face_count), mesh.faces.counts)
     values, faces = _per_corner(values, interpolation, mesh, faces)
     if len(faces):
         chosen = _choose_faces(look, mesh)[faces]
@@ -114,7 +114,7 @@ def _per_corner(
     if interpolation == "faceVarying" and len(values) == len(faces):
         return values, faces
     if interpolation in ("vertex", "varying") and len(values) > mesh.form.most:
-        return values[mesh.indices], faces
+        return values[mesh.faces.indices], faces
     return values, faces[:0]
 
 

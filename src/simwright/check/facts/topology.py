@@ -38,16 +38,48 @@ class Topology:
         return self.crowded == 0
 
 
-def count_edges(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> Topology:
+class EdgeTable:
+    """Room for every directed edge between few points, used again and again and never cleared."""
+
+    MOST_POINTS = 1024
+
+    def __init__(self) -> None:
+        self._room: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+
+    def are_paired(self, start: npt.NDArray[np.int32], end: npt.NDArray[np.int32], points: int) -> bool:
+        """Is each edge there once, and once in the other direction?  Edges of no length are not paired.
+
+        Each edge writes its number where it belongs and looks whether it is still there; its opposite is found at
+        the opposite place.  What older meshes left behind is told apart by looking the number up.
+        """
+        if len(self._room) < points * points:
+            self._room = np.zeros(self.MOST_POINTS**2, np.int32)
+        numbers = np.arange(len(start), dtype=np.int32)
+        forth = start * np.int32(points) + end
+        back = end * np.int32(points) + start
+        self._room[forth] = numbers
+        if not np.array_equal(self._room.take(forth), numbers):
+            return False
+        opposite = forth.take(self._room.take(back), mode="clip")
+        return np.array_equal(opposite, back) and not bool((start == end).any())
+
+
+def count_edges(
+    counts: npt.NDArray[Any], indices: npt.NDArray[Any], table: EdgeTable | None = None
+) -> Topology:
     """Count how often and in which direction each edge is used; zero-length edges are left out.
 
-    One sort of ``2 * edge + direction``: on a closed surface the sorted keys come in pairs that differ by one.
+    Small meshes that are closed, which most are, are known by a table of edges.  Otherwise one sort of
+    ``2 * edge + direction`` tells: on a closed surface the sorted keys come in pairs that differ by one.
     """
     if len(indices) == 0:
         return Topology(0, 0, 0, 0)
     start, end = indices, _next_corner(counts, indices)
+    size = int(indices.max()) + 1
+    if table is not None and size <= table.MOST_POINTS and indices.dtype == np.int32:
+        if table.are_paired(start, end, size):
+            return Topology(len(indices) // 2, 0, 0, 0)
     low, high = np.minimum(start, end), np.maximum(start, end)
-    size = int(high.max()) + 1
     kind = np.int32 if 2 * size * size < 2**31 else np.int64
     keys = low.astype(kind) * kind(2 * size)
     keys += high.astype(kind) * kind(2)
@@ -64,6 +96,11 @@ def count_edges(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> Topology
     return _count_uneven(keys)
 
 
+def are_triangles(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
+    """Has every face three corners?"""
+    return len(indices) == 3 * len(counts) and bool((counts == 3).all())
+
+
 def _count_uneven(keys: npt.NDArray[Any]) -> Topology:
     edges, starts, uses = np.unique(keys >> 1, return_index=True, return_counts=True)
     directions = np.add.reduceat(keys & 1, starts) if len(keys) else np.zeros(0, np.int64)
@@ -78,7 +115,7 @@ def _count_uneven(keys: npt.NDArray[Any]) -> Topology:
 
 def _next_corner(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """For every corner, the index of the next corner of its face."""
-    if len(indices) == 3 * len(counts) and bool(np.all(counts == 3)):
+    if are_triangles(counts, indices):
         following = np.empty_like(indices)
         following[0::3], following[1::3], following[2::3] = indices[1::3], indices[2::3], indices[0::3]
         return following

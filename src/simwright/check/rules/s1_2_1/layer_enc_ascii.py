@@ -37,7 +37,7 @@ def layer_enc_ascii(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]
     if facts.layer.anonymous or facts.encoding != "usdc":
         return
     opinions = facts.of(*facts.features)
-    relations = [path for path in facts.relations if not path.name.startswith(_GEOMETRY_RELATIONS)]
+    relations = facts.list_relations(lambda name: not name.startswith(_GEOMETRY_RELATIONS))
     held = [tally_domains(opinions)] if opinions else []
     if relations:
         held.append(count_things(len(relations), "relationship"))

@@ -39,7 +39,8 @@ def geo_coll_tri(snapshot: Snapshot) -> Iterator[Finding]:
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)
         if not facts.is_triangulated and not facts.problem:
-            other = facts.counts[facts.counts != 3]
+            counts = facts.faces.counts
+            other = counts[counts != 3]
             yield Finding(
                 f"{len(other)} of {facts.face_count} faces of a collision mesh are not triangles"
                 f" (up to {int(np.max(other))} corners)",

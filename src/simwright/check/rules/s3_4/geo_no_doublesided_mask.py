@@ -76,10 +76,11 @@ def _opposed_share(node: Node, facts: MeshFacts, sign: float) -> float:
     normals = _read_normals(node)
     if normals is None or not facts.is_triangulated:
         return 0.0
-    triangles = facts.triangles
+    authored = facts.faces
+    triangles = authored.triangles
     if len(normals) == len(facts.points):
         corners = normals[triangles]
-    elif len(normals) == len(facts.indices):
+    elif len(normals) == len(authored.indices):
         corners = normals.reshape(-1, 3, 3)
     elif len(normals) == facts.face_count:
         corners = normals[:, None, :]

@@ -19,7 +19,7 @@ from difflib import get_close_matches
 from pxr import Sdf
 
 from simwright.check.facts.domains import Domain
-from simwright.check.facts.layers import LayerFacts, Opinion
+from simwright.check.facts.layers import LayerFacts, Saying
 from simwright.check.facts.schemas import core_properties, defined_properties, known_properties
 from simwright.check.facts.snapshot import Snapshot
 from simwright.check.facts.vendors import vendor_of_schema
@@ -41,21 +41,33 @@ def xphys_no_core(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
         return
     core = core_properties("physics:")
     added = core_properties("physics:", of_types=False)
-    known: dict[tuple[int, str], bool] = {}
-    for opinion in facts.of(Domain.PHYSICS):
-        name = opinion.what
-        if name in core:
-            # what joints and scenes have by their type is not misplaced; this is the hot path
-            if name in added and not _is_in_place(opinion, snapshot, known):
-                yield from _check_place(opinion, facts, snapshot)
-        elif opinion.kind != "property" or not name.startswith("physics:"):
-            continue
-        elif not _is_vendors(opinion.path, facts, snapshot):
-            yield Finding(
-                f"{name} is no property of UsdPhysics; physics: is reserved for core OpenUSD",
-                hint=_find_hint(name, core),
-                at=opinion.path,
-            )
+    by_sayings: dict[tuple[Saying, ...], tuple[list[str], list[str]]] = {}
+    in_place: dict[tuple[int, int], bool] = {}
+    for at, sayings in facts.statements:
+        found = by_sayings.get(sayings)
+        if found is None:
+            names = [
+                said.what for said in sayings if said.kind == "property" and said.domain is Domain.PHYSICS
+            ]
+            # what joints and scenes have by their type is not misplaced
+            new = [name for name in names if name.startswith("physics:") and name not in core]
+            found = by_sayings[sayings] = new, [name for name in names if name in added]
+        for name in found[0]:
+            yield from _check_new(at.AppendProperty(name), core, facts, snapshot)
+        if found[1] and not _are_in_place(at, found[1], snapshot, in_place):
+            for name in found[1]:
+                yield from _check_place(at.AppendProperty(name), facts, snapshot)
+
+
+def _check_new(
+    path: Sdf.Path, core: frozenset[str], facts: LayerFacts, snapshot: Snapshot
+) -> Iterator[Finding]:
+    if not _is_vendors(path, facts, snapshot):
+        yield Finding(
+            f"{path.name} is no property of UsdPhysics; physics: is reserved for core OpenUSD",
+            hint=_find_hint(path.name, core),
+            at=path,
+        )
 
 
 def _find_hint(name: str, core: frozenset[str]) -> str:
@@ -67,30 +79,31 @@ def _find_hint(name: str, core: frozenset[str]) -> str:
     return f"write {' or '.join(known) if known else f'ext_physics:<concept>:{tail}'}"
 
 
-def _is_in_place(opinion: Opinion, snapshot: Snapshot, known: dict[tuple[int, str], bool]) -> bool:
-    """Does a schema of the stage's prim at the layer's path define the property?  Asked once per sort of prim."""
-    name = opinion.what
-    node = snapshot.node(opinion.path.pathString[: -len(name) - 1])
+def _are_in_place(
+    at: Sdf.Path, names: list[str], snapshot: Snapshot, known: dict[tuple[int, int], bool]
+) -> bool:
+    """Do schemas of the stage's prim at the layer's path define the properties?  Asked once per sort of prim."""
+    node = snapshot.node(at)
     if node is None:
         return False
-    key = (id(node.sort), name)
+    key = (id(node.sort), id(names))
     found = known.get(key)
     if found is None:
-        found = known[key] = name in defined_properties(node.type, node.apis)
+        found = known[key] = defined_properties(node.type, node.apis).issuperset(names)
     return found
 
 
-def _check_place(opinion: Opinion, facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
-    node = snapshot.node(opinion.path.GetPrimPath().StripAllVariantSelections())
-    if node is None or opinion.what in defined_properties(node.type, node.apis):
+def _check_place(path: Sdf.Path, facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+    node = snapshot.node(path.GetPrimPath().StripAllVariantSelections())
+    if node is None or path.name in defined_properties(node.type, node.apis):
         return
     # the layer's path may be that of another prim of the stage
-    prop = node.prim.GetProperty(opinion.what)
-    if prop and any(s.layer == facts.layer and s.path == opinion.path for s in prop.GetPropertyStack()):
+    prop = node.prim.GetProperty(path.name)
+    if prop and any(s.layer == facts.layer and s.path == path for s in prop.GetPropertyStack()):
         yield Finding(
-            f"{opinion.what} is authored, but no schema on the prim defines it",
+            f"{path.name} is authored, but no schema on the prim defines it",
             hint="apply the UsdPhysics schema that has the property, or remove it",
-            at=opinion.path,
+            at=path,
             level=Level.WARNING,
         )
 
