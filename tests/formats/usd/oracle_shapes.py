@@ -70,7 +70,7 @@ def describe_geometry(
             convex = hull is not None and hull.token in CONVEX and not skipped
             kind, size = "CONVEX_MESH" if convex else "MESH", np.ones(3) if scale is None else scale
             yield from describe_mesh(geometry, row["mesh"])
-            if not convex:
+            if skipped or hull is None or hull.token == "none":
                 yield "mesh.triangles", len(geometry.data.triangles()), row["mesh"]["ntris"]
     yield "shape.type", kind, row["type"]
     yield "shape.scale", size, row["scale"]
