@@ -10,7 +10,8 @@ Several keys may be given where one is more general than the other; the first ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from simwright.model.origins import Lost, Origin, Resolved
@@ -26,6 +27,13 @@ class Order:
         self.resolvers = tuple(resolvers)
         self._rows: dict[tuple[PrimType, str | tuple[str, ...]], list[tuple[str, Row]]] = {}
         self._named: dict[tuple[PrimType, str | tuple[str, ...]], frozenset[str]] = {}
+        self._keys: dict[PrimType, list[str]] = {}
+        self._sayings: dict[str, list[tuple[PrimType, str]]] = {}
+        self._forms: dict[str, Form] = {}
+        for row in (row for resolver in self.resolvers for row in resolver.rows):
+            for name, form in row.list_forms():
+                self._forms[name] = form
+                self._sayings.setdefault(name, []).append((row.prim, row.key))
 
     def resolve(
         self,
@@ -82,12 +90,20 @@ class Order:
 
     def keys(self, prim: PrimType) -> list[str]:
         """Every key that any of the resolvers knows for a kind of prim."""
-        return list(dict.fromkeys(key for resolver in self.resolvers for key in resolver.keys(prim)))
+        known = self._keys.get(prim)
+        if known is None:
+            keys = (key for resolver in self.resolvers for key in resolver.keys(prim))
+            known = self._keys[prim] = list(dict.fromkeys(keys))
+        return known
 
-    def forms(self) -> dict[str, Form]:
+    def find_said(self, authored: Iterable[str], prim: PrimType) -> set[str]:
+        """The keys that some of the authored attributes are about; all others have no authored value."""
+        sayings = self._sayings
+        return {key for name in authored for kind, key in sayings.get(name, ()) if kind is prim}
+
+    def forms(self) -> Mapping[str, Form]:
         """What each attribute of the tables has to hold."""
-        rows = (row for resolver in self.resolvers for row in resolver.rows)
-        return {name: form for row in rows for name, form in row.list_forms()}
+        return self._forms
 
     def _find_rows(self, prim: PrimType, keys: str | tuple[str, ...]) -> list[tuple[str, Row]]:
         place = prim, keys
@@ -101,6 +117,12 @@ class Order:
             named = (name for _, row in self._rows[place] for name in row.attributes)
             self._named[place] = frozenset(named)
         return self._rows[place]
+
+
+@lru_cache(maxsize=32)
+def make_order(resolvers: tuple[SchemaResolver, ...]) -> Order:
+    """The order of these resolvers; the same one for the same resolvers, with what it has looked up."""
+    return Order(resolvers)
 
 
 def resolve(

@@ -44,13 +44,17 @@ def walk_layers(root: Any, packages: PackageMap, reporter: Reporter, locator: Lo
 
 
 def open_layer(path: str) -> Any:
-    """Find or open a layer and bring it up to what is on disk, unless it has unsaved changes."""
+    """Open a layer, or bring an open one up to what is on disk, unless it has unsaved changes."""
     from pxr import Sdf
 
-    layer = Sdf.Layer.FindOrOpen(path)
-    if layer and not layer.dirty:
-        layer.Reload()
-    if layer and not layer.dirty and _is_crate(layer.realPath):
+    layer = Sdf.Layer.Find(path)
+    if layer:
+        if not layer.dirty:
+            layer.Reload()
+    else:
+        layer = Sdf.Layer.FindOrOpen(path)
+    # the guard has seen to it that a file with the name of a text is one
+    if layer and not layer.dirty and not layer.realPath.endswith(".usda") and _is_crate(layer.realPath):
         _check_specs(layer)
     return layer
 
@@ -60,10 +64,20 @@ def _check_specs(layer: Any) -> None:
     from pxr import Sdf, Tf
 
     lost: list[Any] = []
+    find = layer.GetObjectAtPath
+    usual = {
+        Sdf.AttributeSpec: Sdf.Path.IsPropertyPath,
+        Sdf.RelationshipSpec: Sdf.Path.IsPropertyPath,
+        Sdf.PrimSpec: Sdf.Path.IsPrimPath,
+    }
 
     def look(path: Any) -> None:
+        spec = find(path)
+        fits = usual.get(type(spec))
+        if fits is not None and fits(path):
+            return
         kind = _spec_kind(path)
-        if kind is not None and not isinstance(layer.GetObjectAtPath(path), kind):
+        if kind is not None and not isinstance(spec, kind):
             lost.append(path)
 
     try:

@@ -31,9 +31,21 @@ LITERAL = (
 
 _LITERAL = re.compile(LITERAL, re.DOTALL)
 _CHUNK = 4 << 20
+_OPENING, _CLOSING = b"([{", b")]}"
 _STEP = np.zeros(256, dtype=np.int8)
-_STEP[list(b"([{")] = 1
-_STEP[list(b")]}")] = -1
+_STEP[list(_OPENING)] = 1
+_STEP[list(_CLOSING)] = -1
+_AS_STEPS = _STEP.tobytes()
+_NO_BRACKETS = bytes(np.flatnonzero(_STEP == 0).astype(np.uint8))
+
+
+def is_nested_within(data: bytes | memoryview, limit: int) -> bool:
+    """Is no bracket nested deeper than ``limit``?  A whole text at once; :func:`measure_nesting` tells where."""
+    text = bytes(data)
+    if sum(text.count(bracket) for bracket in (b"(", b"[", b"{")) <= limit:
+        return True
+    steps = np.frombuffer(_LITERAL.sub(b"", text).translate(_AS_STEPS, _NO_BRACKETS), np.int8)
+    return int(np.cumsum(steps, dtype=np.int64).max(initial=0)) <= limit
 
 
 def measure_nesting(data: bytes | memoryview, limit: int) -> tuple[int, int]:

@@ -3,7 +3,8 @@
 
 Asking OpenUSD for an attribute that nobody authored costs as much as reading one, and a reader asks for dozens
 per prim.  So each prim keeps the names that are authored on it, and each :class:`Sort` (all prims of one type
-with the same schemas) keeps the fallback values of its schemas.
+with the same schemas) keeps the fallback values of its schemas.  Schemas do not change while the process lives, so
+sorts are kept from one stage to the next.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ ROS_APIS = frozenset({"RosContextAPI", "RosTopicAPI", "RosServiceAPI", "RosActio
 class Sort:
     """What all prims of one type and one list of schemas share.
 
-    ``kinds`` are the lists of a :class:`~simwright.formats.usd.scan.Scan` they go to; ``fallbacks`` the values
-    of attributes that nobody authored, filled as they are asked for; ``numbers`` the same for vectors.
+    ``kinds`` are the lists of a :class:`~simwright.formats.usd.scan.Scan` they go to; ``builtin`` the properties of
+    its schemas; ``fallbacks`` their values where nobody authored one, filled as they are asked for; ``numbers`` the
+    same for vectors.
     """
 
     type: str
@@ -55,7 +57,6 @@ class Sort:
     fallbacks: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, tuple[float, ...]] = field(default_factory=dict)
     instances: dict[str, list[str]] = field(default_factory=dict)
-    unapplied: dict[frozenset[str], dict[str, str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -135,15 +136,31 @@ _KINDS: tuple[tuple[str, Callable[[Sort], bool]], ...] = (
 )
 
 
-class Sorts:
-    """The sorts of prims met so far, and what layers say about them."""
+_SORTS: dict[tuple[str, ...], Sort] = {}
+_MOST_SORTS = 2000
+"""Sorts that are kept; a file with more of them than that starts anew."""
 
-    __slots__ = ("_names", "_opinions", "_shares", "_sorts")
+
+def _find_sort(prim: Usd.Prim) -> Sort:
+    """The sort of a prim, made when it is the first of its kind in the process."""
+    info = prim.GetPrimTypeInfo()
+    key = (info.GetTypeName(), info.GetSchemaTypeName(), *info.GetAppliedAPISchemas())
+    sort = _SORTS.get(key)
+    if sort is None:
+        if len(_SORTS) >= _MOST_SORTS:
+            _SORTS.clear()
+        sort = _SORTS[key] = _make_sort(prim)
+    return sort
+
+
+class Sorts:
+    """What layers say about the prims met so far."""
+
+    __slots__ = ("_names", "_opinions", "_shares")
 
     def __init__(self, shares: bool = False) -> None:
         """``shares``: prims may come from the same specs, so these are compared."""
         self._shares = shares
-        self._sorts: dict[tuple[str, tuple[str, ...]], Sort] = {}
         self._names: dict[tuple[str, ...], tuple[frozenset[str], bool]] = {}
         self._opinions: dict[tuple[Any, ...], Opinions] = {}
 
@@ -158,17 +175,12 @@ class Sorts:
         return known
 
     def _read(self, prim: Usd.Prim) -> Opinions:
-        info = prim.GetPrimTypeInfo()
-        key = (info.GetTypeName(), tuple(info.GetAppliedAPISchemas()))
-        sort = self._sorts.get(key)
-        if sort is None:
-            sort = self._sorts[key] = _make_sort(prim)
         listed = tuple(prim.GetAuthoredPropertyNames())
         names = self._names.get(listed)
         if names is None:
             binds = any(name.startswith("material:binding") for name in listed)
             names = self._names[listed] = (frozenset(listed), binds)
-        return Opinions(sort, *names)
+        return Opinions(_find_sort(prim), *names)
 
 
 def may_share(stage: Usd.Stage, time: Usd.TimeCode) -> bool:

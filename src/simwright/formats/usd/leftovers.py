@@ -7,6 +7,7 @@ Also named here: prim types nobody knows.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,7 +86,7 @@ class _Reading:
     is_shared: bool = True
 
 
-def _read_kept(source: Source, found: Found, kept: Kept, forms: dict[str, Form]) -> _Reading:
+def _read_kept(source: Source, found: Found, kept: Kept, forms: Mapping[str, Form]) -> _Reading:
     reading = _Reading(is_shared=found.authored is not None)
     for name, space in kept:
         value = _read_property(source, found, name)

@@ -53,7 +53,7 @@ _BODY_FIELDS = (
     ("rigid_body_angular_damping", "angular_damping"),
     ("gravity_scale", "gravity_scale"),
 )
-_SHAPE_FIELDS = frozenset({"margin", "gap"})
+_SHAPE_FIELDS = ("gap", "margin")
 _MATERIAL_FIELDS = {
     "mu_torsional": "torsional_friction",
     "mu_rolling": "rolling_friction",
@@ -72,8 +72,9 @@ def read_solvers(source: Source, scan: Scan, bindings: Bindings) -> None:
     for joint in asset.joints:
         _resolve_joint(resolution, joint)
     for body in asset.bodies:
-        for key, name in _BODY_FIELDS:
-            resolution.put(body, name, body.path, PrimType.BODY, key)
+        if body.path in source.authored:
+            for key, name in _BODY_FIELDS:
+                resolution.put(body, name, body.path, PrimType.BODY, key)
     for articulation in asset.articulations:
         found = resolution.ask(articulation.path, PrimType.ARTICULATION, "self_collision_enabled")
         if found is not None and found.value is not None:
@@ -97,6 +98,7 @@ class _Resolution:
     answers: dict[tuple[int, PrimType, str | tuple[str, ...], bool], Resolved | None] = field(
         default_factory=dict
     )
+    said: dict[tuple[int, PrimType], set[str]] = field(default_factory=dict)
 
     def ask(
         self,
@@ -124,6 +126,17 @@ class _Resolution:
                 self.differing.append((path, label, found))
         return found
 
+    def find_said(self, path: str, prim: PrimType) -> set[str]:
+        """The keys that are worth asking for."""
+        authored = self.source.authored.get(path)
+        if authored is None:
+            return set()
+        key = id(authored), prim
+        known = self.said.get(key)
+        if known is None:
+            known = self.said[key] = self.source.order.find_said(authored, prim)
+        return known
+
     def put(self, element: Any, name: str, path: str, prim: PrimType, key: str) -> None:
         """Set a field if the key is authored and has a value."""
         found = self.ask(path, prim, key)
@@ -131,12 +144,12 @@ class _Resolution:
             setattr(element, name, found.value)
 
     def settings(
-        self, path: str, prim: PrimType, keys: Iterable[str], skipped: Iterable[str]
+        self, path: str, prim: PrimType, said: set[str], skipped: Iterable[str]
     ) -> dict[str, Any]:
         """The authored values of the other keys."""
         result = {}
-        for key in keys:
-            found = None if key in skipped else self.ask(path, prim, key)
+        for key in self.source.order.keys(prim):
+            found = self.ask(path, prim, key) if key in said and key not in skipped else None
             if found is not None and found.value is not None:
                 result[key] = found.value
         return result
@@ -195,18 +208,21 @@ def _resolve_joint(resolution: _Resolution, joint: Joint) -> None:
         resolution.source.reporter.report(
             REFERENCE_IGNORED, joint.source, name=joint.name, count=joint.velocities
         )
+    said = resolution.find_said(joint.path, PrimType.JOINT)
+    if not said:
+        return
     for dof in joint.dofs:
         axis = find_axis(joint, dof)
-        _resolve_dof(resolution, joint, dof, axis, single)
+        _resolve_dof(resolution, joint, dof, axis, said if single else said - _REFERENCES)
         if axis:
-            _resolve_axis(resolution, joint, dof, axis)
+            _resolve_axis(resolution, joint, dof, axis, said)
 
 
-def _resolve_dof(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, single: bool) -> None:
+def _resolve_dof(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, said: set[str]) -> None:
     """What is said about a joint holds for each of its freedoms."""
     angular = dof.motion is not Motion.SLIDE
     for name in _DOF_FIELDS:
-        if name in _REFERENCES and not single:
+        if name not in said:
             continue
         label = name if len(joint.dofs) == 1 else f"{axis}_{name}"
         found = resolution.ask(joint.path, PrimType.JOINT, name, label, angular=angular)
@@ -214,33 +230,37 @@ def _resolve_dof(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, sin
             setattr(dof, name, found.value)
 
 
-def _resolve_axis(resolution: _Resolution, joint: Joint, dof: Dof, axis: str) -> None:
+def _resolve_axis(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, said: set[str]) -> None:
     """Stops: a value for all axes comes before one for this axis.  Then the initial state."""
     angular = dof.motion is not Motion.SLIDE
     for gain, name in _LIMIT_FIELDS:
         keys = (f"limit_{gain}", f"limit_{axis}_{gain}")
+        if said.isdisjoint(keys):
+            continue
         found = resolution.ask(joint.path, PrimType.JOINT, keys, angular=angular)
         if found is not None:
             setattr(dof, name, found.value)
     for name in _STATE_FIELDS:
+        if f"{axis}_{name}" not in said:
+            continue
         found = resolution.ask(joint.path, PrimType.JOINT, f"{axis}_{name}")
         if found is not None and found.value is not None and math.isfinite(found.value):
             setattr(dof, name, found.value)
 
 
 def _resolve_shape(resolution: _Resolution, shape: Shape) -> None:
-    if shape.path not in resolution.source.authored:
+    said = resolution.find_said(shape.path, PrimType.SHAPE)
+    if not said:
         return
-    for name in sorted(_SHAPE_FIELDS):
+    for name in _SHAPE_FIELDS:
         resolution.put(shape, name, shape.path, PrimType.SHAPE, name)
-    keys = resolution.source.order.keys(PrimType.SHAPE)
-    shape.settings |= resolution.settings(shape.path, PrimType.SHAPE, keys, _SHAPE_FIELDS)
+    shape.settings |= resolution.settings(shape.path, PrimType.SHAPE, said, _SHAPE_FIELDS)
 
 
 def _resolve_material(resolution: _Resolution, material: PhysicsMaterial, path: str) -> None:
-    if path not in resolution.source.authored:
+    said = resolution.find_said(path, PrimType.MATERIAL)
+    if not said:
         return
     for key, name in _MATERIAL_FIELDS.items():
         resolution.put(material, name, path, PrimType.MATERIAL, key)
-    keys = resolution.source.order.keys(PrimType.MATERIAL)
-    material.settings |= resolution.settings(path, PrimType.MATERIAL, keys, _MATERIAL_FIELDS)
+    material.settings |= resolution.settings(path, PrimType.MATERIAL, said, _MATERIAL_FIELDS)
