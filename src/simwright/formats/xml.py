@@ -38,6 +38,8 @@ UNKNOWN_ELEMENT = declare(
     doc="An element the format does not define; it may be a typing error or another tool's extension.",
 )
 
+HUGE = 1e50
+"""No length, mass or stiffness is larger; powers of what is would leave the range of floating point."""
 _DEPTH_LIMIT = 250
 
 
@@ -101,14 +103,14 @@ class XmlReader:
                 yield child
 
     def numbers(self, element: Element, text: str | None, count: int, default: Any, what: str) -> Array:
-        """``count`` finite numbers from ``text``; anything else is reported and gives the default."""
+        """``count`` finite numbers, none above :data:`HUGE`; anything else is reported and gives the default."""
         if text is None or not text.strip():
             return np.array(default, dtype=np.float64)
         try:
             values = np.array([float(part) for part in text.replace(",", " ").split()])
         except ValueError:
             values = np.zeros(0)
-        if len(values) != count or not np.all(np.isfinite(values)):
+        if len(values) != count or not np.all(np.abs(values) <= HUGE):
             expected = "a finite number" if count == 1 else f"{count} finite numbers"
             self.reporter.report(
                 BAD_NUMBER,

@@ -105,7 +105,6 @@ def test_included_light(read_text):
         ("model://../../etc", "refused"),
         ("https://fuel.example/arm", "refused"),
         ("", "no <uri>"),
-        ("robot.urdf", "URDF"),
         ("broken.sdf", "not well-formed"),
         ("world.sdf", "holds a world"),
         ("emptyfolder", "no model.config"),
@@ -113,7 +112,6 @@ def test_included_light(read_text):
 )
 def test_failures_leave_the_rest(read_model, found, uri, reason):
     files = {
-        "robot.urdf": "<robot/>",
         "broken.sdf": "<sdf><model",
         "world.sdf": '<sdf version="1.9"><world name="w"/></sdf>',
         "emptyfolder/readme.txt": "x",
@@ -160,3 +158,71 @@ def test_nesting_is_bounded(read_text):
     text = '<model name="m">' * 80 + "</model>" * 80
     with pytest.raises(LimitError, match="nested"):
         read_text(f'<sdf version="1.9">{text}</sdf>')
+
+
+HAND = """<robot name="hand">
+<material name="red"><color rgba="1 0 0 1"/></material>
+<link name="palm"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><origin xyz="0 0 0.5"/><geometry><box size="1 1 1"/></geometry><material name="red"/></visual></link>
+<link name="finger"/>
+<joint name="knuckle" type="revolute"><parent link="palm"/><child link="finger"/><origin xyz="0 0 1"/>
+<axis xyz="0 1 0"/><limit lower="-1" upper="2" effort="3" velocity="4"/></joint>
+<transmission name="t"><joint name="knuckle"/><actuator name="motor"/></transmission>
+</robot>"""
+
+
+def test_a_urdf_file_is_a_model_like_any_other(read_model, reporter):
+    asset = read_model(
+        """<link name="palm"><pose>1 0 0 0 0 0</pose></link>
+        <include><uri>hand.urdf</uri><name>left</name><pose relative_to="palm">0 2 0 0 0 0</pose></include>
+        <joint name="wrist" type="fixed"><parent>palm</parent><child>left::palm</child></joint>
+        <frame name="tip" attached_to="left::finger"><pose>0 0 0.1 0 0 0</pose></frame>""",
+        files={"hand.urdf": HAND},
+    )
+    assert [(b.name, b.scope) for b in asset.bodies] == [
+        ("palm", ""),
+        ("left::palm", "left"),
+        ("finger", "left"),
+    ]
+    assert asset.body("left::palm").inertial.mass == 2.0
+    assert asset.body("finger").pose.is_close(Pose.of((1, 2, 1)))
+    assert asset.body("finger").source.file.endswith("hand.urdf")
+    knuckle = asset.joint("knuckle")
+    assert (knuckle.parent, knuckle.child, knuckle.dofs[0].upper) == ("left::palm", "finger", 2.0)
+    assert (asset.joint("wrist").parent, asset.joint("wrist").child) == ("palm", "left::palm")
+    assert asset.sites[0].body == "finger"
+    assert asset.shapes[0].body == "left::palm"
+    assert asset.materials[0].diffuse == (1.0, 0.0, 0.0)
+    assert asset.actuators[0].target == "knuckle"
+    assert not [d for d in reporter if d.level == "error"]
+
+
+def test_two_of_the_same_urdf_keep_apart(read_text):
+    inside = "".join(
+        f"<include><uri>hand.urdf</uri><name>{name}</name><pose>{x} 0 0 0 0 0</pose></include>"
+        for x, name in enumerate(("a", "b"))
+    )
+    asset = read_text(f'<sdf version="1.9"><world name="w">{inside}</world></sdf>', {"hand.urdf": HAND})
+    assert [b.name for b in asset.bodies] == ["a::palm", "a::finger", "b::palm", "b::finger"]
+    assert asset.joint("b::knuckle").dofs[0].name == "b::knuckle"
+    assert {a.target for a in asset.actuators} == {"a::knuckle", "b::knuckle"}
+    assert len({s.name for s in asset.shapes}) == 2
+    assert asset.body("b::finger").pose.is_close(Pose.of((1, 0, 1)))
+
+
+def test_a_static_urdf_stands_in_the_world(read_text):
+    asset = read_text(
+        """<sdf version="1.9"><world name="w"><include><uri>hand.urdf</uri><static>true</static>
+        <pose>0 0 3 0 0 0</pose></include></world></sdf>""",
+        {"hand.urdf": HAND},
+    )
+    assert not asset.bodies
+    assert not asset.joints
+    assert (asset.shapes[0].body, asset.shapes[0].pose.p.tolist()) == ("", [0.0, 0.0, 3.5])
+    assert [site.name for site in asset.sites] == ["palm", "finger"]
+
+
+def test_a_broken_urdf_is_left_out(read_model, found):
+    asset = read_model(include("<uri>hand.urdf</uri>"), files={"hand.urdf": '<robot name="r">\n<link'})
+    assert len(asset.bodies) == 1
+    assert "not well-formed" in found("sdf-include-failed")[0].message

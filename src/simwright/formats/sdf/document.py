@@ -19,7 +19,8 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.units import DEGREE
-from simwright.formats.xml import BAD_NUMBER, Element, XmlReader, parse
+from simwright.formats.xml import BAD_NUMBER, HUGE, Element, XmlReader, parse
+from simwright.model.asset import Asset
 
 NEWEST = (1, 12)
 """The newest version of the specification this reader knows."""
@@ -54,13 +55,17 @@ _ROOTS = {"sdf", "gazebo"}
 
 
 class Document(XmlReader):
-    """A parsed file.  ``version`` decides the default frames; ``base`` is where relative addresses start."""
+    """A parsed file.  ``version`` decides the default frames; ``base`` is where relative addresses start.
+
+    ``foreign`` is the asset of a file in another format, for which the elements only stand.
+    """
 
     def __init__(self, path: Path, root: Element, reporter: Reporter) -> None:
         super().__init__(str(path), reporter)
         self.path = path
         self.base = path.parent
         self.root = root
+        self.foreign: Asset | None = None
         self.version_text = root.get("version", "")
         self.version = self._read_version()
 
@@ -112,7 +117,7 @@ class Document(XmlReader):
         number = self.value(element, *tags)
         if number is None:
             return default
-        if not math.isfinite(number):
+        if not abs(number) <= HUGE:
             assert element is not None
             found = self.child(element, *tags)
             self.report_number(found, str(number), "a finite number", f"{default:g}")

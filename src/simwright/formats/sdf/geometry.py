@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<geometry>``: primitives, planes, meshes and polylines (SDFormat specification, geometry)."""
+"""``<geometry>``: primitives, planes, meshes and polylines (SDFormat specification, geometry).
+
+What is made from an image is in :mod:`~simwright.formats.sdf.terrain`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +16,7 @@ from simwright.core.errors import InputError
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_between, vec3
 from simwright.formats.sdf.context import Reading
 from simwright.formats.sdf.document import Document
+from simwright.formats.sdf.terrain import FROM_IMAGES, Placed
 from simwright.formats.xml import Element
 from simwright.model.geometry import (
     Approximation,
@@ -22,7 +25,6 @@ from simwright.model.geometry import (
     Cone,
     Cylinder,
     Ellipsoid,
-    Geometry,
     Mesh,
     MeshData,
     Plane,
@@ -40,15 +42,15 @@ MESH_FAILED = declare(
 GEOMETRY_NOT_CARRIED = declare(
     "sdf-geometry-not-carried",
     Level.WARNING,
-    "the {kind} geometry of {owner!r} is not read",
-    hint="its settings are kept as extras; use a mesh instead",
-    doc="A geometry (heightmap, image) that is made from an image, which the reader does not open.",
+    "the {kind} geometry of {owner!r} is left out: {reason}",
+    hint="{advice}; its settings are kept as extras",
+    doc="A geometry that is made from an image (heightmap, image), which cannot be found or read.",
 )
 NO_GEOMETRY = declare(
     "sdf-no-geometry",
     Level.ERROR,
     "{owner!r} has no geometry the reader knows{found}",
-    hint="give it one of box, capsule, cone, cylinder, ellipsoid, mesh, plane, polyline, sphere",
+    hint="give it one of box, capsule, cone, cylinder, ellipsoid, heightmap, image, mesh, plane, polyline, sphere",
     doc="A collision or visual without a geometry, or with one that is not part of SDFormat.",
 )
 NO_SUBMESH = declare(
@@ -64,18 +66,6 @@ BAD_POLYLINE = declare(
     "a polyline of {owner!r} has {count} points; an outline needs three",
     doc="A polyline that encloses nothing is left out.",
 )
-
-_FROM_IMAGES = ("heightmap", "image")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Placed:
-    """A geometry, how it lies in its element, its scale and its simplification."""
-
-    geometry: Geometry
-    pose: Pose = IDENTITY
-    scale: Array | None = None
-    approximation: Approximation | None = None
 
 
 Primitive: TypeAlias = Callable[[Document, Element], Placed]
@@ -96,13 +86,27 @@ def read_geometry(reading: Reading, document: Document, element: Element, owner:
             return _read_mesh(reading, document, child, owner)
         if child.tag == "polyline":
             return _read_polylines(reading, document, geometry, owner)
-        if child.tag in _FROM_IMAGES:
-            reading.reporter.report(GEOMETRY_NOT_CARRIED, document.where(child), kind=child.tag, owner=owner)
-            reading.keep(document, child, owner, "geometry")
-            return None
+        if child.tag in FROM_IMAGES:
+            return _read_from_image(reading, document, child, owner)
     found = f" (found {', '.join(f'<{child.tag}>' for child in children[:5])})" if children else ""
     reading.reporter.report(NO_GEOMETRY, document.where(element), owner=owner, found=found)
     return None
+
+
+def _read_from_image(reading: Reading, document: Document, element: Element, owner: str) -> Placed | None:
+    try:
+        return FROM_IMAGES[element.tag](reading, document, element, owner)
+    except InputError as error:
+        advice = error.hint or "correct the address"
+        data: dict[str, Any] = {
+            "kind": element.tag,
+            "owner": owner,
+            "reason": error.message,
+            "advice": advice,
+        }
+        reading.reporter.report(GEOMETRY_NOT_CARRIED, document.where(element), **data)
+        reading.keep(document, element, owner, "geometry")
+        return None
 
 
 def _read_box(document: Document, element: Element) -> Placed:

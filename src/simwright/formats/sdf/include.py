@@ -2,8 +2,9 @@
 """From XML to the model tree, with every ``<include>`` replaced by what it includes.
 
 An include names a model folder or a file (``model://``, ``package://``, ``file://`` or a path).  In a folder,
-``model.config`` says which file is meant; without it, ``model.sdf``.  Depth and number of includes are
-bounded, and a file that includes itself is reported and left out.
+``model.config`` says which file is meant; without it, ``model.sdf``.  The file may be URDF too
+(:mod:`~simwright.formats.sdf.foreign`).  Depth and number of includes are bounded, and a file that includes itself is
+reported and left out.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from simwright.core.diag import Level, Reporter, declare
-from simwright.core.errors import InputError, LimitError, NotFoundError, ParseError
+from simwright.core.errors import InputError, LimitError, NotFoundError
 from simwright.core.packages import PackageMap
 from simwright.formats.resources import resolve_resource
 from simwright.formats.sdf.document import NEWEST, Document, open_document
+from simwright.formats.sdf.foreign import find_foreign, open_foreign
 from simwright.formats.sdf.tree import Item, ModelNode, join_scope
 from simwright.formats.xml import Element, parse
 
@@ -167,7 +169,7 @@ class TreeBuilder:
                 self.reporter.report(INCLUDE_CYCLE, where, uri=uri, chain=chain)
                 return
             if path not in self.opened:
-                self.opened[path] = open_document(path, self.reporter)
+                self.opened[path] = self._open(path)
         except InputError as error:
             advice = error.hint or "correct the address"
             self.reporter.report(INCLUDE_FAILED, where, uri=uri[:200], reason=error.message, advice=advice)
@@ -205,14 +207,16 @@ class TreeBuilder:
         if not uri:
             raise NotFoundError("it has no <uri>", hint="add one", where=where)
         path = resolve_resource(uri, document.base, self.packages, where)
-        file = self._file_of_folder(path) if path.is_dir() else path
-        if file.suffix.lower() == ".urdf":
-            raise ParseError(
-                "it is a URDF file, and an SDFormat file is read by itself",
-                hint="convert it to SDFormat first",
-                where=where,
-            )
-        return file.resolve()
+        return (self._file_of_folder(path) if path.is_dir() else path).resolve()
+
+    def _open(self, path: Path) -> Document:
+        """An included file, of whichever format."""
+        name = find_foreign(path)
+        return (
+            open_foreign(path, name, self.packages, self.reporter)
+            if name
+            else open_document(path, self.reporter)
+        )
 
     def _file_of_folder(self, folder: Path) -> Path:
         """The SDFormat file of a model folder: the newest this reader knows, as ``model.config`` lists."""

@@ -14,6 +14,7 @@ from simwright.core.errors import ParseError
 from simwright.formats.format import ReadOptions
 from simwright.formats.sdf.context import Reading
 from simwright.formats.sdf.document import Document, open_document
+from simwright.formats.sdf.foreign import graft
 from simwright.formats.sdf.include import TreeBuilder
 from simwright.formats.sdf.joints import mark_loops, read_joint, read_mimics
 from simwright.formats.sdf.lights import read_world_light
@@ -56,10 +57,14 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
         read_environment(reading, document, top.element)
         report_other_worlds(reading, document, worlds)
     for item in links:
-        read_link(reading, item)
+        if item.document.foreign is None:
+            read_link(reading, item)
     settle_masses(reading, links)
     for item in joints:
-        read_joint(reading, item)
+        if item.document.foreign is None:
+            read_joint(reading, item)
+    for model in top.walk():
+        graft(reading, model)
     read_mimics(reading)
     mark_loops(asset)
     for model in top.walk():

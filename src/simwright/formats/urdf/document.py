@@ -21,7 +21,7 @@ from simwright.core.names import NameScope
 from simwright.core.packages import PackageMap
 from simwright.formats.mesh import MESH_EXTENSIONS, MeshLibrary
 from simwright.formats.resources import resolve_resource
-from simwright.formats.xml import Element, XmlReader
+from simwright.formats.xml import HUGE, Element, XmlReader
 from simwright.model.asset import Asset
 from simwright.model.geometry import Mesh
 
@@ -110,11 +110,13 @@ class Document(XmlReader):
         return Pose.from_rpy(xyz, self.vector(child, "rpy", 3, (0.0, 0.0, 0.0)))
 
     def bound(self, element: Element, attribute: str) -> float | None:
-        """A number that may be infinite ("inf"); None if it is absent or wrong."""
-        text = (element.get(attribute) or "").strip().lower()
-        if text.lstrip("+-") in ("inf", "infinity", ".inf"):
-            return -math.inf if text.startswith("-") else math.inf
-        return self.optional(element, attribute)
+        """A number that may be infinite ("inf", or beyond every use: 1.8e308); None if it is absent or wrong."""
+        text = (element.get(attribute) or "").strip().lower().replace(".inf", "inf")
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        return math.copysign(math.inf, value) if abs(value) > HUGE else self.optional(element, attribute)
 
     def resolve(self, uri: str, where: Where) -> Path:
         """The file of an address in this document."""
