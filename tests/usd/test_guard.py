@@ -109,6 +109,15 @@ def test_text_at_the_limit_opens(tmp_path: Path) -> None:
     assert not stderr
 
 
+def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "latin.usda"
+    file.write_bytes('#usda 1.0\ndef "A"\n{\n string a = "ü"\n}\n'.encode("latin-1"))
+    with pytest.raises(ParseError, match="not UTF-8") as caught:
+        check_file(file)
+    assert caught.value.where is not None
+    assert caught.value.where.line == 4
+
+
 def test_brackets_in_literals_and_comments_do_not_count(tmp_path: Path) -> None:
     many = "{" * 5000
     file = tmp_path / "quoted.usda"

@@ -122,7 +122,12 @@ def _check_fields(data: memoryview, sections: dict[str, Section]) -> None:
     tokens = sections["TOKENS"]
     count, unpacked, packed = _read_words(data, tokens, 3)
     start = tokens.start + 24
-    names = decompress(data[start : start + packed], unpacked).split(b"\0")[:count] if count else []
+    text = decompress(data[start : start + packed], unpacked) if count else b""
+    try:
+        text.decode()
+    except UnicodeDecodeError:  # OpenUSD hands it on, and Python cannot take it
+        raise CorruptDataError("a token is not UTF-8 text") from None
+    names = text.split(b"\0")[:count] if count else []
     fields = sections["FIELDS"]
     (number,) = _read_words(data, fields, 1)
     raw = b""

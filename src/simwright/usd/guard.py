@@ -9,6 +9,7 @@ composes goes through here too: see :mod:`simwright.usd.arcs`.
 
 from __future__ import annotations
 
+import codecs
 import io
 import mmap
 import zipfile
@@ -18,7 +19,7 @@ from simwright.core.diag import Where
 from simwright.core.errors import InputError, LimitError, ParseError
 from simwright.core.files import MIB, check_readable
 from simwright.usd import crate
-from simwright.usd.text import measure_nesting
+from simwright.usd.text import is_nested_within, measure_nesting
 
 MAX_NESTING = 1000
 """Deepest nesting of prims, dictionaries and lists: far below what overflows, far above what is real."""
@@ -26,7 +27,10 @@ MAX_TEXT_BYTES = 1024 * MIB
 MAX_BINARY_BYTES = 8192 * MIB
 MAX_ARCHIVE_MEMBERS = 10_000
 MAX_ARCHIVE_LEVELS = 3
+_AT_ONCE = 64 * MIB
+"""A text up to this size is copied to be looked at, which is faster."""
 LAYER_SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
+_PIECE = 4 * MIB
 _TEXT_MAGIC = b"#usda"
 _ZIP_MAGIC = b"PK\x03\x04"
 _LFS_POINTER = b"version https://git-lfs"
@@ -99,6 +103,9 @@ def _check_text(data: memoryview, where: Where) -> None:
             hint="convert it to .usdc",
             where=where,
         )
+    _check_encoding(data, where)
+    if len(data) <= _AT_ONCE and is_nested_within(data, MAX_NESTING):
+        return
     depth, offset = measure_nesting(data, MAX_NESTING)
     if depth > MAX_NESTING:
         line = bytes(data[:offset]).count(b"\n") + 1
@@ -107,6 +114,19 @@ def _check_text(data: memoryview, where: Where) -> None:
             hint="flatten the hierarchy or the value",
             where=Where(where.file, line=line),
         )
+
+
+def _check_encoding(data: memoryview, where: Where) -> None:
+    """Text is UTF-8: OpenUSD quotes what is not in messages that Python cannot read."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(data), _PIECE):
+        try:
+            decoder.decode(data[start : start + _PIECE], final=start + _PIECE >= len(data))
+        except UnicodeDecodeError as error:
+            line = bytes(data[: start + error.start]).count(b"\n") + 1
+            raise ParseError(
+                "the text is not UTF-8", hint="save the file as UTF-8", where=Where(where.file, line=line)
+            ) from None
 
 
 def _check_archive(data: memoryview, file: Path | None, where: Where, level: int) -> None:

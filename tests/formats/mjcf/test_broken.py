@@ -37,6 +37,8 @@ REFUSED = {
         "unknown transmission target 'nobody'",
     ),
     "not a number": (world('<geom size="nan"/>'), 3, "nan size"),
+    "absurd mass": (world('<body>\n<geom name="g" size="1" mass="1e300"/></body>'), 3, "beyond every use"),
+    "absurd size": (world('<geom name="g" size="1e99"/>'), 3, "the size of geom 'g'"),
     "include without file": ("<mujoco>\n<include/></mujoco>", 2, "<include> has no file"),
     "missing include": ('<mujoco>\n\n<include file="none.xml"/></mujoco>', 3, "'none.xml' does not exist"),
     "include cycle": ('<mujoco>\n<include file="model.xml"/></mujoco>', 2, "already included"),

@@ -31,6 +31,7 @@ from simwright.formats.mjcf.lights import read_lights
 from simwright.formats.mjcf.losses import report_losses
 from simwright.formats.mjcf.materials import read_materials
 from simwright.formats.mjcf.options import read_options
+from simwright.formats.mjcf.sanity import check_numbers
 from simwright.formats.mjcf.sensors import read_sensors
 from simwright.formats.mjcf.sites import read_sites
 from simwright.formats.mjcf.source import read_source
@@ -48,6 +49,7 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:  # noqa
     asset.provenance.identifier = str(spec.modelname or "")
     context = Context(mujoco, spec, model, source, reporter, asset, mesh_scales=scales)
     claim_names(context)
+    check_numbers(context)
 
     read_options(context)
     read_bodies(context)

@@ -54,7 +54,8 @@ def check_turns(source: Source, scan: Scan) -> None:
     for found in scan.all.values():
         if found.authored is None or "xformOp:orient" in found.authored:
             turn = source.get(found, "xformOp:orient")
-            if turn is not None and not 0.0 < turn.GetLength() < math.inf:
+            length = getattr(turn, "GetLength", None)  # an attribute of another type is no turn either
+            if turn is not None and not (length and 0.0 < length() < math.inf):
                 where = source.where(found, "xformOp:orient")
                 source.reporter.report(TURN_INVALID, where, name=found.name, value=turn)
 

@@ -30,12 +30,14 @@ UNIT_INVALID = declare(
     Level.ERROR,
     "{name} is {value}, which is no unit; 1 is used",
     hint="author a positive number",
-    doc="metersPerUnit or kilogramsPerUnit is zero, negative or not finite.",
+    doc="metersPerUnit or kilogramsPerUnit is zero, negative, not finite, or beyond 1e-15 to 1e15.",
     section="1.1",
 )
 
 HUGE = 1e30
 """Numbers at least this large stand for infinity; writers put FLT_MAX where they mean "no limit"."""
+
+_MOST_UNIT = 1e15
 
 _UP_ROTATIONS = {
     "Z": np.eye(3),
@@ -115,7 +117,7 @@ def read_units(stage: Usd.Stage, where: Where, reporter: Reporter) -> Units:
 
 
 def _check_unit(name: str, value: float, where: Where, reporter: Reporter) -> float:
-    if math.isfinite(value) and value > 0.0:
+    if 1.0 / _MOST_UNIT <= value <= _MOST_UNIT:
         return value
     reporter.report(UNIT_INVALID, where, name=name, value=value)
     return 1.0
