@@ -59,6 +59,7 @@ class Runner:
         self.snapshot = snapshot
         self.rules = list(rules)
         self.locator = Locator.for_stage(snapshot.stage)
+        self._file = self.locator.find_only_file(snapshot.stage)
         self.found: list[Diagnostic] = []
         self._crashed: set[str] = set()
 
@@ -130,6 +131,8 @@ class Runner:
     def _locate(self, at: Node | Sdf.Path | str | None, finding: Finding, layer: Sdf.Layer | None) -> Where:
         """File and line of the strongest opinion; for layer rules, of the spec in that layer."""
         if isinstance(at, Node):
+            if self._file:
+                return Where(self._file, prim=at.path, prop=finding.prop)
             where = self._locate_node(at, finding.prop)
             return Where(where.file, where.line, where.column, at.path, finding.prop)
         holder = layer or self.snapshot.root_layer

@@ -60,6 +60,16 @@ class Locator:
         assert stage, "an open stage is needed"
         return cls()
 
+    def find_only_file(self, stage: Any) -> str:
+        """The file that says everything where that is one binary layer, else nothing.
+
+        Then every place is known without asking, which is worth it where there are many findings.
+        """
+        used = [layer for layer in stage.GetUsedLayers(includeClipLayers=True) if not layer.empty]
+        if len(used) != 1 or used[0].anonymous or self._index(used[0]) is not None:
+            return ""
+        return _file_of(used[0])
+
     def where_prim(self, prim: Any) -> Where:
         """Where the strongest opinion about the prim is."""
         spec = _strongest(prim.GetPrimStack())

@@ -65,13 +65,13 @@ def _gather(body: Node, *, has_payloads: bool) -> BodyShapes:
     stack: list[tuple[Node, tuple[str, ...]]] = [(body, ())]
     while stack:
         node, trail = stack.pop()
-        is_collider = "PhysicsCollisionAPI" in node.heads and is_geometry(node)
-        if is_collider or "Gprim" in node.bases or node.type == "PointInstancer":
+        is_collider = "PhysicsCollisionAPI" in node.sort.heads and is_geometry(node)
+        if is_collider or "Gprim" in node.sort.bases or node.type == "PointInstancer":
             found.shapes.append(Shape(node, is_collider, trail))
         below = node.prototype.children if node.prototype else node.children
         if has_payloads and not below and not node.prim.IsLoaded():
             found.complete = False
-        if below:
-            lower = [child for child in below if "PhysicsRigidBodyAPI" not in child.heads]
-            stack.extend([(child, (*trail, child.name)) for child in reversed(lower)])
+        stack.extend(
+            [(c, (*trail, c.name)) for c in reversed(below) if "PhysicsRigidBodyAPI" not in c.sort.heads]
+        )
     return found

@@ -132,7 +132,7 @@ class _Walk:
             key = (names, keys, applied, spec.typeName, spec.specifier, path.IsPrimPath())
             sort = sorts.get(key)
             if sort is None:
-                sort = sorts[key] = self.make_sort(*key)
+                sort = sorts[key] = self.make_sort(names, keys, applied, path.IsPrimPath(), spec)
             sort.count += 1
             if sort.sayings:
                 facts.statements.append(Statement(path, sort.sayings))
@@ -181,16 +181,16 @@ class _Walk:
         names: tuple[str, ...],
         keys: tuple[str, ...],
         applied: tuple[str, ...],
-        type_name: str,
-        specifier: Sdf.Specifier,
         is_prim: bool,
+        spec: Sdf.PrimSpec,
     ) -> _Sort:
+        type_name = spec.typeName
         plans = [(name, self.plans.get(name) or self.plan(name)) for name in names]
         apis = [self.apis.get(name) or self.look_up(self.apis, name, domain_of_api(name)) for name in applied]
         own = self.find_type(type_name) if is_prim and "typeName" in keys else None
         said: list[_Plan | _Schema] = [*apis, *([own] if own is not None else [])]
         said += [plan for _, plan in plans]
-        is_defined = own is not None and specifier is _DEF
+        is_defined = own is not None and spec.specifier is _DEF
         return _Sort(
             [one.domain for one in said if one.domain is not None],
             own.domain if own is not None and is_defined else None,

@@ -42,8 +42,9 @@ COUNTED_ELEMENTS = 1_000_000
 """Mesh arrays of a layer are counted up to here: heavy beyond doubt."""
 
 
-class Saying(NamedTuple):
-    """What many opinions have in common: one object for all properties, APIs or types of a name."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Saying:
+    """What many opinions have in common: one object for all properties, APIs or types of a name in a layer."""
 
     domain: Domain
     what: str

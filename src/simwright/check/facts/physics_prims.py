@@ -20,4 +20,4 @@ def _list_physics_nodes(snapshot: Snapshot) -> list[Node]:
         for kind in snapshot.kinds()
         if kind[0].startswith("Physics") or any(api.startswith("Physics") for api in kind[1])
     }
-    return [node for node in snapshot.nodes if (node.type, node.apis) in kinds]
+    return [node for node in snapshot.nodes if node.sort.kind in kinds]

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def read_authored(node: Node, name: str) -> Any:
     """An authored value; the first sample where it is only time-sampled."""
+    if not node.may_say(name):
+        return None
     value = node.authored(name)
     return node.authored(name, Usd.TimeCode.EarliestTime()) if value is None else value
 

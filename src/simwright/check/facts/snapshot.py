@@ -77,6 +77,7 @@ class Node:
         "prim",
         "prototype",
         "sort",
+        "type",
         "users",
     )
 
@@ -85,17 +86,13 @@ class Node:
         self.path = path
         self.name = name
         self.sort = sort
+        self.type = sort.kind[0]
         self.parent = parent
         self.children: Sequence[Node] = ()
         self.in_prototype = False
         self.prototype: Node | None = None
         self.users: list[Node] | None = None
         """The instances of which this is the prototype's root; None for every other node."""
-
-    @property
-    def type(self) -> str:
-        """The prim's type name."""
-        return self.sort.kind[0]
 
     @property
     def apis(self) -> tuple[str, ...]:

@@ -76,9 +76,9 @@ def count_edges(
         return Topology(0, 0, 0, 0)
     start, end = indices, _next_corner(counts, indices)
     size = int(indices.max()) + 1
-    if table is not None and size <= table.MOST_POINTS and indices.dtype == np.int32:
-        if table.are_paired(start, end, size):
-            return Topology(len(indices) // 2, 0, 0, 0)
+    fits = table is not None and size <= table.MOST_POINTS and indices.dtype == np.int32
+    if fits and table is not None and table.are_paired(start, end, size):
+        return Topology(len(indices) // 2, 0, 0, 0)
     low, high = np.minimum(start, end), np.maximum(start, end)
     kind = np.int32 if 2 * size * size < 2**31 else np.int64
     keys = low.astype(kind) * kind(2 * size)

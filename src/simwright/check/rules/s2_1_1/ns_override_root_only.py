@@ -32,6 +32,8 @@ from simwright.check.rule import Finding, rule
 )
 def ns_override_root_only(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
     """Ignored opinions are only visible in the layers."""
+    if not any(name.startswith("ros:context:") for name in facts.names):
+        return
     seen: set[Sdf.Path] = set()
     for opinion in facts.opinions:
         if opinion.kind == "property" and opinion.what.startswith("ros:context:"):

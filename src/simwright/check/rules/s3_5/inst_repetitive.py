@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.check.facts.meshes import is_collision_mesh, read_mesh, sketch_mesh
+from simwright.check.facts.meshes import list_collision_meshes, read_mesh, sketch_mesh
 from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
 
@@ -53,14 +53,15 @@ def _list_equal(snapshot: Snapshot, least: int) -> list[list[Node]]:
     """Groups of equal meshes; equal meshes share their facts, and only meshes with equal sketches are read."""
     meshes = [node for node in snapshot.nodes if node.type == "Mesh"]
     # a hash is enough here: two sketches that meet by chance are told apart when the meshes are read
-    sketches = [hash((is_collision_mesh(node, snapshot), *sketch_mesh(node, snapshot))) for node in meshes]
+    colliding = {id(node) for node in list_collision_meshes(snapshot)}
+    sketches = [hash((id(node) in colliding, *sketch_mesh(node, snapshot))) for node in meshes]
     often = {sketch for sketch, count in Counter(sketches).items() if count >= least}
     groups: dict[tuple[int, bool], list[Node]] = {}
     for node, sketch in zip(meshes, sketches, strict=True):
         if sketch in often:
             facts = read_mesh(node, snapshot)
             if not facts.problem:
-                groups.setdefault((id(facts), is_collision_mesh(node, snapshot)), []).append(node)
+                groups.setdefault((id(facts), id(node) in colliding), []).append(node)
     return [nodes for nodes in groups.values() if len(nodes) >= least]
 
 
