@@ -3,19 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from simwright.core.diag import NOWHERE, Where
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """A value and where it was written."""
+class Extra(NamedTuple):
+    """A value and where it was written: a place, or file, prim and property, of which few are ever asked for."""
 
     value: Any
-    source: Where = NOWHERE
+    place: Where | tuple[str, str, str] = NOWHERE
+
+    @property
+    def source(self) -> Where:
+        """Where it was written."""
+        if isinstance(self.place, Where):
+            return self.place
+        file, prim, prop = self.place
+        return Where(file, prim=prim, prop=prop)
 
 
 @dataclass(slots=True)
@@ -32,6 +39,11 @@ class Extras:
         """Store one attribute."""
         rows = self.table.setdefault(namespace, {}).setdefault(element, {})
         rows[attribute] = Extra(value, source)
+
+    def keep_prim(self, namespace: str, file: str, prim: str, values: Iterable[tuple[str, Any]]) -> None:
+        """Store attributes of a prim."""
+        rows = self.table.setdefault(namespace, {}).setdefault(prim, {})
+        rows.update({name: Extra(value, (file, prim, name)) for name, value in values})
 
     def get(self, namespace: str, element: str, attribute: str, default: Any = None) -> Any:
         """One value, or the default."""

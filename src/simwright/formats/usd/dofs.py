@@ -152,14 +152,15 @@ def _read_generic(source: Source, found: Found, name: str) -> Motions:
     limited = set(found.instances_of("PhysicsLimitAPI"))
     for number, axis in enumerate(_D6_AXES):
         angular = number >= 3
-        motion = Motion.HINGE if angular else Motion.SLIDE
-        dof = Dof(motion, axis=_unit(number % 3), name=f"{name}_{axis}")
+        lower, upper = -math.inf, math.inf
         if axis in limited:
             low, high = _read_limit(source, found, axis)
             if low > high:
                 continue
             factor = DEGREE if angular else source.units.length
-            dof.lower, dof.upper = read_bound(low, factor), read_bound(high, factor)
+            lower, upper = read_bound(low, factor), read_bound(high, factor)
+        motion = Motion.HINGE if angular else Motion.SLIDE
+        dof = Dof(motion, axis=_unit(number % 3), lower=lower, upper=upper, name=f"{name}_{axis}")
         dofs[axis] = dof
     distance = None
     if "distance" in limited:

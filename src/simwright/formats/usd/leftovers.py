@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from pxr import Gf, Sdf
 
-from simwright.core.diag import Level, Where, declare
+from simwright.core.diag import Level, declare
 from simwright.formats.usd.extended import TRANSLATED
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import VALUE_INVALID, Source
@@ -44,7 +44,7 @@ _ORDINARY = frozenset(
 )  # fmt: skip
 _READ_TYPES = frozenset(
     {
-        "NewtonActuator", "MjcActuator", "MjcTendon", "IsaacImuSensor", "IsaacContactSensor", "Lidar",
+        "NewtonActuator", "MjcActuator", "MjcTendon", "MjcKeyframe", "IsaacImuSensor", "IsaacContactSensor", "Lidar",
         "OmniLidar", "OmniRadar",
     }
 )  # fmt: skip
@@ -67,21 +67,20 @@ def read_attributes(source: Source, scan: Scan) -> None:
             reading = _read_kept(source, found, kept, forms)
             if reading.is_shared:
                 shared[id(found.opinions)] = reading
-        for name, space, value in reading.extras:
-            where = Where(source.file, None, None, found.path, name)
-            source.asset.extras.keep(space, found.path, name, value, where)
+        for space, values in reading.extras.items():
+            source.asset.extras.keep_prim(space, source.file, found.path, values)
         if reading.authored:
             source.authored[found.path] = reading.authored
 
 
 @dataclass(slots=True, eq=False)
 class _Reading:
-    """The kept attributes of a prim: extras (name, space, value) and what resolvers are to see.
+    """The kept attributes of a prim: extras (names and values by space) and what resolvers are to see.
 
     ``is_shared`` tells that it holds for all prims of the same opinions.
     """
 
-    extras: list[tuple[str, str, Any]] = field(default_factory=list)
+    extras: dict[str, list[tuple[str, Any]]] = field(default_factory=dict)
     authored: dict[str, Any] = field(default_factory=dict)
     is_shared: bool = True
 
@@ -93,7 +92,7 @@ def _read_kept(source: Source, found: Found, kept: Kept, forms: Mapping[str, For
         if value is None:
             continue
         if name not in TRANSLATED:
-            reading.extras.append((name, space, value))
+            reading.extras.setdefault(space, []).append((name, value))
         if name not in forms or _check_form(source, found, name, value, forms[name]):
             reading.authored[name] = value
         else:
