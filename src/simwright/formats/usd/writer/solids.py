@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Meshes for contact: triangles of the source, their convex hull, and primitives that have no prim of their own.
+
+Engines collide meshes as convex hulls unless they are told otherwise, and the hull is closed and does not cross
+itself whatever the source was (REP-0158 3.4).  So the hull is what a collider is by default, and the triangles of the
+source are its finer choice.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simwright.core.math3d import Array
+from simwright.model.geometry import Capsule, Cone, Cylinder, Ellipsoid, Geometry, MeshData, Sphere
+
+_ROUND = 3
+"""Halvings of an icosahedron's edges: 642 points, at most 0.5 % of the radius inside the sphere."""
+_SIDES = 48
+_FLAT = 1e-6
+
+
+def make_solid(data: MeshData, scale: Array) -> MeshData:
+    """Right-handed triangles at a scale, without looks and without faces that have no area."""
+    triangles = data.triangles()
+    if np.prod(scale) < 0.0:
+        triangles = triangles[:, ::-1]
+    a, b, c = triangles.T
+    kept = triangles[(a != b) & (b != c) & (c != a)]
+    return MeshData(data.vertices * scale, np.ascontiguousarray(kept, dtype=np.int32).reshape(-1))
+
+
+def make_hull(data: MeshData, scale: Array) -> MeshData | None:
+    """The convex hull at a scale, as closed triangles; None where the mesh has no volume."""
+    import manifold3d
+
+    used = np.zeros(len(data.vertices), dtype=bool)
+    used[data.indices] = True
+    points = data.vertices[used] * scale
+    if len(points) < 4 or _is_flat(points):
+        return None
+    mesh = manifold3d.Manifold.hull_points(np.ascontiguousarray(points, dtype=np.float32)).to_mesh()
+    faces = np.asarray(mesh.tri_verts, dtype=np.int32)
+    if len(faces) < 4:
+        return None
+    return MeshData(np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3], faces.reshape(-1))
+
+
+def _is_flat(points: Array) -> bool:
+    centred = points - points.mean(axis=0)
+    spread = np.linalg.eigvalsh(centred.T @ centred)
+    return bool(spread[0] <= _FLAT**2 * max(float(spread[2]), 1e-30))
+
+
+def is_closed(data: MeshData) -> bool:
+    """Is every edge of a triangle mesh used twice, once in each direction, with points at one place made one?"""
+    _, number = np.unique(
+        np.ascontiguousarray(data.vertices + 0.0, dtype=np.float32).view("V12").reshape(-1),
+        return_inverse=True,
+    )
+    triangles = number.reshape(-1)[data.indices.reshape(-1, 3)].astype(np.int64)
+    starts, ends = triangles.reshape(-1), triangles[:, (1, 2, 0)].reshape(-1)
+    size = len(data.vertices)
+    forth, back = np.sort(starts * size + ends), np.sort(ends * size + starts)
+    return bool(np.array_equal(forth, back) and np.all(forth[1:] != forth[:-1]))
+
+
+def make_round(geometry: Geometry, scale: Array) -> MeshData:
+    """A ball, cylinder, capsule or cone that its scale makes into something without a prim type, as a convex mesh."""
+    match geometry:
+        case Sphere():
+            points, radii = _make_ball(), np.full(3, geometry.radius)
+        case Ellipsoid():
+            points, radii = _make_ball(), np.asarray(geometry.radii, dtype=np.float64)
+        case Capsule():
+            ball, shift = _make_ball() * geometry.radius, np.array((0.0, 0.0, geometry.length / 2.0))
+            points, radii = np.concatenate((ball + shift, ball - shift)), np.ones(3)
+        case _:
+            assert isinstance(geometry, Cylinder | Cone)
+            points, radii = _make_column(geometry), np.ones(3)
+    hull = make_hull(MeshData(points, np.arange(len(points), dtype=np.int32)), radii * np.abs(scale))
+    assert hull is not None, "a round body has a volume"
+    return hull
+
+
+def _make_ball() -> Array:
+    """Points of a finely divided icosahedron on the unit sphere."""
+    golden = (1.0 + math.sqrt(5.0)) / 2.0
+    corners = [(0.0, s, t * golden) for s in (-1.0, 1.0) for t in (-1.0, 1.0)]
+    points = np.array([np.roll(corner, k) for corner in corners for k in range(3)])
+    points /= np.linalg.norm(points[0])
+    edge = float(np.linalg.norm(points - points[0], axis=1)[1:].min())
+    for _ in range(_ROUND):
+        apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+        first, second = np.nonzero(np.triu(apart < 1.4 * edge, 1))
+        middles = points[first] + points[second]
+        points = np.concatenate((points, middles / np.linalg.norm(middles, axis=1, keepdims=True)))
+        edge /= 2.0
+    return points
+
+
+def _make_column(geometry: Cylinder | Cone) -> Array:
+    angles = np.arange(_SIDES) * (2.0 * math.pi / _SIDES)
+    ring = np.stack((np.cos(angles), np.sin(angles), np.zeros(_SIDES)), axis=1) * geometry.radius
+    half = np.array((0.0, 0.0, geometry.length / 2.0))
+    top = np.zeros((1, 3)) if isinstance(geometry, Cone) else ring
+    return np.concatenate((ring - half, np.add(top, half)))
