@@ -133,11 +133,50 @@ def test_broken_mesh_with_submesh(read_model, found):
     assert found("sdf-mesh-failed")
 
 
-def test_heightmap_is_kept_but_not_read(read_model, found):
-    asset = read_model(visual("<heightmap><uri>h.png</uri><size>10 10 1</size></heightmap>", "collision"))
-    assert not asset.shapes
-    assert found("sdf-geometry-not-carried")
-    assert asset.extras.get("gazebo", "v", "geometry/heightmap/size") == (10.0, 10.0, 1.0)
+OBJECTS = """o Body
+v 0 0 0
+v 1 0 0
+v 0 1 0
+v 0 0 2
+usemtl skin
+f 1 3 2
+f 1 2 4
+o Lid
+usemtl glass
+f 1 4 3
+usemtl skin
+f 2 3 4
+"""
+
+
+def test_a_submesh_is_an_object_of_the_file(read_model):
+    text = "<mesh><uri>a.obj</uri><submesh><name>Lid</name><center>true</center></submesh></mesh>"
+    data = read_model(visual(text), files={"a.obj": OBJECTS}).shapes[0].geometry.data
+    assert data.face_count == 2
+    assert [(s.name, s.faces.tolist()) for s in data.subsets] == [("skin", [1]), ("glass", [0])]
+    assert (data.vertices.min(axis=0) + data.vertices.max(axis=0)).tolist() == [0, 0, 0]
+
+
+def test_a_submesh_of_a_collada_scene_is_a_node(read_model, found):
+    def node(name: str, z: int) -> str:
+        return f'<node name="{name}"><translate>0 0 {z}</translate><instance_geometry url="#g"/></node>'
+
+    dae = f"""<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+    <asset><unit meter="1"/><up_axis>Y_UP</up_axis></asset>
+    <library_geometries><geometry id="g" name="tri"><mesh>
+    <source id="p"><float_array id="a" count="9">0 0 0 1 0 0 0 1 0</float_array><technique_common>
+    <accessor source="#a" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+    <param name="Z" type="float"/></accessor></technique_common></source>
+    <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+    <triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles></mesh></geometry>
+    </library_geometries><library_visual_scenes><visual_scene id="s">{node("low", 1)}{node("high", 5)}</visual_scene>
+    </library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+    text = "<mesh><uri>a.dae</uri><submesh><name>high</name></submesh></mesh>"
+    data = read_model(visual(text), files={"a.dae": dae}).shapes[0].geometry.data
+    assert data.vertices[:, 2].tolist() == [5, 5, 5]
+    (note,) = found("mesh-up-axis")
+    assert "Y_UP" in note.message
+    assert note.level == "info"
 
 
 def test_empty_and_unknown(read_model, found, reporter):

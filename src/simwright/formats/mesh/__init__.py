@@ -20,7 +20,15 @@ from simwright.formats.mesh.load import (
     MeshLibrary,
     load_mesh,
     load_mesh_materials,
+    load_mesh_objects,
     mesh_geometry,
 )
 
-__all__ = ["MESH_EXTENSIONS", "MeshLibrary", "load_mesh", "load_mesh_materials", "mesh_geometry"]
+__all__ = [
+    "MESH_EXTENSIONS",
+    "MeshLibrary",
+    "load_mesh",
+    "load_mesh_materials",
+    "load_mesh_objects",
+    "mesh_geometry",
+]

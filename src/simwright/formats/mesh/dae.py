@@ -13,31 +13,41 @@ become one subset.  Cameras, lights, skins and animations are not geometry and a
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lxml import etree
 
 from simwright.core.diag import Where
 from simwright.core.errors import ParseError
 from simwright.core.math3d import Array
-from simwright.formats.mesh.join import Part, join_parts
+from simwright.formats.mesh.join import Part, join_parts, list_objects
 from simwright.formats.xml import parse_bytes
-from simwright.model.geometry import MeshData
+from simwright.model.geometry import Faces, MeshData
 from simwright.model.material import RenderMaterial, Rgb, Texture
 
 
 def read_dae(content: bytes, file: Path) -> MeshData:
     """The mesh in the bytes of a COLLADA file; ``file`` is named in errors."""
+    return join_parts(_read_parts(content, file))
+
+
+def read_dae_objects(content: bytes, file: Path) -> dict[str, Faces]:
+    """Faces by the name of a node (what Gazebo calls a submesh) or of its geometry."""
+    return list_objects(_read_parts(content, file))
+
+
+def _read_parts(content: bytes, file: Path) -> list[Part]:
     document = _open(content, file)
     unit = float(document.assetInfo.unitmeter or 1.0)
     to_model = np.diag((unit, unit, unit, 1.0))
     parts = list(_parts(document, to_model))
     if not parts:
         raise ParseError("the COLLADA scene has no faces", where=Where(str(file)))
-    return join_parts(parts)
+    return parts
 
 
 def _open(content: bytes, file: Path) -> Any:
@@ -53,7 +63,11 @@ def _open(content: bytes, file: Path) -> Any:
 
 
 def _parts(document: Any, to_model: Array) -> Iterator[Part]:
-    for bound in _bound_geometries(document):
+    bounds = _bound_geometries(document)
+    nodes = _list_node_names(document)
+    if len(nodes) != len(bounds):
+        nodes = [""] * len(bounds)
+    for bound, node in zip(bounds, nodes, strict=True):
         matrix = to_model @ np.asarray(bound.matrix, dtype=np.float64)
         names = {symbol: node.target for symbol, node in bound.materialnodebysymbol.items() if node.target}
         for primitive in bound.original.primitives:
@@ -61,10 +75,32 @@ def _parts(document: Any, to_model: Array) -> Iterator[Part]:
             if part is not None:
                 material = names.get(primitive.material)
                 part.material = _material_name(material) if material is not None else ""
+                part.names = (node, str(bound.original.name or ""), str(bound.original.id or ""))
                 yield part.transformed(matrix)
 
 
-def _bound_geometries(document: Any) -> Iterable[Any]:
+def _list_node_names(document: Any) -> list[str]:
+    """The name of the node of every geometry of the scene, in the order of :func:`_bound_geometries`."""
+    from collada.scene import GeometryNode
+
+    names: list[str] = []
+    stack: list[tuple[Any, str]] = [(node, "") for node in reversed(getattr(document.scene, "nodes", []))]
+    while stack:
+        node, name = stack.pop()
+        if isinstance(node, GeometryNode):
+            names.append(name)
+            continue
+        name = _node_name(node) or name
+        stack += [(child, name) for child in reversed(getattr(node, "children", []))]
+    return names
+
+
+def _node_name(node: Any) -> str:
+    element = getattr(node, "xmlnode", None)
+    return "" if element is None else str(element.get("name") or element.get("id") or "")
+
+
+def _bound_geometries(document: Any) -> list[Any]:
     """Geometries of the scene; those of the library where the file has no scene."""
     if document.scene is not None:
         return list(document.scene.objects("geometry"))
@@ -111,11 +147,27 @@ def _material_name(material: Any) -> str:
 def read_dae_materials(content: bytes, file: Path) -> list[RenderMaterial]:
     """Materials of a COLLADA file, in library order."""
     found: dict[str, RenderMaterial] = {}
-    for material in _open(content, file).materials:
+    for material in _open(_strip_geometry(content, file), file).materials:
         name = _material_name(material)
         if name not in found:
             found[name] = _convert(name, material.effect, file)
     return list(found.values())
+
+
+def _strip_geometry(content: bytes, file: Path) -> bytes:
+    """The document without what is not about looks: most of its bytes, and of the time to read them."""
+    root = parse_bytes(content, str(file))
+    for child in list(root):
+        word = str(child.tag).rpartition("}")[2]
+        if word in _SHAPES:
+            root.remove(child)
+    return bytes(etree.tostring(root))
+
+
+_SHAPES = frozenset({
+    "library_geometries", "library_controllers", "library_animations", "library_animation_clips",
+    "library_visual_scenes", "library_nodes", "scene",
+})  # fmt: skip
 
 
 def _convert(name: str, effect: Any, file: Path) -> RenderMaterial:

@@ -24,8 +24,8 @@ from simwright.core.diag import Where
 from simwright.core.errors import LimitError, ParseError
 from simwright.core.files import MIB, read_bytes, resolve_inside
 from simwright.core.math3d import Array, Pose
-from simwright.formats.mesh.join import Part, join_parts
-from simwright.model.geometry import MeshData
+from simwright.formats.mesh.join import Part, join_parts, list_objects
+from simwright.model.geometry import Faces, MeshData
 from simwright.model.material import RenderMaterial, Rgb, Texture
 
 _MAX_BUFFER_BYTES = 1024 * MIB
@@ -38,16 +38,26 @@ _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 def read_gltf(content: bytes, file: Path) -> MeshData:
     """The mesh in the bytes of a glTF file; ``file`` is named in errors."""
+    return join_parts(_read_parts(content, file))
+
+
+def read_gltf_objects(content: bytes, file: Path) -> dict[str, Faces]:
+    """Faces by the name of a node or of its mesh."""
+    return list_objects(_read_parts(content, file))
+
+
+def _read_parts(content: bytes, file: Path) -> list[Part]:
     document = _Document(content, file)
     parts = []
-    for mesh, matrix in document.instances():
+    for node, mesh, matrix in document.instances():
         for primitive in mesh.get("primitives", []):
             part = document.read_primitive(primitive)
             if part is not None:
+                part.names = (str(node.get("name", "")), str(mesh.get("name", "")))
                 parts.append(part.transformed(_Y_TO_Z @ matrix))
     if not parts:
         raise ParseError("the glTF scene has no triangles", where=Where(str(file)))
-    return join_parts(parts)
+    return parts
 
 
 class _Document:
@@ -73,8 +83,8 @@ class _Document:
             raise self.error(f"{key}[{index}] does not exist")
         return rows[index]
 
-    def instances(self) -> Iterator[tuple[dict[str, Any], Array]]:
-        """Meshes of the default scene (all root nodes where there is none) with their world matrices."""
+    def instances(self) -> Iterator[tuple[dict[str, Any], dict[str, Any], Array]]:
+        """Nodes of the default scene (all root nodes where there is none), their meshes and world matrices."""
         scenes = self.rows("scenes")
         if scenes:
             starts = self.row("scenes", self.tree.get("scene", 0)).get("nodes", [])
@@ -91,7 +101,7 @@ class _Document:
             node = self.row("nodes", index)
             matrix = parent @ _node_matrix(node)
             if "mesh" in node:
-                yield self.row("meshes", node["mesh"]), matrix
+                yield node, self.row("meshes", node["mesh"]), matrix
             stack += [(child, matrix, depth + 1) for child in reversed(node.get("children", []))]
 
     def read_primitive(self, primitive: dict[str, Any]) -> Part | None:

@@ -13,7 +13,10 @@ from simwright.model.geometry import Faces, MeshData, Subset
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """Polygons with corners ``indices``; normals and uvs have one row per corner."""
+    """Polygons with corners ``indices``; normals and uvs have one row per corner.
+
+    ``names`` are those of the objects (node, geometry) it belongs to in its file.
+    """
 
     vertices: Array
     indices: Faces
@@ -21,6 +24,7 @@ class Part:
     normals: Array | None = None
     uvs: Array | None = None
     material: str = ""
+    names: tuple[str, ...] = ()
 
     def transformed(self, matrix: Array) -> Part:
         """The part placed by a 4x4 matrix; a mirroring one turns every face round."""
@@ -33,7 +37,7 @@ class Part:
             indices = indices[order]
             normals = None if normals is None else normals[order]
             uvs = None if uvs is None else uvs[order]
-        return Part(vertices, indices, self.counts, normals, uvs, self.material)
+        return Part(vertices, indices, self.counts, normals, uvs, self.material, self.names)
 
 
 def _turn_normals(normals: Array, linear: Array) -> Array:
@@ -69,6 +73,18 @@ def join_parts(parts: list[Part]) -> MeshData:
         uvs=_join_uvs(parts),
         subsets=tuple(subsets),
     )
+
+
+def list_objects(parts: list[Part]) -> dict[str, Faces]:
+    """The faces, in the joined mesh, of every object by its name."""
+    found: dict[str, list[Faces]] = {}
+    start = 0
+    for part in parts:
+        faces = np.arange(start, start + len(part.counts), dtype=np.int32)
+        start += len(part.counts)
+        for name in dict.fromkeys(part.names):
+            found.setdefault(name, []).append(faces)
+    return {name: np.concatenate(pieces) for name, pieces in found.items() if name}
 
 
 def _join_rows(rows: list[Array | None]) -> Array | None:

@@ -4,18 +4,27 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Where
+from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, ParseError, SimwrightError
 from simwright.core.files import MIB, read_bytes
 from simwright.core.registry import import_object
-from simwright.model.geometry import Mesh, MeshData
+from simwright.model.geometry import Faces, Mesh, MeshData
 from simwright.model.material import RenderMaterial
+
+UP_AXIS = declare(
+    "mesh-up-axis",
+    Level.INFO,
+    "the COLLADA file {file!r} says {axis}; its coordinates are taken as they are",
+    hint="RViz, MoveIt and Gazebo do not follow up_axis either; tools that do will show the mesh turned",
+    doc="A COLLADA mesh whose up axis is not Z; robot tools ignore the statement, and robots are made for them.",
+)
 
 MAX_MESH_BYTES = 1024 * MIB
 """Largest mesh file that is read."""
@@ -35,10 +44,17 @@ _MATERIAL_READERS = {
     ".glb": "simwright.formats.mesh.gltf:read_gltf_materials",
     ".gltf": "simwright.formats.mesh.gltf:read_gltf_materials",
 }
+_OBJECT_READERS = {
+    ".obj": "simwright.formats.mesh.obj:read_obj_objects",
+    ".dae": "simwright.formats.mesh.dae:read_dae_objects",
+    ".glb": "simwright.formats.mesh.gltf:read_gltf_objects",
+    ".gltf": "simwright.formats.mesh.gltf:read_gltf_objects",
+}
 MESH_EXTENSIONS = tuple(_READERS)
 """File name endings that :func:`load_mesh` reads, lower case."""
 
-Result = TypeVar("Result")
+_HEAD_BYTES = 1 << 14
+_UP = re.compile(rb"<up_axis>\s*([A-Z_]{4})\s*</up_axis>")
 
 
 def load_mesh(path: str | Path) -> MeshData:
@@ -69,19 +85,32 @@ def load_mesh_materials(path: str | Path) -> list[RenderMaterial]:
     return materials
 
 
+def load_mesh_objects(path: str | Path) -> dict[str, Faces]:
+    """The faces of :func:`load_mesh` by the name of the object they belong to in the file; STL and PLY name none."""
+    file = Path(path)
+    reader = _OBJECT_READERS.get(file.suffix.lower())
+    if reader is None:
+        return {}
+    objects: dict[str, Faces] = _guarded(import_object(reader), file)
+    return objects
+
+
 class MeshLibrary:
     """Lazy meshes of one read: the same file (path, time, size) gives the same object."""
 
-    def __init__(self) -> None:
+    def __init__(self, reporter: Reporter | None = None) -> None:
         self._meshes: dict[tuple[str, int, int], Mesh] = {}
+        self._reporter = reporter
 
-    def mesh(self, path: str | Path) -> Mesh:
+    def mesh(self, path: str | Path, where: Where = NOWHERE) -> Mesh:
         """The mesh of an existing file; its content is read when it is first looked at."""
         file = Path(path)
         status = file.stat()
         key = (str(file), status.st_mtime_ns, status.st_size)
         if key not in self._meshes:
             self._meshes[key] = mesh_geometry(file)
+            if self._reporter is not None and file.suffix.lower() == ".dae":
+                _report_axis(file, where, self._reporter)
         return self._meshes[key]
 
     def __len__(self) -> int:
@@ -92,6 +121,14 @@ def mesh_geometry(path: str | Path) -> Mesh:
     """A mesh that loads ``path`` when it is first looked at."""
     file = Path(path)
     return Mesh(load=lambda: load_mesh(file), source=str(file), file=str(file))
+
+
+def _report_axis(file: Path, where: Where, reporter: Reporter) -> None:
+    """Say which way is up in a COLLADA file, if that is not Z: the head of the file tells."""
+    with file.open("rb") as stream:
+        match = _UP.search(stream.read(_HEAD_BYTES))
+    if match and match.group(1) != b"Z_UP":
+        reporter.report(UP_AXIS, where, file=file.name, axis=match.group(1).decode("ascii"))
 
 
 def drop_unused(data: MeshData) -> MeshData:

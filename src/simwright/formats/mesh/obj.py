@@ -22,7 +22,7 @@ from simwright.core.errors import InputError, ParseError
 from simwright.core.files import MIB, read_bytes, resolve_inside
 from simwright.core.math3d import Array
 from simwright.formats.mesh.obj_columns import Columns, Numbers, read_columns
-from simwright.model.geometry import MeshData, Subset
+from simwright.model.geometry import Faces, MeshData, Subset
 from simwright.model.material import RenderMaterial, Rgb, Texture
 
 _MAX_MTL_BYTES = 16 * MIB
@@ -151,6 +151,21 @@ def _subsets(columns: Columns) -> tuple[Subset, ...]:
     used = columns.materials
     found = ((name, np.flatnonzero(used == number)) for name, number in columns.names.items() if name)
     return tuple(Subset(name, faces.astype(np.int32), name) for name, faces in found if len(faces))
+
+
+def read_obj_objects(content: bytes, file: Path) -> dict[str, Faces]:  # noqa: ARG001 - every reader's form
+    """Faces by the name of an object (``o``) or group (``g``)."""
+    found: dict[str, list[int]] = {}
+    current: dict[str, str] = {}
+    number = 0
+    for _, words in _statements(content):
+        if words[0] in ("o", "g"):
+            current[words[0]] = " ".join(words[1:])
+        elif words[0] == "f":
+            for name in dict.fromkeys(current.values()):
+                found.setdefault(name, []).append(number)
+            number += 1
+    return {name: np.array(faces, dtype=np.int32) for name, faces in found.items() if name}
 
 
 def read_obj_materials(content: bytes, file: Path) -> list[RenderMaterial]:

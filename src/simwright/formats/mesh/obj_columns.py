@@ -8,14 +8,13 @@ lines one by one, which also finds the line of an error.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from simwright.core.math3d import Array
+from simwright.formats.mesh.decimals import Decimals, Places, find_decimals
 
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
@@ -132,14 +131,16 @@ def _read_table(runs: _Runs, kind: int, widths: tuple[int, ...]) -> Array | None
     text, lines = b"".join(runs.text[kind]), runs.lines[kind]
     if not lines:
         return np.zeros((0, widths[0]))
-    words, _ = _count_words(np.frombuffer(text, dtype=np.uint8))
-    width = int(words[0]) - 1
-    if width not in widths or np.any(words != words[0]) or text.count(b"v") != lines:
+    if text.count(b"v") != lines:
         return None
-    values = _parse(text.replace(_WORDS[kind], b""), np.float64)
-    if values is None or len(values) != lines * width or not np.all(np.isfinite(values)):
+    word = _WORDS[kind]
+    found = find_decimals(text.replace(word, b" " * len(word)))
+    if found is None or not np.all(np.isfinite(found.values)):
         return None
-    return values.reshape(lines, width)
+    width = len(found.values) // lines
+    if width not in widths or not _is_even(found.starts, _find_newlines(text), width):
+        return None
+    return found.values.reshape(lines, width)
 
 
 def _read_faces(text: bytes, lines: int) -> tuple[Numbers, Numbers] | None:
@@ -147,42 +148,49 @@ def _read_faces(text: bytes, lines: int) -> tuple[Numbers, Numbers] | None:
     if text.count(b"f") != lines:
         return None
     text = text.replace(b"f", b" ")
-    raw = np.frombuffer(text, dtype=np.uint8)
-    counts, starts = _count_words(raw)
-    slashes = raw == _SLASH
-    blank = raw <= 32
-    if not np.all(((raw >= 48) & (raw <= 57)) | slashes | blank) or np.any(counts < 3):
+    found = find_decimals(text.replace(b"/", b" "))
+    if found is None or not len(found.values) or np.any(found.values < 1.0) or b"." in text:
         return None
-    ends = np.flatnonzero(~blank[:-1] & blank[1:])
-    if np.any(slashes[starts]) or np.any(slashes[ends]):
+    columns = _find_form(np.frombuffer(text, dtype=np.uint8), found, text.count(b"/"))
+    if columns is None:
         return None
-    per_corner = np.diff(np.cumsum(slashes)[ends], prepend=0)
-    doubled = int(np.count_nonzero(slashes[1:] & slashes[:-1]))
-    form = int(per_corner[0])
-    if np.any(per_corner != form) or form > 2 or doubled not in (0, len(starts)):
-        return None
-    columns = [0] if form == 0 else [0, 2] if doubled else [0, 1, 2][: form + 1]
-    numbers = _parse(text.replace(b"/", b" "), np.int64)
-    if numbers is None or len(numbers) != len(starts) * len(columns) or numbers.min() < 1:
-        return None
+    starts = found.starts[:: len(columns)]
     corners = np.full((len(starts), 3), -1, dtype=np.int64)
-    corners[:, columns] = numbers.reshape(-1, len(columns)) - 1
-    return counts, corners
+    corners[:, columns] = found.values.reshape(-1, len(columns)).astype(np.int64) - 1
+    newlines = _find_newlines(text)
+    if _is_even(starts, newlines, 3):
+        return np.full(lines, 3), corners
+    counts = np.diff(np.searchsorted(starts, newlines), prepend=0)
+    return None if np.any(counts < 3) else (counts, corners)
 
 
-def _count_words(raw: Bytes) -> tuple[Numbers, npt.NDArray[np.int64]]:
-    """Words of each line, and where each word starts."""
-    blank = raw <= 32
-    is_start = ~blank
-    is_start[1:] &= blank[:-1]
-    total = np.cumsum(is_start)[raw == _NEWLINE]
-    return np.diff(total, prepend=0), np.flatnonzero(is_start)
+def _find_form(raw: Bytes, found: Decimals, slashes: int) -> list[int] | None:
+    """Which of vertex, texture coordinate and normal the corners name, if all do alike."""
+    total = len(found.values)
+    if not slashes:
+        return [0]
+    behind = raw[found.ends] == _SLASH
+    width = int(np.argmin(behind)) + 1
+    if total % width or width > 3:
+        return None
+    doubled = width == 2 and raw[found.ends[0] + 1] == _SLASH
+    forms = behind.reshape(-1, width)
+    is_alike = bool(np.all(forms[:, :-1])) and not np.any(forms[:, -1])
+    is_alike = is_alike and slashes == (total // width) * (2 if doubled else width - 1)
+    if doubled:
+        is_alike = is_alike and bool(np.all(raw[found.ends[::2] + 1] == _SLASH))
+    if not is_alike or np.any(raw[found.starts[::width] - 1] == _SLASH):
+        return None
+    return [0, 2] if doubled else [0, 1, 2][:width]
 
 
-def _parse(text: bytes, kind: type[np.float64 | np.int64]) -> npt.NDArray[Any] | None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            return np.fromstring(text, dtype=kind, sep=" ")
-        except (DeprecationWarning, ValueError, OverflowError):
-            return None
+def _find_newlines(text: bytes) -> Places:
+    return np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == _NEWLINE)
+
+
+def _is_even(starts: Places, newlines: Places, width: int) -> bool:
+    """Has every line as many words?"""
+    if len(starts) != len(newlines) * width:
+        return False
+    is_before = np.all(starts[width - 1 :: width] < newlines)
+    return bool(is_before and np.all(starts[width::width] > newlines[:-1]))

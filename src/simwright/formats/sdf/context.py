@@ -59,9 +59,12 @@ class Reading:
     packages: PackageMap
     graph: FrameGraph
     world_name: str = ""
-    meshes: MeshLibrary = field(default_factory=MeshLibrary)
+    meshes: MeshLibrary = field(init=False)
     names: dict[str, NameScope] = field(default_factory=dict)
     joint_items: list[Item] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.meshes = MeshLibrary(self.reporter)
 
     def claim(self, kind: str, name: str, owner: str = "") -> str:
         """A name that is free among its kind: ``name``, else ``owner_name``, else numbered."""

@@ -14,6 +14,7 @@ import numpy as np
 from simwright.core.diag import Level, declare
 from simwright.core.errors import InputError
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_between, vec3
+from simwright.formats.mesh import load_mesh_objects
 from simwright.formats.sdf.context import Reading
 from simwright.formats.sdf.document import Document
 from simwright.formats.sdf.terrain import FROM_IMAGES, Placed
@@ -25,11 +26,13 @@ from simwright.model.geometry import (
     Cone,
     Cylinder,
     Ellipsoid,
+    Faces,
     Mesh,
     MeshData,
     Plane,
     Polyline,
     Sphere,
+    Subset,
 )
 
 MESH_FAILED = declare(
@@ -163,7 +166,7 @@ def _read_plane(document: Document, element: Element, *, collision: bool) -> Pla
 def _read_mesh(reading: Reading, document: Document, element: Element, owner: str) -> Placed | None:
     uri = document.text(element, "uri") or document.text(element, "filename")
     try:
-        mesh = reading.meshes.mesh(reading.resolve(document, element, uri))
+        mesh = reading.meshes.mesh(reading.resolve(document, element, uri), document.where(element))
         part = document.child(element, "submesh")
         if part is not None:
             mesh = _take_submesh(reading, document, part, mesh)
@@ -199,15 +202,18 @@ def _take_submesh(reading: Reading, document: Document, element: Element, mesh: 
     name = document.text(element, "name")
     center = document.flag(element, "center")
     data = mesh.data
-    subset = next((s for s in data.subsets if s.name == name), None)
-    if subset is None:
-        known = ", ".join(s.name for s in data.subsets[:20]) or "none"
+    objects = load_mesh_objects(mesh.file)
+    faces = objects.get(name)
+    if faces is None:  # some files name parts only by their material
+        faces = next((s.faces for s in data.subsets if s.name == name), None)
+    if faces is None:
+        known = ", ".join([*objects, *(s.name for s in data.subsets)][:20]) or "none"
         where = document.where(element)
         reading.reporter.report(NO_SUBMESH, where, file=mesh.file, name=name, known=known)
         return mesh
     counts = np.full(data.face_count, 3) if data.counts is None else data.counts
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
-    corners = np.concatenate([np.arange(starts[f], starts[f] + counts[f]) for f in subset.faces])
+    corners = np.concatenate([np.arange(starts[f], starts[f] + counts[f]) for f in faces])
     used, indices = np.unique(data.indices[corners], return_inverse=True)
     vertices = data.vertices[used]
     if center:
@@ -215,12 +221,23 @@ def _take_submesh(reading: Reading, document: Document, element: Element, mesh: 
     part = MeshData(
         vertices,
         indices.astype(np.int32).reshape(-1),
-        None if data.counts is None else counts[subset.faces],
+        None if data.counts is None else counts[faces],
         _take_rows(data.normals, len(data.vertices), used, corners),
         _take_rows(data.uvs, len(data.vertices), used, corners),
+        subsets=_take_subsets(data, faces),
         left_handed=data.left_handed,
     )
     return Mesh(part, source=f"{mesh.source}#{name}")
+
+
+def _take_subsets(data: MeshData, faces: Faces) -> tuple[Subset, ...]:
+    """The subsets of the part, with the faces' new numbers."""
+    taken = []
+    for subset in data.subsets:
+        inside = np.flatnonzero(np.isin(faces, subset.faces)).astype(np.int32)
+        if len(inside):
+            taken.append(Subset(subset.name, inside, subset.material))
+    return tuple(taken)
 
 
 def _take_rows(rows: Array | None, vertices: int, used: Array, corners: Array) -> Array | None:

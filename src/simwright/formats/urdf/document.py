@@ -69,7 +69,7 @@ class Document(XmlReader):
         self.files = list(files)
         self.base = path.resolve().parent
         self.packages = packages
-        self.meshes = MeshLibrary()
+        self.meshes = MeshLibrary(reporter)
         self.asset = Asset(root.get("name") or path.name.split(".")[0] or "robot")
         self.shape_names = NameScope()
 
@@ -138,7 +138,7 @@ class Document(XmlReader):
         if reason:
             self.reporter.report(MESH_MISSING, where, uri=uri, link=link, reason=reason, advice=advice)
             return None
-        return self.meshes.mesh(path)
+        return self.meshes.mesh(path, where)
 
 
 def write_xml(element: Element) -> str:
