@@ -73,6 +73,7 @@ def test_tidy_files_are_read_alike(text):
         TIDY.replace("f 1/1/1 2/2/1", "f 1 2/2/1"),
         TIDY.replace("f 1/1/1 2/2/1", "f 1//1 2/2/1"),
         TIDY.replace("f 1/1/1", "f 0/1/1"),
+        TIDY.replace("f 1/1/1", "f 1e0/1/1"),
         TIDY.replace("f 1/1/1", "f 9/1/1"),
         TIDY.replace("v 1 1.5 0", "v 1 1.5"),
         TIDY.replace("v 1 1.5 0", "v 1 1.5 x"),

@@ -149,7 +149,9 @@ def _read_faces(text: bytes, lines: int) -> tuple[Numbers, Numbers] | None:
         return None
     text = text.replace(b"f", b" ")
     found = find_decimals(text.replace(b"/", b" "))
-    if found is None or not len(found.values) or np.any(found.values < 1.0) or b"." in text:
+    if found is None or not len(found.values) or np.any(found.values < 1.0):
+        return None
+    if any(mark in text for mark in (b".", b"e", b"E", b"+")):
         return None
     columns = _find_form(np.frombuffer(text, dtype=np.uint8), found, text.count(b"/"))
     if columns is None:

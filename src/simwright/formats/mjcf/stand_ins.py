@@ -60,14 +60,14 @@ def _list_uses(mujoco: Any, spec: Any) -> tuple[set[str], set[str]]:
     shown: set[str] = set()
     needed: set[str] = {str(site.meshname) for site in spec.sites if getattr(site, "meshname", "")}
     mesh_type = int(mujoco.mjtGeom.mjGEOM_MESH)
-    weighed = {int(body.id) for body in spec.bodies if not body.explicitinertial and body.name != "world"}
     for body in spec.bodies:
+        is_weighed = not body.explicitinertial and body.name != "world"
         for geom in body.geoms:
             name = str(geom.meshname)
             if not name:
                 continue
             shown.add(name)
-            if int(geom.type) != mesh_type or (int(body.id) in weighed and _has_mass(geom)):
+            if int(geom.type) != mesh_type or (is_weighed and _has_mass(geom)):
                 needed.add(name)
     return shown, needed
 
