@@ -8,6 +8,7 @@ FORMAT = Format(
     title="MJCF",
     extensions=(".mjcf",),
     reader="simwright.formats.mjcf.read:read",
+    writer="simwright.formats.mjcf.writer.entry:write",
     root_tags=("mujoco",),
     shared_extensions=(".xml",),
 )

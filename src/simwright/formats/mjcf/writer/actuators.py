@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``<actuator>``: the motors of the model, and a servo for every drive.
+
+Motors that MuJoCo has a word for are written with it (motor, position, velocity, adhesion), all others by their law
+(general).  A drive is a spring and a damper towards its targets: a position servo, or a velocity servo where it has
+no stiffness; the targets are in the keyframe of the initial state.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from simwright.formats.mjcf.writer.draft import Draft, Freedom
+from simwright.formats.mjcf.writer.messages import DRIVE_ACCELERATION, SETTING_LOST
+from simwright.model.asset import Actuator
+from simwright.model.joint import Dof, Drive
+
+ACTUATOR_TAGS = ("motor", "position", "velocity", "adhesion", "general")
+_SIX = 6
+_DEFAULTS: dict[str, Any] = {"gear": (1, 0, 0, 0, 0, 0), "group": 0, "kv": 0.0}
+_GENERAL: dict[str, Any] = {"gaintype": "fixed", "biastype": "none", "dyntype": "none"}
+_UNSAYABLE = frozenset({"pid", "so3", "dcmotor", "plugin"})
+"""Laws that MuJoCo does not take in the general form, or that are code."""
+_SETTINGS = {
+    "activation_range": "actrange",
+    "activation_early": "actearly",
+    "length_range": "lengthrange",
+    "crank_length": "cranklength",
+    "armature": "armature",
+    "delay": "delay",
+}
+_LOST = ("effort_table", "delay_steps", "control", "model_path", "integral_gain", "dc_motor")
+
+
+def write_actuators(draft: Draft) -> None:
+    """Actuators in the order of the model, then drives in the order of the joints."""
+    lost = [actuator for actuator in draft.asset.actuators if not _write_actuator(draft, actuator)]
+    draft.lose("actuators", lost, "MuJoCo's general actuator has no such law or target")
+    clipped = [a for a in draft.asset.actuators if a not in lost and any(k in a.settings for k in _LOST)]
+    if clipped:
+        what = "the effort table, delay or network"
+        draft.reporter.report(
+            SETTING_LOST, clipped[0].source, what=what, count=len(clipped), first=clipped[0].name
+        )
+    _write_drives(draft)
+
+
+def _write_actuator(draft: Draft, actuator: Actuator) -> bool:
+    law = actuator.settings
+    word = str(law.get("mjcf", actuator.kind))
+    if word in _UNSAYABLE or "controls" in law or "plugin" in law:
+        return False
+    target = _find_target(draft, actuator)
+    if target is None:
+        return False
+    tag, values = _describe_law(actuator, word)
+    values = {"name": draft.claim("actuator", actuator.name), **target, **_share(draft, actuator), **values}
+    defaults = {**_DEFAULTS, **(_GENERAL if tag == "general" else {})}
+    draft.add(draft.section("actuator"), tag, values, defaults)
+    return True
+
+
+def _find_target(draft: Draft, actuator: Actuator) -> dict[str, Any] | None:
+    """The attributes that say what is moved; None if that was not written."""
+    freedom = draft.dofs.get(actuator.target)
+    law = actuator.settings
+    found: dict[str, Any]
+    match actuator.transmission:
+        case "joint" | "joint_in_parent":
+            word = "joint" if actuator.transmission == "joint" else "jointinparent"
+            found = {word: freedom.name if freedom else None}
+        case "tendon" | "body":
+            found = {actuator.transmission: draft.name(actuator.transmission, actuator.target)}
+        case "site":
+            found = {"site": draft.name("site", actuator.target)}
+            if law.get("reference_site"):
+                found["refsite"] = draft.name("site", law["reference_site"])
+        case "slider_crank":
+            found = {
+                "cranksite": draft.name("site", actuator.target),
+                "slidersite": draft.name("site", law.get("slider_site", "")),
+            }
+        case _:
+            return None
+    return None if None in found.values() else found
+
+
+def _share(draft: Draft, actuator: Actuator) -> dict[str, Any]:
+    """What all kinds have."""
+    law = actuator.settings
+    values: dict[str, Any] = {
+        "ctrlrange": actuator.control_range,
+        "forcerange": actuator.force_range,
+        "gear": None
+        if actuator.transmission == "body"
+        else (*actuator.gear, *[0.0] * (_SIX - len(actuator.gear))),
+    }
+    for setting, attribute in _SETTINGS.items():
+        if setting in law:
+            values[attribute] = law[setting]
+    if "damping" in law or "dampingpoly" in law:
+        values["damping"] = [law.get("damping", 0.0), *law.get("dampingpoly", ())]
+    return values | draft.keep(actuator, "actuator", "group", "user")
+
+
+def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
+    law = actuator.settings
+    if "gain_type" not in law:
+        return _describe_plain(actuator)
+    gain, bias, lag = _trim(law["gain"]), _trim(law["bias"]), _trim(law["dynamics"])
+    still = law["dynamics_type"] == "none" and lag == [1.0]
+    if word == "adhesion" and still and len(gain) == 1:
+        return "adhesion", {"gain": gain[0]}
+    if actuator.kind in ("motor", "position", "velocity") and still and "activation_range" not in law:
+        return _describe_plain(actuator)
+    return "general", {
+        "gaintype": law["gain_type"],
+        "gainprm": None if gain == [1.0] else gain,
+        "biastype": law["bias_type"],
+        "biasprm": None if bias == [0.0] else bias,
+        "dyntype": law["dynamics_type"],
+        "dynprm": None if lag == [1.0] else lag,
+    }
+
+
+def _describe_plain(actuator: Actuator) -> tuple[str, dict[str, Any]]:
+    match actuator.kind:
+        case "position":
+            return "position", {"kp": actuator.stiffness, "kv": actuator.damping}
+        case "velocity":
+            # the default of kv is that of a servo, not zero
+            return "velocity", {"kv": actuator.damping or 0.0}
+    return "motor", {}
+
+
+def _trim(values: list[float]) -> list[float]:
+    """Without trailing zeros, at least one."""
+    result = [float(v) for v in values]
+    while len(result) > 1 and result[-1] == 0.0:
+        result.pop()
+    return result
+
+
+def _write_drives(draft: Draft) -> None:
+    accelerating: list[tuple[Freedom, Dof]] = []
+    for limb in draft.limbs.values():
+        for freedom in limb.freedoms:
+            drive = freedom.dof.drive if freedom.dof else None
+            if drive is None or freedom.dof is None:
+                continue
+            if drive.acceleration and (drive.stiffness or drive.damping):
+                accelerating.append((freedom, freedom.dof))
+                continue
+            _write_drive(draft, freedom, drive)
+    if accelerating:
+        draft.reporter.report(DRIVE_ACCELERATION, count=len(accelerating), first=accelerating[0][0].name)
+
+
+def _write_drive(draft: Draft, freedom: Freedom, drive: Drive) -> None:
+    """A servo named after its joint."""
+    limit = drive.max_force
+    values: dict[str, Any] = {
+        "name": draft.claim("actuator", freedom.name),
+        "joint": freedom.name,
+        "forcerange": (-limit, limit) if math.isfinite(limit) else None,
+    }
+    draft.names["drive", freedom.name] = values["name"]
+    if drive.stiffness and drive.target_velocity and drive.damping:
+        bias = (drive.damping * drive.target_velocity, -drive.stiffness, -drive.damping)
+        values |= {"biastype": "affine", "gainprm": drive.stiffness, "biasprm": bias}
+        draft.add(draft.section("actuator"), "general", values, _GENERAL)
+    elif drive.stiffness:
+        values |= {"kp": drive.stiffness, "kv": drive.damping}
+        draft.add(draft.section("actuator"), "position", values, _DEFAULTS)
+    elif drive.damping:
+        draft.add(draft.section("actuator"), "velocity", {**values, "kv": drive.damping})
+    else:
+        draft.add(draft.section("actuator"), "motor", values)
+
+
+def find_target_control(drive: Drive) -> float:
+    """The control at which a drive's servo does what the drive does at the start."""
+    if drive.stiffness:
+        return drive.target_position
+    return drive.target_velocity if drive.damping else 0.0

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every family needs while writing: the asset, the planned tree, names, kept attributes, and the document.
+
+Elements are made by :meth:`Draft.add`, which leaves out what MuJoCo assumes anyway; ``defaults.py`` moves what
+repeats into classes when everything is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from simwright.core.diag import NOWHERE, Reporter, Where
+from simwright.core.math3d import IDENTITY_QUAT, Pose
+from simwright.core.names import NameScope
+from simwright.formats.mjcf.writer.messages import NOT_CARRIED, RENAMED
+from simwright.formats.mjcf.writer.numbers import format_value, is_equal, tidy
+from simwright.formats.mjcf.writer.solver import Solver
+from simwright.formats.xml import Element
+from simwright.model.asset import Asset, Body
+from simwright.model.inertia import Inertial
+from simwright.model.joint import Dof, Motion
+from simwright.model.kinematics import Tree
+
+SECTIONS = (
+    "compiler", "option", "size", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
+    "equality", "actuator", "sensor", "keyframe", "custom",
+)  # fmt: skip
+
+
+@dataclass(slots=True, eq=False)
+class Freedom:
+    """One MJCF joint: its name, type, axis and anchor in the body, and the dof it stands for."""
+
+    name: str
+    motion: Motion
+    axis: Any = (0.0, 0.0, 1.0)
+    anchor: Any = (0.0, 0.0, 0.0)
+    dof: Dof | None = None
+    path: str = ""
+    pitch: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class Limb:
+    """A body as it is nested: where it sits in its parent, and how it moves."""
+
+    body: Body
+    name: str
+    parent: str
+    pose: Pose
+    freedoms: list[Freedom] = field(default_factory=list)
+    mocap: bool = False
+    inertial: Inertial | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """One writing."""
+
+    asset: Asset
+    tree: Tree
+    reporter: Reporter
+    solver: Solver
+    root: Element
+    limbs: dict[str, Limb] = field(default_factory=dict)
+    nodes: dict[str, Element] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    dofs: dict[str, Freedom] = field(default_factory=dict)
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    scopes: dict[str, NameScope] = field(default_factory=dict)
+    renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    def claim(self, family: str, name: str) -> str:
+        """A name that is free in its family; the one asked for if it can be."""
+        scope = self.scopes.setdefault(family, NameScope(("world",) if family == "body" else ()))
+        new = scope.claim(name or family)
+        self.names.setdefault((family, name), new)
+        if name and new != name:
+            self.renamed.setdefault(family, []).append((name, new))
+        return new
+
+    def name(self, family: str, name: str) -> str | None:
+        """The name under which an element of the model was written, None if it was not."""
+        return self.names.get((family, name))
+
+    def section(self, tag: str) -> Element:
+        """A top-level section, made when it is first asked for."""
+        found = self.root.find(tag)
+        return etree.SubElement(self.root, tag) if found is None else found
+
+    def add(
+        self,
+        parent: Element,
+        tag: str,
+        values: Mapping[str, Any],
+        defaults: Mapping[str, Any] | None = None,
+    ) -> Element:
+        """An element with the attributes that say something MuJoCo does not assume."""
+        node = etree.SubElement(parent, tag)
+        set_values(node, values, defaults or {})
+        return node
+
+    def keep(self, element: Any, family: str, *attributes: str) -> dict[str, Any]:
+        """Attributes an element was read with, under their MJCF names."""
+        found = {name: self.solver.get(element, family, name) for name in attributes}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def lose(self, what: str, lost: list[Any], advice: str = "MuJoCo has no such element") -> None:
+        """One finding for elements that are left out."""
+        if lost:
+            where: Where = getattr(lost[0], "source", NOWHERE)
+            self.reporter.report(
+                NOT_CARRIED, where, count=len(lost), what=what, first=lost[0].name, advice=advice
+            )
+
+    def report_names(self) -> None:
+        """One finding per family whose names could not all stay."""
+        for family, changes in self.renamed.items():
+            old, new = changes[0]
+            self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
+
+
+def set_values(node: Element, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+    """Attributes of an element, without those that are None or a default."""
+    for attribute, value in values.items():
+        if value is None or (attribute in defaults and is_equal(value, defaults[attribute])):
+            continue
+        node.set(attribute, format_value(value))
+
+
+def place(pose: Pose) -> dict[str, Any]:
+    """``pos`` and ``quat`` of a pose, each only where it says something."""
+    values: dict[str, Any] = {}
+    position, turn = tidy(pose.p), tidy(pose.q)
+    if any(position):
+        values["pos"] = position
+    if not is_equal(turn, IDENTITY_QUAT):
+        values["quat"] = turn
+    return values

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The asset's folder: the MJCF file with everything it names, written whole.
+
+``write`` is the table of contents: plan the tree, fill the document family by family, factor out defaults, put the
+sections in order.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lxml import etree
+
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import OutputError
+from simwright.core.files import write_atomic, write_folder
+from simwright.formats.format import WriteOptions
+from simwright.formats.mjcf.writer.actuators import write_actuators
+from simwright.formats.mjcf.writer.bodies import write_bodies
+from simwright.formats.mjcf.writer.contacts import write_contacts
+from simwright.formats.mjcf.writer.custom import write_custom
+from simwright.formats.mjcf.writer.defaults import factor_defaults
+from simwright.formats.mjcf.writer.draft import SECTIONS, Draft
+from simwright.formats.mjcf.writer.equalities import write_equalities
+from simwright.formats.mjcf.writer.filters import find_filters
+from simwright.formats.mjcf.writer.geoms import write_geoms
+from simwright.formats.mjcf.writer.keyframes import write_keyframes
+from simwright.formats.mjcf.writer.losses import report_losses
+from simwright.formats.mjcf.writer.materials import write_materials
+from simwright.formats.mjcf.writer.meshes import MeshLibrary, make_file_name
+from simwright.formats.mjcf.writer.optics import write_optics
+from simwright.formats.mjcf.writer.options import write_compiler, write_options, write_visual
+from simwright.formats.mjcf.writer.plan import plan_limbs
+from simwright.formats.mjcf.writer.ros import FILE, write_ros
+from simwright.formats.mjcf.writer.sensors import write_sensors
+from simwright.formats.mjcf.writer.sites import write_sites
+from simwright.formats.mjcf.writer.solver import Solver
+from simwright.formats.mjcf.writer.tendons import write_tendons
+from simwright.model.asset import Asset
+from simwright.model.kinematics import build_tree
+
+SUFFIXES = (".xml", ".mjcf")
+OWN_FILES = frozenset({"meshes", "textures", FILE})
+"""What an asset's folder may hold beside its MJCF file."""
+
+
+def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
+    """Write an asset; ``target`` is a folder, or the file ``<folder>/<name>.xml``.  Gives the file's path.
+
+    A folder that holds an earlier result is replaced whole.
+    """
+    if target.suffix.lower() in SUFFIXES:
+        folder, name = target.parent, target.name
+    else:
+        folder, name = target, f"{make_file_name(asset.name)}.xml"
+    _check_place(folder, name, asset)
+    files = build_files(asset, name, reporter)
+    options.approve()
+    with write_folder(folder) as staging:
+        for path, content in files.items():
+            write_atomic(staging / path, content)
+    return folder / name
+
+
+def _check_place(folder: Path, entry: str, asset: Asset) -> None:
+    """A folder is replaced only if it holds nothing but an earlier result, and not the source."""
+    where = Where(str(folder))
+    if folder.exists() and not folder.is_dir():
+        raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
+    if not folder.exists():
+        return
+    if asset.provenance.file and Path(asset.provenance.file).resolve().parent == folder.resolve():
+        raise OutputError("the folder holds the source file", hint="name a folder of its own", where=where)
+    foreign = sorted({item.name for item in folder.iterdir()} - OWN_FILES - {entry})
+    if foreign:
+        raise OutputError(
+            f"the folder holds {foreign[0]!r}, which is no part of the asset",
+            hint="name a new folder; an asset's folder is replaced whole",
+            where=where,
+        )
+
+
+def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes]:
+    """Every file of the folder by relative path."""
+    draft = Draft(
+        asset, build_tree(asset), reporter, Solver(asset), etree.Element("mujoco", {"model": asset.name})
+    )
+    plan_limbs(draft)
+    filters = find_filters(draft)
+
+    write_options(draft)
+    write_visual(draft)
+    write_materials(draft)
+    write_bodies(draft)
+    write_geoms(draft, MeshLibrary(draft), filters.bits)
+    write_sites(draft)
+    write_optics(draft)
+    write_contacts(draft, filters)
+    write_tendons(draft)
+    write_equalities(draft)
+    write_actuators(draft)
+    write_sensors(draft)
+    write_keyframes(draft)
+    write_custom(draft)
+    write_compiler(draft)
+    write_ros(draft)
+    report_losses(draft)
+    draft.report_names()
+    factor_defaults(draft.root)
+    return {**draft.files, entry: encode(draft)}
+
+
+def encode(draft: Draft) -> bytes:
+    """The document as text, its sections in the usual order."""
+    order = {tag: number for number, tag in enumerate(SECTIONS)}
+    draft.root[:] = sorted(draft.root, key=lambda node: order[node.tag])
+    text: bytes = etree.tostring(draft.root, pretty_print=True, encoding="utf-8")
+    return text

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``<keyframe>``: the states of the model, and the initial one where MuJoCo would start otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simwright.core.math3d import quat_conjugate, quat_rotate
+from simwright.formats.mjcf.writer.actuators import find_target_control
+from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb
+from simwright.model.asset import Keyframe
+from simwright.model.joint import POSITIONS, VELOCITIES, Motion
+
+INITIAL = "initial"
+
+
+def write_keyframes(draft: Draft) -> None:
+    """Keyframes in their order; the initial state last, if it is not MuJoCo's own."""
+    controls = _list_controls(draft)
+    for key in draft.asset.keyframes:
+        _write_key(draft, key, controls)
+    qpos, qvel, ctrl = _find_initial(draft, controls)
+    rest = np.concatenate([_rest(limb, f) for limb, f in _list_freedoms(draft)] or [np.zeros(0)])
+    values: dict[str, Any] = {
+        "qpos": None if np.array_equal(qpos, rest) else qpos,
+        "qvel": qvel if qvel.any() else None,
+        "ctrl": ctrl if any(ctrl) else None,
+    }
+    if any(value is not None for value in values.values()):
+        name = draft.claim("key", INITIAL)
+        draft.add(draft.section("keyframe"), "key", {"name": name, **values})
+
+
+def _list_freedoms(draft: Draft) -> list[tuple[Limb, Freedom]]:
+    return [(limb, freedom) for limb in draft.limbs.values() for freedom in limb.freedoms]
+
+
+def _list_controls(draft: Draft) -> list[str]:
+    """Names of the written actuators, in order."""
+    section = draft.root.find("actuator")
+    return [] if section is None else [str(node.get("name")) for node in section]
+
+
+def _rest(limb: Limb, freedom: Freedom) -> Any:
+    """MuJoCo's own coordinates before anything moves."""
+    match freedom.motion:
+        case Motion.FREE:
+            return np.concatenate((limb.pose.p, limb.pose.q))
+        case Motion.BALL:
+            return np.array((1.0, 0.0, 0.0, 0.0))
+    return np.array((freedom.dof.ref if freedom.dof else 0.0,))
+
+
+def _write_key(draft: Draft, key: Keyframe, controls: list[str]) -> None:
+    qpos, qvel = [], []
+    for limb, freedom in _list_freedoms(draft):
+        name = freedom.dof.name if freedom.dof else freedom.name
+        qpos.append(_fit(key.positions.get(name), _rest(limb, freedom)))
+        qvel.append(_fit(key.velocities.get(name), np.zeros(VELOCITIES[freedom.motion])))
+    given = {draft.name("actuator", name) or name: value for name, value in key.controls.items()}
+    ctrl = [given.get(name, 0.0) for name in controls]
+    velocity = np.concatenate(qvel) if qvel else np.zeros(0)
+    values: dict[str, Any] = {
+        "name": draft.claim("key", key.name),
+        "time": key.time or None,
+        "qpos": np.concatenate(qpos) if qpos else None,
+        "qvel": velocity if velocity.any() else None,
+        "ctrl": ctrl if any(ctrl) else None,
+        **{name: draft.solver.take(f"key/{key.name}", name) for name in ("act", "mpos", "mquat")},
+    }
+    for name in ("mpos", "mquat"):
+        if values[name] is not None:
+            values[name] = np.ravel(values[name])
+    draft.add(draft.section("keyframe"), "key", values)
+
+
+def _fit(given: Any, default: Any) -> Any:
+    values = default if given is None else np.atleast_1d(np.asarray(given, dtype=np.float64))
+    return values if len(values) == len(default) else default
+
+
+def _find_initial(draft: Draft, controls: list[str]) -> tuple[Any, Any, list[float]]:
+    qpos, qvel = [np.zeros(0)], [np.zeros(0)]
+    targets: dict[str, float] = {}
+    for limb, freedom in _list_freedoms(draft):
+        dof = freedom.dof
+        start = None if dof is None or freedom.motion is Motion.FREE else dof.position
+        qpos.append(_fit(start, _rest(limb, freedom)))
+        assert len(qpos[-1]) == POSITIONS[freedom.motion]
+        speed = None if dof is None else dof.velocity
+        still = _find_velocity(limb, freedom)
+        qvel.append(_fit(speed, still))
+        if dof is not None and dof.drive is not None:
+            targets[draft.names.get(("drive", freedom.name), "")] = find_target_control(dof.drive)
+    ctrl = [targets.get(name, 0.0) for name in controls]
+    return np.concatenate(qpos), np.concatenate(qvel), ctrl
+
+
+def _find_velocity(limb: Limb, freedom: Freedom) -> Any:
+    """Of a free body, as MuJoCo counts: linear in the world, angular in the body."""
+    velocity = np.zeros(VELOCITIES[freedom.motion])
+    if freedom.motion is Motion.FREE:
+        body = limb.body
+        if body.linear_velocity is not None:
+            velocity[:3] = body.linear_velocity
+        if body.angular_velocity is not None:
+            velocity[3:] = quat_rotate(quat_conjugate(limb.pose.q), body.angular_velocity)
+    return velocity

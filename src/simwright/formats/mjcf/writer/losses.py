@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the folder does not hold: one finding per family, so that silence means "nothing is lost"."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from simwright.core.diag import NOWHERE
+from simwright.formats.mjcf.context import NAMESPACE
+from simwright.formats.mjcf.writer.draft import Draft
+from simwright.formats.mjcf.writer.messages import EXTRAS_LOST, SETTING_LOST
+from simwright.model.joint import Joint
+from simwright.resolve import mjc
+
+_SAID = {name for row in mjc.ROWS for name in row.attributes}
+"""Attributes of OpenUSD schemas whose value is in the model."""
+_COUPLING = re.compile(r"mjc:(?:coef\d|target|mimic\w*|polycoef|joint[12]|active|qpos|qvel|ctrl|time|type)\Z")
+"""Those of mimics and keyframes, which are in the model too."""
+_SPENT = frozenset({"drive", "ext_physics"})
+"""Spaces whose attributes are in the model."""
+
+
+def report_losses(draft: Draft) -> None:
+    """Values without an attribute, then attributes of other solvers."""
+    asset = draft.asset
+    settings: tuple[tuple[str, list[Any]], ...] = (
+        ("the velocity limit", [j for j in asset.joints if any(_is_bound(d.velocity_limit) for d in j.dofs)]),
+        ("the safety controller", [j for j in asset.joints if any(d.safety for d in j.dofs)]),
+        ("the stiffness or damping of stops", [j for j in asset.joints if _has_soft_stops(draft, j)]),
+        ("the breaking force", [j for j in asset.joints if _is_bound(j.break_force) or _is_bound(j.break_torque)]),
+        ("the damping of free motion", [b for b in asset.bodies if b.linear_damping or b.angular_damping]),
+        ("that it is disabled", list(draft.tree.disabled)),
+        ("the clip range or lens", [c for c in asset.cameras if c.focal_length and not any(c.resolution)]),
+    )  # fmt: skip
+    for what, lost in settings:
+        if lost:
+            where = getattr(lost[0], "source", NOWHERE)
+            draft.reporter.report(SETTING_LOST, where, what=what, count=len(lost), first=lost[0].name)
+    _report_extras(draft)
+
+
+def _is_bound(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _has_soft_stops(draft: Draft, joint: Joint) -> bool:
+    if not any(dof.limit_stiffness or dof.limit_damping for dof in joint.dofs):
+        return False
+    return draft.solver.get(joint, "joint", "solreflimit") is None
+
+
+def _report_extras(draft: Draft) -> None:
+    _spend_said(draft)
+    lost = {NAMESPACE: list(draft.solver.list_unused())}
+    for space, element, attribute, _ in draft.asset.extras:
+        if space != NAMESPACE and space not in _SPENT:
+            lost.setdefault(space, []).append(f"{element} {attribute}")
+    for space, names in lost.items():
+        if names:
+            draft.reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
+
+
+def _spend_said(draft: Draft) -> None:
+    """Count what the readers of OpenUSD turned into fields of the model."""
+    asset, solver = draft.asset, draft.solver
+    for element in asset.actuators:
+        solver.take_all(element.path)
+    for tendon in asset.tendons:
+        solver.take_all(tendon.source.prim)
+    world = asset.environment
+    known = {*world.settings, "gravity", "timestep", "wind", "magnetic", "iterations"}
+    flags = {name for word in ("disable", "enable") for name in world.settings.get(word, ())}
+    for _, key, attribute, _ in asset.extras:
+        _, group, name = ("", *attribute.split(":", 2)[1:], "", "")[:3]
+        is_option = (group == "option" and name in known) or (group == "flag" and name in flags)
+        if is_option or attribute in _SAID or _COUPLING.match(attribute):
+            solver.spend(key, attribute.removeprefix(f"{NAMESPACE}:"))

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the writer has to say: everything that does not arrive in MJCF, and every number it has to choose."""
+
+from __future__ import annotations
+
+from simwright.core.diag import Level, declare
+
+NOT_CARRIED = declare(
+    "mjcf-write-not-carried",
+    Level.WARNING,
+    "{count} {what} cannot be said in MJCF and are left out, the first {first!r}",
+    hint="keep the source file; {advice}",
+    doc="Elements of the model for which MuJoCo has no element.",
+    section="3.8",
+)
+SETTING_LOST = declare(
+    "mjcf-write-setting-lost",
+    Level.INFO,
+    "{what} of {count} element(s) has no MJCF attribute and is left out, the first {first!r}",
+    doc="A single value of an element that is written otherwise.",
+    section="3.8",
+)
+EXTRAS_LOST = declare(
+    "mjcf-write-extras",
+    Level.INFO,
+    "{count} attribute(s) of {space} have no place in MJCF, the first {first!r}",
+    hint="keep the source file for the tool they are meant for",
+    doc="Attributes of other solvers are discarded, not injected (REP-0158 3.8).",
+    section="3.8",
+)
+ROS_ASIDE = declare(
+    "mjcf-write-ros-aside",
+    Level.INFO,
+    "{count} ROS interface(s), controller(s) and frame(s) are in ros.yaml: MuJoCo has no plugin for them",
+    doc="MuJoCo ships no ROS plugin, so an <extension> would not compile; a sidecar file has them.",
+    section="3.8",
+)
+MASS_INVENTED = declare(
+    "mjcf-write-mass-invented",
+    Level.WARNING,
+    "body {name!r} moves and has no {what}; {value:g} is written, which MuJoCo needs",
+    hint="give the body its real mass and inertia",
+    doc="MuJoCo refuses moving bodies without mass or inertia.",
+)
+INERTIA_ADJUSTED = declare(
+    "mjcf-write-inertia-adjusted",
+    Level.WARNING,
+    "the inertia of body {name!r} is that of no solid (moments {found}); {written} is written",
+    hint="correct the inertia: each moment is at most the sum of the other two",
+    doc="MuJoCo refuses inertias that break the triangle inequality; the nearest possible one is written.",
+)
+ROOT_FIXED = declare(
+    "mjcf-write-root-fixed",
+    Level.INFO,
+    "the root body {name!r} and what is fixed to it have no mass; it is fixed to the world",
+    hint="give it a mass to let it float",
+    doc="A free body needs a mass; a root without one is taken as the place where the robot stands.",
+)
+BODY_FOLDED = declare(
+    "mjcf-write-kinematic",
+    Level.WARNING,
+    "the kinematic body {name!r} is held by joint {joint!r}; it moves by that joint alone",
+    hint="remove the joint to move the body from outside",
+    doc="Bodies that are moved from outside (mocap) have no joints in MuJoCo.",
+)
+JOINT_REVERSED = declare(
+    "mjcf-write-joint-reversed",
+    Level.INFO,
+    "joint {name!r} is walked from its child to its parent; its coordinates keep their meaning{but}",
+    doc="The tree of bodies reaches the joint's child first; axis and frames are turned round.",
+)
+JOINT_REDUCED = declare(
+    "mjcf-write-joint-reduced",
+    Level.WARNING,
+    "{what} of joint {name!r} cannot be said in MJCF and is left out",
+    hint="keep the source file, or model it by hand",
+    doc="A part of a joint that neither MuJoCo's joints nor its equality constraints have.",
+)
+DRIVE_ACCELERATION = declare(
+    "mjcf-write-drive-acceleration",
+    Level.WARNING,
+    "{count} drive(s) are given as accelerations, the first on {first!r}; they are left out",
+    hint="author the gains as forces: drive type 'force'",
+    doc="MuJoCo's actuators make forces; gains per unit of inertia have no counterpart.",
+)
+FRICTION_APPROXIMATED = declare(
+    "mjcf-write-friction",
+    Level.INFO,
+    "{count} contact material(s) tell static from dynamic friction, the first {first!r}; the dynamic one is written",
+    doc="REP-0158 1.3.4: MuJoCo has one coefficient of sliding friction, which is approximated.",
+    section="1.3.4",
+)
+COLLIDER_HULL = declare(
+    "mjcf-write-collider-hull",
+    Level.INFO,
+    "{count} mesh collider(s) are more than their hull, the first {first!r}; MuJoCo collides with convex hulls",
+    hint="cut the mesh into convex parts to keep its hollows",
+    doc="MuJoCo takes every mesh collider as its convex hull.",
+)
+GEOMETRY_LEFT_OUT = declare(
+    "mjcf-write-geometry",
+    Level.WARNING,
+    "the {kind} of shape {name!r} is not written: {why}",
+    hint="{advice}",
+    doc="A geometry that MuJoCo cannot take.",
+)
+TEXTURE_LEFT_OUT = declare(
+    "mjcf-write-texture",
+    Level.WARNING,
+    "the image {file!r} of material {name!r} is not written: {why}",
+    hint="{advice}",
+    doc="MuJoCo reads PNG images; others are turned into PNG where Pillow is installed.",
+)
+RENAMED = declare(
+    "mjcf-write-renamed",
+    Level.INFO,
+    "{count} {family} name(s) are changed because MuJoCo has them already, the first {old!r} to {new!r}",
+    doc="Names are unique per kind of element, and 'world' is MuJoCo's own.",
+)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``<sensor>``: MuJoCo's own sensors as they were read; inertial and force sensors of other formats by a site."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simwright.formats.mjcf.writer.draft import Draft
+from simwright.formats.mjcf.writer.sites import add_site
+from simwright.model.asset import Sensor
+
+_AT_SITE = frozenset(
+    {"touch", "accelerometer", "velocimeter", "gyro", "force", "torque", "magnetometer", "rangefinder"}
+)
+_AT_ONE = {
+    "joint": frozenset(
+        {
+            "jointpos", "jointvel", "jointactuatorfrc", "ballquat", "ballangvel", "jointlimitpos", "jointlimitvel",
+            "jointlimitfrc",
+        }
+    ),
+    "tendon": frozenset(
+        {"tendonpos", "tendonvel", "tendonactuatorfrc", "tendonlimitpos", "tendonlimitvel", "tendonlimitfrc"}
+    ),
+    "actuator": frozenset({"actuatorpos", "actuatorvel", "actuatorfrc"}),
+}  # fmt: skip
+_AT_FRAME = frozenset(
+    {
+        "framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel", "framelinacc",
+        "frameangacc",
+    }
+)  # fmt: skip
+_AT_BODY = frozenset({"subtreecom", "subtreelinvel", "subtreeangmom"})
+_GLOBAL = frozenset({"clock", "e_potential", "e_kinetic"})
+_PARTS = {
+    "imu": ("accelerometer", "gyro"),
+    "accelerometer": ("accelerometer",),
+    "gyroscope": ("gyro",),
+    "force_torque": ("force", "torque"),
+    "magnetometer": ("magnetometer",),
+}
+"""Sensors of other formats -> MuJoCo's, each on a site."""
+_OWN = ("dimension", "object_type", "reference_type", "reference", "cutoff", "noise", "delay")
+
+
+def write_sensors(draft: Draft) -> None:
+    """Every sensor that MuJoCo has."""
+    lost = []
+    for sensor in draft.asset.sensors:
+        target = _find_target(draft, sensor)
+        if target is not None:
+            _write_sensor(draft, sensor, target)
+        elif sensor.kind in _PARTS and not sensor.settings.get("object_type"):
+            _write_parts(draft, sensor)
+        elif not (sensor.kind == "camera" and draft.name("camera", sensor.target or sensor.name)):
+            lost.append(sensor)
+    draft.lose("sensors", lost, "MuJoCo measures these by code, or not at all")
+
+
+def _write_sensor(draft: Draft, sensor: Sensor, target: dict[str, Any]) -> None:
+    settings = sensor.settings
+    values: dict[str, Any] = {"name": draft.claim("sensor", sensor.name), **target}
+    for name in ("cutoff", "noise", "delay"):
+        values[name] = settings.get(name)
+    values |= draft.keep(sensor, "sensor", "user")
+    if sensor.rate:
+        values["interval"] = 1.0 / sensor.rate
+    draft.add(draft.section("sensor"), sensor.kind, values)
+
+
+def _find_target(draft: Draft, sensor: Sensor) -> dict[str, Any] | None:
+    """The attributes that say what is measured; None if MJCF cannot say it."""
+    kind, settings = sensor.kind, sensor.settings
+    object_type = settings.get("object_type", "")
+    if set(settings) - set(_OWN) or not (object_type or kind in _GLOBAL):
+        return None
+    found: dict[str, Any] | None = None
+    if kind in _GLOBAL:
+        return {}
+    if kind in _AT_SITE and object_type == "site":
+        found = {"site": draft.name("site", sensor.target)}
+    elif kind in _AT_ONE.get(object_type, ()):
+        found = {object_type: _name(draft, object_type, sensor.target)}
+    elif kind in _AT_BODY:
+        found = {"body": _name(draft, "body", sensor.body)}
+    elif kind in _AT_FRAME:
+        found = {"objtype": object_type, "objname": _name(draft, object_type, sensor.target or sensor.body)}
+        if settings.get("reference"):
+            reference = settings["reference_type"]
+            found |= {"reftype": reference, "refname": _name(draft, reference, settings["reference"])}
+    return None if found is None or None in found.values() else found
+
+
+def _name(draft: Draft, family: str, name: str) -> str | None:
+    if family == "joint":
+        freedom = draft.dofs.get(name)
+        return freedom.name if freedom else None
+    if family in ("body", "xbody"):
+        return draft.name("body", name) if name else "world"
+    return draft.name(family, name)
+
+
+def _write_parts(draft: Draft, sensor: Sensor) -> None:
+    site = add_site(draft, sensor.name, sensor.body, sensor.pose)
+    parts = _PARTS[sensor.kind]
+    for part in parts:
+        name = draft.claim("sensor", sensor.name if len(parts) == 1 else f"{sensor.name}_{part}")
+        interval = 1.0 / sensor.rate if sensor.rate else None
+        draft.add(draft.section("sensor"), part, {"name": name, "site": site, "interval": interval})

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MuJoCo's own attributes as the readers kept them, and which of them were written again.
+
+The MJCF reader keeps ``solref`` of ``geom/pad``, the OpenUSD reader ``mjc:solref`` of a prim path; both are asked for
+by the plain name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from simwright.formats.mjcf.context import NAMESPACE
+from simwright.model.asset import Asset
+
+
+class Solver:
+    """Looks attributes up by element and notes what was used."""
+
+    def __init__(self, asset: Asset) -> None:
+        self._table = asset.extras.table.get(NAMESPACE, {})
+        self._used: set[tuple[str, str]] = set()
+
+    def get(self, element: Any, family: str, attribute: str, default: Any = None) -> Any:
+        """The value an element was read with."""
+        for key in list_keys(element, family):
+            found = self.take(key, attribute)
+            if found is not None:
+                return found
+        return default
+
+    def take(self, key: str, attribute: str) -> Any:
+        """The value under a key, None if there is none; it counts as written."""
+        rows = self._table.get(key)
+        if not rows:
+            return None
+        for name in (attribute, f"{NAMESPACE}:{attribute}"):
+            extra = rows.get(name)
+            if extra is not None:
+                self._used.add((key, name))
+                return extra.value
+        return None
+
+    def take_all(self, key: str) -> dict[str, Any]:
+        """Every attribute under a key, all counted as written."""
+        rows = self._table.get(key, {})
+        self._used.update((key, name) for name in rows)
+        return {name: extra.value for name, extra in rows.items()}
+
+    def find_keys(self, prefix: str) -> list[str]:
+        """Keys of a family, in the order they were read."""
+        return [key for key in self._table if key.startswith(prefix)]
+
+    def spend(self, key: str, *attributes: str) -> None:
+        """Count attributes as written by other means."""
+        for attribute in attributes:
+            self.take(key, attribute)
+
+    def list_unused(self) -> Iterator[str]:
+        """Attributes that nobody asked for."""
+        for key, rows in self._table.items():
+            for name in rows:
+                if (key, name) not in self._used:
+                    yield f"{key} {name}"
+
+
+def list_keys(element: Any, family: str) -> list[str]:
+    """Where the attributes of an element may be kept."""
+    path = getattr(element, "path", "")  # that of a tendon is its course
+    keys = [path if isinstance(path, str) else "", f"{family}/{element.name}", element.source.prim]
+    return [key for key in dict.fromkeys(keys) if key]

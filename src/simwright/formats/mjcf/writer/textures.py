@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``<texture>``: images copied into the folder, and the ones MuJoCo generates.
+
+MuJoCo reads PNG; other images are turned into PNG where Pillow is installed, and reported where it is not.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path, PurePath
+from typing import Any
+
+from simwright.core.errors import SimwrightError
+from simwright.core.files import MIB, read_bytes
+from simwright.core.names import NameScope
+from simwright.formats.mjcf.writer.draft import Draft
+from simwright.formats.mjcf.writer.meshes import make_file_name
+from simwright.formats.mjcf.writer.messages import TEXTURE_LEFT_OUT
+from simwright.model.material import RenderMaterial, Texture
+
+FOLDER = "textures"
+MAX_BYTES = 256 * MIB
+_PNG = b"\x89PNG\r\n\x1a\n"
+_SPACES = {"raw": "linear", "sRGB": "sRGB"}
+_GENERATED = ("type", "builtin", "rgb1", "rgb2", "mark", "markrgb", "random", "width", "height")
+_MARKS = ("none", "edge", "cross", "random")
+
+
+class TextureLibrary:
+    """Hands out texture names; writes each image once."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._known: dict[tuple[str, str], str | None] = {}
+        self._file_names = NameScope()
+
+    def restore_generated(self) -> None:
+        """Gradients, checkers and flat colours that MuJoCo paints itself, and images on cubes."""
+        for key in self._draft.solver.find_keys("texture/"):
+            builtin = self._draft.solver.take(key, "builtin")
+            file = self._draft.solver.take(key, "file")
+            if builtin is None and not file:
+                continue
+            values: dict[str, Any] = {"name": self._draft.claim("texture", key.partition("/")[2])}
+            for attribute in _GENERATED:
+                values[attribute] = self._draft.solver.take(key, attribute)
+            if values["mark"] is not None:
+                values["mark"] = _MARKS[int(values["mark"])]
+            if values["random"] is not None and values["mark"] != "random":
+                values["random"] = None
+            if file:
+                values["file"] = self._store(file, self._read(file, values["name"]))
+            self._draft.add(self._draft.section("asset"), "texture", values)
+
+    def find(self, material: RenderMaterial, texture: Texture) -> str | None:
+        """The texture asset of an image; None, and a finding, if MuJoCo cannot read it."""
+        key = (texture.file, texture.color_space)
+        if key not in self._known:
+            self._known[key] = self._add(material, texture)
+        return self._known[key]
+
+    def _add(self, material: RenderMaterial, texture: Texture) -> str | None:
+        content = self._read(texture.file, material.name)
+        if content is None:
+            return None
+        draft, stem = self._draft, PurePath(texture.file).stem
+        values = {
+            "type": "2d",
+            "name": draft.claim("texture", stem),
+            "file": self._store(texture.file, content),
+            "colorspace": _SPACES.get(texture.color_space),
+        }
+        for attribute in ("hflip", "vflip"):
+            values[attribute] = draft.solver.take(f"texture/{stem}", attribute)
+        draft.add(draft.section("asset"), "texture", values)
+        return str(values["name"])
+
+    def _store(self, file: str, content: bytes | None) -> str | None:
+        if content is None:
+            return None
+        name = f"{self._file_names.claim(make_file_name(PurePath(file).stem))}.png"
+        self._draft.files[f"{FOLDER}/{name}"] = content
+        return name
+
+    def _read(self, file: str, material: str) -> bytes | None:
+        """The content as PNG."""
+        why, advice = "it cannot be read", "check the path"
+        try:
+            content = read_bytes(Path(file), MAX_BYTES)
+        except SimwrightError as error:
+            why = error.message
+        else:
+            if content.startswith(_PNG):
+                return content
+            made, why, advice = make_png(content)
+            if made is not None:
+                return made
+        shown = PurePath(file).name
+        self._draft.reporter.report(TEXTURE_LEFT_OUT, file=shown, name=material, why=why, advice=advice)
+        return None
+
+
+def make_png(content: bytes) -> tuple[bytes | None, str, str]:
+    """An image as PNG; else why not and what to do."""
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        return None, "MuJoCo reads PNG only, and Pillow is not installed", "python -m pip install pillow"
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            buffer = io.BytesIO()
+            image.convert("RGBA" if "A" in image.getbands() else "RGB").save(buffer, "PNG")
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
+        return None, f"it is no image that can be read ({type(error).__name__})", "provide it as PNG"
+    return buffer.getvalue(), "", ""
