@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simwright.app.api import check as check
     from simwright.app.api import convert as convert
+    from simwright.app.api import diff as diff
     from simwright.app.api import load as load
     from simwright.core.diag import Diagnostic as Diagnostic
     from simwright.core.diag import Level as Level
@@ -28,6 +29,7 @@ _PUBLIC = {
     "SimwrightError": "simwright.core.errors:SimwrightError",
     "check": "simwright.check",  # the package, which can be called
     "convert": "simwright.app.api:convert",
+    "diff": "simwright.app.api:diff",
     "load": "simwright.app.api:load",
 }
 
@@ -40,6 +42,7 @@ __all__ = [
     "__version__",
     "check",
     "convert",
+    "diff",
     "load",
 ]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 if TYPE_CHECKING:
     from simwright.check.settings import Settings
+    from simwright.compare.difference import Difference
 
 
 def load(
@@ -65,13 +67,16 @@ def convert(
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     strict: bool = False,
+    lod: bool = False,
+    decompose: bool = False,
     reporter: Reporter | None = None,
 ) -> Path:
     """Read a file of any supported format and write it in another; gives the path of the file to open.
 
     ``to`` names the format to write; without it, the name of ``target`` decides, and a folder is an OpenUSD asset.
     What cannot be carried, and what had to be guessed, goes to ``reporter``; with ``strict`` any such finding worse
-    than info raises :class:`StrictError` and nothing is written.  The other arguments are those of :func:`load`.
+    than info raises :class:`StrictError` and nothing is written.  ``lod`` adds decimated visuals to an OpenUSD asset
+    and ``decompose`` convex parts of its mesh colliders, as variants.  The other arguments are those of :func:`load`.
     """
     reporter = Reporter() if reporter is None else reporter
     choose_writer(target, to, reporter)
@@ -84,7 +89,9 @@ def convert(
         strict=strict,
         reporter=reporter,
     )
-    options = WriteOptions(approve=lambda: raise_findings(reporter, source)) if strict else WriteOptions()
+    options = WriteOptions(lod=lod, decompose=decompose)
+    if strict:
+        options = dataclasses.replace(options, approve=lambda: raise_findings(reporter, source))
     return write_asset(asset, target, format_name=to, options=options, reporter=reporter)
 
 
@@ -127,6 +134,41 @@ def check(
         findings = [finding for finding in result.findings if finding.kind not in choice.hidden]
         report.assets.append(build_asset_report(result.path, findings))
     return report
+
+
+def diff(
+    a: str | os.PathLike[str] | Asset,
+    b: str | os.PathLike[str] | Asset,
+    *,
+    only: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
+    rtol: float = 1e-6,
+    configurations: int = 20,
+    seed: int = 0,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    arguments: Mapping[str, str] | None = None,
+    variants: Mapping[str, str] | None = None,
+    reporter: Reporter | None = None,
+) -> Difference:
+    """Compare two files of any format, or two assets, as machines: structure, kinematics, dynamics, geometry.
+
+    ``only`` and ``ignore`` take sections and groups (see :data:`simwright.compare.settings.SECTIONS`); ``rtol`` is
+    the relative error that still counts as equal; poses, mass matrix and bias are compared at ``configurations``
+    random configurations.  The other arguments are those of :func:`load`.
+    """
+    from simwright.compare.run import compare_assets
+    from simwright.compare.settings import make_settings
+
+    settings = make_settings(
+        _listed(only), _listed(ignore), rtol=rtol, configurations=configurations, seed=seed
+    )
+    first, second = (
+        side
+        if isinstance(side, Asset)
+        else load(side, packages=packages, arguments=arguments, variants=variants, reporter=reporter)
+        for side in (a, b)
+    )
+    return compare_assets(first, second, settings)
 
 
 def _listed(words: str | Iterable[str]) -> list[str]:

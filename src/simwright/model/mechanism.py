@@ -34,7 +34,11 @@ SHIFT = "shift"
 
 @dataclass(slots=True, eq=False)
 class Freedom:
-    """Where the coordinates and velocities of a dof are.  ``joint`` is None for a body that nothing holds."""
+    """Where the coordinates and velocities of a dof are.
+
+    ``is_base`` marks the freedom of a body that nothing holds; ``joint`` is then the floating joint that says so, or
+    None.
+    """
 
     name: str
     body: str
@@ -42,6 +46,7 @@ class Freedom:
     joint: Joint | None
     position: int
     velocity: int
+    is_base: bool = False
 
     @property
     def positions(self) -> slice:
@@ -110,7 +115,8 @@ class Mechanism:
 
     def move(self, q: Array) -> Motions:
         """World transforms and screws at ``(n, positions)`` configurations."""
-        q = np.asarray(q, dtype=np.float64).reshape(-1, self.positions)
+        q = np.atleast_2d(np.asarray(q, dtype=np.float64))
+        assert q.shape[1] == self.positions, f"{self.positions} coordinates are wanted, {q.shape[1]} given"
         local = _move_locally(self.steps, q)
         world = np.empty_like(local)
         for number, step in enumerate(self.steps):
@@ -120,7 +126,7 @@ class Mechanism:
                 np.matmul(world[step.parent], local[number], out=world[number])
         with_ground = np.concatenate((world, np.broadcast_to(np.eye(4), (1, len(q), 4, 4))))
         tails = np.array(self.tails).reshape(-1, 1, 4, 4)
-        bodies = with_ground[self.holders] @ tails
+        bodies = with_ground[np.array(self.holders, dtype=np.intp)] @ tails
         return Motions(world, bodies, _find_screws(self, with_ground))
 
 
@@ -174,6 +180,7 @@ def _add_free(
     if joint is not None:
         dof.armature = joint.dofs[0].armature
     q, v = _claim(mechanism, body, body, dof, joint)
+    mechanism.freedoms[-1].is_base = True
     steps = mechanism.steps
     steps.append(Step(SHIFT, -1, np.eye(4), dof, 1.0, q, v, fixed=True))
     steps.append(Step(Motion.BALL, len(steps) - 1, np.eye(4), dof, 1.0, q + 3, v + 3))

@@ -34,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.convert:convert",
         "Convert a robot, prop or scene to a layered OpenUSD asset.",
     ),
+    "diff": (
+        "simwright.app.cli.diff:diff",
+        "Compare two files of any format as machines.",
+    ),
     "resolve": (
         "simwright.app.cli.resolve:resolve",
         "Show which solver's attribute decides each value of a USD file.",
@@ -63,6 +67,7 @@ Examples:
   simwright inspect robot.urdf
   simwright inspect robot.usda --format json
   simwright convert robot.urdf out/robot
+  simwright diff robot.urdf out/robot/robot.usda
   simwright resolve robot.usda --order physx,newton,mjc
   simwright registry show RosTopicAPI
   PXR_PLUGINPATH_NAME=$(simwright plugin-path) usdview robot.usda

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What corresponds to what: bodies, joints, freedoms and rigid groups of two assets.
+
+Elements are matched by name, then by the name ROS uses, then by the name made legal for OpenUSD.  A body whose
+name changed is matched by the joint that leads to it.  Freedoms are matched by their own names, so a joint with
+several freedoms and a chain of single joints with massless bodies between them can be the same; those that are
+left over in matched joints are matched by motion and axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simwright.compare.side import Side
+from simwright.core.math3d import IDENTITY, Array, Pose
+from simwright.core.names import make_identifier
+from simwright.model.joint import WORLD, Joint
+from simwright.model.mechanism import Freedom, Mechanism, compile_mechanism
+
+Anchor = tuple[str, Pose, Pose]
+"""The group on the other side, and a common frame on both."""
+
+
+@dataclass(slots=True, eq=False)
+class Pairing:
+    """Matches from ``a`` to ``b`` by name; ``anchors`` by group of ``a``; freedoms as pairs.
+
+    ``mechanisms`` count free bases for frames that both sides have; ``shapes`` keeps matched shapes by role.
+    """
+
+    a: Side
+    b: Side
+    bodies: dict[str, str] = field(default_factory=dict)
+    joints: dict[str, str] = field(default_factory=dict)
+    anchors: dict[str, Anchor] = field(default_factory=dict)
+    mechanisms: tuple[Mechanism, Mechanism] = field(default_factory=lambda: (Mechanism(), Mechanism()))
+    freedoms: list[tuple[Freedom, Freedom]] = field(default_factory=list)
+    bases: tuple[dict[str, Pose], dict[str, Pose]] = field(default_factory=lambda: ({}, {}))
+    shapes: dict[str, Any] = field(default_factory=dict)
+
+    def lost(self, bodies: bool = True) -> tuple[list[str], list[str]]:
+        """Names of bodies (or joints) that only one side has."""
+        pairs = self.bodies if bodies else self.joints
+        taken = set(pairs.values())
+        first, second = (s.asset.bodies if bodies else s.asset.joints for s in (self.a, self.b))
+        return [x.name for x in first if x.name not in pairs], [x.name for x in second if x.name not in taken]
+
+    def meet(self, at_a: tuple[str, Pose], at_b: tuple[str, Pose]) -> tuple[Pose, Pose] | None:
+        """Frames on bodies of ``a`` and ``b`` seen from a common frame; None if they hang on different pieces."""
+        (group_a, pose_a), (group_b, pose_b) = self.a.place(*at_a), self.b.place(*at_b)
+        anchor = self.anchors.get(group_a)
+        if anchor is None or anchor[0] != group_b:
+            return None
+        return ~anchor[1] @ pose_a, ~anchor[2] @ pose_b
+
+
+def pair_sides(a: Side, b: Side) -> Pairing:
+    """Match everything that sections ask for."""
+    pairing = Pairing(a, b)
+    pairing.bodies = {WORLD: WORLD, **match_elements(a.asset.bodies, b.asset.bodies)}
+    pairing.joints = match_elements(
+        a.asset.joints, b.asset.joints, lambda joint: joint.public_name, lambda joint: joint.name
+    )
+    _match_by_joints(pairing)
+    _anchor_groups(pairing)
+    pairing.bases = _choose_bases(pairing)
+    first, second = (
+        compile_mechanism(side.asset, side.tree, bases)
+        for side, bases in zip((a, b), pairing.bases, strict=True)
+    )
+    pairing.mechanisms = (first, second)
+    pairing.freedoms = _match_freedoms(pairing)
+    return pairing
+
+
+def match_elements(a: Sequence[Any], b: Sequence[Any], *keys: Callable[[Any], str]) -> dict[str, str]:
+    """Names in ``a`` -> names in ``b``, by each key in turn and by that key made legal; no name is used twice."""
+    matches: dict[str, str] = {}
+    taken: set[str] = set()
+    ways: list[Callable[[Any], str]] = []
+    for key in keys or (lambda element: str(element.name),):
+        ways += [key, lambda element, key=key: make_identifier(key(element)).lower()]  # type: ignore[misc]
+    for way in ways:
+        left = _index((x for x in b if x.name not in taken), way)
+        for word, name in _index((x for x in a if x.name not in matches), way).items():
+            if word in left:
+                matches[name] = left[word]
+                taken.add(left[word])
+    return matches
+
+
+def _index(elements: Iterable[Any], way: Callable[[Any], str]) -> dict[str, str]:
+    """Elements by their word, those with the same word left out."""
+    found: dict[str, list[str]] = {}
+    for element in elements:
+        found.setdefault(way(element), []).append(element.name)
+    return {word: names[0] for word, names in found.items() if len(names) == 1}
+
+
+def _match_by_joints(pairing: Pairing) -> None:
+    """Bodies that the same joint leads to are the same."""
+    joints = {joint.name: joint for joint in pairing.b.asset.joints}
+    taken = set(pairing.bodies.values())
+    for joint in pairing.a.asset.joints:
+        other = joints.get(pairing.joints.get(joint.name, ""))
+        if other is not None and joint.child not in pairing.bodies and other.child not in taken:
+            pairing.bodies[joint.child] = other.child
+            taken.add(other.child)
+
+
+def _anchor_groups(pairing: Pairing) -> None:
+    pairing.anchors[WORLD] = (WORLD, IDENTITY, IDENTITY)
+    taken = {WORLD}
+    for body, twin in pairing.bodies.items():
+        (group_a, pose_a), (group_b, pose_b) = pairing.a.places[body], pairing.b.places[twin]
+        if group_a not in pairing.anchors and group_b not in taken:
+            pairing.anchors[group_a] = (group_b, pose_a, pose_b)
+            taken.add(group_b)
+
+
+def _choose_bases(pairing: Pairing) -> tuple[dict[str, Pose], dict[str, Pose]]:
+    """For the first body of each matched group, the frame on it that both sides know."""
+    first = {group: anchor[1] for group, anchor in pairing.anchors.items() if group}
+    second = {anchor[0]: anchor[2] for group, anchor in pairing.anchors.items() if group}
+    return first, second
+
+
+def _match_freedoms(pairing: Pairing) -> list[tuple[Freedom, Freedom]]:
+    first, second = pairing.mechanisms
+    matches = _match_bases(pairing, first, second)
+    left_a, left_b = ([f for f in mechanism.freedoms if not f.is_base] for mechanism in (first, second))
+    by_name = {f.name: f for f in left_b}
+    names = match_elements(left_a, left_b)
+    named = [(f, by_name[names[f.name]]) for f in left_a if f.name in names]
+    named = [(f, twin) for f, twin in named if f.dof.motion is twin.dof.motion]
+    matches += named
+    used = {id(f) for pair in named for f in pair}
+    left_a, left_b = ([f for f in left if id(f) not in used] for left in (left_a, left_b))
+    return matches + _match_axes(pairing, left_a, left_b)
+
+
+def _match_bases(pairing: Pairing, first: Mechanism, second: Mechanism) -> list[tuple[Freedom, Freedom]]:
+    others = {f.body: f for f in second.freedoms if f.is_base}
+    matches = []
+    for freedom in first.freedoms:
+        anchor = pairing.anchors.get(freedom.body) if freedom.is_base else None
+        if anchor is not None and anchor[0] in others:
+            matches.append((freedom, others[anchor[0]]))
+    return matches
+
+
+def _match_axes(
+    pairing: Pairing, left_a: list[Freedom], left_b: list[Freedom]
+) -> list[tuple[Freedom, Freedom]]:
+    """Freedoms of matched joints whose own names differ: the same motion along the nearest axis."""
+    first, second = (mechanism.move(mechanism.neutral()).screws[:, 0] for mechanism in pairing.mechanisms)
+    matches = []
+    for freedom in left_a:
+        assert freedom.joint is not None
+        wanted = pairing.joints.get(freedom.joint.name)
+        candidates = [f for f in left_b if _name_of(f.joint) == wanted and f.dof.motion is freedom.dof.motion]
+        if candidates:
+            axis = _axis(first, freedom)
+            best = max(candidates, key=lambda f: float(axis @ _axis(second, f)))
+            left_b.remove(best)
+            matches.append((freedom, best))
+    return matches
+
+
+def _name_of(joint: Joint | None) -> str:
+    return "" if joint is None else joint.name
+
+
+def _axis(screws: Array, freedom: Freedom) -> Array:
+    screw = screws[freedom.velocity]
+    axis: Array = screw[:3] if np.any(screw[:3]) else screw[3:]
+    return axis
