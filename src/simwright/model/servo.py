@@ -41,3 +41,22 @@ def _special_word(law: dict[str, Any], types: tuple[str, str]) -> str:
     if types == ("fixed", "affine") and law["dynamics_type"] == "filter":
         return "cylinder"
     return "general"
+
+
+_SIZE = 10
+
+
+def make_law(kind: str, stiffness: float = 0.0, damping: float = 0.0) -> dict[str, Any]:
+    """MuJoCo's law of a plain motor or servo."""
+    gain = {"position": stiffness, "velocity": damping}.get(kind, 1.0)
+    bias = {"position": (0.0, -stiffness, -damping), "velocity": (0.0, 0.0, -damping)}.get(
+        kind, (0.0, 0.0, 0.0)
+    )
+    return {
+        "gain_type": "fixed",
+        "gain": [gain] + [0.0] * (_SIZE - 1),
+        "bias_type": "affine" if any(bias) else "none",
+        "bias": [*bias] + [0.0] * (_SIZE - 3),
+        "dynamics_type": "none",
+        "dynamics": [1.0] + [0.0] * (_SIZE - 1),
+    }

@@ -106,23 +106,41 @@ STACKS = {
 def test_several_freedoms(name, tmp_path):
     kind, dofs = STACKS[name]
     trip = make_trip(make_pair(kind, *dofs), tmp_path / "out")
-    found = trip.back.joints[0]
-    assert found.kind is JointKind.D6
-    by_motion = sorted(trip.asset.joints[0].dofs, key=lambda d: d.motion is HINGE)
-    assert [d.motion for d in found.dofs] == [d.motion for d in by_motion]
-    assert_same_motion(trip.asset.joints[0], found)
-    assert [(d.lower, d.upper) for d in found.dofs] == [
-        pytest.approx((d.lower, d.upper), rel=1e-6) for d in by_motion
-    ]
+    assert_same_joints(trip)
 
 
-def test_order_that_no_generic_joint_has(tmp_path):
-    """About x, then z, then y: three joints side by side, which the reader takes as one."""
-    dofs = [dof(HINGE, a, name=n) for n, a in (("x", (1, 0, 0)), ("z", (0, 0, 1)), ("y", (0, 1, 0)))]
+ODD_STACKS = {
+    "x, z, y": [("x", HINGE, (1, 0, 0)), ("z", HINGE, (0, 0, 1)), ("y", HINGE, (0, 1, 0))],
+    "hinge, then slide": [("turn", HINGE, (0, 0, 1)), ("push", SLIDE, (1, 0, 0))],
+    "slanted": [("a", HINGE, (1, 0, 0)), ("b", HINGE, (1, 1, 0))],
+    "twice the same": [("a", HINGE, (1, 0, 0)), ("b", HINGE, (0, 1, 0)), ("c", HINGE, (1, 0, 0))],
+}
+
+
+@pytest.mark.parametrize("name", ODD_STACKS)
+def test_order_that_no_generic_joint_has(name, tmp_path):
+    """Joints side by side, which the reader takes as one, in their order."""
+    dofs = [dof(motion, axis, name=word, lower=-1.0, upper=2.0) for word, motion, axis in ODD_STACKS[name]]
+    dofs[-1].anchor = np.array((0.1, 0.2, 0.0))
     trip = make_trip(make_pair(JointKind.D6, *dofs), tmp_path / "out")
     assert trip.kinds == {"usd-write-joint-split"}
-    assert len(trip.back.joints) == 1
-    assert_same_motion(trip.asset.joints[0], trip.back.joints[0])
+    assert_same_joints(trip)
+
+
+def test_ball_after_a_slide(tmp_path):
+    stack = [dof(SLIDE, (1, 0, 0), name="rail"), dof(BALL, (0, 0, 1), name="socket")]
+    trip = make_trip(make_pair(JointKind.D6, *stack), tmp_path / "out")
+    assert [(d.name, d.motion) for d in trip.back.joints[0].dofs] == [("rail", SLIDE), ("socket", BALL)]
+    q = [0.2, *quat_from_rpy((0.1, 0.2, 0.3))]
+    assert trip.asset.joints[0].transform(q).is_close(trip.back.joints[0].transform(q), 1e-9)
+
+
+def test_freedoms_that_differ(tmp_path):
+    """A generic joint says one value for all; the others are noted."""
+    dofs = [dof(SLIDE, (0, 1, 0), damping=1.0), dof(SLIDE, (1, 0, 0), damping=2.0, armature=0.1)]
+    trip = make_trip(make_pair(JointKind.D6, *dofs), tmp_path / "out")
+    assert trip.kinds == {"usd-write-noted"}
+    assert [(d.damping, d.armature) for d in trip.back.joints[0].dofs] == [(1.0, None), (2.0, 0.1)]
 
 
 def test_ball_with_a_cone(tmp_path):
@@ -158,15 +176,20 @@ def test_what_usd_has_no_word_for_is_said(tmp_path):
     gears = make_pair(JointKind.GEARBOX, dof(HINGE, (1, 0, 0)), dof(HINGE, (0, 1, 0)), gear=Gear(2.0))
     for number, asset in enumerate((screw, gears)):
         trip = make_trip(asset, tmp_path / str(number))
-        assert trip.kinds == {"usd-write-joint-reduced"}
+        assert trip.kinds == {"usd-write-noted"}
+        assert_same_joints(trip)
+        assert [d.pitch for d in trip.back.joints[0].dofs] == [d.pitch for d in asset.joints[0].dofs]
+        assert trip.back.joints[0].gear == asset.joints[0].gear
 
 
 def test_reference_shifts_limits(tmp_path):
+    """The layers count from where the frames meet; the way back counts as the source did."""
     shifted = dof(HINGE, (0, 0, 1), lower=0.5, upper=1.5, ref=1.0)
     trip = make_trip(make_pair(JointKind.REVOLUTE, shifted), tmp_path / "out")
     assert_same_joints(trip)
-    assert trip.kinds == {"usd-write-joint-reduced"}
-    assert trip.back.joints[0].dofs[0].lower == pytest.approx(-0.5)
+    assert len(trip.said) == 0
+    limit = trip.stage.GetPrimAtPath("/pair/a/j").GetAttribute("physics:lowerLimit").Get()
+    assert limit == pytest.approx(math.degrees(-0.5))
 
 
 def make_chain() -> Asset:
@@ -192,11 +215,14 @@ def test_equalities_are_loop_joints(tmp_path):
         Equality("cord", EqualityKind.DISTANCE, "a", "b"),
     ]
     trip = make_trip(asset, tmp_path / "out")
-    assert {j.name: (j.kind, j.closes_loop) for j in trip.back.joints} == {
-        "j": (JointKind.REVOLUTE, False),
-        "pin": (JointKind.BALL, True),
-        "glue": (JointKind.FIXED, True),
-    }
+    assert [j.name for j in trip.back.joints] == ["j"]
+    for equality, found in zip(asset.equalities[:2], trip.back.equalities, strict=True):
+        assert (found.name, found.kind, found.a, found.b) == (equality.name, equality.kind, equality.a, equality.b)
+        assert found.frame_a.is_close(equality.frame_a)
+        assert found.frame_b.is_close(equality.frame_b)
+    prim = trip.stage.GetPrimAtPath("/pair/a/pin")
+    assert prim.GetTypeName() == "PhysicsSphericalJoint"
+    assert prim.GetAttribute("physics:excludeFromArticulation").Get()
     assert "cord" in next(d.message for d in trip.said if d.kind == "usd-write-not-carried")
 
 
@@ -204,8 +230,9 @@ def test_free_base_has_no_joint(tmp_path):
     asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 0, 1)))
     asset.joints.append(Joint("float", JointKind.FLOATING, "", "a", dofs=[Dof(Motion.FREE, name="float")]))
     trip = make_trip(asset, tmp_path / "out")
-    assert [j.name for j in trip.back.joints] == ["j"]
-    assert "usd-write-joint-implied" in trip.kinds
+    assert not trip.stage.GetPrimAtPath("/pair/float")
+    assert [(j.name, j.kind) for j in trip.back.joints] == [("j", JointKind.REVOLUTE), ("float", JointKind.FLOATING)]
+    assert len(trip.said) == 0
 
 
 def test_mimic_between_a_hinge_and_a_slide(tmp_path):

@@ -30,7 +30,7 @@ from simwright.model.asset import (
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import Sphere
 from simwright.model.inertia import Inertial
-from simwright.model.joint import Dof, Joint, JointKind, Motion, Tendon
+from simwright.model.joint import Dof, Joint, JointKind, Motion, Tendon, TendonPoint
 from simwright.model.kinematics import place_bodies
 from simwright.model.ros import Controller, Interface, InterfaceKind, Qos, RosContext
 
@@ -172,8 +172,8 @@ def test_motor(motor, tmp_path):
 
 def test_what_has_no_place_is_said(tmp_path):
     asset = make_robot()
-    asset.tendons = [Tendon("cord")]
-    asset.keyframes = [Keyframe("home")]
+    asset.tendons = [Tendon("cord", [TendonPoint("site", "nowhere")])]
+    asset.keyframes = [Keyframe("home", {"nobody": 0.5})]
     asset.sensors = [Sensor("gyro", "gyro", "arm")]
     asset.actuators = [Actuator("muscle", "general", "cord", "tendon")]
     asset.lights = [Light("panel", LightKind.AREA), Light("bulb", LightKind.POINT, intensity=3.0)]

@@ -13,7 +13,7 @@ from simwright.formats.usd.motors import ACTUATOR_INVALID, Motors, RefusedError
 from simwright.formats.usd.motors_extended import read_extended_motors
 from simwright.formats.usd.motors_mjc import read_mjc_motor
 from simwright.formats.usd.motors_newton import read_newton_motor
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Actuator
@@ -35,7 +35,7 @@ def read_actuators(source: Source, scan: Scan) -> None:
     prims = list(_find_prims(scan))
     if not prims:
         return
-    names = choose_names(found.path for found, _, _ in prims)
+    names = name_prims([found for found, _, _ in prims], noted=source.noted)
     motors = Motors(source, scan, {joint.path: joint for joint in source.asset.joints})
     for found, relationship, read in prims:
         try:

@@ -14,7 +14,7 @@ from pxr import UsdGeom
 from simwright.core.diag import Kind, Level, declare
 from simwright.core.math3d import Array, Pose
 from simwright.core.units import DEGREE
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.placement import Placement, decompose_many
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import ZERO, BodyFrame, Source
@@ -60,7 +60,7 @@ BODY_ASLEEP = declare(
 
 def read_bodies(source: Source, scan: Scan) -> None:
     """Add every rigid body."""
-    names = choose_names(found.path for found in scan.bodies)
+    names = name_prims(scan.bodies, noted=source.noted)
     matrices = source.world_matrices(scan.bodies)
     placements = decompose_many(matrices)
     frames: dict[str, BodyFrame] = {}
@@ -136,7 +136,7 @@ def _is_placed(found: Found) -> bool:
 
 def read_articulations(source: Source, scan: Scan) -> None:
     """Add every articulation root; ``root`` is the body it is on, else its prim path."""
-    names = choose_names(found.path for found in scan.articulations)
+    names = name_prims(scan.articulations, noted=source.noted)
     for found in scan.articulations:
         body = source.bodies.get(found.path)
         source.asset.articulations.append(

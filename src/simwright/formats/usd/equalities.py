@@ -79,7 +79,11 @@ def _close(source: Source, scan: Scan, found: Found, joint: Joint) -> None:
         )
         joint.kind = kind
         joint.dofs = [Dof(Motion.BALL, name=joint.name)] if kind is JointKind.BALL else []
-    if kind is JointKind.BALL and not _names_site(source, scan, found):
+    if (
+        kind is JointKind.BALL
+        and not _names_site(source, scan, found)
+        and "equality" not in source.note(found)
+    ):
         _move_anchor(source, scan, found, joint)
 
 

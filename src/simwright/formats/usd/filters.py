@@ -10,7 +10,7 @@ from itertools import product
 from pxr import Usd
 
 from simwright.core.diag import Level, declare
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.formats.usd.topology import Members, PathIndex
@@ -41,6 +41,13 @@ PAIR_UNKNOWN = declare(
     section="1.3.3",
 )
 
+_INCLUDES = "collection:colliders:includes"
+_RULE, _EXPAND = "collection:colliders:expansionRule", "expandPrims"
+_SELECTIVE = frozenset(
+    f"collection:colliders:{word}" for word in ("excludes", "includeRoot", "membershipExpression")
+)
+"""With one of these, or another rule, a collection is not simply all at or below the prims it includes."""
+
 
 def read_filters(source: Source, scan: Scan) -> None:
     """Add groups and pairs."""
@@ -57,11 +64,11 @@ def read_filters(source: Source, scan: Scan) -> None:
 
 
 def _read_groups(source: Source, scan: Scan) -> None:
-    names = choose_names(found.path for found in scan.groups)
+    names = name_prims(scan.groups, noted=source.noted)
     colliders = [shape for shape in source.asset.shapes if shape.collision]
     index = PathIndex(shape.path for shape in colliders)
     for found in scan.groups:
-        members = [colliders[number].name for number in _find_colliders(found, colliders, index)]
+        members = [colliders[number].name for number in _find_colliders(source, found, colliders, index)]
         where = source.where(found)
         if not members:
             source.reporter.report(GROUP_EMPTY, where, name=names[found.path])
@@ -83,8 +90,13 @@ def _read_groups(source: Source, scan: Scan) -> None:
         )
 
 
-def _find_colliders(found: Found, colliders: list[Shape], index: PathIndex) -> list[int]:
+def _find_colliders(source: Source, found: Found, colliders: list[Shape], index: PathIndex) -> Iterable[int]:
     """The colliders in a group's collection; only those below what it includes are looked at."""
+    is_simple = found.authored is not None and found.authored.isdisjoint(_SELECTIVE)
+    if is_simple and source.get(found, _RULE, _EXPAND) == _EXPAND:
+        paths = found.prim.GetRelationship(_INCLUDES).GetTargets()
+        if all(path.IsPrimPath() for path in paths):
+            return sorted({number for path in paths for number in index.find(path.pathString)})
     query = Usd.CollectionAPI(found.prim, "colliders").ComputeMembershipQuery()
     candidates: Iterable[int] = range(len(colliders))
     if query.UsesPathExpansionRuleMap():

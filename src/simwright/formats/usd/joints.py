@@ -16,7 +16,8 @@ import numpy as np
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Pose, quat_multiply, quat_normalize
 from simwright.formats.usd.dofs import read_motion
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_prims
+from simwright.formats.usd.noted_joints import arrange_dofs
 from simwright.formats.usd.placement import decompose
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import WORLD_FRAME, ZERO, BodyFrame, Source
@@ -73,7 +74,7 @@ class _Side:
 
 def read_joints(source: Source, scan: Scan) -> None:
     """Add every joint that has two ends."""
-    names = choose_names(found.path for found in scan.joints)
+    names = name_prims(scan.joints, noted=source.noted)
     for found in scan.joints:
         joint = _read_joint(source, scan, found, names[found.path])
         if joint is not None:
@@ -94,6 +95,8 @@ def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | 
     parent, child = (second, first) if turned else (first, second)
     units = source.units
     kind, dofs, distance = read_motion(source, found, name)
+    if source.noted:
+        arrange_dofs(source.note(found), dofs)
     if turned:
         for dof in dofs:
             dof.axis = -dof.axis

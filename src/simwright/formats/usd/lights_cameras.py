@@ -10,7 +10,7 @@ from pxr import UsdLux
 
 from simwright.core.diag import Level, declare
 from simwright.core.units import DEGREE
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.placement import Placement, decompose
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import BodyFrame, Source
@@ -43,7 +43,7 @@ _SIZES = ("inputs:width", "inputs:height", "inputs:length")
 
 def read_cameras(source: Source, scan: Scan) -> None:
     """Add every camera; the lens is in tenths of a scene unit."""
-    names = choose_names(found.path for found in scan.cameras)
+    names = name_prims(scan.cameras, noted=source.noted)
     for found in scan.cameras:
         source.asset.cameras.append(_read_camera(source, found, names[found.path]))
 
@@ -75,7 +75,7 @@ def _read_camera(source: Source, found: Found, name: str) -> Camera:
 
 def read_lights(source: Source, scan: Scan) -> None:
     """Add every light; a hidden one has no intensity."""
-    names = choose_names(found.path for found in scan.lights)
+    names = name_prims(scan.lights, noted=source.noted)
     for found in scan.lights:
         source.asset.lights.append(_read_light(source, found, names[found.path]))
 

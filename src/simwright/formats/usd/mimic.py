@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from simwright.core.diag import Level, declare
 from simwright.core.units import DEGREE
+from simwright.formats.usd.noted_joints import read_noted_mimics
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.model.coupling import shift_polynomial
@@ -62,6 +63,8 @@ class _Rule:
     degrees: tuple[bool, bool] = (True, True)
     axis: str = ""
     leader_axis: str = ""
+    higher: tuple[float, ...] = ()
+    """Further powers, between radians and metres."""
 
 
 def read_mimics(source: Source, scan: Scan) -> None:
@@ -72,6 +75,8 @@ def read_mimics(source: Source, scan: Scan) -> None:
         rule = _find_rule(source, found) if joint is not None else None
         if joint is not None and rule is not None:
             _read_mimic(source, found, joint, rule, joints)
+        if source.noted:
+            read_noted_mimics(source, found)
     _check_chains(source)
 
 
@@ -92,6 +97,7 @@ def _read_extended(source: Source, found: Found) -> _Rule:
             source.get_number(prim, f"{space}:multiplier", 1.0),
         ),
         source.get_flag(prim, f"{space}:enabled", True),
+        higher=tuple(source.get_number(prim, f"mjc:coef{k}", 0.0) for k in (2, 3, 4)),
     )
 
 
@@ -149,6 +155,7 @@ def _read_mimic(source: Source, found: Found, joint: Joint, rule: _Rule, joints:
         return refuse(f"its leader {leader.name!r} follows it in turn")
     _report_oddities(source, found, rule, follower, leader)
     values = shift_polynomial(_convert(source, rule, follower, leader), follower.ref, leader.ref)
+    note = source.note(found)
     source.asset.mimics.append(
         Mimic(
             follower=follower.name,
@@ -157,7 +164,7 @@ def _read_mimic(source: Source, found: Found, joint: Joint, rule: _Rule, joints:
             offset=values[0],
             polynomial=tuple(values[2:]) if any(values[2:]) else (),
             enabled=rule.enabled,
-            name=joint.name,
+            name=str(note.get("mimic_name", joint.name)),
             source=source.where(found.prim),
         )
     )
@@ -180,6 +187,9 @@ def _convert(source: Source, rule: _Rule, follower: Dof, leader: Dof) -> list[fl
         degrees = rule.degrees[min(power, 1)]
         unit = find_step(source, follower, degrees=degrees)
         result.append(value * unit / find_step(source, leader, degrees=degrees) ** power)
+    if any(rule.higher):
+        unit, step = (find_step(source, dof, degrees=False) for dof in (follower, leader))
+        result += [value * unit / step**power for power, value in enumerate(rule.higher, len(result))]
     return result
 
 

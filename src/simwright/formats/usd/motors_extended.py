@@ -23,6 +23,7 @@ from simwright.formats.usd.motors import (
     read_table,
     scale_law,
 )
+from simwright.formats.usd.motors_mjc import add_settings
 from simwright.formats.usd.scan import Found
 from simwright.formats.usd.source import Source
 from simwright.formats.usd.units import read_bound
@@ -58,6 +59,9 @@ def read_extended_motors(motors: Motors, found: Found, name: str) -> list[Actuat
     result = []
     for dof in dofs:
         actuator = _read_motor(source, found, name if len(dofs) == 1 else f"{name}_{dof.name}", dof)
+        add_settings(motors, found, actuator)
+        if source.noted:
+            actuator.transmission = str(source.note(found).get("transmission", actuator.transmission))
         if len(dofs) > 1:
             actuator.settings["command"] = name
         result.append(actuator)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from simwright.formats.usd.mjc_world import read_settings
 from simwright.formats.usd.motors import (
     ACTUATOR_TARGETS,
     ACTUATOR_UNITS,
@@ -59,13 +60,16 @@ def read_mjc_motor(motors: Motors, found: Found, name: str) -> Actuator:
         read_range(source, scan, found, "forceRange", "forceLimited"), scale.effort
     )
     _inherit_range(source, found, actuator, dof)
-    _add_settings(motors, found, actuator)
+    add_settings(motors, found, actuator)
     return actuator
 
 
 def _find_target(motors: Motors, found: Found, name: str) -> tuple[str, str, Dof | None]:
     """Transmission, name of the target, and the freedom where it is a joint."""
     source = motors.source
+    note = source.note(found)
+    if "target" in note:
+        return str(note.get("transmission", "joint")), str(note["target"]), None
     targets = source.get_targets(found.prim, "mjc:target")
     if not targets:
         raise RefusedError("it has no target")
@@ -131,7 +135,8 @@ def _inherit_range(source: Source, found: Found, actuator: Actuator, dof: Dof | 
         actuator.settings["activation_range"] = list(limits)
 
 
-def _add_settings(motors: Motors, found: Found, actuator: Actuator) -> None:
+def add_settings(motors: Motors, found: Found, actuator: Actuator) -> None:
+    """Sites, ranges and switches beside the law; a neutral actuator may have them as well."""
     source, prim, settings = motors.source, found.prim, actuator.settings
     for key, relationship in (("reference_site", "mjc:refSite"), ("slider_site", "mjc:sliderSite")):
         for target in source.get_targets(prim, relationship)[:1]:
@@ -148,3 +153,5 @@ def _add_settings(motors: Motors, found: Found, actuator: Actuator) -> None:
     reach = [source.get_number(prim, f"mjc:lengthRange:{end}", 0.0) for end in ("min", "max")]
     if any(reach):
         settings["length_range"] = reach
+    if source.noted:
+        settings |= read_settings(source, found, "mjc:setting:", set())

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Model names from prim paths: the prim's own name, with its parents in front only where names clash."""
+"""Model names from prim paths: the prim's own name, with its parents in front only where names clash.
+
+On stages with notes a display name is the name that the prim could not have; it counts where it is the only one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from simwright.core.names import NameScope
+from simwright.formats.usd.found import Found
 
+MESH = "mesh"
+"""What the writer calls the mesh below an instance."""
 _DEPTH_LIMIT = 8
 
 
@@ -27,3 +34,34 @@ def choose_names(paths: Iterable[str]) -> dict[str, str]:
     names |= {path: path.strip("/").replace("/", "_") for path, _ in cuts}
     scope = NameScope()
     return {path: scope.claim(names[path.rstrip("/")]) for path in order}
+
+
+def name_prims(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
+    """A unique name for every prim; ``noted``: display names count."""
+    names = choose_names(found.path for found in founds)
+    if not noted:
+        return names
+    return _prefer_labels(names, {found.path: str(found.prim.GetDisplayName()) for found in founds})
+
+
+def name_shapes(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
+    """A unique name for every shape; ``noted``: one that is an instance of a mesh has the instance's name."""
+    if not noted:
+        return choose_names(found.path for found in founds)
+    prims = [
+        found.prim.GetParent() if found.name == MESH and found.prim.IsInstanceProxy() else found.prim
+        for found in founds
+    ]
+    paths = [str(prim.GetPath()) for prim in prims]
+    names = _prefer_labels(
+        choose_names(paths),
+        {path: str(prim.GetDisplayName()) for path, prim in zip(paths, prims, strict=True)},
+    )
+    return {found.path: names[path] for found, path in zip(founds, paths, strict=True)}
+
+
+def _prefer_labels(names: dict[str, str], labels: dict[str, str]) -> dict[str, str]:
+    wanted = {path: labels[path] or name for path, name in names.items()}
+    uses = Counter(wanted.values())
+    scope = NameScope(name for name, count in uses.items() if count == 1)
+    return {path: name if uses[name] == 1 else scope.claim(names[path]) for path, name in wanted.items()}

@@ -30,6 +30,14 @@ from simwright.formats.usd.mass import read_mass
 from simwright.formats.usd.materials import read_materials
 from simwright.formats.usd.messages import report_messages
 from simwright.formats.usd.mimic import read_mimics
+from simwright.formats.usd.mjc_world import (
+    read_keyframes,
+    read_pairs,
+    read_root_options,
+    read_tendon_equalities,
+)
+from simwright.formats.usd.noted import restore_order
+from simwright.formats.usd.noted_joints import restore_joints
 from simwright.formats.usd.ros import read_ros
 from simwright.formats.usd.samples import settle_samples
 from simwright.formats.usd.scan import scan_stage
@@ -44,7 +52,8 @@ from simwright.formats.usd.topology import check_topology
 from simwright.formats.usd.transforms import check_turns
 from simwright.formats.usd.units import read_units
 from simwright.model.asset import Asset
-from simwright.resolve.resolve import Order
+from simwright.model.coordinates import shift_coordinates
+from simwright.resolve.resolve import make_order
 from simwright.resolve.resolver import make_resolvers
 from simwright.usd.silence import capture
 
@@ -71,7 +80,7 @@ def read_stage(
         units=read_units(stage, Where(file), reporter),
         reporter=reporter,
         asset=Asset(name or _choose_name(stage, Path(file))),
-        order=Order(make_resolvers(options.resolvers)),
+        order=make_order(make_resolvers(options.resolvers)),
     )
     try:
         with capture() as messages, pause_collector():
@@ -110,7 +119,14 @@ def _read_all(source: Source) -> None:
     read_filters(source, scan)
     read_ros(source, scan)
     read_custom(source, scan)
+    read_pairs(source, scan)
+    read_tendon_equalities(source, scan)
+    read_root_options(source, scan)
+    references = restore_joints(source, scan)
     merge_stacks(source)
+    restore_order(source, scan)
+    read_keyframes(source, scan)
+    shift_coordinates(source.asset, references)
     report_unknown_types(source, scan)
     check_turns(source, scan)
     check_topology(source)

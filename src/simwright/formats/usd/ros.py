@@ -13,7 +13,7 @@ from pxr import Usd
 
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.leftovers import make_plain
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.model.ros import ROLES, Controller, Interface, InterfaceKind, Qos, RosContext
@@ -63,7 +63,7 @@ def read_ros(source: Source, scan: Scan) -> None:
                 if interface is not None:
                     interfaces.setdefault(found.path, interface)
                     source.asset.interfaces.append(interface)
-    names = choose_names(found.path for found in scan.controllers)
+    names = name_prims(scan.controllers, noted=source.noted)
     for found in scan.controllers:
         for word in list_controller_kinds(found):
             controller = _read_controller(source, found, names[found.path], word, interfaces)

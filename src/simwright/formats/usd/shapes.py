@@ -16,9 +16,10 @@ from simwright.core.math3d import Array, Pose
 from simwright.formats.usd.bindings import Bindings
 from simwright.formats.usd.mass import read_shape_mass
 from simwright.formats.usd.meshes import read_mesh
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_shapes
 from simwright.formats.usd.placement import Placement, decompose_many
 from simwright.formats.usd.primitives import find_axis_turn, read_primitive
+from simwright.formats.usd.rounds import read_ellipsoid
 from simwright.formats.usd.scan import COLLISION, Found, Scan
 from simwright.formats.usd.source import BodyFrame, Source, as_floats
 from simwright.model.asset import Shape
@@ -69,6 +70,7 @@ COLLIDER_NOT_GEOMETRY = declare(
     section="1.3.1",
 )
 
+SDF = "NewtonSDFCollisionAPI"
 _SCHEME = "subdivisionScheme"
 _COLOR = "primvars:displayColor"
 _SEEN_PURPOSES = frozenset({"default", "render"})
@@ -76,7 +78,7 @@ _SEEN_PURPOSES = frozenset({"default", "render"})
 
 def read_shapes(source: Source, scan: Scan, bindings: Bindings) -> None:
     """Add a shape for every geometry prim."""
-    names = choose_names(found.path for found in scan.geometry)
+    names = name_shapes(scan.geometry, noted=source.noted)
     tally = Tally()
     bodies = [source.body_of(found.owner) for found in scan.geometry]
     placements = place_geometry(source, scan.geometry, bodies, source.world_matrices(scan.geometry))
@@ -170,6 +172,8 @@ def _add_collision(source: Source, found: Found, bindings: Bindings, shape: Shap
     token = source.get(found, "physics:approximation")
     if "PhysicsMeshCollisionAPI" in found.apis or token is not None:
         shape.approximation = Approximation(str(token or "none"))
+    if SDF in found.apis:
+        shape.settings["sdf_enabled"] = True
     if found.path != found.owner:
         read_shape_mass(source, found, shape)
 
@@ -178,6 +182,9 @@ def _read_geometry(
     source: Source, found: Found, bindings: Bindings, placement: Placement, tally: Tally
 ) -> tuple[Geometry, Array | None] | None:
     if found.type == "Mesh":
+        ellipsoid = read_ellipsoid(source, found, placement.scale) if source.noted else None
+        if ellipsoid is not None and placement.stretch is None:
+            return ellipsoid, None
         scheme = source.get(found, _SCHEME) if found.may_author(_SCHEME) else "none"
         if scheme != "none" and source.get_authored(found, _SCHEME) is not None:
             tally.subdivided.append(found)

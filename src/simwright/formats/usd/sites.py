@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.placement import Placement
 from simwright.formats.usd.primitives import read_primitive
 from simwright.formats.usd.scan import Found, Scan
@@ -14,7 +14,7 @@ from simwright.model.asset import Site
 
 def read_sites(source: Source, scan: Scan) -> None:
     """Add every frame."""
-    names = choose_names(found.path for found in scan.sites)
+    names = name_prims(scan.sites, noted=source.noted)
     bodies = [source.body_of(found.owner) for found in scan.sites]
     placements = place_geometry(source, scan.sites, bodies, source.world_matrices(scan.sites))
     for found, body, placement in zip(scan.sites, bodies, placements, strict=True):

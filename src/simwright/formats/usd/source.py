@@ -24,6 +24,7 @@ from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
 from simwright.resolve.resolve import Order
 from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
+from simwright.usd.notes import has_notes, read_note, widen
 
 VALUE_INVALID = declare(
     "usd-value-invalid",
@@ -64,6 +65,7 @@ class Source:
     """A stage, the time it is read at, its units, and the tables that link prim paths to the model.
 
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
+    ``noted`` tells that layers have notes (see ``simwright.usd.notes``).
     """
 
     stage: Usd.Stage
@@ -77,6 +79,7 @@ class Source:
     xforms: Any = None
     timed: bool = False
     animated: bool = False
+    noted: bool = False
     sorts: Sorts = field(default_factory=Sorts)
     founds: dict[Usd.Prim, Found] = field(default_factory=dict)
     body_rotations: Array = field(default_factory=lambda: np.eye(3)[None])
@@ -97,7 +100,9 @@ class Source:
         self.xforms = UsdGeom.XformCache(self.time)
         self.timed = not self.time.IsDefault()
         self.sorts = Sorts(may_share(self.stage, self.time))
-        self.animated = any(layer.ListAllTimeSamples() for layer in self.stage.GetUsedLayers())
+        layers = self.stage.GetUsedLayers()
+        self.animated = any(layer.ListAllTimeSamples() for layer in layers)
+        self.noted = has_notes(layers)
 
     def where(self, at: Holder, prop: str = "") -> Where:
         """The place of a prim or of one of its properties."""
@@ -145,13 +150,28 @@ class Source:
         found = at if isinstance(at, Found) else self.founds.get(at)
         if found is None or found.authored is None:
             prim: Usd.Prim = at if found is None else found.prim
-            value = prim.GetAttribute(name).Get(self.time)
-        else:
-            known = found.opinions.values if name in found.authored else found.sort.fallbacks
+            value = self._read_value(prim.GetAttribute(name))
+        elif name in found.authored:
+            known = found.opinions.values
+            value = known.get(name, _MISSING)
+            if value is _MISSING:
+                value = known[name] = self._read_value(found.prim.GetAttribute(name))
+        elif name in found.sort.builtin:
+            known = found.sort.fallbacks
             value = known.get(name, _MISSING)
             if value is _MISSING:
                 value = known[name] = found.prim.GetAttribute(name).Get(self.time)
+        else:
+            return default
         return default if value is None else value
+
+    def _read_value(self, attribute: Usd.Attribute) -> Any:
+        value = attribute.Get(self.time)
+        return widen(attribute, value) if self.noted and attribute else value
+
+    def note(self, found: Found) -> dict[str, Any]:
+        """The notes on a prim."""
+        return read_note(found.prim) if self.noted else {}
 
     def get_authored(self, at: Holder, name: str) -> Any:
         """Value of an attribute if someone authored one, else None."""
@@ -167,7 +187,7 @@ class Source:
 
     def _read_authored(self, prim: Usd.Prim, name: str) -> Any:
         attribute = prim.GetAttribute(name)
-        return attribute.Get(self.time) if attribute.HasAuthoredValue() else None
+        return self._read_value(attribute) if attribute.HasAuthoredValue() else None
 
     def forget(self) -> None:
         """Let go of what only reading needs; meshes that are loaded later keep the rest alive."""

@@ -14,7 +14,8 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.mimic import choose_dof
-from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.naming import name_prims
+from simwright.formats.usd.noted_joints import texts
 from simwright.formats.usd.ranges import read_range
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source, as_rows
@@ -43,7 +44,7 @@ class _BrokenError(Exception):
 def read_tendons(source: Source, scan: Scan) -> None:
     """Add every MuJoCo tendon; report PhysX ones."""
     prims = [found for found in scan.all.values() if found.type == "MjcTendon"]
-    names = choose_names(found.path for found in prims)
+    names = name_prims(prims, noted=source.noted)
     for found in prims:
         try:
             tendon = _read_tendon(source, scan, found, names[found.path])
@@ -94,10 +95,13 @@ def _read_sum(source: Source, found: Found) -> tuple[list[TendonPoint], bool]:
     targets, order = _read_order(source, found)
     coefficients = _read_numbers(source, found, "mjc:path:coef", len(order))
     joints = {joint.path: joint for joint in source.asset.joints if joint.path in targets}
+    names = texts(source.note(found).get("dofs"))
     points, turning = [], []
-    for index, coefficient in zip(order, coefficients, strict=True):
+    for place, (index, coefficient) in enumerate(zip(order, coefficients, strict=True)):
         joint = joints.get(targets[index])
         dof = None if joint is None else choose_dof(joint)
+        if joint is not None and len(names) == len(order):
+            dof = next((dof for dof in joint.dofs if dof.name == names[place]), dof)
         if dof is None:
             raise _BrokenError(f"{targets[index]} is no joint of one freedom that was read")
         turning.append(dof.motion is Motion.HINGE)

@@ -13,19 +13,23 @@ from pxr import Tf
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import LimitError, OutputError, UsageError
-from simwright.core.files import write_atomic, write_folder
+from simwright.core.files import write_folder, write_staged
 from simwright.core.names import make_identifier
 from simwright.formats.format import WriteOptions
 from simwright.formats.usd.writer.base import write_base
 from simwright.formats.usd.writer.extended import write_extended
 from simwright.formats.usd.writer.geometry import write_geometry
+from simwright.formats.usd.writer.images import Images
 from simwright.formats.usd.writer.layout import Layout, plan
+from simwright.formats.usd.writer.lod import Tiers
+from simwright.formats.usd.writer.looks import settle_looks
 from simwright.formats.usd.writer.losses import report_losses
 from simwright.formats.usd.writer.materials import write_materials
 from simwright.formats.usd.writer.meshes import FILE
 from simwright.formats.usd.writer.optics import write_optics
+from simwright.formats.usd.writer.parts import Decomposer
 from simwright.formats.usd.writer.physics import write_physics
-from simwright.formats.usd.writer.prepare import prepare
+from simwright.formats.usd.writer.prepare import prepare, settle_references
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
@@ -54,23 +58,28 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     register_plugins()
     folder, name = _choose_place(asset, target)
     _check_place(folder, name, asset)
-    _check_depth(asset, target)
+    check_depth(asset, Where(str(target)))
     try:
-        files = build_files(asset, name, reporter)
+        files = build_files(asset, name, reporter, options)
     except Tf.ErrorException as error:
         raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
     options.approve()
     with write_folder(folder) as staging:
-        for path, content in files.items():
-            write_atomic(staging / path, content)
+        write_staged(staging, files)
     return folder / name
+
+
+def name_entry(asset: Asset) -> str:
+    """The file name of the entry, unless the user chose one."""
+    return f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
 
 
 MAX_DEPTH = 400
 """Links below links: readers of OpenUSD, ours included, stop at a thousand levels of brackets."""
 
 
-def _check_depth(asset: Asset, target: Path) -> None:
+def check_depth(asset: Asset, where: Where) -> None:
+    """Refuse chains that readers cannot follow."""
     depth = {WORLD: 0}
     for edge in build_tree(asset).edges:
         depth[edge.child] = depth.get(edge.parent, 0) + 1
@@ -79,7 +88,7 @@ def _check_depth(asset: Asset, target: Path) -> None:
         raise LimitError(
             f"a chain of {deepest} links cannot be nested in OpenUSD layers; {MAX_DEPTH} is the limit",
             hint="merge links that are fixed to each other, or cut the model into parts",
-            where=Where(str(target)),
+            where=where,
         )
 
 
@@ -90,7 +99,7 @@ def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
     if suffix in (".usd", ".usdc", ".usdz"):
         message = f"the entry layer of an asset is text, not {suffix}"
         raise UsageError(message, hint=f"name a folder, or *{SUFFIX} in a folder", where=Where(str(target)))
-    return target, f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
+    return target, name_entry(asset)
 
 
 def _check_place(folder: Path, entry: str, asset: Asset) -> None:
@@ -111,11 +120,28 @@ def _check_place(folder: Path, entry: str, asset: Asset) -> None:
         )
 
 
-def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes]:
+def build_files(
+    asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
+) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
+    sheets, images = build_layers(asset, entry, reporter, options)
+    files = {file: encode_layer(sheet.layer, Path(file).suffix) for file, sheet in sheets.items()}
+    return files | images.files
+
+
+def build_layers(
+    asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
+) -> tuple[dict[str, Sheet], Images]:
+    """Every layer of the folder by relative path, the entry last; and the images."""
+    options = options or WriteOptions()
+    tiers = Tiers() if options.lod else None
+    decomposer = Decomposer() if options.decompose else None
     ready = prepare(asset, reporter)
+    settle_looks(ready, reporter)
     layout = plan(ready)
-    instances, library = write_geometry(layout, reporter)
+    settle_references(layout, reporter)
+    layout.is_decomposed = options.decompose
+    instances, library = write_geometry(layout, reporter, tiers=tiers, decomposer=decomposer)
     write_optics(layout, instances, reporter)
     base = write_base(layout)
     physics = write_physics(layout, reporter)
@@ -126,15 +152,13 @@ def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes
     features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
     features = {file: sheet for file, sheet in features.items() if sheet.is_used}
     sheets = {**features, "base.usda": base, "instances.usda": instances}
-    files = {file: encode_layer(sheet.layer, SUFFIX) for file, sheet in sheets.items()}
+    images = Images()
     if layout.materials:
-        materials, images = write_materials(layout, reporter)
-        files["materials.usda"] = encode_layer(materials.layer, SUFFIX)
-        files |= images.files
+        sheets["materials.usda"], images = write_materials(layout, reporter)
     if library.is_used:
-        files[FILE] = encode_layer(library.sheet.layer, ".usdc")
-    files[entry] = encode_layer(_write_entry(layout, [*features, "base.usda"], entry).layer, SUFFIX)
-    return files
+        sheets[FILE] = library.sheet
+    sheets[entry] = _write_entry(layout, [*features, "base.usda"], entry)
+    return sheets, images
 
 
 def _write_entry(layout: Layout, files: list[str], entry: str) -> Sheet:

@@ -6,16 +6,17 @@ The rows of ``resolve.usdphysics`` say which attribute holds which value, so rea
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.layout import Layout, list_written
-from simwright.formats.usd.writer.messages import JOINT_REDUCED, SETTING_LOST
+from simwright.formats.usd.writer.layout import Layout
+from simwright.formats.usd.writer.messages import NOTED
+from simwright.formats.usd.writer.mimics import write_mimics
 from simwright.formats.usd.writer.motors import write_motors
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.model.asset import Shape
-from simwright.model.joint import Dof, Joint, Mimic, Motion
+from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
 from simwright.resolve.table import PrimType
 from simwright.resolve.usdphysics import ROWS
@@ -31,16 +32,19 @@ _MATERIAL_FIELDS = {
 
 def write_extended(layout: Layout, reporter: Reporter) -> Sheet:
     """Joints, mimics, actuators, contact distances and further friction."""
-    sheet = Sheet(layout.root, f"Joint dynamics, couplings and motors of {layout.asset.name}.")
-    for joint in list_written(layout):
-        _write_joint(sheet, layout.joints[joint.name], joint, reporter)
-    _write_mimics(layout, sheet, reporter)
+    sheet = Sheet(layout.root, f"Joint dynamics, couplings and motors of {layout.asset.name}.", exact=True)
+    for joint in layout.asset.joints:
+        if joint.name in layout.joints:
+            _write_joint(layout, sheet, joint, reporter)
+        elif joint.kind is JointKind.FLOATING and joint.dofs and joint.child in layout.bodies:
+            _note_free(layout, sheet, joint, reporter)
+    write_mimics(layout, sheet, reporter)
     for shape in layout.asset.shapes:
         if shape.name in layout.colliders:
             _write_rows(sheet, layout.colliders[shape.name], PrimType.SHAPE, _read_shape(shape))
     for material in layout.asset.physics_materials:
         _write_rows(sheet, layout.contacts[material.name], PrimType.MATERIAL, _read_material(material))
-    write_motors(layout, sheet, reporter)
+    write_motors(layout, sheet)
     return sheet
 
 
@@ -53,21 +57,39 @@ def _read_material(material: PhysicsMaterial) -> dict[str, Any]:
     return {**values, "ka": material.settings.get("ka")}
 
 
-def _write_joint(sheet: Sheet, path: str, joint: Joint, reporter: Reporter) -> None:
-    """A joint prim says one value for all its freedoms."""
-    found = [(dof.motion is not Motion.SLIDE, _read_dof(dof)) for dof in joint.dofs]
-    if not found:
-        return
-    angular, values = found[0]
-    differing = [
-        key for key, value in values.items() if any((a, v[key]) != (angular, value) for a, v in found)
-    ]
-    lost = [key for key in differing if any(v[key] for _, v in found)]
-    if lost:
-        what = f"what differs between the freedoms ({', '.join(lost)})"
-        reporter.report(JOINT_REDUCED, joint.source, what=what, name=joint.name)
-    values = {key: value for key, value in values.items() if key not in differing}
-    _write_rows(sheet, path, PrimType.JOINT, values, angular=angular)
+def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter) -> None:
+    """A joint prim says one value for all its freedoms; what differs between them is noted."""
+    places: dict[str, list[Dof]] = {}
+    for dof in joint.dofs:
+        places.setdefault(layout.freedoms[dof.name][0], []).append(dof)
+    for path, dofs in places.items():
+        found = [(dof.motion is not Motion.SLIDE, _read_dof(dof)) for dof in dofs]
+        angular, values = found[0]
+        differing = [
+            key for key, value in values.items() if any((a, v[key]) != (angular, value) for a, v in found)
+        ]
+        noted = [key for key in differing if any(v[key] for _, v in found)]
+        if noted:
+            what = f"what differs between the freedoms ({', '.join(noted)})"
+            reporter.report(NOTED, joint.source, what=what, name=joint.name)
+            sheet.note(path, **{f"dof_{key}": [_number(v[key]) for _, v in found] for key in noted})
+        values = {key: value for key, value in values.items() if key not in differing}
+        _write_rows(sheet, path, PrimType.JOINT, values, angular=angular)
+
+
+def _number(value: Any) -> float:
+    """A value of a note; not a number stands for "not said"."""
+    return math.nan if value is None else float(value)
+
+
+def _note_free(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter) -> None:
+    """Passive dynamics of a body that nothing holds, which MuJoCo has."""
+    dof = joint.dofs[0]
+    values = {key: getattr(dof, key) for key in ("armature", "friction", "damping", "stiffness")}
+    said = {f"free_{key}": float(value) for key, value in values.items() if value}
+    if said:
+        sheet.note(layout.bodies[joint.child], **said)
+        reporter.report(NOTED, joint.source, what="the passive dynamics", name=joint.name)
 
 
 def _read_dof(dof: Dof) -> dict[str, Any]:
@@ -89,34 +111,3 @@ def _write_rows(
         for name, raw in row.write(value, angular=angular).items():
             sheet.apply(path, row.schema)
             sheet.set(path, name, "float", raw)
-
-
-def _write_mimics(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
-    holders = {dof.name: joint for joint in layout.asset.joints for dof in joint.dofs}
-    for mimic in layout.asset.mimics:
-        follower, leader = holders.get(mimic.follower), holders.get(mimic.leader)
-        if follower is None or leader is None or len(follower.dofs) != 1 or len(leader.dofs) != 1:
-            reporter.report(JOINT_REDUCED, mimic.source, what="the mimic rule", name=mimic.follower)
-            continue
-        if mimic.polynomial:
-            reporter.report(
-                SETTING_LOST, mimic.source, what="the polynomial of the mimic", count=1, first=mimic.follower
-            )
-        _write_mimic(layout, sheet, mimic, follower, leader)
-
-
-def _write_mimic(layout: Layout, sheet: Sheet, mimic: Mimic, follower: Joint, leader: Joint) -> None:
-    """The rule between displacements from where the joint frames meet."""
-    path, (own,), (other,) = layout.joints[follower.name], follower.dofs, leader.dofs
-    offset = mimic.offset - own.ref + mimic.multiplier * other.ref
-    sheet.apply(path, "ExtendedPhysicsMimicAPI")
-    sheet.relate(path, "ext_physics:mimic:joint", [layout.joints[leader.name]])
-    sheet.set(path, "ext_physics:mimic:multiplier", "float", mimic.multiplier * _step(other) / _step(own))
-    if offset:
-        sheet.set(path, "ext_physics:mimic:offset", "float", offset / _step(own))
-    if not mimic.enabled:
-        sheet.set(path, "ext_physics:mimic:enabled", "bool", False)
-
-
-def _step(dof: Dof) -> float:
-    return DEGREE if dof.motion is Motion.HINGE else 1.0

@@ -42,7 +42,7 @@ def _write_groups(layout: Layout, sheet: Sheet) -> None:
 
 
 def _find(layout: Layout, member: str) -> str:
-    return layout.colliders.get(member) or layout.bodies.get(member, "")
+    return layout.touched.get(member) or layout.bodies.get(member, "")
 
 
 def _write_group(sheet: Sheet, path: str, members: Iterable[str], filtered: Iterable[str]) -> None:
@@ -79,7 +79,7 @@ def _write_bits(layout: Layout, sheet: Sheet) -> None:
         for bits in involved
     }
     for bits in involved:
-        members = [layout.colliders[shape.name] for shape in classes[bits]]
+        members = [layout.touched[shape.name] for shape in classes[bits]]
         _write_group(sheet, paths[bits], members, [paths[b] for b in filtered.get(bits, ())])
 
 
@@ -90,7 +90,7 @@ def _bits(value: int | None) -> int:
 def _write_pairs(layout: Layout, sheet: Sheet) -> None:
     pairs: dict[str, list[str]] = {}
     for pair in layout.asset.contact_filters:
-        places = layout.bodies if pair.of == "body" else layout.colliders
+        places = layout.bodies if pair.of == "body" else layout.touched
         first, second = places.get(pair.a), places.get(pair.b)
         if first and second and second not in pairs.setdefault(first, []):
             pairs[first].append(second)

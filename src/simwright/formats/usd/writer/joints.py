@@ -1,68 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints in ``physics.usda``: frames, limits in degrees, drives per degree (REP-0158 1.3)."""
+"""Joints in ``physics.usda``: frames, limits in degrees, drives per degree (REP-0158 1.3).
+
+What UsdPhysics has no word for (the order of joints, names of freedoms, what the source called the joint) is noted
+on the prim, so that the way back gives the same joints.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose
+from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.units import DEGREE
 from simwright.formats.usd.writer.freedoms import Form, find_form, find_single
 from simwright.formats.usd.writer.layout import Layout, list_written
-from simwright.formats.usd.writer.messages import JOINT_IMPLIED, JOINT_REDUCED, JOINT_SPLIT
+from simwright.formats.usd.writer.messages import JOINT_SPLIT, NOTED
 from simwright.formats.usd.writer.sheet import Sheet
-from simwright.model.joint import WORLD, Dof, Drive, EqualityKind, Joint, JointKind, Motion
+from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Motion
 
 _AXES = tuple(f"{kind}{letter}" for kind in ("trans", "rot") for letter in "XYZ")
+_KINDS = {
+    "PhysicsFixedJoint": JointKind.FIXED,
+    "PhysicsRevoluteJoint": JointKind.REVOLUTE,
+    "PhysicsPrismaticJoint": JointKind.PRISMATIC,
+    "PhysicsSphericalJoint": JointKind.BALL,
+    "PhysicsDistanceJoint": JointKind.DISTANCE,
+    "PhysicsJoint": JointKind.D6,
+}
+"""What a joint of this type is read as."""
+FREE = "free"
+"""The axis word of a body that nothing holds."""
 
 
 def write_joints(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
-    """Every joint, then the constraints that are joints in UsdPhysics."""
+    """Every joint; a body that nothing holds needs none, its freedom is noted on the body."""
     loops = {joint.name for joint in layout.tree.loops}
+    orders = {joint.name: number for number, joint in enumerate(layout.asset.joints)}
     for joint in list_written(layout):
+        order = orders[joint.name]
+        _report_noted(joint, reporter)
         if joint.kind is JointKind.FLOATING and joint.parent == WORLD:
-            reporter.report(JOINT_IMPLIED, joint.source, name=joint.name)
-            del layout.joints[joint.name]
+            _note_free(layout, sheet, joint, order)
             continue
-        _report_losses(joint, reporter)
         form = find_form(joint)
         if form is None:
-            _write_split(layout, sheet, joint, reporter)
-        else:
-            _write_joint(
-                layout, sheet, joint, form, path=layout.joints[joint.name], is_loop=joint.name in loops
-            )
-    _write_equalities(layout, sheet)
+            _write_split(layout, sheet, joint, order, reporter)
+            continue
+        path = layout.joints[joint.name]
+        _write_joint(layout, sheet, joint, form, path=path, is_loop=joint.name in loops)
+        sheet.note(path, order=order, **_describe(layout, joint, form))
+        for word, dof in form.axes or [(dof.motion.value, dof) for dof in joint.dofs]:
+            layout.freedoms[dof.name] = (path, word)
 
 
-def _report_losses(joint: Joint, reporter: Reporter) -> None:
-    losses = {
+def _report_noted(joint: Joint, reporter: Reporter) -> None:
+    noted = {
         "the screw pitch": any(dof.pitch for dof in joint.dofs),
-        "the reference coordinate": any(dof.ref for dof in joint.dofs),
         "the gear": joint.gear is not None,
+        "the largest turn": any(dof.motion is Motion.BALL and dof.is_limited for dof in joint.dofs),
     }
-    for what, is_lost in losses.items():
-        if is_lost:
-            reporter.report(JOINT_REDUCED, joint.source, what=what, name=joint.name)
+    for what, is_noted in noted.items():
+        if is_noted:
+            reporter.report(NOTED, joint.source, what=what, name=joint.name)
 
 
-def _write_split(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter) -> None:
-    """One joint per freedom, side by side."""
+def _note_free(layout: Layout, sheet: Sheet, joint: Joint, order: int) -> None:
+    """The name, place in the order and frames of a floating joint, on the body that it leaves free."""
+    path = layout.bodies[joint.child]
+    dof = joint.dofs[0] if joint.dofs else None
+    free: dict[str, Any] = {"name": joint.name, "order": order, "dof": dof.name if dof else joint.name}
+    if joint.ros_name:
+        free["ros_name"] = joint.ros_name
+    if joint.collide:
+        free["collide"] = True
+    for key, frame in (("frame0", joint.parent_frame), ("frame1", joint.child_frame)):
+        if not frame.is_close(IDENTITY, 0.0):
+            free[key] = [*frame.p, *frame.q]
+    sheet.note(path, **{f"{FREE}_{key}": value for key, value in free.items()})
+    if dof is not None:
+        layout.freedoms[dof.name] = (path, FREE)
+    del layout.joints[joint.name]
+
+
+def _describe(layout: Layout, joint: Joint, form: Form) -> dict[str, Any]:
+    """What the prim does not say of the joint."""
+    note: dict[str, Any] = {}
+    if joint.kind is not _KINDS[form.type]:
+        note["kind"] = joint.kind.value
+    if form.type == "PhysicsJoint" and joint.kind is not JointKind.FLOATING:
+        note["axes"] = [word for word, _ in form.axes]
+        note["dofs"] = [dof.name for _, dof in form.axes]
+    elif joint.dofs and joint.dofs[0].name != joint.name:
+        note["dofs"] = [dof.name for dof in joint.dofs]
+    return note | _describe_dofs(layout, joint, joint.dofs)
+
+
+def _describe_dofs(layout: Layout, joint: Joint, dofs: list[Dof]) -> dict[str, Any]:
+    note: dict[str, Any] = {}
+    references = [layout.references.get(dof.name, 0.0) for dof in dofs]
+    if any(references):
+        note["references"] = references
+    if any(dof.pitch for dof in dofs):
+        note["pitches"] = [dof.pitch for dof in dofs]
+    if any(dof.motion is Motion.BALL and dof.is_limited for dof in dofs):
+        note["turns"] = [value for dof in dofs for value in (dof.lower, dof.upper)]
+    if joint.gear is not None:
+        note |= {"gear": joint.gear.ratio, "gear_reference": joint.gear.reference}
+    return note
+
+
+def _write_split(layout: Layout, sheet: Sheet, joint: Joint, order: int, reporter: Reporter) -> None:
+    """One joint per freedom, side by side, each with its place in the stack."""
     reporter.report(JOINT_SPLIT, joint.source, name=joint.name, count=len(joint.dofs))
     home = layout.joints[joint.name].rpartition("/")[0]
     for number, dof in enumerate(joint.dofs):
-        single = dataclasses.replace(joint, dofs=[dof], distance=None)
-        path = layout.joints[joint.name] if number == 0 else layout.names.claim(home, dof.name, "_joint")
-        layout.joints.setdefault(dof.name, path)
-        _write_joint(layout, sheet, single, find_single(single, dof), path=path, is_loop=False)
+        label = dof.name or f"{joint.name}_{number}"
+        single = dataclasses.replace(joint, name=label, dofs=[dof], distance=None)
+        path = layout.joints[joint.name] if number == 0 else layout.names.claim(home, label, "_joint")
+        layout.joints.setdefault(label, path)
+        form = find_single(single, dof)
+        layout.freedoms[dof.name] = (path, form.axes[0][0] if form.axes else dof.motion.value)
+        _write_joint(layout, sheet, single, form, path=path, is_loop=False)
+        stack: dict[str, Any] = {"stack": joint.name, "place": number, "stack_kind": joint.kind.value}
+        if joint.ros_name:
+            stack["stack_ros_name"] = joint.ros_name
+        sheet.note(path, order=order, **stack, **_describe_dofs(layout, joint, [dof]))
 
 
 def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, form: Form, *, path: str, is_loop: bool) -> None:
     sheet.define(path, form.type)
     sheet.name(path, joint.name)
-    _write_sides(layout, sheet, path, (joint.parent, form.parent_frame), (joint.child, form.child_frame))
+    write_sides(layout, sheet, path, (joint.parent, form.parent_frame), (joint.child, form.child_frame))
     if form.axis:
         sheet.set(path, "physics:axis", "token", form.axis, uniform=True)
     if is_loop or joint.closes_loop:
@@ -82,9 +152,10 @@ def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, form: Form, *, path
             write_drive(sheet, path, word, dof, dof.drive)
 
 
-def _write_sides(
+def write_sides(
     layout: Layout, sheet: Sheet, path: str, first: tuple[str, Pose], second: tuple[str, Pose]
 ) -> None:
+    """The two bodies of a joint and its frame on each; the world is not named."""
     for number, (body, frame) in enumerate((first, second)):
         if body != WORLD:
             sheet.relate(path, f"physics:body{number}", [layout.bodies[body]])
@@ -97,12 +168,12 @@ def _write_range(sheet: Sheet, joint: Joint, form: Form, path: str) -> None:
     if form.type in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
         dof = form.axes[0][1]
         unit = _unit(dof)
-        sheet.set(path, "physics:lowerLimit", "float", (dof.lower - dof.ref) / unit)
-        sheet.set(path, "physics:upperLimit", "float", (dof.upper - dof.ref) / unit)
-    elif form.type == "PhysicsSphericalJoint" and joint.dofs[0].swing is not None:
-        for number, cone in enumerate(joint.dofs[0].swing):
-            if math.isfinite(cone):
-                sheet.set(path, f"physics:coneAngle{number}Limit", "float", cone / DEGREE)
+        sheet.set(path, "physics:lowerLimit", "float", dof.lower / unit)
+        sheet.set(path, "physics:upperLimit", "float", dof.upper / unit)
+    elif form.type == "PhysicsSphericalJoint":
+        for number, cone in enumerate(joint.dofs[0].swing or (math.inf, math.inf)):
+            degrees = cone / DEGREE if math.isfinite(cone) else -1.0
+            sheet.set(path, f"physics:coneAngle{number}Limit", "float", degrees)
     elif form.type == "PhysicsDistanceJoint" and joint.distance is not None:
         low, high = joint.distance
         sheet.set(path, "physics:minDistance", "float", low)
@@ -118,7 +189,7 @@ def _write_limits(sheet: Sheet, joint: Joint, form: Form, path: str) -> None:
             _write_limit(sheet, path, word, 1.0, -1.0)
         elif dof.motion is not Motion.FREE and dof.is_limited:
             unit = _unit(dof)
-            _write_limit(sheet, path, word, (dof.lower - dof.ref) / unit, (dof.upper - dof.ref) / unit)
+            _write_limit(sheet, path, word, dof.lower / unit, dof.upper / unit)
     if joint.distance is not None:
         low, high = joint.distance
         _write_limit(sheet, path, "distance", low, high if math.isfinite(high) else -1.0)
@@ -138,8 +209,8 @@ def write_drive(sheet: Sheet, path: str, word: str, dof: Dof, drive: Drive) -> N
     sheet.set(path, f"{space}:type", "token", "acceleration" if drive.acceleration else "force", uniform=True)
     sheet.set(path, f"{space}:stiffness", "float", drive.stiffness * unit)
     sheet.set(path, f"{space}:damping", "float", drive.damping * unit)
-    if drive.target_position - dof.ref:
-        sheet.set(path, f"{space}:targetPosition", "float", (drive.target_position - dof.ref) / unit)
+    if drive.target_position:
+        sheet.set(path, f"{space}:targetPosition", "float", drive.target_position / unit)
     sheet.set(path, f"{space}:targetVelocity", "float", drive.target_velocity / unit)
     if math.isfinite(drive.max_force):
         sheet.set(path, f"{space}:maxForce", "float", drive.max_force)
@@ -148,19 +219,3 @@ def write_drive(sheet: Sheet, path: str, word: str, dof: Dof, drive: Drive) -> N
 def _unit(dof: Dof) -> float:
     """Radians in a degree for a hinge, else one."""
     return DEGREE if dof.motion is Motion.HINGE else 1.0
-
-
-def _write_equalities(layout: Layout, sheet: Sheet) -> None:
-    """Points and frames held together are joints that close a loop."""
-    kinds = {EqualityKind.CONNECT: "PhysicsSphericalJoint", EqualityKind.WELD: "PhysicsFixedJoint"}
-    for equality in layout.asset.equalities:
-        kind = kinds.get(equality.kind)
-        if kind is None:
-            continue
-        path = layout.names.claim(layout.body(equality.a), equality.name or "equality", "_joint")
-        sheet.define(path, kind)
-        sheet.name(path, equality.name)
-        _write_sides(layout, sheet, path, (equality.a, equality.frame_a), (equality.b, equality.frame_b))
-        sheet.set(path, "physics:excludeFromArticulation", "bool", True, uniform=True)
-        if not equality.enabled:
-            sheet.set(path, "physics:jointEnabled", "bool", False)

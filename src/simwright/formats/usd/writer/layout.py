@@ -19,17 +19,37 @@ from simwright.model.kinematics import Tree, build_tree
 VISUAL, COLLISION = "visual", "collision"
 VISUAL_SET, VISUAL_DEFAULT = "visual_representation", "mesh_medium"
 COLLISION_SET, BASELINE, ADVANCED = "collision_fidelity", "baseline", "advanced"
+DECOMPOSED = "decomposed"
+VISUAL_HIGH, VISUAL_LOW = "mesh_high", "mesh_low"
 _ROOT_SCOPES = (
-    VISUAL, COLLISION, "materials", "physics_materials", "Interfaces", "Controllers", "Actuators", "PhysicsScene",
+    VISUAL, COLLISION, "materials", "physics_materials", "prototypes", "Interfaces", "Controllers", "Actuators",
+    "Tendons", "Keyframes", "ContactPairs", "PhysicsScene",
 )  # fmt: skip
 _SAME = 1e-6
 OPTICAL = Pose.of(q=(0.0, 1.0, 0.0, 0.0))
 """From a camera's axes to the optical frame: half a turn about X (REP-0158 2.8)."""
 
 
+@dataclass(slots=True)
+class Form:
+    """What a mesh collider is in each fidelity.
+
+    ``fine`` tells whether there are triangles beside the hull; ``finer`` is the prototype that speaks of them, for
+    colliders that share one; ``parts`` are the prims of its convex parts, inside their variant.
+    """
+
+    fine: bool = False
+    finer: str = ""
+    parts: list[str] = field(default_factory=list)
+
+
 @dataclass(slots=True, eq=False)
 class Layout:
-    """Paths by model name.  ``poses`` are those of link prims in the prim above; ``optical`` by camera."""
+    """Paths by model name.  ``poses`` are those of link prims in the prim above; ``optical`` by camera.
+
+    ``freedoms`` has the prim and axis word of each freedom, filled as joints are written; ``references`` the
+    coordinates that freedoms start at, which the layers count from zero.
+    """
 
     asset: Asset
     root: str
@@ -38,8 +58,17 @@ class Layout:
     bodies: dict[str, str] = field(default_factory=dict)
     poses: dict[str, Pose] = field(default_factory=dict)
     joints: dict[str, str] = field(default_factory=dict)
+    freedoms: dict[str, tuple[str, str]] = field(default_factory=dict)
+    references: dict[str, float] = field(default_factory=dict)
+    equalities: dict[str, str] = field(default_factory=dict)
+    tendons: dict[str, str] = field(default_factory=dict)
+    actuators: dict[str, str] = field(default_factory=dict)
+    keyframes: dict[str, str] = field(default_factory=dict)
     visuals: dict[str, str] = field(default_factory=dict)
     colliders: dict[str, str] = field(default_factory=dict)
+    touched: dict[str, str] = field(default_factory=dict)
+    forms: dict[str, Form] = field(default_factory=dict)
+    is_decomposed: bool = False
     sites: dict[str, str] = field(default_factory=dict)
     cameras: dict[str, str] = field(default_factory=dict)
     optical: dict[str, str] = field(default_factory=dict)
@@ -103,7 +132,8 @@ def _plan_joints(layout: Layout) -> None:
 def _plan_shape(layout: Layout, shape: Shape) -> None:
     if shape.collision:
         scope = layout.scope(shape.body, COLLISION)
-        layout.colliders[shape.name] = layout.names.claim(scope, shape.name)
+        path = layout.names.claim(scope, shape.name)
+        layout.colliders[shape.name] = layout.touched[shape.name] = path
     if shape.visual:
         scope = layout.scope(shape.body, VISUAL)
         word = f"{shape.name}_visual" if shape.collision else shape.name

@@ -9,13 +9,6 @@ from simwright.core.diag import NOWHERE, Reporter
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
 from simwright.model.geometry import Geometry, Plane
-from simwright.model.joint import EqualityKind, Joint
-
-_CARRIED_EQUALITIES = (EqualityKind.CONNECT, EqualityKind.WELD)
-
-
-def _has_state(joint: Joint) -> bool:
-    return any(dof.position is not None or dof.velocity is not None for dof in joint.dofs)
 
 
 def _is_endless(geometry: Geometry) -> bool:
@@ -27,15 +20,8 @@ def report_losses(layout: Layout, reporter: Reporter) -> None:
     asset = layout.asset
     used = {interface.at for interface in asset.interfaces}
     families: tuple[tuple[str, list[Any]], ...] = (
-        ("tendons", list(asset.tendons)),
-        ("contact pairs", list(asset.contact_pairs)),
-        ("keyframes", list(asset.keyframes)),
         ("custom attributes", list(asset.custom_attributes)),
         ("sensors without a ROS interface", [s for s in asset.sensors if s.name not in used]),
-        (
-            "tendon and distance equalities",
-            [e for e in asset.equalities if e.kind not in _CARRIED_EQUALITIES],
-        ),
         ("joints to bodies that do not exist", list(layout.tree.dangling)),
     )
     for what, lost in families:
@@ -45,7 +31,6 @@ def report_losses(layout: Layout, reporter: Reporter) -> None:
     settings: tuple[tuple[str, list[Any]], ...] = (
         ("the marker geometry", [s for s in asset.sites if s.geometry is not None]),
         ("the measuring range and noise", [s for s in asset.sensors if s.name in used and s.settings]),
-        ("the initial position", [j for j in asset.joints if j.name in layout.joints and _has_state(j)]),
         ("the safety controller", [j for j in asset.joints if any(d.safety for d in j.dofs)]),
         ("the image size", [c for c in asset.cameras if any(c.resolution)]),
         ("that it has no end", [s for s in asset.shapes if _is_endless(s.geometry)]),
@@ -55,6 +40,3 @@ def report_losses(layout: Layout, reporter: Reporter) -> None:
         if lost:
             where = getattr(lost[0], "source", NOWHERE)
             reporter.report(SETTING_LOST, where, what=what, count=len(lost), first=lost[0].name)
-    world = asset.environment
-    if world.timestep is not None or world.settings or world.wind is not None:
-        reporter.report(SETTING_LOST, what="step and solver settings of the world", count=1, first=asset.name)

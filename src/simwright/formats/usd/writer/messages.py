@@ -25,19 +25,19 @@ FRAME_FOLDED = declare(
     doc="REP-0158 1.3: frames that are only a place are Xforms with RosFrameAPI, not rigid bodies.",
     section="1.3",
 )
-JOINT_IMPLIED = declare(
-    "usd-write-joint-implied",
-    Level.INFO,
-    "the floating joint {name!r} is not written: a body that nothing holds is free",
-    doc="UsdPhysics has no floating joint; bodies are free unless a joint holds them.",
-)
 JOINT_REDUCED = declare(
     "usd-write-joint-reduced",
     Level.WARNING,
     "{what} of joint {name!r} cannot be said by UsdPhysics and is left out",
     hint="keep the source file, or model the coupling by a controller",
-    doc="Screw pitches, gears and references have no UsdPhysics attribute.",
+    doc="Something about a joint that no schema and no note can hold.",
     section="1.3",
+)
+NOTED = declare(
+    "usd-write-noted",
+    Level.INFO,
+    "{what} of {name!r} has no schema; it is noted for Simwright alone, other tools do not see it",
+    doc="A value without a schema is kept in the custom data of its prim, so that nothing is lost on the way back.",
 )
 JOINT_SPLIT = declare(
     "usd-write-joint-split",
@@ -45,7 +45,7 @@ JOINT_SPLIT = declare(
     "the freedoms of joint {name!r} do not fit the axes of one generic joint; they are {count} parallel joints",
     hint="insert bodies with small masses between the freedoms, for simulators that lock parallel joints",
     doc="Hinges of a generic joint turn about X, then Y, then Z of one frame.  Other orders become joints side "
-    "by side, which our reader and Newton take as one.",
+    "by side with their order noted, which our reader and Newton take as one.",
     section="1.3",
 )
 MASS_MISSING = declare(
@@ -119,6 +119,39 @@ COLLIDER_SIMPLIFIED = declare(
     "collision_fidelity=advanced has the triangles",
     doc="REP-0158 1.3.1: the default fidelity works in every engine, the finer one is a choice.",
     section="1.3.1",
+)
+COLLIDER_ROUND = declare(
+    "usd-write-collider-round",
+    Level.INFO,
+    "{count} round collider(s) are scaled unevenly, the first {first!r}; they are convex meshes within 0.5 % of their "
+    "surface, with the exact radii noted beside them",
+    doc="UsdPhysics allows no uneven scale on spheres, capsules, cylinders and cones, and has no ellipsoid.",
+    section="1.4",
+)
+COLLIDER_OPEN = declare(
+    "usd-write-collider-open",
+    Level.WARNING,
+    "{count} collision mesh(es) of the source are not closed, the first {first!r}; the default collider is the convex "
+    "hull, the open triangles are in the variant collision_fidelity=advanced",
+    hint="close the mesh in the tool it comes from before it is used as triangles",
+    doc="REP-0158 3.4: collision meshes are watertight.  The hull always is; the triangles are kept as they were.",
+    section="3.4",
+)
+LOOK_HIGHLIGHTS = declare(
+    "usd-write-look-highlights",
+    Level.INFO,
+    "specular colours of {count} material(s) of mesh files are left out, the first {first!r}; their shininess is "
+    "kept as roughness",
+    doc="Phong highlights have no counterpart in UsdPreviewSurface; its specular colour would make metal of them.",
+    section="3.1",
+)
+LOOK_UNREADABLE = declare(
+    "usd-write-look-unreadable",
+    Level.WARNING,
+    "the materials of the mesh file {file!r} cannot be read: {why}",
+    hint="export the mesh again, or give the visual a material in the robot file",
+    doc="A visual without a material of its own has those of its mesh file.",
+    section="3.1",
 )
 TEXTURE_LEFT_OUT = declare(
     "usd-write-texture",

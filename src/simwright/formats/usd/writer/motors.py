@@ -1,53 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """Actuators as prims with ExtendedPhysicsActuatorAPI (REP-0158 4.2.2).
 
-Motors, position and velocity servos on a joint, with an optional lag, are carried exactly; other laws are reported.
+Motors, position and velocity servos on a joint, with an optional lag, are said exactly.
 """
 
 from __future__ import annotations
 
 import math
 
-from simwright.core.diag import Reporter
 from simwright.core.units import DEGREE
 from simwright.formats.usd.writer.layout import Layout
-from simwright.formats.usd.writer.messages import NOT_CARRIED
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.model.asset import Actuator
 from simwright.model.joint import Dof, Motion
 
+SINGLE = ("angular", "linear")
+"""Axis words of joints with one freedom."""
 _SPACE = "ext_physics:actuator"
 _MODES = {"motor": "effort", "position": "position", "velocity": "velocity", "general": "effort"}
 
 
-def write_motors(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
-    """Every actuator with a neutral form."""
-    dofs = {dof.name: (joint, dof) for joint in layout.asset.joints for dof in joint.dofs}
-    lost = []
-    for actuator in layout.asset.actuators:
-        found = dofs.get(actuator.target)
-        if (
-            found is None
-            or found[0].name not in layout.joints
-            or not is_neutral(actuator, len(found[0].dofs))
-        ):
-            lost.append(actuator)
+def write_motors(layout: Layout, sheet: Sheet) -> None:
+    """Every actuator with a neutral form; the others are MuJoCo's (see ``motors_mjc``)."""
+    dofs = {dof.name: dof for joint in layout.asset.joints for dof in joint.dofs}
+    for order, actuator in enumerate(layout.asset.actuators):
+        if not is_neutral(layout, actuator):
             continue
-        scope = f"{layout.root}/Actuators"
-        sheet.define(scope, "Scope")
-        path = layout.names.claim(scope, actuator.name)
+        path = claim_motor(layout, sheet, actuator, order)
         sheet.define(path)
-        sheet.name(path, actuator.name)
         sheet.apply(path, "ExtendedPhysicsActuatorAPI")
-        sheet.relate(path, f"{_SPACE}:targets", [layout.joints[found[0].name]])
-        _write_law(sheet, path, actuator, found[1])
-    if lost:
-        reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="actuators", first=lost[0].name)
+        sheet.relate(path, f"{_SPACE}:targets", [layout.freedoms[actuator.target][0]])
+        _write_law(sheet, path, actuator, dofs[actuator.target])
 
 
-def is_neutral(actuator: Actuator, freedoms: int = 1) -> bool:
-    """Can the neutral schema say it?"""
-    if actuator.transmission not in ("joint", "joint_in_parent") or freedoms != 1 or any(actuator.gear[1:]):
+def claim_motor(layout: Layout, sheet: Sheet, actuator: Actuator, order: int) -> str:
+    """The path of an actuator, named and with its place in the order noted."""
+    scope = f"{layout.root}/Actuators"
+    sheet.define(scope, "Scope")
+    path = layout.actuators[actuator.name] = layout.names.claim(scope, actuator.name)
+    sheet.name(path, actuator.name)
+    sheet.note(path, order=order)
+    if actuator.transmission == "joint_in_parent":
+        sheet.note(path, transmission=actuator.transmission)
+    return path
+
+
+def is_neutral(layout: Layout, actuator: Actuator) -> bool:
+    """Can the neutral schema say it?  It drives a revolute or prismatic joint by a plain law."""
+    word = layout.freedoms.get(actuator.target, ("", ""))[1]
+    is_joint = actuator.transmission in ("joint", "joint_in_parent") and word in SINGLE
+    if not is_joint or any(actuator.gear[1:]):
         return False
     law = actuator.settings
     dynamics = law.get("dynamics_type", "none")

@@ -11,38 +11,34 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import quat_conjugate, quat_rotate
 from simwright.core.units import DEGREE
+from simwright.formats.usd.writer.colliders import write_colliders
+from simwright.formats.usd.writer.equalities import write_equalities
 from simwright.formats.usd.writer.filters import write_filters
 from simwright.formats.usd.writer.joints import write_joints
-from simwright.formats.usd.writer.layout import ADVANCED, BASELINE, COLLISION, COLLISION_SET, Layout
-from simwright.formats.usd.writer.meshes import is_mesh
-from simwright.formats.usd.writer.messages import COLLIDER_SIMPLIFIED
-from simwright.formats.usd.writer.sheet import Sheet, join
-from simwright.model.asset import Body, Shape
+from simwright.formats.usd.writer.layout import Layout
+from simwright.formats.usd.writer.sheet import Sheet
+from simwright.model.asset import Body
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.joint import WORLD, JointKind
 
-_CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube"})
 _EARTH = np.array((0.0, 0.0, -9.81))
 _ABOUT = 0.05
 
 
 def write_physics(layout: Layout, reporter: Reporter) -> Sheet:
     """All that UsdPhysics says."""
-    sheet = Sheet(layout.root, f"Bodies, joints and contact of {layout.asset.name}.")
+    sheet = Sheet(layout.root, f"Bodies, joints and contact of {layout.asset.name}.", exact=True)
     _write_scene(layout, sheet)
     _write_contacts(layout, sheet)
     roots = find_articulation_roots(layout)
-    for body in layout.asset.bodies:
+    for order, body in enumerate(layout.asset.bodies):
         if body.name in roots:
             sheet.apply(layout.bodies[body.name], "PhysicsArticulationRootAPI")
         _write_body(sheet, layout.bodies[body.name], body)
-    simplified = [
-        s for s in layout.asset.shapes if s.name in layout.colliders and _write_collider(layout, sheet, s)
-    ]
-    if simplified:
-        first = simplified[0]
-        reporter.report(COLLIDER_SIMPLIFIED, first.source, count=len(simplified), first=first.name)
+        sheet.note(layout.bodies[body.name], order=order)
+    write_colliders(layout, sheet, reporter)
     write_joints(layout, sheet, reporter)
+    write_equalities(layout, sheet)
     write_filters(layout, sheet)
     return sheet
 
@@ -110,30 +106,3 @@ def _write_body(sheet: Sheet, path: str, body: Body) -> None:
     if np.any(moments):  # all zero means "not said" in UsdPhysics
         sheet.set(path, "physics:diagonalInertia", "float3", moments)
         sheet.set(path, "physics:principalAxes", "quatf", axes)
-
-
-def _write_collider(layout: Layout, sheet: Sheet, shape: Shape) -> bool:
-    """A collider; True if its default is simpler than its mesh."""
-    path = layout.colliders[shape.name]
-    sheet.apply(path, "PhysicsCollisionAPI", "MaterialBindingAPI")
-    if not shape.enabled:
-        sheet.set(path, "physics:collisionEnabled", "bool", False)
-    if shape.mass or shape.density:
-        sheet.apply(path, "PhysicsMassAPI")
-        if shape.mass:
-            sheet.set(path, "physics:mass", "float", shape.mass)
-        if shape.density:
-            sheet.set(path, "physics:density", "float", shape.density)
-    sheet.relate(path, "material:binding:physics", [layout.contacts[shape.physics_material]])
-    if not is_mesh(shape.geometry):
-        return False
-    sheet.apply(path, "PhysicsMeshCollisionAPI")
-    token = "none" if shape.approximation is None else shape.approximation.token
-    coarse = token if token in _CONVEX else "convexHull"
-    scope = layout.scope(shape.body, COLLISION)
-    name = path.rpartition("/")[2]
-    for variant, word in ((BASELINE, coarse), (ADVANCED, token if token not in _CONVEX else "none")):
-        inside = join(sheet.vary(scope, COLLISION_SET, variant), name)
-        sheet.set(inside, "physics:approximation", "token", word, uniform=True)
-    sheet.select(scope, COLLISION_SET, BASELINE)
-    return coarse != token

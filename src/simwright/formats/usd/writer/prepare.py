@@ -12,15 +12,17 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.core.names import NameScope
-from simwright.formats.usd.writer.layout import OPTICAL, find_optical
+from simwright.formats.usd.writer.layout import OPTICAL, Layout, find_optical
 from simwright.formats.usd.writer.messages import (
     CONTACT_COMPLETED,
     CONTACT_GUESSED,
     FRAME_FOLDED,
     INERTIA_MISSING,
     MASS_MISSING,
+    SETTING_LOST,
 )
 from simwright.model.asset import Asset, Body, Site
+from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
@@ -32,6 +34,7 @@ _FRICTION = 0.5
 def prepare(asset: Asset, reporter: Reporter) -> Asset:
     """A copy that can be written."""
     twin = asset.copy()
+    _name_freedoms(twin)
     _settle_mass(twin)
     _fold_frames(twin, reporter)
     for body in twin.bodies:
@@ -42,6 +45,22 @@ def prepare(asset: Asset, reporter: Reporter) -> Asset:
     _settle_contact(twin, reporter)
     _add_optical_frames(twin)
     return twin
+
+
+def _name_freedoms(asset: Asset) -> None:
+    """What refers to a freedom does so by name, so each has one."""
+    for joint in asset.joints:
+        for number, dof in enumerate(joint.dofs):
+            dof.name = dof.name or (joint.name if len(joint.dofs) == 1 else f"{joint.name}_{number}")
+
+
+def settle_references(layout: Layout, reporter: Reporter) -> None:
+    """Count coordinates from where the joint frames meet, as UsdPhysics does; where they started is kept."""
+    layout.references = find_references(layout.asset)
+    stuck = shift_coordinates(layout.asset, {name: -by for name, by in layout.references.items()})
+    if stuck:
+        what = "the reference coordinate in the law"
+        reporter.report(SETTING_LOST, what=what, count=len(stuck), first=stuck[0])
 
 
 def _settle_mass(asset: Asset) -> None:
@@ -91,6 +110,11 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
             joint.parent, joint.parent_frame = host, pose @ joint.parent_frame
         if joint.child == body.name:
             joint.child, joint.child_frame = host, pose @ joint.child_frame
+    for equality in asset.equalities:
+        if equality.a == body.name:
+            equality.a, equality.frame_a = host, pose @ equality.frame_a
+        if equality.b == body.name:
+            equality.b, equality.frame_b = host, pose @ equality.frame_b
     _turn_world_joints(asset)
     for family in (asset.sites, asset.cameras, asset.lights, asset.sensors):
         for element in family:

@@ -13,6 +13,7 @@ import numpy as np
 from pxr import Gf, Sdf, Vt
 
 from simwright.core.math3d import Pose
+from simwright.usd.notes import EXACT, SPACE, find_exact, mark_layer
 
 _VECTORS = {
     "float2": Gf.Vec2f, "float3": Gf.Vec3f, "float4": Gf.Vec4f, "double3": Gf.Vec3d, "point3f": Gf.Vec3f,
@@ -32,9 +33,14 @@ _ARRAYS = {
 
 
 class Sheet:
-    """A layer and the words to write it with.  ``is_used`` tells whether anything was said below the root."""
+    """A layer and the words to write it with.  ``is_used`` tells whether anything was said below the root.
 
-    def __init__(self, root: str, doc: str) -> None:
+    With ``exact``, doubles that an attribute rounds are noted beside it (see ``simwright.usd.notes``).
+    """
+
+    def __init__(self, root: str, doc: str, *, exact: bool = False) -> None:
+        self._exact = exact
+        self._marked = False
         self.layer = Sdf.Layer.CreateAnonymous(".usda")
         self.layer.documentation = doc
         self.layer.defaultPrim = root.strip("/")
@@ -77,7 +83,34 @@ class Sheet:
             spec = Sdf.AttributeSpec(prim, name, Sdf.ValueTypeNames.Find(kind), variability, custom)
         if value is not None:
             spec.default = make_value(kind, value)
+            if self._exact:
+                self._note_exact(spec, kind, value)
         self.is_used = True
+
+    def _note_exact(self, spec: Sdf.AttributeSpec, kind: str, value: Any) -> None:
+        wide = find_exact(kind, value)
+        if wide is not None:
+            spec.SetInfo("customData", {EXACT: wide})
+            self._mark()
+
+    def _mark(self) -> None:
+        if not self._marked:
+            mark_layer(self.layer)
+            self._marked = True
+
+    def note(self, path: str, **values: Any) -> None:
+        """Note what no attribute of a prim says; see ``simwright.usd.notes``."""
+        spec = self.over(path)
+        known = dict(spec.customData.get(SPACE, {}))
+        words = {**known, **{key: _make_note(value) for key, value in values.items()}}
+        spec.SetInfo("customData", {**spec.customData, SPACE: words})
+        self._mark()
+        self.is_used = True
+
+    def read_note(self, path: str, key: str) -> Any:
+        """What is noted so far, None if nothing."""
+        spec = self.layer.GetPrimAtPath(path)
+        return None if spec is None else dict(spec.customData.get(SPACE, {})).get(key)
 
     def relate(self, path: str, name: str, targets: Iterable[str], *, custom: bool = False) -> None:
         """A relationship to prims."""
@@ -112,6 +145,10 @@ class Sheet:
             Sdf.Payload(f"./{file}", Sdf.Path(target) if target else Sdf.Path.emptyPath)
         ]
 
+    def inherit(self, path: str, classes: Iterable[str]) -> None:
+        """Classes to inherit from, the strongest first."""
+        self.over(path).inheritPathList.prependedItems = [Sdf.Path(name) for name in classes]
+
     def vary(self, path: str, variant_set: str, variant: str) -> str:
         """The path inside a variant of a prim, to put its content under."""
         self.over(path)
@@ -134,11 +171,21 @@ def make_value(kind: str, value: Any) -> Any:
     if kind in _ARRAYS:
         array, number = _ARRAYS[kind]
         return array.FromNumpy(np.ascontiguousarray(value, dtype=number))
-    if kind == "token[]":
-        return Vt.TokenArray([str(v) for v in value])
+    if kind in ("token[]", "string[]"):
+        array = Vt.TokenArray if kind == "token[]" else Vt.StringArray
+        return array([str(v) for v in value])
     if kind in ("float", "double"):
         return float(value)
     return value
+
+
+def _make_note(value: Any) -> Any:
+    """Lists as OpenUSD's arrays, all else as it is."""
+    if not isinstance(value, list | tuple):
+        return value
+    if all(isinstance(v, str) for v in value):
+        return Vt.StringArray(list(value))
+    return Vt.DoubleArray([float(v) for v in value])
 
 
 def join(parent: str, name: str) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``newton.usda``, ``physx.usda``, ``mujoco.usda``: solver attributes without a neutral equivalent (REP-0158 1.4).
+"""``newton.usda``, ``physx.usda``, ``mujoco.usda``, ``gazebo.usda``: what has no neutral word (REP-0158 1.4).
 
 Two sources: attributes the asset was read with, moved to the prims that are written now; and values of the model that
-only a solver's schema can say, written by the rows of its resolver.
+only a solver's schema can say, written by the rows of its resolver or by the files named after them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.layout import Layout, list_written
 from simwright.formats.usd.writer.messages import EXTRAS_LOST
-from simwright.formats.usd.writer.motors import is_neutral
+from simwright.formats.usd.writer.motors_mjc import write_mjc_motors
+from simwright.formats.usd.writer.native import NativeExtras
+from simwright.formats.usd.writer.pairs import write_pairs
 from simwright.formats.usd.writer.sheet import Sheet
+from simwright.formats.usd.writer.states import write_keyframes, write_states
+from simwright.formats.usd.writer.tendons import write_tendons
+from simwright.formats.usd.writer.world import write_couplings, write_world
 from simwright.model.filtering import find_components, list_articulated
 from simwright.resolve import mjc, newton, physx, usdphysics
 from simwright.resolve.table import PrimType, Row
 
-FILES = {"mjc": "mujoco.usda", "newton": "newton.usda", "physx": "physx.usda"}
+FILES = {"mjc": "mujoco.usda", "newton": "newton.usda", "physx": "physx.usda", "gazebo": "gazebo.usda"}
 _ROWS: dict[str, tuple[Row, ...]] = {"newton": newton.ROWS, "physx": physx.ROWS, "mjc": mjc.ROWS}
 _NEUTRAL = {
     *((row.prim, row.key) for row in usdphysics.ROWS),
@@ -43,18 +48,6 @@ _BODY_FIELDS = {
     "rigid_body_angular_damping": "angular_damping",
     "gravity_scale": "gravity_scale",
 }
-_MJC_TYPES = {
-    "condim": ("int", "MjcCollisionAPI"),
-    "priority": ("int", "MjcCollisionAPI"),
-    "solmix": ("double", "MjcCollisionAPI"),
-    "solref": ("double[]", "MjcCollisionAPI"),
-    "solimp": ("double[]", "MjcCollisionAPI"),
-    "solreflimit": ("double[]", "MjcJointAPI"),
-    "solimplimit": ("double[]", "MjcJointAPI"),
-    "solreffriction": ("double[]", "MjcJointAPI"),
-    "solimpfriction": ("double[]", "MjcJointAPI"),
-}
-"""MJCF attributes that MuJoCo's schemas have under the same name."""
 _PLAIN = frozenset({"drive", "ext_physics"})
 """Spaces whose attributes are written from the model."""
 
@@ -62,7 +55,8 @@ _PLAIN = frozenset({"drive", "ext_physics"})
 def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
     """A layer per solver that has something to say, by file name."""
     sheets = {
-        space: Sheet(layout.root, f"What only {space} understands of {layout.asset.name}.") for space in FILES
+        space: Sheet(layout.root, f"What only {space} understands of {layout.asset.name}.", exact=True)
+        for space in FILES
     }
     for body in layout.asset.bodies:
         path = layout.bodies[body.name]
@@ -70,6 +64,14 @@ def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
             value = getattr(body, field)
             if value is not None and not (key == "gravity_scale" and value == 1.0):
                 _write_key(sheets, path, PrimType.BODY, key, value)
+    mujoco = sheets["mjc"]
+    write_tendons(layout, mujoco, reporter)
+    write_mjc_motors(layout, mujoco, reporter)
+    write_pairs(layout, mujoco, reporter)
+    write_keyframes(layout, mujoco, reporter)
+    write_couplings(layout, mujoco)
+    write_states(layout, sheets["newton"], reporter)
+    write_world(layout, sheets)
     _move_extras(layout, sheets, reporter)
     return {FILES[space]: sheet for space, sheet in sheets.items()}
 
@@ -88,19 +90,19 @@ def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -
     places = _map_places(layout)
     paths = {source: next(iter(found.values())) for source, found in places.items()}
     schemas = {name: row.schema for rows in _ROWS.values() for row in rows for name in row.attributes}
-    motors = {actuator.path for actuator in layout.asset.actuators if is_neutral(actuator)}
+    motors = {actuator.path for actuator in layout.asset.actuators}
+    native = NativeExtras(layout)
     lost: dict[str, list[str]] = {}
     for space, element, attribute, extra in layout.asset.extras:
         path, prim = _choose_place(places.get(element, {}), attribute)
-        if space in _PLAIN or element in motors or (prim, attribute) in _SAID or _is_carried(attribute):
+        is_named = ":" in attribute and not attribute.startswith("state:")
+        if space in _PLAIN or (element in motors and is_named):
             continue
-        if path and space == "mjc" and attribute in _MJC_TYPES:
-            kind, schema = _MJC_TYPES[attribute]
-            sheets[space].apply(path, schema)
-            sheets[space].set(path, f"mjc:{attribute}", kind, extra.value)
+        if (prim, attribute) in _SAID or _is_carried(attribute):
+            continue
+        if not is_named and native.write(sheets, space, element, attribute, extra.value):
             continue
         value = _map_value(extra.value, paths)
-        is_named = ":" in attribute and not attribute.startswith("state:")
         if not (space in sheets and path and is_named and _find_type(value)):
             lost.setdefault(space, []).append(f"{element} {attribute}")
             continue

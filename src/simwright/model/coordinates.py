@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joint coordinates counted from another zero: the same mechanism, other numbers.
+
+MJCF lets a joint start at a reference coordinate; UsdPhysics counts from where the joint frames meet.  Everything that
+speaks of a coordinate (limits, springs, drives, mimics, tendons over joints, actuators, keyframes) moves along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from simwright.model.asset import Actuator, Asset
+from simwright.model.coupling import shift_polynomial
+from simwright.model.joint import Dof
+from simwright.model.servo import classify
+
+_LENGTH_LAWS = frozenset({"fixed", "affine", "none", "muscle"})
+
+
+def find_references(asset: Asset) -> dict[str, float]:
+    """Reference coordinates that are not zero, by freedom."""
+    return {dof.name: dof.ref for joint in asset.joints for dof in joint.dofs if dof.ref}
+
+
+def shift_coordinates(asset: Asset, shifts: Mapping[str, float]) -> list[str]:
+    """Add to the coordinates of hinges and slides, by freedom; gives the actuators whose law cannot follow.
+
+    Elements are changed in place.  Shifting back gives the former numbers.
+    """
+    if not shifts:
+        return []
+    for joint in asset.joints:
+        for dof in joint.dofs:
+            if dof.name in shifts:
+                _shift_dof(dof, shifts[dof.name])
+    _shift_mimics(asset, shifts)
+    commands, stuck = _shift_actuators(asset, shifts, _shift_tendons(asset, shifts))
+    for keyframe in asset.keyframes:
+        for table, moves in ((keyframe.positions, shifts), (keyframe.controls, commands)):
+            for name, by in moves.items():
+                if isinstance(table.get(name), int | float):
+                    table[name] += by
+    return stuck
+
+
+def _shift_actuators(
+    asset: Asset, shifts: Mapping[str, float], lengths: Mapping[str, float]
+) -> tuple[dict[str, float], list[str]]:
+    """How much the commands of position servos move, and the actuators that cannot follow."""
+    commands: dict[str, float] = {}
+    stuck = []
+    for actuator in asset.actuators:
+        by = shifts.get(actuator.target, 0.0) if actuator.transmission.startswith("joint") else 0.0
+        by = lengths.get(actuator.target, 0.0) if actuator.transmission == "tendon" else by
+        if not by:
+            continue
+        if not _shift_actuator(actuator, actuator.gear[0] * by, by):
+            stuck.append(actuator.name)
+        elif actuator.kind == "position":
+            commands[actuator.name] = actuator.gear[0] * by
+    return commands, stuck
+
+
+def _shift_dof(dof: Dof, by: float) -> None:
+    dof.ref += by
+    dof.lower += by
+    dof.upper += by
+    if dof.spring_ref is not None:
+        dof.spring_ref += by
+    if isinstance(dof.position, int | float):
+        dof.position += by
+    if dof.drive is not None:
+        dof.drive.target_position += by
+
+
+def _shift_mimics(asset: Asset, shifts: Mapping[str, float]) -> None:
+    for mimic in asset.mimics:
+        follower, leader = shifts.get(mimic.follower, 0.0), shifts.get(mimic.leader, 0.0)
+        if follower or leader:
+            values = (mimic.offset, mimic.multiplier, *mimic.polynomial)
+            moved = shift_polynomial(values, follower, leader)
+            mimic.offset, mimic.multiplier = moved[0], moved[1]
+            mimic.polynomial = tuple(moved[2:]) if mimic.polynomial else ()
+
+
+def _shift_tendons(asset: Asset, shifts: Mapping[str, float]) -> dict[str, float]:
+    """How much longer tendons over joints get, by name."""
+    lengths: dict[str, float] = {}
+    for tendon in asset.tendons:
+        by = sum(point.value * shifts.get(point.name, 0.0) for point in tendon.path if point.kind == "joint")
+        if by:
+            lengths[tendon.name] = by
+            tendon.lower += by
+            tendon.upper += by
+            if tendon.rest_length is not None:
+                tendon.rest_length = (tendon.rest_length[0] + by, tendon.rest_length[1] + by)
+    return lengths
+
+
+def _shift_actuator(actuator: Actuator, by: float, step: float) -> bool:
+    """``by`` is the shift of what the motor measures, ``step`` that of its target."""
+    settings = actuator.settings
+    if {settings.get("gain_type", "none"), settings.get("bias_type", "none")} - _LENGTH_LAWS:
+        return False
+    for key in ("length_range", "effort_table"):
+        if key == "length_range" and key in settings:
+            settings[key] = [value + by for value in settings[key]]
+        elif key in settings:
+            table = settings[key]
+            settings[key] = {**table, "positions": [value + step for value in table["positions"]]}
+    if actuator.kind == "position":
+        if actuator.control_range is not None:
+            low, high = actuator.control_range
+            actuator.control_range = (low + by, high + by)
+    elif actuator.kind == "general":
+        for key in ("gain", "bias"):
+            if settings.get(f"{key}_type") == "affine":
+                numbers = list(settings[key])
+                numbers[0] -= numbers[1] * by
+                settings[key] = numbers
+        if "gain_type" in settings and settings.get("mjcf") not in ("adhesion", "plugin"):
+            actuator.kind, settings["mjcf"] = classify(settings)
+    return True

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notes beside the schemas' own values: what a single-precision attribute or a prim name cannot say.
+
+An attribute may carry the double that its float was rounded from (``customData["exact"]``).  It counts only while it
+still rounds to the float, so whoever edits the float is believed.  A prim may carry a dictionary
+``customData["simwright"]``: its place in the order of its kind, the names of its freedoms and the like.
+
+Layers with notes say so in their ``customLayerData``; other stages are read without looking for any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from ctypes import c_float
+from typing import Any
+
+from pxr import Gf, Sdf, Usd
+
+SPACE = "simwright"
+EXACT = "exact"
+_MARK = {SPACE: {"notes": 1}}
+
+
+def _round(value: float) -> float:
+    """The nearest single-precision number."""
+    return c_float(value).value
+
+
+_WIDE: dict[type, tuple[type, Callable[[Any], Any]]] = {
+    Gf.Vec2f: (Gf.Vec2d, Gf.Vec2f),
+    Gf.Vec3f: (Gf.Vec3d, Gf.Vec3f),
+    Gf.Vec4f: (Gf.Vec4d, Gf.Vec4f),
+    Gf.Quatf: (Gf.Quatd, Gf.Quatf),
+    float: (float, _round),
+}
+"""Single-precision type -> its double, and how that is rounded."""
+_KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "float": (float, _round),
+    "float2": (lambda v: Gf.Vec2d(*map(float, v)), Gf.Vec2f),
+    "float3": (lambda v: Gf.Vec3d(*map(float, v)), Gf.Vec3f),
+    "float4": (lambda v: Gf.Vec4d(*map(float, v)), Gf.Vec4f),
+    "point3f": (lambda v: Gf.Vec3d(*map(float, v)), Gf.Vec3f),
+    "vector3f": (lambda v: Gf.Vec3d(*map(float, v)), Gf.Vec3f),
+    "quatf": (lambda v: Gf.Quatd(float(v[0]), Gf.Vec3d(*map(float, v[1:]))), Gf.Quatf),
+}
+"""Attribute type -> how a double of it is made, and how that is rounded."""
+
+
+def mark_layer(layer: Sdf.Layer) -> None:
+    """Say that a layer has notes."""
+    layer.customLayerData = {**layer.customLayerData, **_MARK}
+
+
+def has_notes(layers: Iterable[Sdf.Layer]) -> bool:
+    """Does any of the layers say that it has notes?"""
+    return any(layer.HasCustomLayerData() and SPACE in layer.customLayerData for layer in layers)
+
+
+def find_exact(kind: str, value: Any) -> Any:
+    """The double to note for a value of an attribute type; None where the attribute holds it exactly."""
+    row = _KINDS.get(kind)
+    if row is None:
+        return None
+    make, round_off = row
+    wide = make(value)
+    return None if type(wide)(round_off(wide)) == wide or wide != wide else wide  # noqa: PLR0124 - not NaN
+
+
+def widen(attribute: Usd.Attribute, value: Any) -> Any:
+    """The noted double of an attribute, if it is still what the value was rounded from; else the value."""
+    row = _WIDE.get(type(value))
+    if row is None:
+        return value
+    note = attribute.GetCustomDataByKey(EXACT)
+    wide, round_off = row
+    return note if type(note) is wide and round_off(note) == value else value
+
+
+def read_note(prim: Usd.Prim) -> dict[str, Any]:
+    """The notes on a prim."""
+    note = prim.GetCustomDataByKey(SPACE)
+    return dict(note) if isinstance(note, dict) else {}
