@@ -89,9 +89,8 @@ NEUTRAL_APIS: dict[str, str] = {
 
 NEUTRAL_TYPES: dict[str, str] = {
     "NewtonActuator": "an Xform or Scope with ExtendedPhysicsActuatorAPI",
-    "MjcActuator": "an Xform or Scope with ExtendedPhysicsActuatorAPI",
 }
-"""Vendor prim type -> what says the same."""
+"""Vendor prim type -> what says the same.  An MjcActuator is not here: it depends on its law (see ``actuation``)."""
 
 
 @cache

@@ -6,7 +6,8 @@ stands still everywhere else.
 
 Fails: an MjcActuator whose target joint has neither PhysicsDriveAPI nor an ExtendedPhysicsActuatorAPI; a
 joint with a vendor's motor API alone.
-Passes: the vendor's actuator beside PhysicsDriveAPI, as a refinement; vendor APIs that do not actuate.
+Passes: the vendor's actuator beside PhysicsDriveAPI, as a refinement; vendor APIs that do not actuate; muscles and
+other laws that no drive has.
 
 Fix: none.  Gains do not translate without knowing the vendor's model.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from simwright.check.facts.actuation import MJC, has_neutral_form
 from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.facts.vendors import vendor_of_schema
 from simwright.check.rule import Finding, rule
@@ -32,6 +34,8 @@ def ctrl_vendor_last(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     names = (node.type, *(api.partition(":")[0] for api in node.apis))
     schema = next((name for name in names if vendor_of_schema(name) and _ACTUATES.search(name)), "")
     if not schema:
+        return
+    if node.type == MJC and not has_neutral_form(node, snapshot):
         return
     actuated = snapshot.shared("ctrl.actuated", find_actuated)
     for joint in _find_joints(node, snapshot):

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Can the neutral actuator say what an MjcActuator does?  (REP-0158 4.2.2)
+
+ExtendedPhysicsActuatorAPI drives revolute and prismatic joints as motor, position or velocity servo, with a lag.
+Muscles, cylinders, motors on tendons, sites and bodies have no neutral form.
+"""
+
+from __future__ import annotations
+
+from simwright.check.facts.snapshot import Node, Snapshot
+
+MJC = "MjcActuator"
+NEUTRAL = "an Xform or Scope with ExtendedPhysicsActuatorAPI"
+_JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
+
+
+def has_neutral_form(node: Node, snapshot: Snapshot) -> bool:
+    """Does an MjcActuator drive a joint by a law that the neutral schema has?"""
+    targets = [snapshot.node(path) for path in node.relationships().get("mjc:target", ())]
+    if not targets or any(target is None or target.type not in _JOINTS for target in targets):
+        return False
+    dynamics = _read(node, "mjc:dynType", "none")
+    if _read(node, "mjc:gainType", "fixed") != "fixed" or dynamics not in ("none", "filter"):
+        return False
+    bias = _read(node, "mjc:biasType", "none")
+    if bias == "none":
+        return True
+    gain, numbers = _numbers(node, "mjc:gainPrm", [1.0]), _numbers(node, "mjc:biasPrm", [])
+    first, second, third = (*numbers, 0.0, 0.0, 0.0)[:3]
+    is_position = second == -gain[0] and third <= 0.0
+    is_velocity = second == 0.0 and third == -gain[0]
+    return bias == "affine" and first == 0.0 and (is_position or is_velocity)
+
+
+def _read(node: Node, name: str, default: str) -> str:
+    attribute = node.prim.GetAttribute(name)
+    value = attribute.Get() if attribute else None
+    return default if value is None else str(value)
+
+
+def _numbers(node: Node, name: str, default: list[float]) -> list[float]:
+    attribute = node.prim.GetAttribute(name)
+    value = attribute.Get() if attribute else None
+    try:
+        return [float(v) for v in value] or default if value is not None else default
+    except (TypeError, ValueError):
+        return default
