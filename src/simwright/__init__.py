@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from simwright.app.api import convert as convert
     from simwright.app.api import diff as diff
     from simwright.app.api import load as load
+    from simwright.app.api import to_stage as to_stage
     from simwright.core.diag import Diagnostic as Diagnostic
     from simwright.core.diag import Level as Level
     from simwright.core.diag import Reporter as Reporter
@@ -31,6 +32,7 @@ _PUBLIC = {
     "convert": "simwright.app.api:convert",
     "diff": "simwright.app.api:diff",
     "load": "simwright.app.api:load",
+    "to_stage": "simwright.app.api:to_stage",
 }
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "convert",
     "diff",
     "load",
+    "to_stage",
 ]
 
 

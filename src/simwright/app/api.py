@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simwright.app.losses import is_loss
 from simwright.app.report.report import Report, build_asset_report
-from simwright.core.diag import Level, Reporter, Where
+from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import StrictError
 from simwright.core.packages import find_packages
 from simwright.formats.format import ReadOptions, WriteOptions
@@ -19,6 +19,8 @@ from simwright.model.asset import Asset
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 if TYPE_CHECKING:
+    from pxr import Usd
+
     from simwright.check.settings import Settings
     from simwright.compare.difference import Difference
 
@@ -74,9 +76,10 @@ def convert(
     """Read a file of any supported format and write it in another; gives the path of the file to open.
 
     ``to`` names the format to write; without it, the name of ``target`` decides, and a folder is an OpenUSD asset.
-    What cannot be carried, and what had to be guessed, goes to ``reporter``; with ``strict`` any such finding worse
-    than info raises :class:`StrictError` and nothing is written.  ``lod`` adds decimated visuals to an OpenUSD asset
-    and ``decompose`` convex parts of its mesh colliders, as variants.  The other arguments are those of :func:`load`.
+    What cannot be carried, and what had to be guessed, goes to ``reporter``; with ``strict`` any loss and any finding
+    worse than info raises :class:`StrictError` and nothing is written.  ``lod`` adds decimated visuals to an OpenUSD
+    asset and ``decompose`` convex parts of its mesh colliders, as variants.  The other arguments are those of
+    :func:`load`.
     """
     reporter = Reporter() if reporter is None else reporter
     choose_writer(target, to, reporter)
@@ -89,10 +92,49 @@ def convert(
         strict=strict,
         reporter=reporter,
     )
-    options = WriteOptions(lod=lod, decompose=decompose)
-    if strict:
-        options = dataclasses.replace(options, approve=lambda: raise_findings(reporter, source))
+    options = _write_options(source, reporter, strict=strict, lod=lod, decompose=decompose)
     return write_asset(asset, target, format_name=to, options=options, reporter=reporter)
+
+
+def to_stage(
+    source: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    arguments: Mapping[str, str] | None = None,
+    variants: Mapping[str, str] | None = None,
+    strict: bool = False,
+    lod: bool = False,
+    decompose: bool = False,
+    reporter: Reporter | None = None,
+) -> Usd.Stage:
+    """The ``Usd.Stage`` that :func:`convert` would write, composed in memory without a file.
+
+    Its layers are anonymous and live as long as the stage; images are those of the source.  The arguments are those
+    of :func:`convert`.
+    """
+    from simwright.formats.usd.writer.memory import build_stage
+
+    reporter = Reporter() if reporter is None else reporter
+    asset = load(
+        source,
+        format=format,
+        packages=packages,
+        arguments=arguments,
+        variants=variants,
+        strict=strict,
+        reporter=reporter,
+    )
+    options = _write_options(source, reporter, strict=strict, lod=lod, decompose=decompose)
+    return build_stage(asset, options, reporter)
+
+
+def _write_options(
+    source: str | os.PathLike[str], reporter: Reporter, *, strict: bool, lod: bool, decompose: bool
+) -> WriteOptions:
+    if not strict:
+        return WriteOptions(lod=lod, decompose=decompose)
+    return WriteOptions(lod=lod, decompose=decompose, approve=lambda: raise_losses(reporter, source))
 
 
 def check(
@@ -178,7 +220,16 @@ def _listed(words: str | Iterable[str]) -> list[str]:
 
 def raise_findings(reporter: Reporter, path: str | os.PathLike[str]) -> None:
     """Raise a StrictError that names the worst finding, if there is one above info."""
-    found = sorted((d for d in reporter if d.level is not Level.INFO), key=lambda d: d.level.rank)
+    _refuse((d for d in reporter if d.level is not Level.INFO), path)
+
+
+def raise_losses(reporter: Reporter, path: str | os.PathLike[str]) -> None:
+    """The same, also for losses that are only for information."""
+    _refuse((d for d in reporter if d.level is not Level.INFO or is_loss(d)), path)
+
+
+def _refuse(findings: Iterable[Diagnostic], path: str | os.PathLike[str]) -> None:
+    found = sorted(findings, key=lambda d: d.level.rank)
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise StrictError(

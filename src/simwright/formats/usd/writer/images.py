@@ -26,10 +26,11 @@ _MODES = frozenset({"L", "LA", "RGB", "RGBA"})
 
 
 class Images:
-    """Images to copy: name in the asset's folder -> content."""
+    """Images to copy: name in the asset's folder -> content; ``origins`` -> the file of the source."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
+        self.origins: dict[str, str] = {}
         self._known: dict[tuple[str, bool], tuple[str, str]] = {}
         self._names = NameScope()
 
@@ -56,6 +57,7 @@ class Images:
                 return path, ""
         path = f"textures/{self._names.claim(make_identifier(Path(file).stem))}{suffix}"
         self.files[path] = content
+        self.origins[path] = file
         return path, ""
 
 

@@ -1,0 +1,75 @@
+"""``simwright.to_stage``: the converted asset without files."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from pxr import Sdf, Usd
+
+import simwright
+from simwright.core.errors import StrictError
+
+
+def describe(stage):
+    """Everything that is composed, files by name only."""
+    found = {}
+    for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+        found[str(prim.GetPath())] = (
+            str(prim.GetTypeName()),
+            prim.GetAppliedSchemas(),
+            prim.IsInstance(),
+            {key: str(value) for key, value in prim.GetAllAuthoredMetadata().items() if key not in ARCS},
+            prim.GetVariantSets().GetNames(),
+        )
+        for prop in prim.GetAuthoredProperties():
+            value = prop.Get() if isinstance(prop, Usd.Attribute) else prop.GetTargets()
+            if isinstance(value, Sdf.AssetPath):
+                value = value.path.rpartition("/")[2]
+            found[str(prop.GetPath())] = str(value)
+    return found
+
+
+ARCS = ("references", "payload", "documentation")
+
+
+@pytest.fixture(
+    params=["arm/urdf/arm.urdf.xacro", "rover/model.sdf", "quadruped/quadruped.xml", "box/box.usda"]
+)
+def source(request, samples):
+    return samples / request.param
+
+
+def test_the_same_stage_as_the_folder(source, tmp_path):
+    entry = simwright.convert(source, tmp_path / "out")
+    stage = simwright.to_stage(source)
+    before = sorted(tmp_path.rglob("*"))
+    assert describe(stage) == describe(Usd.Stage.Open(str(entry)))
+    assert all(layer.anonymous for layer in stage.GetUsedLayers())
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_layers_live_as_long_as_the_stage(samples):
+    stage = simwright.to_stage(samples / "arm/urdf/arm.urdf.xacro")
+    gc.collect()
+    identifiers = [layer.identifier for layer in stage.GetUsedLayers()]
+    for prim in stage.Traverse():
+        for name in prim.GetVariantSets().GetNames():
+            chosen = prim.GetVariantSets().GetVariantSet(name)
+            for variant in chosen.GetVariantNames():
+                chosen.SetVariantSelection(variant)
+    assert not stage.GetCompositionErrors()
+    del stage, prim, chosen
+    gc.collect()
+    simwright.to_stage(samples / "box/box.usda")
+    assert not any(Sdf.Layer.Find(identifier) for identifier in identifiers)
+
+
+def test_strict(samples):
+    with pytest.raises(StrictError):
+        simwright.to_stage(samples / "rover/model.sdf", strict=True)
+
+
+def test_a_stage_can_be_checked(samples):
+    report = simwright.check(simwright.to_stage(samples / "arm/urdf/arm.urdf.xacro"), select="1.3")
+    assert len(report.assets) == 1
