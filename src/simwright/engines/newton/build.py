@@ -4,25 +4,21 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
-from simwright.core.diag import Reporter, Where
-from simwright.core.errors import MissingExtraError
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
 from simwright.engines.newton.attributes import add_attributes
-from simwright.engines.newton.frames import as_transform, find_base
+from simwright.engines.newton.choices import Choices
+from simwright.engines.newton.frames import as_transform
 from simwright.engines.newton.joints import Seat, add_joint, reverse_joint, set_springs
-from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
+from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE
+from simwright.engines.newton.motors import set_motors
 from simwright.engines.newton.order import Branch, Plan, Step, plan_branches
-from simwright.engines.newton.relations import add_equalities, add_filters, set_mimics, set_motors
+from simwright.engines.newton.registered import read_registered
+from simwright.engines.newton.relations import add_equalities, add_filters, report_tendons, set_mimics
+from simwright.engines.newton.result import Imported
 from simwright.engines.newton.shapes import ShapeMaker, approximate
-from simwright.formats.format import ReadOptions
-from simwright.formats.table import find_near, read_asset
-from simwright.model.asset import Asset, Body
+from simwright.model.asset import Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
@@ -30,125 +26,37 @@ from simwright.model.mass import body_inertials
 _GRAVITY_COMPENSATION = "mujoco:gravcomp"
 
 
-@dataclass(slots=True, eq=False)
-class Imported:
-    """Builder indices by model name, and by source path where the elements have one.
-
-    The ``path_*_map`` dictionaries have the names of those Newton's own importer returns.
-    """
-
-    asset: Asset
-    reporter: Reporter
-    bodies: dict[str, int] = field(default_factory=dict)
-    joints: dict[str, int] = field(default_factory=dict)
-    shapes: dict[str, int] = field(default_factory=dict)
-    sites: dict[str, int] = field(default_factory=dict)
-    articulations: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def path_body_map(self) -> dict[str, int]:
-        """Body index by prim path."""
-        return _by_path(self.asset.bodies, self.bodies)
-
-    @property
-    def path_joint_map(self) -> dict[str, int]:
-        """Joint index by prim path."""
-        return _by_path(self.asset.joints, self.joints)
-
-    @property
-    def path_shape_map(self) -> dict[str, int]:
-        """Shape and site index by prim path."""
-        return _by_path(self.asset.shapes, self.shapes) | _by_path(self.asset.sites, self.sites)
-
-    @property
-    def schema_attrs(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """Solver attributes that have no place in the model: solver, prim, attribute."""
-        return self.asset.extras.values()
-
-
-def _by_path(elements: Iterable[Any], indices: dict[str, int]) -> dict[str, int]:
-    return {e.path: indices[e.name] for e in elements if e.path and e.name in indices}
-
-
-def add_usd(
-    builder: Any,
-    path: str | os.PathLike[str],
-    *,
-    xform: Pose | None = None,
-    reporter: Reporter | None = None,
-    **options: Any,
-) -> Imported:
-    """Import a USD stage into a builder; ``options`` are those of :class:`ReadOptions`."""
-    return add_file(builder, path, format_name="usd", xform=xform, reporter=reporter, **options)
-
-
-def add_file(
-    builder: Any,
-    path: str | os.PathLike[str],
-    *,
-    format_name: str | None = None,
-    xform: Pose | None = None,
-    reporter: Reporter | None = None,
-    **options: Any,
-) -> Imported:
-    """Import a file of any format Simwright reads into a builder."""
-    import_newton()
-    reporter = Reporter() if reporter is None else reporter
-    options.setdefault("packages", find_near(path))
-    asset = read_asset(path, format_name=format_name, options=ReadOptions(**options), reporter=reporter)
-    return add_asset(builder, asset, xform=xform, reporter=reporter)
-
-
-def add_asset(
-    builder: Any, asset: Asset, *, xform: Pose | None = None, reporter: Reporter | None = None
-) -> Imported:
-    """Fill a builder from an asset, which stands at ``xform``; what has no place is reported.
-
-    The asset is turned onto the builder's up axis.  Every tree of joints becomes an articulation, so that the
-    builder can be finalized; bodies that nothing holds get a free joint.
-    """
-    import_newton()
-    reporter = Reporter() if reporter is None else reporter
-    result = Imported(asset, reporter)
-    with listen(reporter, Where(asset.provenance.file)):
-        _fill_builder(builder, result, find_base(builder, xform))
-    return result
-
-
-def _fill_builder(builder: Any, result: Imported, base: Pose) -> None:
+def fill_builder(builder: Any, result: Imported, base: Pose, choices: Choices, stage: Any) -> None:
     """The table of contents."""
     asset, reporter = result.asset, result.reporter
     plan = plan_branches(asset)
-    fill = _Fill(builder, result, base)
+    fill = _Fill(builder, result, base, choices)
     for branch in plan.branches:
         fill.add_branch(branch)
     fill.add_shapes()
     fill.add_loops(plan)
-    add_equalities(builder, asset, result.bodies, base, reporter)
+    result.equalities = add_equalities(builder, asset, result.bodies, base, reporter)
     set_mimics(builder, asset, result.joints, reporter)
-    set_motors(builder, asset, result.joints, reporter)
     add_filters(builder, asset, result.shapes)
     add_attributes(builder, asset.custom_attributes, _index_elements(result), reporter)
-    approximate(builder, result.shapes, asset)
+    if stage is not None:
+        read_registered(builder, stage, result)
+    set_motors(builder, asset, result.joints, reporter)
+    report_tendons(builder, asset, reporter)
+    if not choices.skip_mesh_approximation:
+        approximate(builder, result.shapes, asset, reporter)
     if asset.environment.gravity is not None:
         _set_gravity(builder, base.rotation @ asset.environment.gravity)
-
-
-def import_newton() -> ModuleType:
-    """The package, or the line that installs it."""
-    try:
-        import newton
-    except ImportError:
-        raise MissingExtraError("newton", "newton", "filling a Newton builder") from None
-    module: ModuleType = newton
-    return module
+    if choices.collapse_fixed_joints:
+        _collapse(builder, result)
 
 
 class _Fill:
     """Adds the parts of one asset to one builder."""
 
-    def __init__(self, builder: Any, result: Imported, base: Pose) -> None:
+    def __init__(self, builder: Any, result: Imported, base: Pose, choices: Choices) -> None:
         self._builder = builder
+        self._choices = choices
         self._result = result
         self._reporter = result.reporter
         self._base = base
@@ -204,8 +112,11 @@ class _Fill:
         return self._add_joint(joint)
 
     def _float(self, step: Step) -> int:
-        """A free joint to the world, moving as its body does."""
+        """A free joint to the world, moving as its body does; or a fixed one, if that is chosen."""
         builder, child = self._builder, self._result.bodies[step.body]
+        if self._choices.floating is False:
+            label = f"{builder.body_label[child]}_fixed_joint"
+            return int(builder.add_joint_fixed(-1, child, parent_xform=builder.body_q[child], label=label))
         index = int(builder.add_joint_free(child, label=f"{builder.body_label[child]}_free_joint"))
         self._carry_velocity(index, child, IDENTITY)
         return index
@@ -248,7 +159,7 @@ class _Fill:
     def add_shapes(self) -> None:
         """Shapes in their order, then sites."""
         asset, result = self._result.asset, self._result
-        maker = ShapeMaker(self._builder, asset, self._base, self._reporter)
+        maker = ShapeMaker(self._builder, asset, self._base, self._reporter, self._choices.mesh_maxhullvert)
         for shape in asset.shapes:
             index = maker.add_shape(shape, result.bodies.get(shape.body, -1))
             if index is not None:
@@ -275,3 +186,16 @@ def _set_gravity(builder: Any, gravity: Any) -> None:
         builder.world_gravity[builder.current_world] = vector
     else:
         builder.gravity = vector
+
+
+def _collapse(builder: Any, result: Imported) -> None:
+    """Merge bodies that fixed joints hold together; the indices are new then."""
+    merged = builder.collapse_fixed_joints()
+    bodies, joints = merged["body_remap"], merged["joint_remap"]
+    parents, articulations = merged["body_merged_parent"], merged["articulation_remap"]
+    result.bodies = {name: bodies.get(i, bodies.get(parents.get(i), -1)) for name, i in result.bodies.items()}
+    result.joints = {name: joints[i] for name, i in result.joints.items() if i in joints}
+    result.equalities = {name: joints[i] for name, i in result.equalities.items() if i in joints}
+    kept = ((name, articulations[i]) for name, i in result.articulations.items() if i in articulations)
+    result.articulations = dict(kept)
+    result.collapse_results = merged

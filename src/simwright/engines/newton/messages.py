@@ -6,6 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from simwright.core.diag import Level, Reporter, Where, declare
 
@@ -63,6 +64,13 @@ GEOMETRY_MESHED = declare(
     "{kind} {name!r} has uneven scale; a mesh of 32 segments stands in for it",
     doc="Newton's round primitives have one radius.",
 )
+APPROXIMATION_UNUSED = declare(
+    "newton-approximation-unused",
+    Level.WARNING,
+    "mesh {name!r} collides by its distance field; its approximation {token!r} is left out",
+    hint="author one of the two",
+    doc="NewtonSDFCollisionAPI and an approximation are two ways to collide.",
+)
 MIMIC_LOST = declare(
     "newton-mimic-lost",
     Level.WARNING,
@@ -99,3 +107,10 @@ def listen(reporter: Reporter, where: Where) -> Iterator[None]:
         yield
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         reporter.report(NEWTON_SAYS, where, message=message)
+
+
+def report_lost(reporter: Reporter, what: str, elements: list[Any]) -> None:
+    """One finding for all elements of a kind that have no place."""
+    if elements:
+        first = elements[0]
+        reporter.report(ELEMENTS_LOST, first.source, what=what, count=len(elements), first=first.name)

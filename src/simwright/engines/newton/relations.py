@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What relates elements that are there already: mimics, motors, equalities and pairs that never touch."""
+"""What relates elements that are there already: mimics, equalities and pairs that never touch."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.engines.newton.frames import as_transform
-from simwright.engines.newton.messages import ELEMENTS_LOST, MIMIC_LOST
-from simwright.model.asset import Actuator, Asset
+from simwright.engines.newton.messages import MIMIC_LOST, report_lost
+from simwright.model.asset import Asset
 from simwright.model.filtering import find_filtered_pairs
-from simwright.model.joint import WORLD, EqualityKind, Joint, Mimic
+from simwright.model.joint import WORLD, EqualityKind, Mimic
 
 
 def set_mimics(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
@@ -50,45 +50,6 @@ def _follow_chain(mimic: Mimic, by_follower: dict[str, Mimic]) -> tuple[str, flo
     return mimic.follower, offset, multiplier
 
 
-def set_motors(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
-    """Position, velocity and effort motors on one freedom become its target gains."""
-    import newton
-
-    places = _find_dofs(builder, asset.joints, joints)
-    lost: list[Actuator] = []
-    modes = {
-        "position": newton.JointTargetMode.POSITION,
-        "velocity": newton.JointTargetMode.VELOCITY,
-        "motor": newton.JointTargetMode.EFFORT,
-    }
-    for actuator in asset.actuators:
-        at = places.get(actuator.target) if actuator.transmission == "joint" else None
-        if at is None or actuator.kind not in modes or tuple(actuator.gear[:1]) != (1.0,):
-            lost.append(actuator)
-            continue
-        builder.joint_target_mode[at] = int(modes[actuator.kind])
-        builder.joint_target_ke[at] = actuator.stiffness
-        builder.joint_target_kd[at] = actuator.damping
-        if actuator.force_range is not None:
-            builder.joint_effort_limit[at] = max(abs(bound) for bound in actuator.force_range)
-    _report_lost(reporter, "actuators", lost)
-
-
-def _find_dofs(builder: Any, joints: list[Joint], indices: dict[str, int]) -> dict[str, int]:
-    """Velocity index of every joint and freedom with one velocity."""
-    places: dict[str, int] = {}
-    for joint in joints:
-        if joint.name in indices:
-            at = builder.joint_qd_start[indices[joint.name]]
-            for dof in joint.dofs:
-                if dof.velocities == 1:
-                    places[dof.name or joint.name] = at
-                at += dof.velocities
-            if joint.velocities == 1:
-                places[joint.name] = builder.joint_qd_start[indices[joint.name]]
-    return places
-
-
 def add_equalities(
     builder: Any, asset: Asset, bodies: dict[str, int], base: Pose, reporter: Reporter
 ) -> dict[str, int]:
@@ -114,13 +75,19 @@ def add_equalities(
                 ends[child],
                 parent_xform=as_transform((base if parent == WORLD else IDENTITY) @ on_parent),
                 child_xform=as_transform(on_child),
-                label=equality.name,
+                label=equality.source.prim or equality.name,
                 collision_filter_parent=False,
             )
         )
-    _report_lost(reporter, "equalities", lost)
-    _report_lost(reporter, "tendons", asset.tendons)
+    report_lost(reporter, "equalities", lost)
     return added
+
+
+def report_tendons(builder: Any, asset: Asset, reporter: Reporter) -> None:
+    """Tendons are rows of the MuJoCo solver, where it has read them."""
+    labels = builder.custom_attributes.get("mujoco:tendon_label")
+    rows = {str(label) for label in labels.values} if labels is not None and labels.values else set()
+    report_lost(reporter, "tendons", [tendon for tendon in asset.tendons if tendon.source.prim not in rows])
 
 
 def add_filters(builder: Any, asset: Asset, shapes: dict[str, int]) -> None:
@@ -130,14 +97,3 @@ def add_filters(builder: Any, asset: Asset, shapes: dict[str, int]) -> None:
         pair = tuple(sorted(shapes[name] for name in names if name in shapes))
         if len(pair) == 2 and pair not in known:
             builder.add_shape_collision_filter_pair(*pair)
-
-
-def _report_lost(reporter: Reporter, what: str, elements: list[Any]) -> None:
-    if elements:
-        reporter.report(
-            ELEMENTS_LOST,
-            elements[0].source,
-            what=what,
-            count=len(elements),
-            first=elements[0].name,
-        )

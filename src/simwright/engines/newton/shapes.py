@@ -6,14 +6,16 @@ A mesh that several shapes share is one ``newton.Mesh``.  Bodies have their mass
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
+from simwright.engines.newton.fields import put_field, resolve_field
 from simwright.engines.newton.frames import as_transform
-from simwright.engines.newton.messages import GEOMETRY_LOST, GEOMETRY_MESHED
+from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.model.asset import Asset, Shape, Site, scaled
 from simwright.model.geometry import (
     Box,
@@ -38,19 +40,24 @@ _METHODS = {
     "meshsimplification": "quadratic",
 }
 _SITE_SIZE = 0.01
+_PLAIN = (0.18, 0.18, 0.18)
+"""OpenUSD's colour of what has none."""
 _CONTACT_SETTINGS = ("ke", "kd", "kf", "ka", "kh")
 
 
 class ShapeMaker:
     """Adds the shapes of one asset to a builder; ``base`` is where the asset's world stands."""
 
-    def __init__(self, builder: Any, asset: Asset, base: Pose, reporter: Reporter) -> None:
+    def __init__(
+        self, builder: Any, asset: Asset, base: Pose, reporter: Reporter, hull_limit: int | None = None
+    ) -> None:
         self._builder = builder
         self._base = base
         self._reporter = reporter
+        self._hull_limit = hull_limit
         self._contacts = {material.name: material for material in asset.physics_materials}
         self._looks = {material.name: material for material in asset.materials}
-        self._meshes: dict[int, Any] = {}
+        self._meshes: dict[tuple[int, int | None], Any] = {}
 
     def add_shape(self, shape: Shape, body: int) -> int | None:
         """The index of a shape; None (reported) where Newton has none."""
@@ -59,7 +66,7 @@ class ShapeMaker:
             return None
         kind, scale, source = described
         color, opacity = self._choose_look(shape)
-        return int(
+        index = int(
             self._builder.add_shape(
                 body=body,
                 type=kind,
@@ -73,6 +80,11 @@ class ShapeMaker:
                 label=shape.path or shape.name,
             )
         )
+        if shape.collision:
+            put_field(
+                self._builder, index, resolve_field(shape, self._builder.default_shape_cfg, self._reporter)
+            )
+        return index
 
     def add_site(self, site: Site, body: int) -> int:
         """A site is a shape that only marks a frame."""
@@ -104,7 +116,7 @@ class ShapeMaker:
             return (*primitive, None)
         if isinstance(geometry, Heightfield) and body < 0:
             return newton.GeoType.HFIELD, scale, _build_heightfield(geometry)
-        mesh = self._find_mesh(geometry)
+        mesh = self._find_mesh(geometry, shape.settings.get("max_hull_vertices"))
         if mesh is None:
             why = "extruded outlines have no shape in Newton"
             if not isinstance(geometry, Polyline):
@@ -117,16 +129,23 @@ class ShapeMaker:
             return kind, scale, mesh
         return newton.GeoType.MESH, scale, mesh
 
-    def _find_mesh(self, geometry: Geometry) -> Any:
-        key = id(geometry)
+    def _find_mesh(self, geometry: Geometry, hull_limit: float | None) -> Any:
+        """One mesh for all shapes that have the geometry and the same limit of its hull."""
+        limit = self._hull_limit if hull_limit is None else int(hull_limit)
+        key = id(geometry), limit
         if key not in self._meshes:
-            self._meshes[key] = _build_mesh(geometry)
+            mesh = self._meshes[key] = _build_mesh(geometry)
+            if mesh is not None and limit is not None:
+                mesh.maxhullvert = limit
         return self._meshes[key]
 
     def _build_config(self, shape: Shape) -> Any:
         cfg = self._builder.default_shape_cfg.copy()
         touches = shape.collision and shape.enabled
         cfg.is_visible = shape.visual
+        cfg.is_solid = shape.settings.get("mass_model") != "shell"
+        cfg.is_hydroelastic, cfg.sdf_max_resolution, cfg.sdf_target_voxel_size = False, None, None
+        cfg.sdf_narrow_band_range, cfg.sdf_texture_format, cfg.sdf_padding = (-0.1, 0.1), "uint16", None
         cfg.has_shape_collision = cfg.has_particle_collision = touches
         material = self._contacts.get(shape.physics_material)
         values: dict[str, float | None] = {"margin": shape.margin, "gap": shape.gap}
@@ -150,19 +169,36 @@ class ShapeMaker:
     def _choose_look(self, shape: Shape) -> tuple[tuple[float, ...] | None, float | None]:
         material = self._looks.get(shape.material)
         if material is not None:
-            return tuple(material.diffuse), min(max(material.opacity, 0.0), 1.0)
+            return _encode(material.diffuse), min(max(material.opacity, 0.0), 1.0)
         if shape.color is not None:
-            return shape.color[:3], min(max(shape.color[3], 0.0), 1.0)
-        return None, None
+            return _encode(shape.color[:3]), min(max(shape.color[3], 0.0), 1.0)
+        return _encode(_PLAIN), None
 
 
-def approximate(builder: Any, shapes: dict[str, int], asset: Asset) -> None:
-    """Replace mesh colliders by hulls, boxes, balls or pieces where the asset asks for it."""
+def _encode(color: Sequence[float]) -> tuple[float, ...]:
+    """Linear values as the display values that Newton's viewers take."""
+    return tuple(12.92 * v if v <= 0.0031308 else 1.055 * v ** (1 / 2.4) - 0.055 for v in color)
+
+
+def approximate(builder: Any, shapes: dict[str, int], asset: Asset, reporter: Reporter) -> None:
+    """Replace mesh colliders by hulls, boxes, balls or pieces where the asset asks for it.
+
+    A distance field is a way to collide of its own: an approximation beside it is left out.
+    """
     chosen: dict[tuple[str, bool], list[int]] = {}
     for shape in asset.shapes:
         index = shapes.get(shape.name)
         token = shape.approximation.token.lower() if shape.approximation else "none"
-        if index is not None and token in _METHODS and shape.enabled and isinstance(shape.geometry, Mesh):
+        if (
+            index is None
+            or token not in _METHODS
+            or not shape.enabled
+            or not isinstance(shape.geometry, Mesh)
+        ):
+            continue
+        if shape.settings.get("sdf_enabled"):
+            reporter.report(APPROXIMATION_UNUSED, shape.source, name=shape.name, token=token)
+        else:
             chosen.setdefault((_METHODS[token], shape.visual), []).append(index)
     for (method, visual), indices in chosen.items():
         builder.approximate_meshes(method=method, shape_indices=indices, keep_visual_shapes=visual)

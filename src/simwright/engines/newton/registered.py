@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes that a builder has registered under a USD name, as solvers and users of Newton do.
+
+Newton itself tells their values from a prim (``newton.usd.get_custom_attribute_values``); here they find their
+elements.  Rows of custom frequencies (MuJoCo's actuators and tendons) are added for the prims that their filter
+takes.  What the stage itself declares is not read here: see ``attributes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from simwright.core.diag import Reporter, Where
+from simwright.engines.newton.messages import ATTRIBUTE_LOST
+from simwright.engines.newton.result import Imported
+from simwright.model.joint import Joint, JointKind, Motion
+from simwright.resolve.axes import find_axis
+
+_STOP_MODE = "mujoco:solreflimit_mode"
+_STOP_GAINS = "mujoco:solreflimit_gain_baseline"
+_DOF_LABEL = "mujoco:joint_dof_label"
+_OWN = frozenset({_STOP_MODE, _STOP_GAINS, _DOF_LABEL})
+_EQUALITIES = ("MjcEqualityConnectAPI", "MjcEqualityWeldAPI")
+_REFUSALS = (ValueError, TypeError, RuntimeError, IndexError)
+_FORCE, _RAW, _FALLBACK = 0, 1, 2
+"""How the MuJoCo solver takes the stops of a freedom: Newton's gains, its own two numbers, its own default."""
+
+
+def has_registered(builder: Any) -> bool:
+    """Is there anything to read?"""
+    frequencies = builder.custom_frequencies
+    rows = {key for key, frequency in frequencies.items() if frequency.usd_prim_filter is not None}
+    return any(
+        attribute.usd_attribute_name
+        and (attribute.frequency in rows or attribute.frequency not in frequencies)
+        for attribute in builder.custom_attributes.values()
+    )
+
+
+def read_registered(builder: Any, stage: Any, result: Imported) -> None:
+    """Set every registered attribute from the prims of the elements in the builder."""
+    reading = _Reading(builder, stage, result)
+    colliders = {
+        s.path: result.shapes[s.name] for s in result.asset.shapes if s.collision and s.name in result.shapes
+    }
+    for frequency, paths in (
+        ("BODY", result.path_body_map),
+        ("SHAPE", colliders),
+        ("ARTICULATION", result.path_articulation_map),
+    ):
+        for path, index in paths.items():
+            for key, value in reading.ask(frequency, path):
+                reading.put(key, index, value)
+    for frequency in ("ONCE", "WORLD"):
+        for key, value in reading.ask(frequency, reading.scene):
+            reading.put(key, 0, value)
+    for joint in result.asset.joints:
+        if joint.path and joint.name in result.joints:
+            reading.read_joint(joint, result.joints[joint.name])
+    reading.add_rows()
+
+
+class _Reading:
+    """One stage being asked for the attributes of one builder."""
+
+    def __init__(self, builder: Any, stage: Any, result: Imported) -> None:
+        import newton
+
+        self._builder = builder
+        self._stage = stage
+        self._result = result
+        self._reporter: Reporter = result.reporter
+        self._read = newton.usd.get_custom_attribute_values
+        declared = {
+            f"{a.namespace}:{a.name}" if a.namespace else a.name for a in result.asset.custom_attributes
+        }
+        self._wanted: dict[str, list[Any]] = {}
+        for key, attribute in builder.custom_attributes.items():
+            if attribute.usd_attribute_name and key not in declared and key not in _OWN:
+                frequency = attribute.frequency
+                name = frequency if isinstance(frequency, str) else frequency.name
+                self._wanted.setdefault(name, []).append(attribute)
+        scenes = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
+        self.scene = str(scenes[0].GetPath()) if scenes else ""
+        self._context = {"builder": builder, "physics_scene_prim": scenes[0] if scenes else None}
+        self._prims: dict[str, Any] | None = None
+
+    def ask(self, frequency: str, path: str) -> Iterator[tuple[str, Any]]:
+        """What a prim says about the attributes of a frequency."""
+        wanted = self._wanted.get(frequency)
+        prim = self._stage.GetPrimAtPath(path) if wanted and path else None
+        if wanted and prim:
+            yield from self._read_prim(prim, wanted, self._context)[0].items()
+
+    def _read_prim(
+        self, prim: Any, attributes: list[Any], context: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[Any]]:
+        """Values by key, and the attributes that Newton cannot read, which are reported."""
+        try:
+            return self._read(prim, attributes, context=context), []
+        except _REFUSALS:
+            pass
+        values: dict[str, Any] = {}
+        failed = []
+        path = prim.GetPath().pathString
+        for attribute in attributes:
+            try:
+                values |= self._read(prim, [attribute], context=context)
+            except _REFUSALS as error:
+                failed.append(attribute)
+                where = Where(self._result.asset.provenance.file, prim=path)
+                self._reporter.report(ATTRIBUTE_LOST, where, name=attribute.key, why=str(error))
+        return values, failed
+
+    def put(self, key: str, index: int, value: Any) -> None:
+        """Set one element."""
+        self._builder.custom_attributes[key].values[index] = value
+
+    def read_joint(self, joint: Joint, index: int) -> None:
+        """A value holds for every freedom, a list for one each; a freedom with a prim of its own has its own."""
+        builder = self._builder
+        for key, value in self.ask("JOINT", joint.path):
+            self.put(key, index, value)
+        at_q, at = builder.joint_q_start[index], builder.joint_qd_start[index]
+        for path, positions, rates in self._split(joint):
+            for frequency, start, count in (("JOINT_DOF", at, rates), ("JOINT_COORD", at_q, positions)):
+                for key, value in self.ask(frequency, path):
+                    self._spread(joint, key, value, range(start, start + count))
+            at_q, at = at_q + positions, at + rates
+        if not any(self._has_api(joint.path, api) for api in _EQUALITIES):
+            start = builder.joint_qd_start[index]
+            self._label(joint, start)
+            self._set_stops(joint, start)
+
+    def _has_api(self, path: str, api: str) -> bool:
+        import newton
+
+        prim = self._stage.GetPrimAtPath(path)
+        return bool(prim) and bool(newton.usd.has_applied_api_schema(prim, api))
+
+    def _split(self, joint: Joint) -> list[tuple[str, int, int]]:
+        """Prim, coordinates and velocities of each freedom, together where they come from one prim."""
+        if self._is_merged(joint):
+            return [(self._find_prim(joint, dof.name), dof.positions, dof.velocities) for dof in joint.dofs]
+        rates = [(dof.positions, dof.velocities) for dof in joint.dofs]
+        return [(joint.path, sum(p for p, _ in rates), sum(v for _, v in rates))]
+
+    def _is_merged(self, joint: Joint) -> bool:
+        return len(joint.dofs) > 1 and any(dof.name == joint.name for dof in joint.dofs)
+
+    def _find_prim(self, joint: Joint, name: str) -> str:
+        """The prim a merged freedom came from."""
+        if self._prims is None:
+            joints = [prim for prim in self._stage.Traverse() if prim.GetTypeName().startswith("Physics")]
+            self._prims = {}
+            for prim in joints:
+                self._prims[prim.GetName()] = None if prim.GetName() in self._prims else str(prim.GetPath())
+        return self._prims.get(name) or joint.path
+
+    def _spread(self, joint: Joint, key: str, value: Any, places: range) -> None:
+        if not isinstance(value, list | tuple):
+            for at in places:
+                self.put(key, at, value)
+        elif len(value) == len(places):
+            for at, one in zip(places, value, strict=True):
+                self.put(key, at, one)
+        else:
+            why = f"joint {joint.name!r} has {len(places)} freedoms and {len(value)} values"
+            self._reporter.report(ATTRIBUTE_LOST, joint.source, name=key, why=why)
+
+    def _label(self, joint: Joint, at: int) -> None:
+        if _DOF_LABEL not in self._builder.custom_attributes:
+            return
+        merged = self._is_merged(joint)
+        prims = {dof.name: self._find_prim(joint, dof.name) for dof in joint.dofs} if merged else {}
+        for number, label in enumerate(_list_labels(joint, prims)):
+            self.put(_DOF_LABEL, at + number, label)
+
+    def _set_stops(self, joint: Joint, at: int) -> None:
+        """Which of the three ways to stop a freedom its prim asks for."""
+        builder = self._builder
+        for dof in joint.dofs:
+            path = self._find_prim(joint, dof.name) if self._is_merged(joint) else joint.path
+            prim = self._stage.GetPrimAtPath(path)
+            if dof.motion in (Motion.HINGE, Motion.SLIDE) and prim:
+                silent = dof.limit_stiffness is None and dof.limit_damping is None
+                fallback = _FALLBACK if silent and self._has_api(path, "MjcJointAPI") else _FORCE
+                mode = _RAW if prim.GetAttribute("mjc:solreflimit").HasAuthoredValue() else fallback
+                if _STOP_MODE in builder.custom_attributes:
+                    self.put(_STOP_MODE, at, mode)
+                if _STOP_GAINS in builder.custom_attributes:
+                    import warp
+
+                    gains = warp.vec2(builder.joint_limit_ke[at], builder.joint_limit_kd[at])
+                    self.put(_STOP_GAINS, at, gains)
+            at += dof.velocities
+
+    def add_rows(self) -> None:
+        """A row (or several) of each custom frequency for every prim that its filter takes."""
+        builder = self._builder
+        chosen = [
+            (key, frequency)
+            for key, frequency in builder.custom_frequencies.items()
+            if frequency.usd_prim_filter is not None and key in self._wanted
+        ]
+        if not chosen:
+            return
+        from pxr import Usd
+
+        context = {"builder": builder, "result": self._result.as_newton()}
+        for prim in Usd.PrimRange(self._stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+            for key, frequency in chosen:
+                about = context | {"prim": prim}
+                if not frequency.usd_prim_filter(prim, about):
+                    continue
+                columns = self._wanted[key]
+                for row in self._list_rows(frequency, prim, columns, about):
+                    builder.add_custom_values(**{column.key: row.get(column.key) for column in columns})
+
+    def _list_rows(
+        self, frequency: Any, prim: Any, attributes: list[Any], context: dict[str, Any]
+    ) -> Iterable[dict[str, Any]]:
+        """Rows of a prim; none where what makes it a row (names, targets) cannot be read."""
+        if frequency.usd_entry_expander is not None:
+            rows: Iterable[dict[str, Any]] = frequency.usd_entry_expander(prim, context)
+            return rows
+        row, failed = self._read_prim(prim, attributes, context)
+        return [] if any(attribute.usd_attribute_name == "*" for attribute in failed) else [row]
+
+
+def _list_labels(joint: Joint, prims: dict[str, str]) -> list[str]:
+    """Newton's names of freedoms: the prim's path, with the axis where a prim has several."""
+    if prims:
+        return [prims[dof.name] for dof in joint.dofs]
+    if joint.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC):
+        return [joint.path]
+    labels: list[str] = []
+    for dof in joint.dofs:
+        if dof.motion is Motion.BALL:
+            labels += [f"{joint.path}:rot{letter}" for letter in "XYZ"]
+        elif dof.velocities == 1:
+            labels.append(f"{joint.path}:{find_axis(joint, dof)}")
+    return labels

@@ -1,0 +1,141 @@
+"""What a user of Newton may choose, against what Newton's importer does with the same words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simwright.core.errors import UsageError
+from simwright.engines.newton import add_usd
+
+HEADER = '#usda 1.0\n( metersPerUnit = 1\n kilogramsPerUnit = 1\n upAxis = "Z" )\n'
+LINK = """
+    def Xform "NAME" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {
+        double3 xformOp:translate = (0, 0, HEIGHT)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Sphere "ball" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) { double radius = 0.1 }
+        def Cube "look" { double size = 0.1 }
+        def Cube "mark" ( prepend apiSchemas = ["NewtonSiteAPI"] ) { double size = 0.1 }
+    }"""
+STAGE = (
+    HEADER
+    + """
+def PhysicsScene "scene" { SCENE }
+def Cube "ground" { double size = 5 }
+def Xform "robot" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) { ROOT
+"""
+    + "".join(
+        LINK.replace("NAME", n).replace("HEIGHT", z) for n, z in (("base", "0"), ("tip", "1"), ("hand", "2"))
+    )
+    + """
+    def PhysicsFixedJoint "mount" { rel physics:body1 = </robot/base> }
+    def PhysicsRevoluteJoint "hinge" ( prepend apiSchemas = ["PhysicsDriveAPI:angular"] ) {
+        rel physics:body0 = </robot/base>
+        rel physics:body1 = </robot/tip>
+        point3f physics:localPos0 = (0, 0, 1)
+        float drive:angular:physics:stiffness = 2
+        float drive:angular:physics:damping = 1
+    }
+    def PhysicsFixedJoint "grip" {
+        rel physics:body0 = </robot/tip>
+        rel physics:body1 = </robot/hand>
+        point3f physics:localPos0 = (0, 0, 1)
+    }
+}
+"""
+)
+
+
+@pytest.fixture
+def stage(tmp_path):
+    def write(scene="", root=""):
+        path = tmp_path / "stage.usda"
+        path.write_text(STAGE.replace("SCENE", scene).replace("ROOT", root).replace("}", "\n}\n"))
+        return path
+
+    return write
+
+
+SAME = (
+    {},
+    {"collapse_fixed_joints": True},
+    {"enable_self_collisions": False},
+    {"ignore_paths": ["/robot/hand.*", "/robot/grip"]},
+    {"joint_drive_gains_scaling": 3.0},
+    {"load_sites": False},
+    {"load_visual_shapes": False},
+    {"load_static_visual_shapes": False},
+    {"hide_collision_shapes": True},
+    {"force_show_colliders": True},
+    {"floating": True},
+    {"floating": False},
+)
+
+
+@pytest.mark.parametrize("choice", SAME, ids=str)
+def test_a_choice_means_what_it_means_in_newton(builder, import_theirs, stage, choice):
+    path = stage()
+    other = import_theirs(path, **choice)
+    add_usd(builder, path, resolvers=("newton",), **choice)
+    assert builder.body_label == other.body_label
+    assert set(builder.shape_label) == set(other.shape_label)
+    assert builder.joint_type == other.joint_type
+    assert builder.joint_target_ke == pytest.approx(other.joint_target_ke, rel=1e-5)
+    assert builder.joint_target_kd == pytest.approx(other.joint_target_kd, rel=1e-5)
+    np.testing.assert_allclose(builder.body_mass, other.body_mass, rtol=1e-5)
+    flags, expected = (dict(zip(b.shape_label, b.shape_flags, strict=True)) for b in (builder, other))
+    assert flags == expected
+    pairs, theirs = (
+        {frozenset((b.shape_label[i], b.shape_label[j])) for i, j in b.shape_collision_filter_pairs}
+        for b in (builder, other)
+    )
+    assert pairs == theirs
+    builder.finalize(device="cpu")
+
+
+def test_the_scene_decides_before_the_caller(builder, import_theirs, stage):
+    scene = (
+        "custom bool newton:collapse_fixed_joints = true\ncustom float newton:joint_drive_gains_scaling = 5"
+    )
+    path = stage(scene)
+    other = import_theirs(path)
+    result = add_usd(builder, path, resolvers=("newton",))
+    assert builder.body_label == other.body_label == ["/robot/tip"]
+    assert builder.joint_target_ke == pytest.approx(other.joint_target_ke, rel=1e-5)
+    assert result.path_body_map == {"/robot/base": -1, "/robot/tip": 0, "/robot/hand": 0}
+    assert result.path_joint_map == {"/robot/hinge": 0}
+    assert result.as_newton()["collapse_results"] is not None
+
+
+def test_an_authored_self_collision_beats_the_caller(builder, stage):
+    path = stage(root="bool newton:selfCollisionEnabled = true")
+    add_usd(builder, path, resolvers=("newton",), enable_self_collisions=False)
+    pairs = {
+        frozenset((builder.shape_label[i], builder.shape_label[j]))
+        for i, j in builder.shape_collision_filter_pairs
+    }
+    assert frozenset(("/robot/base/ball", "/robot/hand/ball")) not in pairs
+
+
+def test_a_part_of_the_stage(builder, import_theirs, stage):
+    path = stage()
+    other = import_theirs(path, root_path="/robot/tip")
+    add_usd(builder, path, resolvers=("newton",), root_path="/robot/tip")
+    assert builder.body_label == other.body_label == ["/robot/tip"]
+    assert set(builder.shape_label) == set(other.shape_label)
+
+
+def test_disabled_bodies_can_be_left_out(builder, stage):
+    path = stage()
+    path.write_text(
+        path.read_text().replace('def Cube "look"', 'bool physics:rigidBodyEnabled = 0\ndef Cube "look"', 3)
+    )
+    add_usd(builder, path, only_load_enabled_rigid_bodies=True)
+    assert builder.body_count == 0
+
+
+def test_wrong_words_are_refused(builder, stage):
+    with pytest.raises(UsageError, match="no such option"):
+        add_usd(builder, stage(), flaoting=True)
+    with pytest.raises(UsageError, match="no regular expression"):
+        add_usd(builder, stage(), ignore_paths=["("])
