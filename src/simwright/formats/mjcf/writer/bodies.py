@@ -7,7 +7,7 @@ from typing import Any
 
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
 from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb, place, set_values
-from simwright.formats.mjcf.writer.inertials import settle_inertials, write_inertial
+from simwright.formats.mjcf.writer.inertials import report_adjusted, settle_inertials, write_inertial
 from simwright.formats.mjcf.writer.messages import JOINT_REDUCED
 from simwright.formats.mjcf.writer.numbers import is_equal
 from simwright.formats.xml import Element
@@ -36,6 +36,7 @@ def write_bodies(draft: Draft) -> None:
         write_inertial(draft, limb, node, name in shaped)
         for freedom in limb.freedoms:
             _write_joint(draft, limb, freedom, node)
+    report_adjusted(draft)
 
 
 def _write_settings(draft: Draft, limb: Limb, node: Element) -> None:

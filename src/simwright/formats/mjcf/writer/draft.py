@@ -7,14 +7,15 @@ repeats into classes when everything is there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 
 from simwright.core.diag import NOWHERE, Reporter, Where
-from simwright.core.math3d import IDENTITY_QUAT, Pose
+from simwright.core.math3d import IDENTITY_QUAT, Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.writer.messages import NOT_CARRIED, RENAMED
 from simwright.formats.mjcf.writer.numbers import format_value, is_equal, tidy
@@ -29,6 +30,11 @@ SECTIONS = (
     "compiler", "option", "size", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
     "equality", "actuator", "sensor", "keyframe", "custom",
 )  # fmt: skip
+
+
+_HIDDEN = frozenset({"mesh", "texture", "hfield"})
+"""Families whose names only the file itself uses."""
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(slots=True, eq=False)
@@ -57,6 +63,14 @@ class Limb:
     inertial: Inertial | None = None
 
 
+class Adjusted(NamedTuple):
+    """An inertia that MuJoCo would refuse, and what is written instead."""
+
+    body: Body
+    found: Array
+    written: Array
+
+
 @dataclass(slots=True, eq=False)
 class Draft:
     """One writing."""
@@ -72,14 +86,15 @@ class Draft:
     dofs: dict[str, Freedom] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     scopes: dict[str, NameScope] = field(default_factory=dict)
+    adjusted: list[Adjusted] = field(default_factory=list)
     renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
     def claim(self, family: str, name: str) -> str:
         """A name that is free in its family; the one asked for if it can be."""
         scope = self.scopes.setdefault(family, NameScope(("world",) if family == "body" else ()))
-        new = scope.claim(name or family)
+        new = scope.claim(_ILLEGAL.sub("_", name) or family)
         self.names.setdefault((family, name), new)
-        if name and new != name:
+        if name and new != name and family not in _HIDDEN:
             self.renamed.setdefault(family, []).append((name, new))
         return new
 

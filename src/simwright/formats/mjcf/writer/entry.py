@@ -83,7 +83,11 @@ def _check_place(folder: Path, entry: str, asset: Asset) -> None:
 def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
     draft = Draft(
-        asset, build_tree(asset), reporter, Solver(asset), etree.Element("mujoco", {"model": asset.name})
+        asset,
+        build_tree(asset),
+        reporter,
+        Solver(asset),
+        etree.Element("mujoco", {"model": make_file_name(asset.name)}),
     )
     plan_limbs(draft)
     filters = find_filters(draft)

@@ -17,7 +17,7 @@ from numpy.polynomial import Polynomial
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_multiply
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
 from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.messages import JOINT_REDUCED
+from simwright.formats.mjcf.writer.messages import JOINT_LOCKED, JOINT_REDUCED
 from simwright.formats.mjcf.writer.sites import add_site
 from simwright.model.joint import WORLD, Dof, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 
@@ -219,6 +219,7 @@ def _write_inner(draft: Draft, joint: Joint) -> None:
 
 def _lock_freedoms(draft: Draft) -> None:
     """A range without width holds the joint where it is: MuJoCo would ignore it."""
+    locked = []
     for freedom in draft.dofs.values():
         dof = freedom.dof
         if dof is None or dof.motion not in (Motion.HINGE, Motion.SLIDE) or not dof.lower >= dof.upper:
@@ -227,6 +228,9 @@ def _lock_freedoms(draft: Draft) -> None:
         values = {"joint1": freedom.name, "polycoef": (held, 0, 0, 0, 0)}
         name = draft.claim("equality", f"{freedom.name}_lock")
         draft.add(draft.section("equality"), "joint", {"name": name, **values}, EQUALITY_DEFAULTS)
+        locked.append(freedom)
+    if locked:
+        draft.reporter.report(JOINT_LOCKED, count=len(locked), first=locked[0].name)
 
 
 def _restore_others(draft: Draft) -> None:

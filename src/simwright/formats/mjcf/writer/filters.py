@@ -15,7 +15,7 @@ from itertools import product
 
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.model.asset import Articulation, Asset, Shape
-from simwright.model.filtering import find_filtered_pairs, list_articulated
+from simwright.model.filtering import Pair, find_filtered_pairs, list_articulated
 from simwright.model.joint import WORLD
 
 Bits = tuple[int, int]
@@ -29,8 +29,8 @@ class Filters:
     """The answer: bits by shape, excluded bodies, and pairs of shapes that touch in spite of all."""
 
     bits: dict[str, Bits] = field(default_factory=dict)
-    excluded: list[tuple[str, str]] = field(default_factory=list)
-    pairs: list[tuple[str, str]] = field(default_factory=list)
+    excluded: list[Pair] = field(default_factory=list)
+    pairs: list[Pair] = field(default_factory=list)
 
 
 def find_filters(draft: Draft) -> Filters:
@@ -46,8 +46,9 @@ def find_filters(draft: Draft) -> Filters:
     for shape in colliders:
         by_body.setdefault(shape.body, []).append(shape)
     owner = {shape.name: shape.body for shape in colliders}
-    filtered = _group(draft, find_filtered_pairs(asset, draft.tree), owner, filters, welds)
-    filters.excluded += _list_authored(draft)
+    apart = find_filtered_pairs(asset, draft.tree)
+    filtered = _group(draft, apart, owner, filters, welds)
+    filters.excluded += _list_authored(draft, welds)
     for (a, b), names in filtered.items():
         meeting = [
             (x.name, y.name)
@@ -57,14 +58,16 @@ def find_filters(draft: Draft) -> Filters:
         if (a, b) not in filters.excluded and (b, a) not in filters.excluded:
             filters.excluded.append((a, b))
         filters.pairs += [pair for pair in meeting if pair not in names and pair[::-1] not in names]
-    filters.pairs += _find_touching(draft, by_body, welds, filters)
+    filters.pairs += _find_touching(draft, by_body, welds, filters, apart)
     return filters
 
 
-def _list_authored(draft: Draft) -> list[tuple[str, str]]:
-    """Bodies that the source keeps apart by name, needed or not."""
-    found = {(pair.a, pair.b): None for pair in draft.asset.contact_filters if pair.of == "body"}
-    return [(a, b) for a, b in found if all(end == WORLD or end in draft.limbs for end in (a, b)) and a != b]
+def _list_authored(draft: Draft, welds: dict[str, str]) -> list[Pair]:
+    """Exclusions that an MJCF file has, needed or not; those of other formats are said where they are needed."""
+    if draft.asset.provenance.format != "mjcf":
+        return []
+    written = (pair for pair in draft.asset.contact_filters if pair.of == "body" and pair.source)
+    return [(f.a, f.b) for f in written if f.a in welds and f.b in welds and f.a != f.b]
 
 
 def _read_bits(shape: Shape) -> Bits:
@@ -107,15 +110,15 @@ def _lets_parents_touch(asset: Asset) -> bool:
 
 def _group(
     draft: Draft,
-    pairs: set[tuple[str, str]],
+    pairs: set[Pair],
     owner: dict[str, str],
     filters: Filters,
     welds: dict[str, str],
-) -> dict[tuple[str, str], set[tuple[str, str]]]:
+) -> dict[Pair, set[Pair]]:
     """Filtered colliders by pair of bodies, without those that MuJoCo or their bits keep apart."""
     place = {body.name: number for number, body in enumerate(draft.asset.bodies)}
     place[WORLD] = -1
-    grouped: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    grouped: dict[Pair, set[Pair]] = {}
     for x, y in pairs:
         a, b = sorted((owner[x], owner[y]), key=place.__getitem__)
         if not _filters_itself(draft, a, b, welds):
@@ -162,22 +165,36 @@ def _list_members(draft: Draft, articulation: Articulation) -> set[str]:
 
 
 def _find_touching(
-    draft: Draft, by_body: dict[str, list[Shape]], welds: dict[str, str], filters: Filters
-) -> list[tuple[str, str]]:
-    """Colliders of jointed bodies that are to touch, which MuJoCo would not let."""
-    apart = {frozenset(pair) for pair in filters.excluded}
+    draft: Draft, by_body: dict[str, list[Shape]], welds: dict[str, str], filters: Filters, apart: set[Pair]
+) -> list[Pair]:
+    """Colliders that are to touch although MuJoCo keeps their bodies apart: those of a body and its parent."""
     result = []
-    for joint in draft.asset.joints:
-        ends = joint.parent, joint.child
-        if (
-            not (joint.collide and joint.enabled)
-            or frozenset(ends) in apart
-            or welds.get(ends[0]) == welds.get(ends[1])
-        ):
-            continue
-        if not _filters_itself(draft, *ends, welds):
-            continue
-        for x, y in product(by_body.get(ends[0], ()), by_body.get(ends[1], ())):
-            if meet(filters.bits[x.name], filters.bits[y.name]):
-                result.append((x.name, y.name))
+    for a, b in _list_neighbours(draft, by_body, welds):
+        for x, y in product(by_body[a], by_body[b]):
+            pair = (x.name, y.name)
+            if meet(filters.bits[x.name], filters.bits[y.name]) and not {pair, pair[::-1]} & apart:
+                result.append(pair)
     return result
+
+
+def _list_neighbours(draft: Draft, by_body: dict[str, list[Shape]], welds: dict[str, str]) -> Iterator[Pair]:
+    """Bodies that MuJoCo keeps apart as parent and child, but the model does not.
+
+    Where fixed links are one body, as in MJCF, URDF and SDFormat, only the two ends of the joint are asked; an
+    OpenUSD stage means every body of either side.
+    """
+    if _lets_parents_touch(draft.asset):
+        return
+    joined = {(j.parent, j.child): j.collide for j in draft.asset.joints if j.enabled}
+    loose = draft.asset.provenance.format == "usd"
+    members: dict[str, list[str]] = {}
+    for name in by_body:
+        if name != WORLD:
+            members.setdefault(welds[name], []).append(name)
+    for weld, inside in members.items():
+        outer = welds[draft.limbs[weld].parent] if weld != WORLD else WORLD
+        if outer == WORLD:
+            continue
+        for a, b in product(members.get(outer, ()), inside):
+            if joined.get((a, b), joined.get((b, a), loose)):
+                yield a, b

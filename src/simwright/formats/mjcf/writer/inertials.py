@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.math3d import IDENTITY_QUAT, Array
-from simwright.formats.mjcf.writer.draft import Draft, Limb
+from simwright.formats.mjcf.writer.draft import Adjusted, Draft, Limb
 from simwright.formats.mjcf.writer.messages import INERTIA_ADJUSTED, MASS_INVENTED
-from simwright.formats.mjcf.writer.numbers import format_value, tidy
+from simwright.formats.mjcf.writer.numbers import tidy
 from simwright.formats.mjcf.writer.plan import TINY
 from simwright.formats.xml import Element
 from simwright.model.inertia import Inertial
@@ -81,16 +81,25 @@ def _make_possible(draft: Draft, limb: Limb, moments: Array) -> Array:
     while not _holds(result):  # the last bit
         result[int(np.argmax(result))] = np.nextafter(result.max(), 0.0)
     if np.abs(result - moments).max() > _ROUNDING * np.abs(moments).max():
-        draft.reporter.report(
-            INERTIA_ADJUSTED,
-            limb.body.source,
-            name=limb.body.name,
-            found=format_value(np.round(moments, 12)),
-            written=format_value(np.round(result, 12)),
-        )
+        draft.adjusted.append(Adjusted(limb.body, moments, result))
     return result
 
 
 def _holds(moments: Array) -> bool:
     a, b, c = (float(v) for v in moments)
     return a + b >= c and a + c >= b and b + c >= a
+
+
+def report_adjusted(draft: Draft) -> None:
+    """One finding for all inertias that had to change."""
+    if not draft.adjusted:
+        return
+    first = draft.adjusted[0]
+    draft.reporter.report(
+        INERTIA_ADJUSTED,
+        first.body.source,
+        count=len(draft.adjusted),
+        name=first.body.name,
+        found=" ".join(f"{v:.6g}" for v in first.found),
+        written=" ".join(f"{v:.6g}" for v in first.written),
+    )

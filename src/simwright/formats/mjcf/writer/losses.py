@@ -12,10 +12,13 @@ from simwright.formats.mjcf.context import NAMESPACE
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.messages import EXTRAS_LOST, SETTING_LOST
 from simwright.model.joint import Joint
-from simwright.resolve import mjc
+from simwright.resolve import mjc, newton, physx
 
-_SAID = {name for row in mjc.ROWS for name in row.attributes}
-"""Attributes of OpenUSD schemas whose value is in the model."""
+_SAID = {name for rows in (mjc.ROWS, newton.ROWS, physx.ROWS) for row in rows for name in row.attributes}
+"""Attributes of OpenUSD schemas whose value is in the model, and written or reported from there."""
+_CONTACT = {"max_hull_vertices", "mass_model", "priority", "weight", "mu_torsional", "mu_rolling", "ke", "kd"}
+_MIMICS = re.compile(r"newton:mimic|newton:actuator|physxMimicJoint|mjc:compiler:")
+"""What is a relation of the model, and how its source was compiled."""
 _COUPLING = re.compile(r"mjc:(?:coef\d|target|mimic\w*|polycoef|joint[12]|active|qpos|qvel|ctrl|time|type)\Z")
 """Those of mimics and keyframes, which are in the model too."""
 _SPENT = frozenset({"drive", "ext_physics"})
@@ -32,7 +35,7 @@ def report_losses(draft: Draft) -> None:
         ("the breaking force", [j for j in asset.joints if _is_bound(j.break_force) or _is_bound(j.break_torque)]),
         ("the damping of free motion", [b for b in asset.bodies if b.linear_damping or b.angular_damping]),
         ("that it is disabled", list(draft.tree.disabled)),
-        ("the clip range or lens", [c for c in asset.cameras if c.focal_length and not any(c.resolution)]),
+        ("a contact setting", [s for s in asset.shapes if s.collision and set(s.settings) - _CONTACT]),
     )  # fmt: skip
     for what, lost in settings:
         if lost:
@@ -54,8 +57,9 @@ def _has_soft_stops(draft: Draft, joint: Joint) -> bool:
 def _report_extras(draft: Draft) -> None:
     _spend_said(draft)
     lost = {NAMESPACE: list(draft.solver.list_unused())}
+    motors = {actuator.path for actuator in draft.asset.actuators}
     for space, element, attribute, _ in draft.asset.extras:
-        if space != NAMESPACE and space not in _SPENT:
+        if space not in (NAMESPACE, *_SPENT) and not (_is_said(attribute) or element in motors):
             lost.setdefault(space, []).append(f"{element} {attribute}")
     for space, names in lost.items():
         if names:
@@ -75,5 +79,9 @@ def _spend_said(draft: Draft) -> None:
     for _, key, attribute, _ in asset.extras:
         _, group, name = ("", *attribute.split(":", 2)[1:], "", "")[:3]
         is_option = (group == "option" and name in known) or (group == "flag" and name in flags)
-        if is_option or attribute in _SAID or _COUPLING.match(attribute):
+        if is_option or _is_said(attribute) or _COUPLING.match(attribute):
             solver.spend(key, attribute.removeprefix(f"{NAMESPACE}:"))
+
+
+def _is_said(attribute: str) -> bool:
+    return attribute in _SAID or bool(_MIMICS.match(attribute))

@@ -45,7 +45,7 @@ MASS_INVENTED = declare(
 INERTIA_ADJUSTED = declare(
     "mjcf-write-inertia-adjusted",
     Level.WARNING,
-    "the inertia of body {name!r} is that of no solid (moments {found}); {written} is written",
+    "{count} inertia(s) are those of no solid, the first of body {name!r} ({found}); {written} is written",
     hint="correct the inertia: each moment is at most the sum of the other two",
     doc="MuJoCo refuses inertias that break the triangle inequality; the nearest possible one is written.",
 )
@@ -116,4 +116,17 @@ RENAMED = declare(
     Level.INFO,
     "{count} {family} name(s) are changed because MuJoCo has them already, the first {old!r} to {new!r}",
     doc="Names are unique per kind of element, and 'world' is MuJoCo's own.",
+)
+JOINT_LOCKED = declare(
+    "mjcf-write-joint-locked",
+    Level.INFO,
+    "the range of {count} joint(s) has no width, the first {first!r}; an equality holds each where it is",
+    hint="give the joint a range, or none",
+    doc="MuJoCo ignores a range whose ends are equal; a joint that cannot move is held by a constraint.",
+)
+INTEGRATOR_CHOSEN = declare(
+    "mjcf-write-integrator",
+    Level.INFO,
+    "the drives have damping, so the integrator 'implicitfast' is written",
+    doc="Stiff drives are unstable with MuJoCo's default integrator, which treats their damping explicitly.",
 )

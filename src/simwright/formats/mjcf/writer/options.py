@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from simwright.formats.mjcf.writer.draft import Draft, set_values
-from simwright.formats.mjcf.writer.messages import SETTING_LOST
+from simwright.formats.mjcf.writer.messages import INTEGRATOR_CHOSEN, SETTING_LOST
 
 _OPTIONS = (
     "impratio", "integrator", "cone", "jacobian", "solver", "iterations", "tolerance", "ls_iterations", "ls_tolerance",
@@ -60,6 +60,9 @@ def write_options(draft: Draft) -> None:
     for name in _OPTIONS:
         value = settings.pop(name, None)
         values[name] = _WORDS.get(value, value) if isinstance(value, str) else value
+    if values["integrator"] is None and _has_stiff_drives(draft):
+        values["integrator"] = "implicitfast"
+        draft.reporter.report(INTEGRATOR_CHOSEN)
     if limit is not None and limit > 0 and values["iterations"] is None:
         values["iterations"] = limit
     groups = settings.pop("disableactuator", 0)
@@ -75,6 +78,12 @@ def write_options(draft: Draft) -> None:
     if lost:
         what = f"the world's setting {lost[0]!r}"
         draft.reporter.report(SETTING_LOST, what=what, count=len(lost), first=draft.asset.name)
+
+
+def _has_stiff_drives(draft: Draft) -> bool:
+    """Drives that damp: other engines treat them implicitly, MuJoCo's default integrator does not."""
+    drives = (f.dof.drive for limb in draft.limbs.values() for f in limb.freedoms if f.dof)
+    return any(drive is not None and drive.damping and not drive.acceleration for drive in drives)
 
 
 def _read_scene(
