@@ -16,6 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[np.float64]
+
+HUGE = 1e50
+"""No length, mass or stiffness is larger; powers of what is would leave the range of floating point."""
 VectorLike: TypeAlias = Sequence[float] | npt.NDArray[Any]
 
 IDENTITY_QUAT = (1.0, 0.0, 0.0, 0.0)

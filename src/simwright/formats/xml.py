@@ -19,7 +19,7 @@ from lxml import etree
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, ParseError
 from simwright.core.files import MAX_TEXT_BYTES, read_bytes
-from simwright.core.math3d import Array
+from simwright.core.math3d import HUGE, Array
 
 Element: TypeAlias = Any
 """An lxml element; lxml has no usable types of its own."""
@@ -38,8 +38,6 @@ UNKNOWN_ELEMENT = declare(
     doc="An element the format does not define; it may be a typing error or another tool's extension.",
 )
 
-HUGE = 1e50
-"""No length, mass or stiffness is larger; powers of what is would leave the range of floating point."""
 _DEPTH_LIMIT = 250
 
 

@@ -9,6 +9,7 @@ Here they become one :class:`~simwright.core.diag.Diagnostic` or one
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.usd.guard import is_text
 from simwright.usd.locate import Locator, TextIndex, find_place
-from simwright.usd.silence import Message
+from simwright.usd.silence import Message, read_text
 
 COMPOSITION_ERROR = declare(
     "usd-composition-error",
@@ -48,15 +49,16 @@ _NAMESPACE = re.compile(r"pxrInternal_v[0-9_]+pxrReserved_+(?:pegtl)?(?:::)?")
 def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locator: Locator) -> None:
     """One diagnostic per composition error of the stage; ``skipped`` assets were reported already."""
     seen: set[str] = set()
-    for error in sorted(stage.GetCompositionErrors(), key=lambda e: (str(e.rootSite.path), str(e))):
-        text = " ".join(_SESSION.sub("", str(error)).split())
+    said = [(read_text(error.__str__), error) for error in stage.GetCompositionErrors()]
+    for full, error in sorted(said, key=lambda pair: (str(pair[1].rootSite.path), pair[0])):
+        text = " ".join(_SESSION.sub("", full).split())
         if text in seen:
             continue
         seen.add(text)
         asset = _ASSET.search(text)
         if asset and any(asset.group(1).endswith(name) for name in skipped):
             continue
-        where = _place_error(error, str(error), locator)
+        where = _place_error(error, full, locator)
         reporter.report(
             COMPOSITION_ERROR, where, text=_tidy(text), advice=_advise(text), error=type(error).__name__
         )
@@ -71,7 +73,7 @@ def report_messages(messages: list[Message], reporter: Reporter, file: str) -> N
 
 def explain_failure(error: Exception, file: Path) -> ParseError:
     """The ParseError for a root layer that OpenUSD could not open, with the line it complains about."""
-    texts = [str(getattr(e, "commentary", e)).strip() for e in error.args] or [str(error)]
+    texts = [read_text(partial(_say, each)).strip() for each in error.args] or [read_text(error.__str__)]
     lined = [match for match in map(_LINED.match, texts) if match]
     if lined:
         found = lined[0]
@@ -81,6 +83,10 @@ def explain_failure(error: Exception, file: Path) -> ParseError:
         text, prim, prop = _split_place(texts[0])
         where = _place_text(file, prim, prop)
     return ParseError(_tidy(text), hint="correct the text at this place", where=where)
+
+
+def _say(error: Any) -> str:
+    return str(getattr(error, "commentary", error))
 
 
 def _split_place(text: str) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ the block, on this thread, and puts things back afterwards.  Errors still arrive
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,4 +53,12 @@ def _delegate(messages: list[Message]) -> Iterator[None]:
 
 
 def _message(found: Any) -> Message:
-    return Message(found.commentary.strip(), found.sourceFunction)
+    return Message(read_text(lambda: found.commentary).strip(), found.sourceFunction)
+
+
+def read_text(give: Callable[[], str]) -> str:
+    """What ``give`` gives; OpenUSD may quote bytes of a damaged file, which Python refuses as text."""
+    try:
+        return str(give())
+    except UnicodeDecodeError as error:
+        return bytes(error.object).decode("utf-8", "replace")

@@ -39,6 +39,11 @@ REFUSED = {
     "not a number": (world('<geom size="nan"/>'), 3, "nan size"),
     "absurd mass": (world('<body>\n<geom name="g" size="1" mass="1e300"/></body>'), 3, "beyond every use"),
     "absurd size": (world('<geom name="g" size="1e99"/>'), 3, "the size of geom 'g'"),
+    "NaN in a height field": (
+        '<mujoco>\n<asset>\n<hfield name="h" nrow="2" ncol="2" size="1 1 1 1" elevation="0 0 0 nan"/></asset></mujoco>',
+        3,
+        "hfield 'h' has numbers",
+    ),
     "include without file": ("<mujoco>\n<include/></mujoco>", 2, "<include> has no file"),
     "missing include": ('<mujoco>\n\n<include file="none.xml"/></mujoco>', 3, "'none.xml' does not exist"),
     "include cycle": ('<mujoco>\n<include file="model.xml"/></mujoco>', 2, "already included"),

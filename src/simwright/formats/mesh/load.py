@@ -14,6 +14,7 @@ import numpy as np
 from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, ParseError, SimwrightError
 from simwright.core.files import MIB, read_bytes
+from simwright.core.math3d import HUGE
 from simwright.core.registry import import_object
 from simwright.model.geometry import Faces, Mesh, MeshData
 from simwright.model.material import RenderMaterial
@@ -174,7 +175,7 @@ def _check_mesh(data: MeshData, file: Path) -> None:
     where = Where(str(file))
     if len(data.vertices) == 0 or len(data.indices) == 0:
         raise ParseError("the mesh has no faces", hint="is it complete?", where=where)
-    if not np.all(np.isfinite(data.vertices)):
+    if not np.all(np.abs(data.vertices) <= HUGE):
         raise ParseError("the mesh has vertices that are not finite numbers", where=where)
     low, high = int(data.indices.min()), int(data.indices.max())
     if low < 0 or high >= len(data.vertices):

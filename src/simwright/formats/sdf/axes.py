@@ -61,10 +61,10 @@ def read_dof(reading: Reading, item: Item, tag: str, motion: Motion, name: str) 
     _read_limits(reading, item, axis, dof)
     dynamics = document.child(axis, "dynamics")
     if dynamics is not None:
-        dof.damping = document.value(dynamics, "damping")
-        dof.friction = document.value(dynamics, "friction")
-        dof.stiffness = document.value(dynamics, "spring_stiffness")
-        dof.spring_ref = document.value(dynamics, "spring_reference")
+        dof.damping = document.amount(dynamics, "damping")
+        dof.friction = document.amount(dynamics, "friction")
+        dof.stiffness = document.amount(dynamics, "spring_stiffness")
+        dof.spring_ref = document.amount(dynamics, "spring_reference")
         reading.keep_rest(document, dynamics, item.key, _DYNAMICS_CARRIED)
     reading.keep_rest(document, axis, item.key, _AXIS_CARRIED, {"initial_position"})
     return dof
@@ -116,8 +116,8 @@ def _read_limits(reading: Reading, item: Item, axis: Element, dof: Dof) -> None:
             dof.lower, dof.upper = lower, upper
     dof.effort_limit = _enforced(document.value(limit, "effort"))
     dof.velocity_limit = _enforced(document.value(limit, "velocity"))
-    dof.limit_stiffness = document.value(limit, "stiffness")
-    dof.limit_damping = document.value(limit, "dissipation")
+    dof.limit_stiffness = document.amount(limit, "stiffness")
+    dof.limit_damping = document.amount(limit, "dissipation")
     reading.keep_rest(document, limit, item.key, _LIMIT_CARRIED)
 
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
-from simwright.core.math3d import IDENTITY, Array, Pose
+from simwright.core.math3d import HUGE, IDENTITY, Array, Pose
 from simwright.core.units import DEGREE
-from simwright.formats.xml import BAD_NUMBER, HUGE, Element, XmlReader, parse
+from simwright.formats.xml import BAD_NUMBER, Element, XmlReader, parse
 from simwright.model.asset import Asset
 
 NEWEST = (1, 12)
@@ -114,15 +114,26 @@ class Document(XmlReader):
 
     def finite(self, element: Element | None, *tags: str, default: float = 0.0) -> float:
         """One finite number of a descendant, the default if it is absent or wrong."""
+        number = self.amount(element, *tags)
+        return default if number is None else number
+
+    def amount(self, element: Element | None, *tags: str) -> float | None:
+        """One finite number of a descendant, None if it is absent or wrong."""
         number = self.value(element, *tags)
-        if number is None:
-            return default
-        if not abs(number) <= HUGE:
-            assert element is not None
-            found = self.child(element, *tags)
-            self.report_number(found, str(number), "a finite number", f"{default:g}")
-            return default
-        return number
+        if number is None or abs(number) <= HUGE:
+            return number
+        assert element is not None
+        self.report_number(self.child(element, *tags), str(number), "a finite number", "the default")
+        return None
+
+    def quantity(self, element: Element | None, *tags: str) -> float | None:
+        """One positive finite number of a descendant, None if it is absent or wrong."""
+        number = self.amount(element, *tags)
+        if number is None or number > 0.0:
+            return number
+        assert element is not None
+        self.report_number(self.child(element, *tags), f"{number:g}", "a positive number", "the default")
+        return None
 
     def positive(self, element: Element | None, *tags: str, default: float) -> float:
         """One positive finite number, the default if it is absent or wrong."""

@@ -190,8 +190,8 @@ def _read_approximation(document: Document, element: Element) -> Approximation |
         case "convex_hull":
             return Approximation("convexHull")
         case "convex_decomposition":
-            hulls = document.value(element, "convex_decomposition", "max_convex_hulls")
-            voxels = document.value(element, "convex_decomposition", "voxel_resolution")
+            hulls = document.quantity(element, "convex_decomposition", "max_convex_hulls")
+            voxels = document.quantity(element, "convex_decomposition", "voxel_resolution")
             settings = {"max_convex_hulls": hulls, "voxel_resolution": voxels}
             given = {name: value for name, value in settings.items() if value is not None}
             return Approximation("convexDecomposition", given)

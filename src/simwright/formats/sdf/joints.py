@@ -113,7 +113,7 @@ def read_joint(reading: Reading, item: Item) -> None:
     ]
     if kind is JointKind.BALL:
         joint.dofs = [Dof(Motion.BALL, name=item.key)]
-        joint.dofs[0].damping = document.value(element, "axis", "dynamics", "damping")
+        joint.dofs[0].damping = document.amount(element, "axis", "dynamics", "damping")
     elif kind is JointKind.SCREW:
         joint.dofs[0].pitch = _read_pitch(reading, item)
     elif kind is JointKind.GEARBOX:
@@ -231,7 +231,7 @@ def _read_pitch(reading: Reading, item: Item) -> float:
     left-handed.
     """
     document = item.document
-    modern = document.value(item.element, "screw_thread_pitch")
+    modern = document.amount(item.element, "screw_thread_pitch")
     if modern is not None:
         return modern / (2.0 * math.pi)
     old = document.finite(item.element, "thread_pitch", default=1.0)

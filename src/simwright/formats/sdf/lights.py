@@ -80,7 +80,7 @@ def _read_light(
         source=where,
     )
     light.color = _read_diffuse(document, element)
-    light.range = document.value(element, "attenuation", "range")
+    light.range = document.amount(element, "attenuation", "range")
     spot = document.child(element, "spot")
     if light.kind is LightKind.SPOT:
         inner, outer = (document.finite(spot, tag, default=0.0) for tag in ("inner_angle", "outer_angle"))

@@ -94,7 +94,7 @@ def settle_masses(reading: Reading, links: list[Item]) -> None:
         if inertial is None or item.model.static or not item.document.flag_attribute(inertial, "auto"):
             continue
         body = reading.asset.body(item.key)
-        mass = item.document.value(inertial, "mass")
+        mass = item.document.quantity(inertial, "mass")
         if not any(shape.collision for shape in reading.asset.shapes_of(body.name)):
             reading.reporter.report(NO_VOLUME, body.source, link=body.name)
             body.inertial = Inertial(mass or 1.0, inertia=np.eye(3))
@@ -113,7 +113,7 @@ def _read_inertial(reading: Reading, document: Document, link: Element, body: Bo
         return
     reading.keep_rest(document, element, body.name, {"mass", "inertia", "pose", "density"})
     if document.flag_attribute(element, "auto"):
-        body.density = document.value(element, "density")
+        body.density = document.quantity(element, "density")
         return
     mass = document.finite(element, "mass", default=1.0)
     if mass <= 0.0:
@@ -132,7 +132,7 @@ def _read_collision(reading: Reading, document: Document, element: Element, seat
     if shape is None:
         return
     shape.visual, shape.collision = False, True
-    shape.density = document.value(element, "density")
+    shape.density = document.quantity(element, "density")
     read_surface(reading, document, element, shape)
     reading.keep_rest(document, element, shape.name, _COLLISION_CARRIED, _COLLISION_KNOWN)
     reading.asset.shapes.append(shape)

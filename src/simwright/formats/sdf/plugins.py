@@ -103,7 +103,7 @@ class Plugin:
     def number(self, *tags: str) -> float | None:
         """The first of the tags that is there, as a number."""
         self.taken.update(tags)
-        values = (self.document.value(self.element, tag) for tag in tags)
+        values = (self.document.amount(self.element, tag) for tag in tags)
         return next((value for value in values if value is not None), None)
 
     def joints(self, names: Iterable[str]) -> list[str]:

@@ -80,7 +80,7 @@ def _read_friction(
     material.static_friction = material.dynamic_friction = _limited(mu)
     material.rolling_friction = _limited(document.value(surface, "friction", "bullet", "rolling_friction"))
     torsional = document.child(surface, "friction", "torsional")
-    radius = document.value(torsional, "patch_radius")
+    radius = document.amount(torsional, "patch_radius")
     if radius is not None and document.flag(torsional, "use_patch_radius", default=True):
         coefficient = document.finite(torsional, "coefficient", default=1.0)
         material.torsional_friction = PATCH_TORQUE * coefficient * radius

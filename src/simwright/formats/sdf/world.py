@@ -38,8 +38,8 @@ def read_environment(reading: Reading, document: Document, world: Element) -> No
         environment.wind = document.values(wind, "linear_velocity", 3, (0.0, 0.0, 0.0))
         reading.keep_rest(document, wind, owner, {"linear_velocity"})
     if physics is not None:
-        environment.timestep = document.value(physics, "max_step_size")
-        factor = document.value(physics, "real_time_factor")
+        environment.timestep = document.quantity(physics, "max_step_size")
+        factor = document.amount(physics, "real_time_factor")
         if factor is not None:
             environment.settings["real_time_factor"] = factor
         if physics.get("type"):

@@ -16,12 +16,12 @@ from lxml import etree
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import InputError
-from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.math3d import HUGE, IDENTITY, Pose
 from simwright.core.names import NameScope
 from simwright.core.packages import PackageMap
 from simwright.formats.mesh import MESH_EXTENSIONS, MeshLibrary
 from simwright.formats.resources import resolve_resource
-from simwright.formats.xml import HUGE, Element, XmlReader
+from simwright.formats.xml import Element, XmlReader
 from simwright.model.asset import Asset
 from simwright.model.geometry import Mesh
 
