@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from simwright.compare.difference import Figure, Section
+from simwright.compare.difference import Figure, Item, Section
 from simwright.compare.pairing import Pairing
 from simwright.compare.values import Ruler
 from simwright.model.dynamics import GRAVITY
@@ -32,12 +32,13 @@ def compare_masses(section: Section, pairing: Pairing, ruler: Ruler) -> None:
     worst = {"mass": (0.0, ""), "centre of mass": (0.0, ""), "inertia": (0.0, "")}
     for element, a, b in _list_pieces(section, pairing):
         section.compared += 1
-        for what, error in zip(worst, measure_inertials(a, b), strict=True):
+        for what, found in zip(worst, measure_inertials(a, b), strict=True):
+            error = math.inf if math.isnan(found) else found
             worst[what] = max(worst[what], (error, element), key=lambda pair: pair[0])
             if error > ruler.rtol:
                 values = {"mass": a.mass, "centre of mass": a.com, "inertia": a.six}[what]
                 others = {"mass": b.mass, "centre of mass": b.com, "inertia": b.six}[what]
-                ruler.compare(section, element, what, values, others)
+                section.items.append(Item(element, what, values, others, error=error))
     for what, (error, where) in worst.items():
         section.figures.append(Figure(what, error, ruler.rtol, where))
 

@@ -22,12 +22,15 @@ from simwright.compare.pairing import Pairing
 from simwright.compare.settings import Settings
 from simwright.compare.values import Ruler
 from simwright.core.math3d import Array, Pose
-from simwright.model.dynamics import Dynamics, compile_dynamics
+from simwright.model.dynamics import compile_dynamics
+from simwright.model.filtering import find_components
 from simwright.model.joint import Motion
 from simwright.model.mechanism import Freedom
 
 _ROOM = 4_000_000
-"""Numbers of one mass matrix batch."""
+"""Numbers in the mass matrices of one batch."""
+_SMALL = 64
+"""Velocities up to which trees go into one block."""
 _TRAVEL = 1.0
 
 
@@ -78,7 +81,7 @@ def _carry(a: Freedom, b: Freedom, drawn: Array) -> Array:
             moved = a.joint.parent_frame @ Pose.of(row[:3], row[3:]) @ ~a.joint.child_frame
             frame = ~b.joint.parent_frame @ moved @ b.joint.child_frame
             rows.append(np.concatenate((frame.p, frame.q)))
-    return np.array(rows).reshape(len(drawn), -1)
+    return np.array(rows).reshape(drawn.shape)
 
 
 def compare_poses(section: Section, pairing: Pairing, ruler: Ruler, settings: Settings) -> None:
@@ -99,7 +102,8 @@ def compare_poses(section: Section, pairing: Pairing, ruler: Ruler, settings: Se
     shift = np.linalg.norm(a[..., :3, 3] - b[..., :3, 3], axis=-1) / ruler.length
     # the largest entry of the difference of two rotations is their angle, for small ones
     turn = np.linalg.norm(a[..., :3, :3] - b[..., :3, :3], axis=(-2, -1)) / math.sqrt(2.0)
-    for name, errors in (("position", shift), ("orientation", turn)):
+    for name, found in (("position", shift), ("orientation", turn)):
+        errors = np.where(np.isnan(found), np.inf, found)
         body, configuration = np.unravel_index(int(np.argmax(errors)), errors.shape)
         where = f"body {first.bodies[pairs[int(body)][0]]!r}, {_tell(int(configuration))}"
         section.figures.append(Figure(name, float(errors.max()), ruler.rtol, where))
@@ -115,7 +119,7 @@ def compare_motion(section: Section, pairing: Pairing, ruler: Ruler, settings: S
         compile_dynamics(side.asset, side.tree, bases, inertials=side.inertials)
         for side, bases in zip((pairing.a, pairing.b), pairing.bases, strict=True)
     )
-    q_a, q_b, v_a, v_b = sample(pairing, settings)
+    states = sample(pairing, settings)
     rows_a = [row for a, _ in pairing.freedoms for row in range(a.velocity, a.velocities.stop)]
     rows_b = [row for _, b in pairing.freedoms for row in range(b.velocity, b.velocities.stop)]
     names = [a.name for a, _ in pairing.freedoms for _ in range(a.velocity, a.velocities.stop)]
@@ -124,19 +128,38 @@ def compare_motion(section: Section, pairing: Pairing, ruler: Ruler, settings: S
         section.notes.append("no freedom is on both sides")
         return
     worst = _Worst(names)
-    step = max(1, _ROOM // max(1, max(d.mechanism.velocities for d in (first, second)) ** 2))
-    for start in range(0, len(q_a), step):
-        part = slice(start, start + step)
-        a = _evaluate(first, q_a[part], v_a[part], rows_a)
-        b = _evaluate(second, q_b[part], v_b[part], rows_b)
-        worst.add(a, b, start)
-    for figure in worst.figures(ruler.rtol):
-        section.figures.append(figure)
+    blocks = _list_blocks(pairing)
+    blocks_a = [first.make_block(rows_a[number] for number in block) for block in blocks]
+    blocks_b = [second.make_block(rows_b[number] for number in block) for block in blocks]
+    size = sum(len(block) ** 2 for block in blocks) + 100 * max(len(rows_a), len(first.masses))
+    step = max(1, _ROOM // size)
+    for start in range(0, len(states[0]), step):
+        q_a, q_b, v_a, v_b = (state[start : start + step] for state in states)
+        moved_a, moved_b = first.mechanism.move(q_a), second.mechanism.move(q_b)
+        matrices = zip(
+            blocks, first.mass_blocks(moved_a, blocks_a), second.mass_blocks(moved_b, blocks_b), strict=True
+        )
+        bias = first.bias(moved_a, v_a)[:, rows_a], second.bias(moved_b, v_b)[:, rows_b]
+        worst.add(list(matrices), bias, start)
+    section.figures += worst.figures(ruler.rtol)
 
 
-def _evaluate(dynamics: Dynamics, q: Array, v: Array, rows: list[int]) -> tuple[Array, Array]:
-    motions = dynamics.mechanism.move(q)
-    return dynamics.mass_matrix(motions)[:, rows][:, :, rows], dynamics.bias(motions, v)[:, rows]
+def _list_blocks(pairing: Pairing) -> list[list[int]]:
+    """Numbers of the matched velocities, tree by tree; small trees go together."""
+    trees = find_components(pairing.a.tree)
+    blocks: dict[str, list[int]] = {}
+    number = 0
+    for a, _ in pairing.freedoms:
+        count = a.velocities.stop - a.velocity
+        blocks.setdefault(trees[a.body], []).extend(range(number, number + count))
+        number += count
+    result: list[list[int]] = []
+    for block in blocks.values():
+        if result and len(result[-1]) + len(block) <= _SMALL:
+            result[-1] += block
+        else:
+            result.append(block)
+    return result
 
 
 class _Worst:
@@ -147,22 +170,39 @@ class _Worst:
         self._matrix = (0.0, "")
         self._bias = (0.0, "")
 
-    def add(self, a: tuple[Array, Array], b: tuple[Array, Array], start: int) -> None:
-        """One batch of both sides."""
-        diagonal = np.maximum(*(np.einsum("nii->ni", m) for m in (a[0], b[0])))
-        floor = diagonal.max(axis=1, keepdims=True) * 1e-12
-        scale = np.sqrt(np.maximum(np.maximum(diagonal, floor), 1e-300))
-        entries = np.abs(a[0] - b[0]) / (scale[:, :, None] * scale[:, None, :])
-        n, i, j = np.unravel_index(int(np.argmax(entries)), entries.shape)
-        where = f"{self._names[int(i)]!r} x {self._names[int(j)]!r}, {_tell(start + int(n))}"
-        self._matrix = max(self._matrix, (float(entries.max()), where), key=lambda pair: pair[0])
-        size = np.maximum(*(np.abs(f / scale).max(axis=1) for f in (a[1], b[1])))
-        rows = np.abs((a[1] - b[1]) / scale) / np.maximum(size, 1e-300)[:, None]
-        n, i = np.unravel_index(int(np.argmax(rows)), rows.shape)
-        where = f"{self._names[int(i)]!r}, {_tell(start + int(n))}"
-        self._bias = max(self._bias, (float(rows.max()), where), key=lambda pair: pair[0])
+    def add(
+        self, matrices: list[tuple[list[int], Array, Array]], bias: tuple[Array, Array], start: int
+    ) -> None:
+        """One batch of both sides: blocks of mass matrices, whole bias vectors."""
+        scale = np.zeros_like(bias[0])
+        for rows, a, b in matrices:
+            scale[:, rows] = np.sqrt(np.maximum(*(np.einsum("nii->ni", m) for m in (a, b))).clip(0.0))
+        scale = np.maximum(scale, scale.max(axis=1, keepdims=True) * 1e-6).clip(1e-150)
+        for rows, a, b in matrices:
+            part = scale[:, rows]
+            self._matrix = self._keep(
+                self._matrix, np.abs(a - b) / (part[:, :, None] * part[:, None, :]), rows, start
+            )
+        size = np.maximum(*(np.abs(f / scale).max(axis=1) for f in bias))
+        errors = np.abs((bias[0] - bias[1]) / scale) / np.maximum(size, 1e-150)[:, None]
+        self._bias = self._keep(self._bias, errors, list(range(len(self._names))), start)
+
+    def _keep(
+        self, worst: tuple[float, str], errors: Array, rows: list[int], start: int
+    ) -> tuple[float, str]:
+        """The larger one; what is no number is as wrong as can be."""
+        errors = np.where(np.isnan(errors), np.inf, errors)
+        largest = float(errors.max())
+        if largest <= worst[0]:
+            return worst
+        configuration, *entry = np.unravel_index(int(np.argmax(errors)), errors.shape)
+        where = " x ".join(repr(self._names[rows[int(number)]]) for number in entry)
+        return largest, f"{where}, {_tell(start + int(configuration))}"
 
     def figures(self, rtol: float) -> list[Figure]:
         """The result."""
-        return [Figure("mass matrix", self._matrix[0], rtol, self._matrix[1]),
-                Figure("bias", self._bias[0], rtol, self._bias[1])]  # fmt: skip
+        return [Figure("mass matrix", *_place(self._matrix, rtol)), Figure("bias", *_place(self._bias, rtol))]
+
+
+def _place(worst: tuple[float, str], rtol: float) -> tuple[float, float, str]:
+    return worst[0], rtol, worst[1]

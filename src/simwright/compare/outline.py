@@ -161,16 +161,17 @@ def _outline_mesh(geometry: Mesh, scale: Array, pose: Pose) -> Outline:
     center = (areas[:, None] * total).sum(axis=0) / (3.0 * area) if area else np.zeros(3)
     weighted = areas[:, None] / 12.0
     second = sum(((weighted * x).T @ x for x in (a, b, c, total)), np.zeros((3, 3)))
-    # the surface's own extent is the scale: an open or flat mesh has next to no volume
+    # an open or flat mesh has next to no volume, and points are as exact as they are far from their origin
+    reach = max(size, float(np.abs(data.vertices * scale).max()))
     return Outline(
         "mesh",
         np.stack((used.min(axis=0), used.max(axis=0), middle + center)),
         ordered=True,
         counts=counts,
         values={
-            "area": (area, 0.0),
-            "volume": (abs(volume), area * size / 6.0),
-            "second moments": (second, area * size**2 / 12.0),
+            "area": (area, size * reach),
+            "volume": (abs(volume), size**2 * reach / 6.0),
+            "second moments": (second, size**3 * reach / 12.0),
         },
     )
 

@@ -107,19 +107,42 @@ def _match_by_joints(pairing: Pairing) -> None:
     taken = set(pairing.bodies.values())
     for joint in pairing.a.asset.joints:
         other = joints.get(pairing.joints.get(joint.name, ""))
-        if other is not None and joint.child not in pairing.bodies and other.child not in taken:
+        if other is None or joint.child not in pairing.a.places or other.child not in pairing.b.places:
+            continue
+        if joint.child not in pairing.bodies and other.child not in taken:
             pairing.bodies[joint.child] = other.child
             taken.add(other.child)
 
 
 def _anchor_groups(pairing: Pairing) -> None:
+    """Groups that share a body correspond.
+
+    Where one side holds pieces together that the other does not, the shared bodies are carved out, so that what
+    hangs on them can still be compared.
+    """
     pairing.anchors[WORLD] = (WORLD, IDENTITY, IDENTITY)
-    taken = {WORLD}
+    shared: dict[tuple[str, str], list[str]] = {}
     for body, twin in pairing.bodies.items():
-        (group_a, pose_a), (group_b, pose_b) = pairing.a.places[body], pairing.b.places[twin]
+        if body:
+            groups = pairing.a.places[body][0], pairing.b.places[twin][0]
+            shared.setdefault(groups, []).append(body)
+    taken = {WORLD}
+    apart = []
+    for (group_a, group_b), bodies in shared.items():
         if group_a not in pairing.anchors and group_b not in taken:
-            pairing.anchors[group_a] = (group_b, pose_a, pose_b)
+            _anchor(pairing, bodies[0])
             taken.add(group_b)
+        elif pairing.anchors.get(group_a, ("?",))[0] != group_b:
+            apart.append(bodies)
+    for bodies in apart:
+        pairing.a.carve(bodies)
+        pairing.b.carve([pairing.bodies[name] for name in bodies])
+        _anchor(pairing, bodies[0])
+
+
+def _anchor(pairing: Pairing, body: str) -> None:
+    (group_a, pose_a), (group_b, pose_b) = pairing.a.places[body], pairing.b.places[pairing.bodies[body]]
+    pairing.anchors[group_a] = (group_b, pose_a, pose_b)
 
 
 def _choose_bases(pairing: Pairing) -> tuple[dict[str, Pose], dict[str, Pose]]:

@@ -36,10 +36,12 @@ def compare_assets(a: Asset, b: Asset, settings: Settings | None = None) -> Diff
     ruler = Ruler(settings.rtol, max(measure_length(pairing.a), measure_length(pairing.b)))
     table = list_sections(settings)
     difference = Difference(a.name, b.name)
-    for name in settings.sections:
-        section = Section(name, SECTIONS[name])
-        table[name](section, pairing, ruler)
-        difference.sections.append(section)
+    # numbers that are none come from the input; they are told as differences
+    with np.errstate(all="ignore"):
+        for name in settings.sections:
+            section = Section(name, SECTIONS[name])
+            table[name](section, pairing, ruler)
+            difference.sections.append(section)
     return difference
 
 

@@ -38,6 +38,19 @@ class Side:
         """Mass properties of a whole group, in its frame."""
         return combine(self.inertials[name].moved(self.places[name][1]) for name in self.groups[group])
 
+    def carve(self, bodies: list[str]) -> str:
+        """Make a group of its own of some bodies of one group; gives its name."""
+        first = bodies[0]
+        old, base = self.places[first]
+        if set(bodies) == set(self.groups.get(old, ())) and old:
+            return old
+        name = first if first != old else f"{first} (part)"
+        for body in bodies:
+            self.groups[old].remove(body)
+            self.places[body] = (name, ~base @ self.places[body][1])
+        self.groups[name] = list(bodies)
+        return name
+
 
 def prepare_side(asset: Asset) -> Side:
     """Everything the sections ask for."""

@@ -9,6 +9,7 @@ elsewhere; armature is on the diagonal; gravity pulls every body, whatever its o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,8 +27,16 @@ GRAVITY = (0.0, 0.0, -9.81)
 
 
 @dataclass(slots=True, eq=False)
+class Block:
+    """Some velocities; ``relatives[i, j]``: is j the step of i, or on the way from it to the world?"""
+
+    rows: list[int]
+    relatives: npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True, eq=False)
 class Dynamics:
-    """A mechanism with masses.  ``relatives`` tells which velocities act on which (one on the path of the other)."""
+    """A mechanism with masses.  ``owners`` gives the step of each velocity."""
 
     mechanism: Mechanism
     masses: Array
@@ -35,21 +44,41 @@ class Dynamics:
     inertias: Array
     armature: Array
     gravity: Array
-    relatives: npt.NDArray[np.bool_]
-    _owners: list[int] = field(default_factory=list)
+    owners: list[int] = field(default_factory=list)
 
     def mass_matrix(self, motions: Motions) -> Array:
         """``(n, velocities, velocities)`` joint-space inertia [kg m^2, kg m, kg]."""
+        return self.mass_blocks(motions, [self.make_block(range(self.mechanism.velocities))])[0]
+
+    def mass_blocks(self, motions: Motions, blocks: Sequence[Block]) -> list[Array]:
+        """Parts of the mass matrix: velocities of different trees do not act on each other, so a crowd is cheap."""
         composite = self._add_up(self._spatial_inertias(motions))
-        screws = motions.screws
-        force = (composite[self._owners] @ screws[..., None])[..., 0]
+        force = (composite[self.owners] @ motions.screws[..., None])[..., 0]
+        return [self._fill_block(force, motions.screws, block) for block in blocks]
+
+    def make_block(self, rows: Iterable[int]) -> Block:
+        """A block of velocities that keep their order."""
+        chosen = list(rows)
+        place = {row: number for number, row in enumerate(chosen)}
+        relatives = np.zeros((len(chosen), len(chosen)), dtype=bool)
+        steps = self.mechanism.steps
+        for row, number in place.items():
+            at = self.owners[row]
+            while at >= 0:
+                step = steps[at]
+                own = (place.get(other) for other in range(step.velocity, step.velocity + step.columns))
+                relatives[number, [other for other in own if other is not None]] = True
+                at = step.parent
+        return Block(chosen, relatives)
+
+    def _fill_block(self, force: Array, screws: Array, block: Block) -> Array:
         # row: the later freedom, whose composite body is moved; column: any on the way to the root
-        full = force.transpose(1, 0, 2) @ screws.transpose(1, 2, 0)
-        lower = np.where(self.relatives, full, 0.0)
-        upper = np.where(self.relatives & ~self.relatives.T, full, 0.0)
-        matrix = lower + upper.transpose(0, 2, 1)
-        diagonal = np.arange(len(self.armature))
-        matrix[:, diagonal, diagonal] += self.armature
+        full = force[block.rows].transpose(1, 0, 2) @ screws[block.rows].transpose(1, 2, 0)
+        lower = np.where(block.relatives, full, 0.0)
+        upper = np.where(block.relatives & ~block.relatives.T, full, 0.0)
+        matrix: Array = lower + upper.transpose(0, 2, 1)
+        diagonal = np.arange(len(block.rows))
+        matrix[:, diagonal, diagonal] += self.armature[block.rows]
         return matrix
 
     def bias(self, motions: Motions, velocity: Array) -> Array:
@@ -77,7 +106,7 @@ class Dynamics:
         force = (inertias @ acceleration[holders][..., None])[..., 0]
         force += _cross_force(speed[holders], momentum)
         total = self._add_up(force)
-        result: Array = np.einsum("vni,vni->nv", motions.screws, total[self._owners])
+        result: Array = np.einsum("vni,vni->nv", motions.screws, total[self.owners])
         return result
 
     def _spatial_inertias(self, motions: Motions) -> Array:
@@ -138,23 +167,8 @@ def compile_dynamics(
         inertias=np.array([part.inertia for part in parts]).reshape(-1, 3, 3),
         armature=armature,
         gravity=np.asarray(gravity, dtype=np.float64),
-        relatives=_find_relatives(mechanism),
-        _owners=owners,
+        owners=owners,
     )
-
-
-def _find_relatives(mechanism: Mechanism) -> npt.NDArray[np.bool_]:
-    """``[i, j]``: is the step of velocity j that of velocity i, or on the way from it to the world?"""
-    steps = mechanism.steps
-    reach = np.zeros((len(steps), mechanism.velocities), dtype=bool)
-    rows = np.zeros((mechanism.velocities, mechanism.velocities), dtype=bool)
-    for number, step in enumerate(steps):
-        own = slice(step.velocity, step.velocity + step.columns)
-        if step.parent >= 0:
-            reach[number] = reach[step.parent]
-        reach[number, own] = True
-        rows[own] = reach[number]
-    return rows
 
 
 def _cross_motion(v: Array, m: Array) -> Array:

@@ -259,7 +259,8 @@ def _move_hinges(hinges: list[tuple[int, Step]], q: Array, motion: Array) -> Non
         return
     rows = [number for number, _ in hinges]
     axes = np.array([step.dof.axis for _, step in hinges])
-    axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    lengths = np.linalg.norm(axes, axis=1, keepdims=True)
+    axes = axes / np.where(lengths > 0.0, lengths, 1.0)
     refs = np.array([step.dof.ref for _, step in hinges])
     signs = np.array([step.sign for _, step in hinges])
     anchors = np.array([step.dof.anchor for _, step in hinges])
@@ -276,8 +277,8 @@ def _move_hinges(hinges: list[tuple[int, Step]], q: Array, motion: Array) -> Non
 
 def _turn(step: Step, quats: Array) -> Array:
     """Rotations by quaternions about the anchor."""
-    unit = quats / np.linalg.norm(quats, axis=1, keepdims=True)
-    turn = matrices_from_quats(unit)
+    lengths = np.linalg.norm(quats, axis=1, keepdims=True)
+    turn = matrices_from_quats(quats / np.where(lengths > 0.0, lengths, 1.0))
     if step.sign < 0.0:
         turn = turn.transpose(0, 2, 1)
     result = np.zeros((len(quats), 4, 4))
@@ -299,7 +300,7 @@ def _find_screws(mechanism: Mechanism, world: Array) -> Array:
         rotation, origin = at[:, :3, :3], at[:, :3, 3]
         columns = slice(step.velocity, step.velocity + step.columns)
         if step.kind == Motion.HINGE:
-            axis = rotation @ (step.sign / np.linalg.norm(step.dof.axis) * step.dof.axis)
+            axis = rotation @ (step.sign / (np.linalg.norm(step.dof.axis) or 1.0) * step.dof.axis)
             point = rotation @ step.dof.anchor + origin
             screws[step.velocity, :, :3] = axis
             screws[step.velocity, :, 3:] = cross(point, axis) + step.dof.pitch * axis
