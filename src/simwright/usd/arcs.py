@@ -17,6 +17,7 @@ from simwright.core.packages import SCHEME, PackageMap, split_uri
 from simwright.usd import crate
 from simwright.usd.guard import LAYER_SUFFIXES, check_file
 from simwright.usd.locate import Locator
+from simwright.usd.settled import once_per_file
 
 MAX_LAYERS = 20_000
 """Most layers one stage may be composed of."""
@@ -55,11 +56,18 @@ def open_layer(path: str) -> Any:
         layer = Sdf.Layer.FindOrOpen(path)
     # the guard has seen to it that a file with the name of a text is one
     if layer and not layer.dirty and not layer.realPath.endswith(".usda") and _is_crate(layer.realPath):
-        _check_specs(layer)
+        _check_specs(layer.realPath, layer)
     return layer
 
 
-def _check_specs(layer: Any) -> None:
+@once_per_file
+def _list_assets(_: str, layer: Any) -> tuple[str, ...]:
+    """The asset paths of all arcs of a layer."""
+    return tuple(filter(None, layer.GetCompositionAssetDependencies()))
+
+
+@once_per_file
+def _check_specs(path: str, layer: Any) -> None:
     """Every child that a crate names must be there: OpenUSD ends the process when it looks for one in vain."""
     from pxr import Sdf, Tf
 
@@ -88,7 +96,7 @@ def _check_specs(layer: Any) -> None:
         raise ParseError(
             f"the crate file is corrupt: {lost[0]} is named but not there",
             hint="copy or export the file again",
-            where=Where(layer.realPath, prim=str(lost[0].GetPrimPath())),
+            where=Where(path, prim=str(lost[0].GetPrimPath())),
         )
 
 
@@ -111,7 +119,7 @@ class _Walk:
         queue = deque(layers)
         while queue:
             layer = queue.popleft()
-            for asset in filter(None, layer.GetCompositionAssetDependencies()):
+            for asset in _list_assets("" if layer.dirty else layer.realPath, layer):
                 self._check_address(layer, asset)
                 identifier = Sdf.ComputeAssetPathRelativeToLayer(layer, asset)
                 if identifier in seen:

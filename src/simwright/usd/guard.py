@@ -19,6 +19,7 @@ from simwright.core.diag import Where
 from simwright.core.errors import InputError, LimitError, ParseError
 from simwright.core.files import MIB, check_readable
 from simwright.usd import crate
+from simwright.usd.settled import once_per_file
 from simwright.usd.text import is_nested_within, measure_nesting
 
 MAX_NESTING = 1000
@@ -39,8 +40,14 @@ _LFS_POINTER = b"version https://git-lfs"
 def check_file(path: str | Path) -> Path:
     """The path of a layer file that OpenUSD can be trusted with; else an InputError."""
     file = check_readable(path, MAX_BINARY_BYTES)
-    _check_content(_map_file(file), file.suffix.lower(), Where(str(path)), file)
+    _check_layer(str(file), Where(str(path)))
     return file
+
+
+@once_per_file
+def _check_layer(path: str, where: Where) -> None:
+    file = Path(path)
+    _check_content(_map_file(file), file.suffix.lower(), where, file)
 
 
 def is_text(data: bytes | memoryview) -> bool:

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found out about a file holds for as long as the file stays as it is.
+
+A layer is looked at before OpenUSD opens it, and a process often opens the same file again: a checker opens a stage
+with and without payloads, a training run loads its robot for every experiment.  A file is taken as unchanged while
+device, inode, size and both times are the same; one that was written a moment ago is looked at again, since the
+clock of a file system is too coarse to tell two quick changes apart.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+_MOMENT = 2_000_000_000
+"""Nanoseconds after a change until a file counts as settled."""
+_MOST = 4096
+"""Files that are remembered; then it starts anew."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Identity = tuple[str, int, int, int, int, int]
+
+
+def once_per_file(function: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+    """Remember what a function says about the file with a path; what it raises is not remembered."""
+    known: dict[Identity, T] = {}
+
+    @wraps(function)
+    def ask(path: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        identity = _identify(path)
+        if identity is None:
+            return function(path, *args, **kwargs)
+        if identity not in known:
+            result = function(path, *args, **kwargs)
+            if len(known) >= _MOST:
+                known.clear()
+            known[identity] = result
+        return known[identity]
+
+    return ask
+
+
+def _identify(path: str) -> Identity | None:
+    """What tells whether a file is still the same; None for a fresh one and for what is no file of its own."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - the path is a text
+    except (OSError, ValueError):
+        return None
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    if changed > time.time_ns() - _MOMENT:
+        return None
+    return path, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
