@@ -45,8 +45,12 @@ class WriteOptions:
     """What a writer may be told.
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there.
+    ``lod`` adds decimated levels of detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each
+    needs the extra of its name).
     """
 
+    lod: bool = False
+    decompose: bool = False
     approve: Callable[[], None] = _approve
 
 

@@ -14,7 +14,7 @@ import dataclasses
 from pathlib import Path
 
 from simwright.core.colors import to_linear
-from simwright.core.diag import Reporter
+from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError
 from simwright.core.names import NameScope
 from simwright.formats.mesh import load_mesh_materials
@@ -112,7 +112,8 @@ class _Wardrobe:
         try:
             materials = load_mesh_materials(file)
         except InputError as error:
-            self._reporter.report(LOOK_UNREADABLE, error.where, file=Path(file).name, why=error.message)
+            where = error.where or Where(file)
+            self._reporter.report(LOOK_UNREADABLE, where, file=Path(file).name, why=error.message)
             return found
         for material in materials:
             name = material.name

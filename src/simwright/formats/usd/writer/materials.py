@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from pxr import Sdf
 
 from simwright.core.diag import Reporter
-from simwright.core.names import NameScope, make_identifier
 from simwright.core.units import DEGREE
+from simwright.formats.usd.writer.images import Images
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import TEXTURE_LEFT_OUT
 from simwright.formats.usd.writer.sheet import Sheet
@@ -30,34 +29,8 @@ _INPUTS = {
     "occlusion": ("occlusion", "float"),
     "displacement": ("displacement", "float"),
 }
-_SIGNATURES = {b"\x89PNG\r\n\x1a\n": ".png", b"\xff\xd8\xff": ".jpg"}
 _COLORED = frozenset({"diffuse", "emissive", "specular"})
 _OUTPUTS = {"rgb": "float3", "r": "float", "g": "float", "b": "float", "a": "float"}
-
-
-class Images:
-    """Images to copy: name in the asset's folder -> content."""
-
-    def __init__(self) -> None:
-        self.files: dict[str, bytes] = {}
-        self._known: dict[str, str] = {}
-        self._names = NameScope()
-
-    def take(self, file: str) -> tuple[str, str]:
-        """The path of an image inside the asset, or an empty one and the reason."""
-        if file in self._known:
-            return self._known[file], ""
-        try:
-            content = Path(file).read_bytes()
-        except OSError as error:
-            return "", error.strerror or "it cannot be read"
-        suffix = next((s for magic, s in _SIGNATURES.items() if content.startswith(magic)), "")
-        if not suffix:
-            return "", "it is neither PNG nor JPEG"
-        path = f"textures/{self._names.claim(make_identifier(Path(file).stem))}{suffix}"
-        self.files[path] = content
-        self._known[file] = path
-        return path, ""
 
 
 def write_materials(layout: Layout, reporter: Reporter) -> tuple[Sheet, Images]:
@@ -71,7 +44,11 @@ def write_materials(layout: Layout, reporter: Reporter) -> tuple[Sheet, Images]:
         _write_surface(sheet, path, material)
         _connect(sheet, f"{path}.outputs:surface", "token", f"{path}/surface.outputs:surface")
         for key, texture in material.textures.items():
-            file, why = images.take(texture.file) if key in _INPUTS else ("", f"{key} is no surface input")
+            if key in _INPUTS:
+                is_picture = key in _COLORED and texture.channel != "a"
+                file, why = images.take(texture.file, is_picture=is_picture)
+            else:
+                file, why = "", f"{key} is no surface input"
             if file:
                 _write_texture(sheet, path, key, texture, file)
             else:

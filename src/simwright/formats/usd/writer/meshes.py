@@ -46,6 +46,7 @@ class Library:
         self._names = NameScope()
         self._known: dict[tuple[object, ...], Stored | None] = {}
         self._contents: dict[bytes, Stored] = {}
+        self._answers: dict[tuple[str, Callable[[MeshData], bool]], bool] = {}
         self._digests: dict[int, bytes | int] = {}
         self._kept: list[Geometry] = []  # their ids are keys, so they must live
 
@@ -84,6 +85,13 @@ class Library:
             self._contents[content] = self.store_data(word, data)
         return self._contents[content]
 
+    def remember(self, stored: Stored, ask: Callable[[MeshData], bool]) -> bool:
+        """The answer to a question about a stored mesh, asked once."""
+        key = (stored.path, ask)
+        if key not in self._answers:
+            self._answers[key] = ask(stored.data)
+        return self._answers[key]
+
     def identify(self, geometry: Geometry) -> bytes | int:
         """The same for geometry of the same content, also where it was loaded twice."""
         if id(geometry) not in self._digests:
@@ -101,11 +109,11 @@ class Library:
             data = make(read_data(shape.geometry), scaled(shape))
             self._known[key] = None
             if data is not None and len(data.vertices) and data.face_count:
-                word = choose_word(shape)
+                word = choose_word(shape) if role == "visual" else f"{choose_word(shape)}_{role}"
                 self._known[key] = (
-                    self.store_small(f"{word}_hull", data)
+                    self.store_small(word, data)
                     if role == "hull"
-                    else self.store_data(word if role == "visual" else f"{word}_{role}", data, double_sided=double_sided)
+                    else self.store_data(word, data, double_sided=double_sided)
                 )
         return self._known[key]
 

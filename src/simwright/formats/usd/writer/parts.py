@@ -16,8 +16,11 @@ from simwright.model.asset import Shape
 from simwright.model.geometry import MeshData
 
 _PACKAGE = "coacd"
-_THRESHOLD = 0.05
-"""Concavity that is accepted, as CoACD measures it."""
+_SEARCH = {
+    "threshold": 0.05, "max_convex_hull": 32, "preprocess_resolution": 30, "resolution": 1000, "mcts_nodes": 10,
+    "mcts_iterations": 60, "mcts_max_depth": 2, "seed": 0,
+}  # fmt: skip
+"""Concavity that is accepted, and how hard CoACD looks for better cuts: seconds a mesh, not minutes."""
 _VERTICES = 64
 """Corners of one part: what PhysX takes on the GPU."""
 _CONVEX = 0.98
@@ -47,7 +50,7 @@ class Decomposer:
 
 def decompose(data: MeshData) -> list[MeshData]:
     """Convex closed parts that cover a mesh."""
-    arrays = make_or_recall(data, f"decompose {_THRESHOLD} {_VERTICES}", _PACKAGE, lambda: _run(data))
+    arrays = make_or_recall(data, f"decompose {_SEARCH} {_VERTICES}", _PACKAGE, lambda: _run(data))
     meshes = []
     for number in range(len(arrays) // 2):
         part = MeshData(arrays[f"v{number}"].astype(np.float64), arrays[f"i{number}"].reshape(-1))
@@ -62,9 +65,7 @@ def _run(data: MeshData) -> Arrays:
 
     coacd.set_log_level("off")
     mesh = coacd.Mesh(np.asarray(data.vertices, dtype=np.float64), data.triangles())
-    found = coacd.run_coacd(
-        mesh, threshold=_THRESHOLD, max_ch_vertex=_VERTICES, decimate=True, seed=0, apx_mode="ch"
-    )
+    found = coacd.run_coacd(mesh, max_ch_vertex=_VERTICES, decimate=True, **_SEARCH)
     arrays: Arrays = {}
     for number, (points, faces) in enumerate(found):
         arrays[f"v{number}"] = np.asarray(points, dtype=np.float32)

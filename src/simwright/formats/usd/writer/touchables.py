@@ -48,6 +48,7 @@ class Touchables:
             elif touchable.coarse is None:
                 path = self._layout.touched[shape.name]
                 write_primitive(self._sheet, path, shape)
+                self._sheet.name(path, shape.name)
                 self._sheet.set(path, "purpose", "token", "guide", uniform=True)
             else:
                 self._write_mesh(shape, touchable, uses[touchable.coarse.path])
@@ -60,6 +61,7 @@ class Touchables:
         parts = [] if self._decomposer is None else self._decomposer.make(shape, touchable, self._library)
         is_shared = (count >= _REPEATED and shape.name not in self._filtered) or bool(parts)
         spec = self._sheet.define(path, "Xform" if is_shared else "Mesh")
+        self._sheet.name(path, shape.name)
         self._sheet.place(path, shape.pose)
         self._sheet.set(path, "purpose", "token", "guide", uniform=True)
         classes: list[str] = []
@@ -115,7 +117,7 @@ class Touchables:
         said = (
             shape.enabled, shape.mass, shape.density, shape.margin, shape.gap, shape.category_bits,
             shape.collide_bits, None if shape.approximation is None else shape.approximation.token,
-            repr(sorted(shape.settings.items())), *self._extras.get(shape.path, ()),
+            repr(sorted(shape.settings.items())), *self._list_extras(shape),
         )  # fmt: skip
         fine = touchable.fine.path if touchable.fine else ""
         prototype = self._desk.prototypes.claim(
@@ -126,6 +128,11 @@ class Touchables:
                 f"{prototype.rpartition('/')[2]}_{ADVANCED}", (prototype,)
             )
         return prototype
+
+    def _list_extras(self, shape: Shape) -> list[tuple[str, str, str]]:
+        """What solvers are told about a shape; each format has its own way to name it."""
+        keys = dict.fromkeys((shape.path, shape.name, f"geom/{shape.name}"))
+        return [extra for key in keys if key for extra in self._extras.get(key, ())]
 
     def _report_open(self, shapes: list[Shape], found: dict[str, Touchable | None]) -> None:
         bare = [s for s in shapes if (t := found[s.name]) is not None and t.is_open]

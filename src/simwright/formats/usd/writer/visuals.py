@@ -47,6 +47,7 @@ class Visuals:
             path = join(self._sheet.vary(scope, VISUAL_SET, level), name)
             if found is None:
                 write_primitive(self._sheet, path, shape)
+                self._paint(path, shape)
             else:
                 self._write_mesh(path, shape, found)
             self._write_looks(path, shape)
@@ -67,30 +68,42 @@ class Visuals:
 
     def _write_mesh(self, path: str, shape: Shape, stored: Stored) -> None:
         bound = {name: subset.material for name, subset in name_subsets(stored.data)}
+        bound = {name: material for name, material in bound.items() if material in self._layout.materials}
+        mesh = path
         if self._key(shape) in self._repeated:
             self._sheet.define(path).SetInfo("instanceable", True)
             self._sheet.load(path, FILE, stored.path)
-            looks = {name: material for name, material in bound.items() if material in self._layout.materials}
-            if looks:
-                prototype = self._desk.prototypes.claim(choose_word(shape), (stored.path, *looks.items()))
-                for name, material in looks.items():
-                    self._bind(f"{prototype}/{MESH}/{name}", material)
+            if bound or self._is_painted(shape):
+                color = shape.color if self._is_painted(shape) else None
+                prototype = self._desk.prototypes.claim(
+                    choose_word(shape), (stored.path, color, *bound.items())
+                )
                 self._sheet.inherit(path, [prototype])
+                mesh = f"{prototype}/{MESH}"
         else:
             self._sheet.define(path, "Mesh")
             self._sheet.load(path, FILE, f"{stored.path}/{MESH}")
-            for name, material in bound.items():
-                self._bind(f"{path}/{name}", material)
+        for name, material in bound.items():
+            self._bind(f"{mesh}/{name}", material)
+        self._paint(mesh, shape)
         self._sheet.place(path, shape.pose)
 
-    def _write_looks(self, path: str, shape: Shape) -> None:
-        if shape.purpose in ("render", "proxy"):
-            self._sheet.set(path, "purpose", "token", shape.purpose, uniform=True)
-        self._bind(path, shape.material)
-        if shape.color is not None and shape.material not in self._layout.materials:
+    def _is_painted(self, shape: Shape) -> bool:
+        return shape.color is not None and shape.material not in self._layout.materials
+
+    def _paint(self, path: str, shape: Shape) -> None:
+        """A colour without a material, on the geometry itself."""
+        if shape.color is not None and self._is_painted(shape):
             self._sheet.set(path, "primvars:displayColor", "color3f[]", [shape.color[:3]])
             if shape.color[3] != 1.0:
                 self._sheet.set(path, "primvars:displayOpacity", "float[]", [shape.color[3]])
+
+    def _write_looks(self, path: str, shape: Shape) -> None:
+        word = f"{shape.name}_visual" if shape.collision else shape.name
+        self._sheet.name(path, word)
+        if shape.purpose in ("render", "proxy"):
+            self._sheet.set(path, "purpose", "token", shape.purpose, uniform=True)
+        self._bind(path, shape.material)
 
     def _bind(self, path: str, material: str) -> None:
         if material in self._layout.materials:
