@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from simwright.model.asset import Asset, Body, Shape
 from simwright.model.inertia import Inertial, combine
 from simwright.model.material import PhysicsMaterial
@@ -33,7 +35,7 @@ def measure_shape(shape: Shape) -> Moments:
 def find_thickness(shape: Shape) -> float:
     """Thickness of a shell's wall [m]: its own, else (unless it is weighed by area) the contact margin."""
     own = shape.settings.get("shell_thickness")
-    if own is not None and own >= 0.0:
+    if own is not None and 0.0 <= own < math.inf:
         return float(own)
     return 0.0 if shape.settings.get("shell_density") == "area" else shape.margin or 0.0
 

@@ -173,6 +173,8 @@ def _hollow_mesh(vertices: Array, triangles: Faces, thickness: float) -> Moments
         sheet = _measure_sheet(vertices, triangles)
         return Moments(sheet.volume * thickness, sheet.center, sheet.second * thickness)
     outer = mesh_moments(points, corners)
+    if outer.volume <= 0.0 or thickness >= float(np.ptp(points, axis=0).min()):
+        return None
     moved = points + _move_in(points, corners, thickness)
     inner = mesh_moments(moved, corners)
     hollow = 0.0 < inner.volume < outer.volume and _keeps_its_side(points, moved, corners)

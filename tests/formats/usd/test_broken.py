@@ -163,7 +163,9 @@ FAULTS = {
 def test_a_fault_is_a_finding_and_the_rest_is_finite(read, fault):
     content, kind = FAULTS[fault]
     found = read(content)
-    assert kind in found.kinds
+    places = [d.where for d in found.reporter if d.kind == kind]
+    assert places
+    assert all(place.prim.startswith("/R") for place in places)
     asset = found.asset
     for placed in (*asset.bodies, *asset.shapes):
         assert np.all(np.isfinite(placed.pose.p))

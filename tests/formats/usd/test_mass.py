@@ -226,7 +226,14 @@ def test_a_whole_inertia_comes_before_a_diagonal_one(read):
 
 
 @pytest.mark.parametrize(
-    "six", ["[1, 2, 3]", "[1, 2, nan, 0, 0, 0]", "[1, 1, -1, 0, 0, 0]", "[1, 1, 1, 5, 0, 0]"]
+    "six",
+    [
+        "[1e308, 1, 1, 0, 0, 0]",
+        "[1, 2, 3]",
+        "[1, 2, nan, 0, 0, 0]",
+        "[1, 1, -1, 0, 0, 0]",
+        "[1, 1, 1, 5, 0, 0]",
+    ],
 )
 def test_an_impossible_whole_inertia_is_reported_and_left_out(read, six):
     found = read(newton_body(six))
@@ -239,3 +246,10 @@ def test_an_empty_whole_inertia_says_nothing(read):
     found = read(newton_body("[]"))
     np.testing.assert_allclose(inertial_of(found).inertia, np.eye(3), atol=1e-12)
     assert found.kinds == set()
+
+
+@pytest.mark.parametrize("value", ['string newton:inertia = "x"', "float newton:inertia = 3"])
+def test_a_whole_inertia_of_another_type_is_reported(read, value):
+    content = newton_body("[]").replace("double[] newton:inertia = []", value)
+    found = read(content)
+    assert found.kinds == {"usd-mass-invalid"}

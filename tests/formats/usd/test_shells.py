@@ -80,8 +80,11 @@ def test_a_wall_as_thick_as_the_ball_is_a_solid_and_says_so(read):
     assert diagnostic.where.prim == "/R/c"
 
 
-def test_a_negative_thickness_is_the_margin_and_says_so(read):
-    found = read(ball(f"{SHELL}\nfloat newton:shellThickness = -1\nfloat newton:contactMargin = 0.1"))
+@pytest.mark.parametrize("thickness", ["-1", "inf"])
+def test_an_impossible_thickness_is_the_margin_and_says_so(read, thickness):
+    found = read(
+        ball(f"{SHELL}\nfloat newton:shellThickness = {thickness}\nfloat newton:contactMargin = 0.1")
+    )
     assert found.asset.body("R").inertial.mass == pytest.approx(1000 * (FULL - INNER), rel=1e-6)
     assert "usd-shell-thickness-invalid" in found.kinds
 
@@ -110,3 +113,28 @@ def test_the_order_of_the_resolvers_decides(read):
     solid = read(content, resolvers=("mjc", "newton")).asset.body("R").inertial.mass
     assert hollow == pytest.approx(1000 * (FULL - INNER), rel=1e-6)
     assert solid == pytest.approx(1000 * FULL)
+
+
+MESHES = {
+    "full": ("[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]", "1e6", "usd-shell-full"),
+    "broken": ("[(nan, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]", "0.1", "usd-mesh-topology"),
+    "a point": ("[(0, 0, 0), (0, 0, 0), (0, 0, 0), (0, 0, 0)]", "0.1", "usd-collider-without-volume"),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("mesh", MESHES)
+def test_meshes_that_have_no_wall(read, mesh):
+    points, thickness, kind = MESHES[mesh]
+    content = (
+        ball(f"{SHELL}\nfloat newton:shellThickness = {thickness}")
+        .replace("Sphere", "Mesh")
+        .replace(
+            "double radius = 0.5",
+            f"point3f[] points = {points}\nint[] faceVertexCounts = [3, 3, 3, 3]\n"
+            "int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]",
+        )
+    )
+    found = read(content)
+    assert kind in found.kinds
+    assert ("usd-shell-full" in found.kinds) is (mesh == "full")

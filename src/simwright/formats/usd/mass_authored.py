@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,7 @@ DENSITY_IGNORED = declare(
 )
 
 NEWTON_MASS = "NewtonMassAPI"
+_HUGE = 1e100
 _NO_TURN = (1.0, 0.0, 0.0, 0.0)
 Triple = tuple[float, ...]
 
@@ -112,22 +114,20 @@ def _read_authored(source: Source, found: Found) -> Authored:
 def _read_tensor(source: Source, found: Found) -> Array | None:
     """``newton:inertia``: xx, yy, zz, xy, xz, yz about the centre of mass; None if empty or impossible."""
     said = source.get_authored(found, "newton:inertia")
-    if said is None or len(said) == 0:
+    if said is None or (isinstance(said, Sized) and len(said) == 0):
         return None
-    six = np.array(said, dtype=np.float64).reshape(-1)
-    if len(six) == 6 and np.all(np.isfinite(six)):
+    try:
+        six = np.array(said, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        six = np.empty(0)
+    if len(six) == 6 and np.all(np.abs(six) < _HUGE):
         tensor = matrix_from_six(six)
         moments = np.linalg.eigvalsh(tensor)
         if moments[2] > 0.0 and moments[0] >= -1e-6 * moments[2]:
             return tensor * source.units.inertia
     where = source.where(found, "newton:inertia")
-    source.reporter.report(
-        MASS_INVALID,
-        where,
-        name="newton:inertia",
-        value=six.tolist(),
-        what="inertia (xx, yy, zz, xy, xz, yz)",
-    )
+    what = "inertia (xx, yy, zz, xy, xz, yz)"
+    source.reporter.report(MASS_INVALID, where, name="newton:inertia", value=str(said), what=what)
     return None
 
 

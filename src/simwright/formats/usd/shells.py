@@ -7,6 +7,8 @@ where its attribute makes the shell and nobody authors one, density is per area 
 
 from __future__ import annotations
 
+import math
+
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Shape
@@ -42,14 +44,18 @@ def measure_shell(source: Source, shape: Shape) -> Moments:
     report = source.reporter.report
     own = shape.settings.get("shell_thickness")
     origin = source.asset.origins.get(shape.path, {}).get("mass_model")
-    if own is not None and own < 0.0:
+    if own is not None and not 0.0 <= own < math.inf:
         report(SHELL_INVALID, shape.source, name=shape.name, thickness=own)
     elif own is None and origin is not None and origin.namespace == "mjc":
         shape.settings["shell_density"] = "area"
     thickness = find_thickness(shape)
-    if thickness > 0.0 and measure_wall(shape.geometry, shape.scale, thickness) is None:
-        report(SHELL_FULL, shape.source, name=shape.name, thickness=thickness)
     moments = measure_shape(shape)
+    if (
+        thickness > 0.0
+        and moments.volume > 0.0
+        and measure_wall(shape.geometry, shape.scale, thickness) is None
+    ):
+        report(SHELL_FULL, shape.source, name=shape.name, thickness=thickness)
     if thickness == 0.0 and moments.volume == 0.0:
         report(SHELL_THIN, shape.source, name=shape.name)
     return moments
