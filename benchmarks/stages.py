@@ -10,12 +10,21 @@ import numpy as np
 from benchmarks.bench_mass import torus
 
 
-def make_stage(path: Path, prims: int, triangles: int, *, distinct: bool = False) -> int:
+def make_stage(
+    path: Path,
+    prims: int,
+    triangles: int,
+    *,
+    distinct: bool = False,
+    soup: bool = False,
+    faulty: bool = False,
+) -> int:
     """Write a crate of about ``prims`` prims and ``triangles`` triangles; gives the number of prims.
 
     Six prims per body: the body, a visual and a collision scope with a mesh each, and a joint to the base.
     Every mesh has points of its own.  The faces are the same for all, as in a fleet of one robot, unless
-    ``distinct``: then every body has an index array of its own, and nothing can be shared.
+    ``distinct``: then every body has an index array of its own, and nothing can be shared.  In a ``soup`` every corner
+    has a point of its own, as in STL files; ``faulty`` bodies have no mass and joints whose limits are swapped.
     """
     from pxr import Sdf, Vt
 
@@ -29,6 +38,8 @@ def make_stage(path: Path, prims: int, triangles: int, *, distinct: bool = False
     side = max(3, round((triangles / bodies / 2 / 2) ** 0.5))
     points, faces = torus(side, side)
     points = points.astype(np.float32)
+    if soup:
+        points, faces = points[faces.reshape(-1)], np.arange(faces.size, dtype=faces.dtype).reshape(-1, 3)
     indices = Vt.IntArray.FromNumpy(faces.reshape(-1))
     counts = Vt.IntArray.FromNumpy(np.full(len(faces), 3, np.int32))
     with Sdf.ChangeBlock():
@@ -40,7 +51,7 @@ def make_stage(path: Path, prims: int, triangles: int, *, distinct: bool = False
         for i in range(bodies):
             if distinct:
                 indices = Vt.IntArray.FromNumpy(faces[order.permutation(len(faces))].reshape(-1))
-            body = _make_body(base, f"b{i}", i)
+            body = _make_body(base, f"b{i}", i, mass=0.0 if faulty else 1.0)
             visual = Sdf.PrimSpec(body, "visual", Sdf.SpecifierDef, "Scope")
             collision = Sdf.PrimSpec(body, "collision", Sdf.SpecifierDef, "Scope")
             grown = points * np.float32(1 + i * 1e-4)
@@ -57,7 +68,7 @@ def make_stage(path: Path, prims: int, triangles: int, *, distinct: bool = False
             _set(mesh, "physics:approximation", Sdf.ValueTypeNames.Token, "convexHull")
             _set(mesh, "purpose", Sdf.ValueTypeNames.Token, "guide")
             joint = Sdf.PrimSpec(base, f"j{i}", Sdf.SpecifierDef, "PhysicsRevoluteJoint")
-            _set(joint, "physics:lowerLimit", Sdf.ValueTypeNames.Float, -90.0)
+            _set(joint, "physics:lowerLimit", Sdf.ValueTypeNames.Float, 180.0 if faulty else -90.0)
             _set(joint, "physics:upperLimit", Sdf.ValueTypeNames.Float, 90.0)
             for name, target in (("physics:body0", "/robot/base"), ("physics:body1", f"/robot/base/b{i}")):
                 rel = Sdf.RelationshipSpec(joint, name, custom=False)
@@ -66,12 +77,12 @@ def make_stage(path: Path, prims: int, triangles: int, *, distinct: bool = False
     return 3 + 6 * bodies
 
 
-def _make_body(parent: object, name: str, number: int) -> object:
+def _make_body(parent: object, name: str, number: int, mass: float = 1.0) -> object:
     from pxr import Gf, Sdf, Vt
 
     body = Sdf.PrimSpec(parent, name, Sdf.SpecifierDef, "Xform")
     _apply(body, "PhysicsRigidBodyAPI", "PhysicsMassAPI")
-    _set(body, "physics:mass", Sdf.ValueTypeNames.Float, 1.0)
+    _set(body, "physics:mass", Sdf.ValueTypeNames.Float, mass)
     _set(body, "xformOp:translate", Sdf.ValueTypeNames.Double3, Gf.Vec3d(number, 0, 0))
     _set(body, "xformOp:orient", Sdf.ValueTypeNames.Quatf, Gf.Quatf(1))
     order = Vt.TokenArray(["xformOp:translate", "xformOp:orient"])

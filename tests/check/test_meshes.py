@@ -59,12 +59,16 @@ def test_near_points_are_one_and_others_are_not():
     assert weld_near(points).tolist() == [0, 1, 0, 3]
 
 
+def mesh(points, counts, indices):
+    return {"points": points, "faceVertexCounts": counts, "faceVertexIndices": indices}.get
+
+
 def test_equal_meshes_share_their_facts():
     book = MeshBook()
     counts, indices = np.full(12, 3), TRIANGLES.reshape(-1)
-    first, second = (book.facts(CORNERS.copy(), lambda: (counts, indices.copy())) for _ in range(2))
+    first, second = (book.facts(mesh(CORNERS.copy(), counts, indices.copy())) for _ in range(2))
     assert first is second
-    moved = book.facts(CORNERS + np.float32(1), lambda: (counts, indices))
+    moved = book.facts(mesh(CORNERS + np.float32(1), counts, indices))
     assert moved is not first
     assert moved.form is first.form
 
@@ -183,14 +187,19 @@ def test_the_table_of_edges_says_what_the_sort_says(spoil: str) -> None:
 
 def test_face_arrays_are_not_kept() -> None:
     reads = []
+    arrays = mesh(CORNERS, np.full(12, 3, np.int32), TRIANGLES.reshape(-1).astype(np.int32))
 
-    def load() -> tuple[np.ndarray, np.ndarray]:
-        reads.append(1)
-        return np.full(12, 3, np.int32), TRIANGLES.reshape(-1).astype(np.int32)
+    def load(name: str) -> object:
+        reads.append(name)
+        return arrays(name)
 
-    facts = MeshBook().facts(CORNERS, load)
+    facts = MeshBook().facts(load)
     assert facts.topology.is_closed
-    assert len(reads) == 1
-    assert not any(isinstance(getattr(facts.form, name), np.ndarray) for name in facts.form.__slots__)
+    assert len(reads) == 3
+    kept = [*vars(facts).values(), *(getattr(facts.form, name) for name in facts.form.__slots__)]
+    assert not any(isinstance(value, np.ndarray) for value in kept)
     assert facts.is_convex
-    assert len(reads) == 2
+    assert len(reads) == 3  # what was read last is at hand
+    facts.book.read(mesh(CORNERS, [], []))
+    assert len(facts.faces.triangles) == 12
+    assert len(reads) == 6

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 
 import pytest
 from pxr import Usd, UsdGeom
@@ -97,18 +98,22 @@ def test_collector_is_as_before_also_after_an_error() -> None:
         gc.enable()
 
 
+def mesh(points: object, counts: object, indices: object) -> Callable[[str], object]:
+    return {"points": points, "faceVertexCounts": counts, "faceVertexIndices": indices}.get
+
+
 def test_meshes_with_one_sketch_are_told_apart() -> None:
     book = MeshBook()
     counts, indices = [3, 3], [0, 1, 2, 2, 3, 4]
     points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]
     other = [[0, 0, 0], [2, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]
     first, second, third, fourth = (
-        book.facts(p, lambda: (counts, indices)) for p in (points, other, points, other)
+        book.facts(mesh(p, counts, indices)) for p in (points, other, points, other)
     )
     assert first is third
     assert second is fourth
     assert first is not second
-    assert book.facts(points, lambda: (counts, indices[::-1])) is not first
+    assert book.facts(mesh(points, counts, indices[::-1])) is not first
 
 
 def test_owners_keep_their_name_unless_an_arc_leads_to_them() -> None:

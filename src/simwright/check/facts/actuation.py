@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Can the neutral actuator say what an MjcActuator does?  (REP-0158 4.2.2)
+"""Can the neutral schemas say what MuJoCo's actuators and tendons do?  (REP-0158 4.2.2)
 
 ExtendedPhysicsActuatorAPI drives revolute and prismatic joints as motor, position or velocity servo, with a lag.
-Muscles, cylinders, motors on tendons, sites and bodies have no neutral form.
+Muscles, cylinders, motors on tendons, sites and bodies have no neutral form, nor have tendons.
 """
 
 from __future__ import annotations
 
+from simwright.check.facts.layers import LayerFacts, Opinion
 from simwright.check.facts.snapshot import Node, Snapshot
 
 MJC = "MjcActuator"
 NEUTRAL = "an Xform or Scope with ExtendedPhysicsActuatorAPI"
+_TENDON = "MjcTendon"
 _JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
 
@@ -30,6 +32,12 @@ def has_neutral_form(node: Node, snapshot: Snapshot) -> bool:
     is_position = second == -gain[0] and third <= 0.0
     is_velocity = second == 0.0 and third == -gain[0]
     return bias == "affine" and first == 0.0 and (is_position or is_velocity)
+
+
+def is_of_tendon(facts: LayerFacts, opinion: Opinion) -> bool:
+    """Is it said of a tendon, which no neutral schema knows?  Its damping is not that of a joint."""
+    spec = facts.layer.GetPrimAtPath(opinion.at)
+    return spec is not None and spec.typeName == _TENDON
 
 
 def _read(node: Node, name: str, default: str) -> str:

@@ -47,6 +47,7 @@ def search_stage(snapshot: Snapshot) -> Search:
         if facts.problem:
             continue
         key = id(facts)
+        facts.surface  # noqa: B018 - wanted later by other rules: now its arrays are at hand
         if key not in answers:
             count = facts.triangle_count
             if count > limits.max_self_intersection:

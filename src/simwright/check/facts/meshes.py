@@ -2,16 +2,17 @@
 """Mesh analysis for rules: triangulated, closed, manifold, wound consistently, convex (REP-0158 3.4).
 
 Vectorised, computed when a rule asks, and remembered: what follows from the indices alone once per distinct
-index array, the rest once per distinct mesh, so that copies cost one look-up.  Face arrays are read, looked at and
-let go: few rules want them twice.
+index array, the rest once per distinct mesh, so that copies cost one look-up.  Arrays are read, looked at and let
+go: few rules want them twice.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     from simwright.check.facts.snapshot import Node, Snapshot
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Load: TypeAlias = Callable[[], tuple[Any, Any]]
-"""Reads the counts and indices of the faces."""
+Load: TypeAlias = Callable[[str], Any]
+"""Reads an attribute of the mesh."""
 Weld: TypeAlias = Callable[[npt.NDArray[Any]], Ints]
+_COUNTS, _INDICES = "faceVertexCounts", "faceVertexIndices"
 Sketch: TypeAlias = tuple[int, int]
 """Number of points and three of them: different sketches, different points."""
 
@@ -93,11 +95,13 @@ class Form:
 class MeshFacts:
     """A mesh, checked for sense; ``problem`` says why there is nothing to analyse."""
 
-    def __init__(self, points: npt.NDArray[Any], form: Form, book: MeshBook, load: Load) -> None:
-        self.points = points
+    def __init__(self, sketch: Sketch, form: Form, book: MeshBook, load: Load) -> None:
         self.form = form
         self.book = book
         self.load = load
+        self.sketch = sketch
+        self.problem = _find_problem(self.points, form)
+        """Why there is nothing to analyse."""
         self._weld: Weld | None = None
 
     @cached_property
@@ -105,16 +109,15 @@ class MeshFacts:
         """Digest of the points."""
         return digest_points(self.points)
 
-    @cached_property
-    def problem(self) -> str:
-        """Why there is nothing to analyse."""
-        return _find_problem(self.points, self.form)
+    @property
+    def points(self) -> npt.NDArray[Any]:
+        """The points, read again."""
+        return self.book.read(self.load)[0]
 
     @property
     def faces(self) -> Faces:
         """The faces as authored, read again."""
-        counts, indices = self.load()
-        return Faces(as_ints(counts), as_ints(indices))
+        return self.book.read(self.load)[1]
 
     @property
     def is_triangulated(self) -> bool:
@@ -137,7 +140,7 @@ class MeshFacts:
 
         Exporters split points at hard edges and texture seams, some with rounding.
         """
-        if self.form.topology.is_closed or not len(self.points):
+        if self.form.topology.is_closed or not self.sketch[0]:
             return self.form
         faces = self.faces
         self._weld = weld_points
@@ -176,11 +179,6 @@ class MeshFacts:
         return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum()) / 6.0
 
     @cached_property
-    def size(self) -> float:
-        """Greatest extent along an axis."""
-        return float(np.ptp(self.points, axis=0).max()) if len(self.points) else 0.0
-
-    @cached_property
     def is_flat(self) -> bool:
         """Do all points lie in one plane?"""
         used = self.points[self.faces.indices]
@@ -196,7 +194,9 @@ class MeshFacts:
         faces = self.surface_faces
         if faces.euler != 2:
             return False
-        places = np.ascontiguousarray(self.points.T, np.float64)
+        points = self.points
+        size = float(np.ptp(points, axis=0).max())
+        places = np.ascontiguousarray(points.T, np.float64)
         a, b, c = (places[:, faces.triangles[:, k]] for k in range(3))
         normals = cross_columns(b - a, c - a)
         face, far = faces.neighbours
@@ -205,7 +205,7 @@ class MeshFacts:
         centre = places.mean(axis=1)[:, None]
         if float((normals * (a - centre)).sum()) < 0:  # wound inwards
             height = -height
-        limit = 1e-5 * self.size * np.sqrt((across * across).sum(axis=0))
+        limit = 1e-5 * size * np.sqrt((across * across).sum(axis=0))
         return bool((height <= limit).all())
 
 
@@ -219,37 +219,50 @@ class MeshBook:
     by_content: dict[tuple[int, int, int, bytes], MeshFacts] = field(default_factory=dict)
     """All meshes whose sketch is not theirs alone."""
     forms: dict[tuple[int, int, int, int], Form] = field(default_factory=dict)
-    last: tuple[bytes, bytes, Form] | None = None
+    recent: deque[tuple[bytes, bytes, Form]] = field(default_factory=lambda: deque(maxlen=2))
+    """The last faces as authored, and as welded."""
     table: EdgeTable = field(default_factory=EdgeTable)
+    hot: tuple[Load, npt.NDArray[Any], Faces] | None = None
+    """The mesh that was read last: what is asked next is often about it."""
+
+    def read(self, load: Load) -> tuple[npt.NDArray[Any], Faces]:
+        """Points and faces."""
+        if self.hot is None or self.hot[0] is not load:
+            faces = Faces(as_ints(load(_COUNTS)), as_ints(load(_INDICES)))
+            self.hot = (load, as_floats(load("points"), 3), faces)
+        return self.hot[1], self.hot[2]
 
     def form(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> Form:
         """The form of these faces, shared by equal ones; meshes that follow each other are often alike."""
         c, i = counts.tobytes(), indices.tobytes()
-        if self.last is not None and self.last[1] == i and self.last[0] == c:
-            return self.last[2]
+        for known in self.recent:
+            if known[1] == i and known[0] == c:
+                return known[2]
         key = (len(c), hash(c), len(i), hash(i))
         found = self.forms.get(key)
         if found is None:
             found = self.forms[key] = Form(counts, indices, self.table)
-        self.last = (c, i, found)
+        self.recent.append((c, i, found))
         return found
 
-    def facts(self, points: Any, load: Load) -> MeshFacts:
+    def facts(self, load: Load) -> MeshFacts:
         """Facts of a mesh, shared by equal ones.
 
         Points are digested only where a second mesh has the same sketch.
         """
-        counts, indices = load()
-        p, form = as_floats(points, 3), self.form(as_ints(counts), as_ints(indices))
-        look = (id(form), *sketch_points(p))
+        points, faces = self.read(load)
+        form = self.form(faces.counts, faces.indices)
+        sketch = sketch_points(points)
+        look = (id(form), *sketch)
         first = self.by_sketch.get(look)
         if first is None:
-            first = self.by_sketch[look] = MeshFacts(p, form, self, load)
+            first = self.by_sketch[look] = MeshFacts(sketch, form, self, load)
             return first
+        digest = digest_points(points)
         self.by_content.setdefault((*look, first.digest), first)
-        key = (*look, digest_points(p))
+        key = (*look, digest)
         if key not in self.by_content:
-            self.by_content[key] = MeshFacts(p, form, self, load)
+            self.by_content[key] = MeshFacts(sketch, form, self, load)
         return self.by_content[key]
 
 
@@ -291,23 +304,19 @@ def read_mesh(node: Node, snapshot: Snapshot) -> MeshFacts:
     book = snapshot.shared("meshes", lambda _: MeshBook())
     found = book.by_prim.get(node.path)
     if found is None:
-        found = book.by_prim[node.path] = book.facts(node.value("points"), partial(_load_faces, node))
+        found = book.by_prim[node.path] = book.facts(node.value)
     return found
-
-
-def _load_faces(node: Node) -> tuple[Any, Any]:
-    return node.value("faceVertexCounts"), node.value("faceVertexIndices")
 
 
 def sketch_mesh(node: Node, snapshot: Snapshot) -> Sketch:
     """A sketch of the points; meshes that were read already are not read again."""
     known = snapshot.shared("meshes", lambda _: MeshBook()).by_prim.get(node.path)
-    return sketch_points(known.points if known is not None else as_floats(node.value("points"), 3))
+    return known.sketch if known is not None else sketch_points(as_floats(node.value("points"), 3))
 
 
 def make_facts(points: Any, counts: Any, indices: Any) -> MeshFacts:
     """Facts from raw arrays (anything that numpy understands, or None)."""
-    return MeshBook().facts(points, lambda: (counts, indices))
+    return MeshBook().facts({"points": points, _COUNTS: counts, _INDICES: indices}.get)
 
 
 def list_collision_meshes(snapshot: Snapshot) -> list[Node]:

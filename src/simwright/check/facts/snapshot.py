@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from pxr import Sdf, Tf, Usd, UsdGeom
@@ -267,9 +268,8 @@ class Snapshot:
             path = stand_in + own[len(prefix) :] if in_prototype else own
             outer, _, name = own.rpartition("/")
             above = at.get(outer, parent)
-            node = Node(
-                prim, path, name if path is own else path.rpartition("/")[2], self._sort_of(prim), above
-            )
+            name = intern(name if path is own else path.rpartition("/")[2])  # scopes of links have few names
+            node = Node(prim, path, name, self._sort_of(prim), above)
             node.in_prototype = in_prototype
             if above is not None:
                 if above.children:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.check.facts.actuation import is_of_tendon
 from simwright.check.facts.domains import Domain
 from simwright.check.facts.layers import LayerFacts, Opinion
 from simwright.check.facts.snapshot import Snapshot
@@ -39,7 +40,11 @@ def isol_minimize(snapshot: Snapshot) -> Iterator[Finding]:
         for opinion in facts.of(Domain.VENDOR):
             held.setdefault(opinion.vendor, []).append((facts, opinion))
     for vendor, uses in sorted(held.items()):
-        neutral = [(facts, opinion) for facts, opinion in uses if find_neutral(opinion.what)]
+        neutral = [
+            (facts, opinion)
+            for facts, opinion in uses
+            if find_neutral(opinion.what) and not is_of_tendon(facts, opinion)
+        ]
         if neutral:
             facts, first = neutral[0]
             yield Finding(
