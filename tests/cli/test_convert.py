@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import jsonschema
 import pytest
+from referencing import Registry, Resource
 
 import simwright
 from simwright.app.cli.main import run
@@ -28,20 +31,84 @@ def test_usd_to_an_entry_layer(samples, tmp_path, capsys):
     assert simwright.load(tmp_path / "box/crate.usda").bodies[0].name == "box"
 
 
-def test_report_as_json(samples, tmp_path, capsys):
-    run(["convert", str(samples / "rover/model.sdf"), str(tmp_path / "rover"), "--report", "json"])
+def read_report(capsys):
     data = json.loads(capsys.readouterr().out)
-    codes = {finding["rule"] for asset in data["assets"] for finding in asset["findings"]}
-    assert "usd-write-rate-guessed" in codes
+    check_report(data)
+    return data
+
+
+def check_report(data):
+    folder = Path(simwright.__file__).parent / "app"
+    files = (folder / "schemas/convert.v1.schema.json", folder / "report/schemas/diagnostics.v1.schema.json")
+    schemas = [json.loads(file.read_text()) for file in files]
+    registry = Registry().with_resources([(s["$id"], Resource.from_contents(s)) for s in schemas])
+    validator = jsonschema.Draft202012Validator(schemas[0], registry=registry)
+    validator.check_schema(schemas[0])
+    validator.validate(data)
+
+
+@pytest.mark.parametrize("option", ["--report", "--format"])
+def test_report_as_json(option, samples, tmp_path, capsys):
+    source = str(samples / "rover/model.sdf")
+    assert run(["convert", source, str(tmp_path / "rover"), option, "json"]) in (0, 1)
+    (found,) = read_report(capsys)["conversions"]
+    assert found["source"] == source
+    assert found["status"] == "written"
+    assert found["entry"] == str(tmp_path / "rover/rover.usda")
+    written = sorted(p.relative_to(tmp_path / "rover").as_posix() for p in (tmp_path / "rover").rglob("*.*"))
+    assert found["files"] == written
+    assert "usd-write-rate-guessed" in {finding["rule"] for finding in found["findings"]}
+    assert found["check"] is not None
+
+
+def test_losses_are_apart(tmp_path, capsys):
+    (tmp_path / "in.sdf").write_text(
+        '<sdf version="1.9"><model name="m"><link name="l"><inertial><mass>1</mass></inertial><visual name="v">'
+        "<geometry><sphere><radius>1</radius></sphere></geometry><material><script><name>Look</name></script>"
+        "</material></visual></link></model></sdf>"
+    )
+    arguments = [str(tmp_path / "in.sdf"), str(tmp_path / "out"), "--no-check"]
+    assert run(["convert", *arguments, "--report", "json"]) == 0
+    data = read_report(capsys)
+    (found,) = data["conversions"]
+    assert [finding["rule"] for finding in found["losses"]] == ["sdf-material-script"]
+    assert data["summary"]["losses"] == 1
+    assert "sdf-material-script" not in {finding["rule"] for finding in found["findings"]}
+    assert run(["convert", *arguments]) == 0
+    assert "sdf-material-script" in capsys.readouterr().out
 
 
 def test_strict_writes_nothing(samples, tmp_path, capsys):
     file = str(samples / "rover/model.sdf")
-    assert run(["convert", file, str(tmp_path / "rover"), "--strict"]) == 2
+    assert run(["convert", file, str(tmp_path / "rover"), "--strict"]) == 1
     assert "strict mode" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(StrictError):
         simwright.convert(file, tmp_path / "rover", strict=True)
+    assert run(["convert", file, str(tmp_path / "rover"), "--strict", "--report", "json"]) == 1
+    (found,) = read_report(capsys)["conversions"]
+    assert (found["status"], found["entry"], found["files"]) == ("refused", None, [])
+    assert found["findings"]
+
+
+def test_the_result_is_checked_unless_told_otherwise(samples, tmp_path, capsys):
+    source = str(samples / "fourbar/fourbar.usda")
+    run(["convert", source, str(tmp_path / "a")])
+    assert "checked: " in capsys.readouterr().out
+    run(["convert", source, str(tmp_path / "a"), "--no-check"])
+    assert "checked: " not in capsys.readouterr().out
+    run(["convert", source, str(tmp_path / "a"), "--no-check", "--report", "json"])
+    assert read_report(capsys)["conversions"][0]["check"] is None
+
+
+def test_twice_the_same_bytes(samples, tmp_path):
+    for name in ("one", "two"):
+        simwright.convert(samples / "arm/urdf/arm.urdf.xacro", tmp_path / name)
+    assert read_tree(tmp_path / "one") == read_tree(tmp_path / "two")
+
+
+def read_tree(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def test_strict_is_content_with_a_whole_asset(samples, tmp_path):
@@ -49,12 +116,33 @@ def test_strict_is_content_with_a_whole_asset(samples, tmp_path):
     assert entry == tmp_path / "out" / "fourbar.usda"
 
 
-@pytest.mark.parametrize("target", ["robot.urdf", "robot.sdf", "robot.xml", "robot.step"])
-def test_unknown_target_lists_what_can_be_written(target, samples, tmp_path, capsys):
-    assert run(["convert", str(samples / "box/box.usda"), str(tmp_path / target)]) == 2
+def test_unknown_target_lists_what_can_be_written(samples, tmp_path, capsys):
+    assert run(["convert", str(samples / "box/box.usda"), str(tmp_path / "robot.step")]) == 2
     assert "OpenUSD" in capsys.readouterr().err
     with pytest.raises(UsageError):
-        simwright.convert(samples / "box/box.usda", tmp_path / target)
+        simwright.convert(samples / "box/box.usda", tmp_path / "robot.step")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (["robt.urdf", "out"], "robot.urdf"),
+        (["robot.urdf", "out", "--to", "usda"], "did you mean 'usd'"),
+        (["robot.urdf", "out", "--strct"], "--strict"),
+        (["robot.urdf", "robot2.urdf", "out"], "robot.urdf"),
+        (["*.sdf", "out"], "no file matches"),
+        (["robot.urdf", "robot.urdf", "out.usda"], "name a folder"),
+        (["empty", "out"], "nothing to convert"),
+        (["robot.urdf", "out", "--package", "a=nowhere"], "not a folder"),
+    ],
+)
+def test_typing_errors_get_advice(arguments, advice, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("robot.urdf").write_text('<robot name="r"><link name="l"/></robot>')
+    Path("empty").mkdir()
+    assert run(["convert", *arguments]) == 2
+    assert advice in capsys.readouterr().err
+    assert not Path("out").exists()
 
 
 def test_unknown_format_name(samples, tmp_path, capsys):

@@ -38,7 +38,7 @@ def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEX
         if not stat.S_ISREG(status.st_mode):
             raise InputError("is not a regular file", where=where)
     except FileNotFoundError:
-        raise NotFoundError("no such file", hint=_suggest_sibling(file), where=where) from None
+        raise NotFoundError("no such file", hint=suggest_sibling(file), where=where) from None
     except UnicodeEncodeError:
         raise NotFoundError("the path is not valid text", where=Where(ascii(str(path)))) from None
     except OSError as error:
@@ -140,7 +140,7 @@ def _umask() -> int:
     return mask
 
 
-def _suggest_sibling(file: Path) -> str:
+def suggest_sibling(file: Path) -> str:
     """A "did you mean" for a mistyped file name."""
     import difflib
 

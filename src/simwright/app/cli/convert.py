@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from simwright.app.cli.options import package_option, parse_pairs
+from simwright.app.cli.options import console, package_option, parse_pairs, print_json
+
+if TYPE_CHECKING:
+    from simwright.app.converting import Conversion
 
 EPILOG = """\b
 Examples:
@@ -13,63 +19,145 @@ Examples:
   simwright convert robot.urdf.xacro out/robot --arg gripper=false --package my_robot=src/my_robot
   simwright convert scene.usda out/scene.usda --variant tool=gripper
   simwright convert robot.xml out/robot --strict --report json
+  simwright convert robots/ out/ --jobs 4
+  simwright convert 'robots/**/*.urdf' out/
 """
 
 
 @click.command("convert", epilog=EPILOG)
-@click.argument("source", metavar="IN", type=click.Path())
+@click.argument("sources", metavar="IN...", nargs=-1, required=True, type=click.Path())
 @click.argument("target", metavar="OUT", type=click.Path())
 @package_option
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
-@click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
-@click.option("--to", "to", metavar="FORMAT", help="The format to write; else the name of OUT decides.")
 @click.option(
-    "--strict", is_flag=True, help="Any loss or guess is an error (exit code 2); nothing is written."
+    "--variant", "--set", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select."
+)
+@click.option("--to", "to", metavar="FORMAT", help="The format to write; else the name of OUT decides.")
+@click.option("--strict", is_flag=True, help="Any loss or guess is an error; nothing is written.")
+@click.option(
+    "--lod",
+    is_flag=True,
+    help="OpenUSD: add decimated levels of detail, visual_representation=mesh_low and so on.",
 )
 @click.option(
+    "--decompose", is_flag=True, help="OpenUSD: add convex parts of colliders, collision_fidelity=decomposed."
+)
+@click.option("--no-check", is_flag=True, help="Do not check the result against REP-0158.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
+@click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
+@click.option(
     "--report",
+    "--format",
     "report",
     type=click.Choice(("text", "json")),
     default="text",
     show_default=True,
-    help="How to print what was lost or guessed.",
+    help="How to print what was lost, guessed, found and written.",
 )
-def convert(
-    source: str,
-    target: str,
-    assignments: tuple[str, ...],
-    arguments: tuple[str, ...],
-    variants: tuple[str, ...],
-    to: str | None,
-    strict: bool,
-    report: str,
-) -> int:
+def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """Convert IN (URDF, xacro, SDFormat, MJCF or OpenUSD) to OUT.
 
     OUT is a folder, or the entry layer in a folder of its own: the layers of REP-0158.  A folder that holds an
-    earlier result is replaced whole.  Everything that is lost or guessed is listed; silence means nothing was.
-    Exit code 1 means that IN has errors; what could be read is written.
-    """
-    from simwright.app.api import convert as convert_file
-    from simwright.app.cli.findings import exit_code, print_findings
-    from simwright.core.diag import Reporter
-    from simwright.core.packages import parse_assignments
+    earlier result is replaced whole.  Where IN is a folder, a pattern or several files, each file found becomes a
+    folder of its own in OUT.
 
-    reporter = Reporter()
-    entry = convert_file(
-        source,
-        target,
-        to=to,
-        packages=parse_assignments(assignments),
-        arguments=parse_pairs(arguments, "--arg"),
-        variants=parse_pairs(variants, "--variant"),
-        strict=strict,
-        reporter=reporter,
+    Everything that is lost or guessed is listed; silence means nothing was.  The result is checked, and warnings
+    that are left are listed as well.
+
+    Exit code 1 means that IN or the result has errors (what could be read is written), or a loss with --strict
+    (nothing is written); 2 that nothing could be converted.
+    """
+    from simwright.app.cli.progress import show_progress
+    from simwright.app.conversion_inputs import plan_tasks
+    from simwright.app.conversion_report import describe_conversions
+    from simwright.app.converting import Wishes, combine_exit_codes, convert_all, convert_one
+    from simwright.core.packages import parse_assignments
+    from simwright.formats.table import choose_writer
+
+    wishes = Wishes(
+        to=options["to"],
+        packages=parse_assignments(options["assignments"]),
+        arguments=parse_pairs(options["arguments"], "--arg"),
+        variants=parse_pairs(options["variants"], "--variant"),
+        strict=options["strict"],
+        lod=options["lod"],
+        decompose=options["decompose"],
+        check=not options["no_check"],
     )
-    if report == "json":
-        print_findings(source, reporter, "json")
+    choose_writer(target, wishes.to)
+    tasks = plan_tasks(sources, target, wishes.to)
+    if len(tasks) == 1 and tasks[0].target == target:
+        conversions = [convert_one(tasks[0], wishes)]
     else:
-        if len(reporter):
-            print_findings(source, reporter)
-        click.echo(f"wrote {entry}")
-    return exit_code(reporter)
+        with show_progress("converting") as listener:
+            conversions = convert_all(tasks, wishes, jobs=options["jobs"], listener=listener)
+    if options["report"] == "json":
+        print_json(describe_conversions(conversions))
+    elif len(conversions) == 1:
+        _print_one(conversions[0], notes=options["notes"])
+    else:
+        _print_many(conversions, notes=options["notes"])
+    return combine_exit_codes(conversions)
+
+
+def _print_one(conversion: Conversion, *, notes: bool) -> None:
+    from simwright.app.conversion_report import summarize_check
+    from simwright.core.errors import SimwrightError
+
+    problem = conversion.problem
+    if problem is not None:
+        conversion.findings.remove(problem)
+    _print_shown([conversion], notes=notes)
+    if problem is not None:
+        raise SimwrightError(problem.message, hint=problem.hint, where=problem.where)
+    if conversion.status == "written":
+        summary = summarize_check(conversion)
+        if summary:
+            click.echo(summary)
+        click.echo(f"wrote {conversion.entry}")
+    elif conversion.status == "refused":
+        click.echo(f"strict mode: {_explain_refusal(conversion)}; nothing is written", err=True)
+
+
+def _print_many(conversions: Sequence[Conversion], *, notes: bool) -> None:
+    from rich.table import Table
+
+    from simwright.core.diag import Level
+
+    _print_shown(conversions, notes=notes)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("SOURCE", overflow="fold")
+    table.add_column("RESULT", overflow="fold")
+    for title in ("ERRORS", "WARNINGS", "LOSSES"):
+        table.add_column(title, justify="right")
+    for conversion in conversions:
+        found = [*conversion.findings, *(conversion.checked or [])]
+        counts = [sum(f.level is level for f in found) for level in (Level.ERROR, Level.WARNING)]
+        result = conversion.entry or conversion.status
+        table.add_row(conversion.source, result, *(str(count) for count in (*counts, len(conversion.losses))))
+    console().print(table)
+    tally = {
+        status: sum(c.status == status for c in conversions) for status in ("written", "refused", "failed")
+    }
+    click.echo(", ".join(f"{count} {status}" for status, count in tally.items() if count))
+
+
+def _print_shown(conversions: Sequence[Conversion], *, notes: bool) -> None:
+    """Findings that matter to people, and how many others there are."""
+    from simwright.app.cli.findings import print_report
+    from simwright.app.conversion_report import select_shown
+
+    shown = [(conversion.source, select_shown(conversion, notes=notes)) for conversion in conversions]
+    if any(findings for _, findings in shown):
+        print_report(shown)
+    total = sum(len(c.findings) + len(c.checked or []) for c in conversions)
+    hidden = total - sum(len(findings) for _, findings in shown)
+    if hidden:
+        click.echo(f"{hidden} {'note' if hidden == 1 else 'notes'} not shown (--notes shows them)")
+
+
+def _explain_refusal(conversion: Conversion) -> str:
+    from simwright.app.conversion_report import select_shown
+
+    found = select_shown(conversion, notes=False)
+    return f"{len(found)} {'finding' if len(found) == 1 else 'findings'} that it does not allow"

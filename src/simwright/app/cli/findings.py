@@ -8,18 +8,22 @@ from collections.abc import Iterable
 import click
 
 from simwright.app.cli.options import console
-from simwright.core.diag import Diagnostic, Level, sort_diagnostics
+from simwright.core.diag import Diagnostic, Level
 
 
 def print_findings(path: str, found: Iterable[Diagnostic], output_format: str = "text") -> None:
     """Render findings with one of the report formats; colour only on a terminal."""
-    from simwright.app.report.report import build_report
+    print_report([(path, found)], output_format)
+
+
+def print_report(assets: Iterable[tuple[str, Iterable[Diagnostic]]], output_format: str = "text") -> None:
+    """The same for the findings of several files."""
+    from simwright.app.report.report import Report, build_asset_report
     from simwright.app.report.table import render_report
 
     out = console()
-    text = render_report(
-        output_format, build_report(path, sort_diagnostics(found)), color=out.is_terminal, width=out.width
-    )
+    report = Report([build_asset_report(path, found) for path, found in assets])
+    text = render_report(output_format, report, color=out.is_terminal, width=out.width)
     click.echo(text.rstrip("\n"), color=out.is_terminal)
 
 

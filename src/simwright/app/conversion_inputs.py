@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files are converted, and where to: a file, or all that folders and patterns mean.
+
+In a folder every description of a robot or scene counts: URDF, ``.urdf.xacro``, SDFormat, MJCF and OpenUSD assets,
+except what is in the wanted format already.  Each becomes a folder of its own below OUT, named by its path.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from simwright.core.diag import Where
+from simwright.core.errors import NotFoundError, SimwrightError, UsageError
+from simwright.core.files import suggest_sibling
+from simwright.formats.table import choose_writer, detect_format
+
+_XML_SUFFIXES = (".urdf", ".urdf.xacro", ".sdf", ".world", ".xml", ".mjcf")
+_MAGIC = frozenset("*?[")
+
+
+class Task(NamedTuple):
+    """One file to convert, and where to."""
+
+    source: str
+    target: str
+
+
+def plan_tasks(inputs: Sequence[str], target: str, to: str | None) -> list[Task]:
+    """The files that the inputs mean; one plain file goes to ``target`` itself."""
+    if len(inputs) == 1 and not _is_many(inputs[0]):
+        return [Task(inputs[0], target)]
+    if Path(target).is_file() or (Path(target).suffix and not Path(target).is_dir()):
+        raise UsageError(
+            "several files are converted into a folder, not a file",
+            hint="name a folder as OUT",
+            where=Where(target),
+        )
+    wanted = choose_writer(target, to).name
+    found: dict[str, str] = {}
+    for item in inputs:
+        for path, name in _expand(item, wanted, target):
+            found.setdefault(os.path.realpath(path), f"{path}\0{name}")
+    pairs = [entry.split("\0") for entry in found.values()]
+    names = _make_unique([(path, name) for path, name in pairs])
+    return [Task(path, str(Path(target) / name)) for path, name in names]
+
+
+def _is_many(text: str) -> bool:
+    path = Path(text)
+    return path.is_dir() or (not path.exists() and bool(_MAGIC & set(text)))
+
+
+def _expand(text: str, wanted: str, target: str) -> Iterator[tuple[str, str]]:
+    """``(file, name of its result)``."""
+    path = Path(text)
+    if path.is_dir():
+        found = list(_walk(path, wanted, Path(target)))
+        if not found:
+            raise UsageError("there is nothing to convert in this folder", where=Where(text))
+        yield from ((str(file), _strip_suffix(file.relative_to(path).as_posix())) for file in found)
+    elif path.exists() or not _MAGIC & set(text):
+        if not path.exists():
+            raise NotFoundError("no such file or folder", hint=suggest_sibling(path), where=Where(text))
+        yield text, _strip_suffix(path.name)
+    else:
+        matches = sorted(glob.glob(text, recursive=True))  # noqa: PTH207 - the pattern may be absolute
+        files = [match for match in matches if Path(match).is_file()]
+        if not files:
+            raise UsageError(f"no file matches {text!r}", hint="check the pattern, or quote it for the shell")
+        root = Path(os.path.commonpath([os.path.dirname(file) or "." for file in files]))  # noqa: PTH120 - text
+        for file in files:
+            yield file, _strip_suffix(Path(os.path.relpath(file, root)).as_posix())
+
+
+def _walk(folder: Path, wanted: str, target: Path) -> Iterator[Path]:
+    """Descriptions below a folder, hidden places and the results aside."""
+    result = target.resolve()
+    for base, folders, names in os.walk(folder):
+        place = Path(base)
+        folders[:] = sorted(n for n in folders if not n.startswith(".") and (place / n).resolve() != result)
+        for name in sorted(names):
+            if not name.startswith(".") and _is_description(place / name, wanted):
+                yield place / name
+    if wanted != "usd":
+        yield from _find_layers(folder)
+
+
+def _find_layers(folder: Path) -> list[Path]:
+    from simwright.check.entry_points import find_assets
+
+    try:
+        return [Path(path) for path in find_assets([folder])]
+    except UsageError:
+        return []
+
+
+def _is_description(file: Path, wanted: str) -> bool:
+    if not file.name.lower().endswith(_XML_SUFFIXES):
+        return False
+    try:
+        return detect_format(file).name not in (wanted, "usd")
+    except SimwrightError:
+        return False
+
+
+def _strip_suffix(name: str) -> str:
+    for suffix in (".urdf.xacro", ".xacro"):
+        if name.lower().endswith(suffix):
+            return name[: -len(suffix)]
+    return str(Path(name).with_suffix(""))
+
+
+def _make_unique(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Names by which no result lies in another one: equal ones, and ones that are folders of others, get a suffix."""
+    names = [name for _, name in pairs]
+    folders = {str(parent) for name in names for parent in Path(name).parents}
+    taken: set[str] = set()
+    unique = []
+    for path, name in pairs:
+        is_clear = name not in folders and names.count(name) == 1
+        base = name if is_clear else f"{name}_{path.rpartition('.')[2].lower()}"
+        candidates = (base, *(f"{base}_{number}" for number in range(2, len(pairs) + 2)))
+        chosen = next(word for word in candidates if word not in taken and word not in folders)
+        taken.add(chosen)
+        unique.append((path, chosen))
+    return unique

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Converting one file or many: what came of each, what was lost, what the checker says about the result.
+
+A file that cannot be converted does not stop the others, and neither does a process that dies over one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from simwright.app.api import convert
+from simwright.app.conversion_inputs import Task
+from simwright.app.losses import is_loss
+from simwright.app.report.json import plain_value
+from simwright.core.diag import (
+    Diagnostic,
+    Level,
+    Reporter,
+    Where,
+    declare,
+    diagnostic_from_error,
+    sort_diagnostics,
+)
+from simwright.core.errors import (
+    EXIT_BAD_INPUT,
+    EXIT_CLEAN,
+    EXIT_FINDINGS,
+    EXIT_INTERNAL,
+    SimwrightError,
+    StrictError,
+)
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
+
+WORKER_DIED = declare(
+    "convert-process-died",
+    Level.ERROR,
+    "the process that converted this file died",
+    hint="please report it; the other files were converted",
+    doc="A worker process ended without a result while it converted a file.",
+)
+CONVERSION_BROKE = declare(
+    "convert-internal-error",
+    Level.ERROR,
+    "internal error: {what}",
+    hint="please report it; SIMWRIGHT_DEBUG=1 and this file alone show where",
+    doc="A file met a mistake of Simwright while it was converted with others, which were converted.",
+)
+_CLOCK_NS = 20_000_000
+"""File systems stamp files by a coarser clock than ours."""
+
+Listener: TypeAlias = Callable[[int, int], None]
+"""Told how many files are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is asked for, the same for every file; the words of :func:`simwright.convert`."""
+
+    to: str | None = None
+    packages: dict[str, Path] = field(default_factory=dict)
+    arguments: dict[str, str] = field(default_factory=dict)
+    variants: dict[str, str] = field(default_factory=dict)
+    strict: bool = False
+    lod: bool = False
+    decompose: bool = False
+    check: bool = True
+
+
+@dataclass(slots=True)
+class Conversion:
+    """What came of one file.
+
+    ``status`` is ``written``, ``refused`` (strict mode) or ``failed``; ``entry`` the file to open, ``files`` all that
+    were written, relative to its folder; ``checked`` what the checker found in the result, None if it was not asked;
+    ``problem`` the finding that ended a failed conversion.
+    """
+
+    source: str
+    status: str = "failed"
+    entry: str = ""
+    files: list[str] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    checked: list[Diagnostic] | None = None
+    problem: Diagnostic | None = None
+    internal: bool = False
+
+    @property
+    def losses(self) -> list[Diagnostic]:
+        """Findings about what is not in the result."""
+        return [finding for finding in self.findings if is_loss(finding)]
+
+    @property
+    def exit_code(self) -> int:
+        """0 clean, 1 errors or a loss in strict mode, 2 not converted, 3 our mistake."""
+        if self.status == "failed":
+            return EXIT_INTERNAL if self.internal else EXIT_BAD_INPUT
+        found = [*self.findings, *(self.checked or [])]
+        has_error = any(finding.level is Level.ERROR for finding in found)
+        return EXIT_FINDINGS if has_error or self.status == "refused" else EXIT_CLEAN
+
+
+def combine_exit_codes(conversions: Sequence[Conversion]) -> int:
+    """0 all clean, 3 our mistake, 2 nothing converted, else 1."""
+    codes = {conversion.exit_code for conversion in conversions}
+    if codes <= {EXIT_CLEAN}:
+        return EXIT_CLEAN
+    if EXIT_INTERNAL in codes:
+        return EXIT_INTERNAL
+    return EXIT_BAD_INPUT if codes == {EXIT_BAD_INPUT} else EXIT_FINDINGS
+
+
+def convert_all(
+    tasks: Sequence[Task], wishes: Wishes, *, jobs: int = 1, listener: Listener | None = None
+) -> list[Conversion]:
+    """Convert files, in the order of the tasks; ``jobs`` is the number of processes."""
+    tell = listener or (lambda _done, _total: None)
+    done: dict[Task, Conversion] = {}
+
+    def keep(task: Task, conversion: Conversion) -> None:
+        done[task] = conversion
+        tell(len(done), len(tasks))
+
+    if jobs > 1 and len(tasks) > 1:
+        _run_pool(tasks, wishes, jobs, keep)
+    else:
+        for task in tasks:
+            keep(task, convert_safely(task, wishes))
+    return [done[task] for task in tasks]
+
+
+def convert_one(task: Task, wishes: Wishes) -> Conversion:
+    """Convert a file, and check what was written; mistakes of ours are raised."""
+    reporter = Reporter()
+    result = Conversion(task.source)
+    started = time.time_ns()
+    try:
+        entry = convert(
+            task.source,
+            task.target,
+            to=wishes.to,
+            packages=wishes.packages,
+            arguments=wishes.arguments,
+            variants=wishes.variants,
+            strict=wishes.strict,
+            lod=wishes.lod,
+            decompose=wishes.decompose,
+            reporter=reporter,
+        )
+    except StrictError:
+        result.status = "refused"
+    except SimwrightError as error:
+        result.problem = reporter.add(diagnostic_from_error(error))
+    else:
+        result.status, result.entry = "written", str(entry)
+        result.files = _list_files(entry, started)
+        result.checked = check_result(entry, wishes) if wishes.check else None
+    result.findings = sort_diagnostics(reporter)
+    return result
+
+
+def convert_safely(task: Task, wishes: Wishes) -> Conversion:
+    """The same among others: a mistake of ours costs one file, and the result can be sent between processes."""
+    try:
+        result = convert_one(task, wishes)
+    except (MemoryError, RecursionError) as error:
+        what = f"the input needs too much {type(error).__name__[:-5].lower()}"
+        result = Conversion(task.source, findings=[diagnostic_from_error(SimwrightError(what))])
+    except Exception as error:  # noqa: BLE001 - the last line of defence
+        reporter = Reporter()
+        reporter.report(CONVERSION_BROKE, Where(task.source), what=f"{type(error).__name__}: {error}")
+        result = Conversion(task.source, findings=reporter.found, internal=True)
+    result.problem = None
+    result.findings = [_make_plain(finding) for finding in result.findings]
+    if result.checked is not None:
+        result.checked = [_make_plain(finding) for finding in result.checked]
+    return result
+
+
+def check_result(entry: Path, wishes: Wishes) -> list[Diagnostic] | None:
+    """What all rules of the checker say about a written asset; None if it is no OpenUSD asset."""
+    from simwright.check.entry_points import SUFFIXES
+
+    if entry.suffix not in SUFFIXES:
+        return None
+    from simwright.app.api import check
+
+    report = check(entry, packages=wishes.packages)
+    return sort_diagnostics(finding for _, finding in report)
+
+
+def _list_files(entry: Path, started: int) -> list[str]:
+    """Files in the entry's folder that were written since then, by relative path."""
+    folder = entry.parent
+    found = [Path(base) / name for base, _, names in os.walk(folder) for name in names]
+    fresh = [file for file in found if file.stat().st_mtime_ns >= started - _CLOCK_NS]
+    return sorted(file.relative_to(folder).as_posix() for file in fresh)
+
+
+def _make_plain(finding: Diagnostic) -> Diagnostic:
+    return dataclasses.replace(finding, data=plain_value(finding.data), fix=None)
+
+
+def _run_pool(
+    tasks: Sequence[Task], wishes: Wishes, jobs: int, keep: Callable[[Task, Conversion], None]
+) -> None:
+    """In fresh processes: threads and a half-used OpenUSD do not survive a fork."""
+    from concurrent.futures import as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
+    left = dict.fromkeys(tasks)
+    try:
+        with _open_pool(min(jobs, len(tasks))) as pool:
+            futures = {pool.submit(convert_safely, task, wishes): task for task in tasks}
+            try:
+                for future in as_completed(futures):
+                    keep(futures[future], future.result())
+                    del left[futures[future]]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    except BrokenProcessPool:
+        for task in left:
+            keep(task, _convert_alone(task, wishes))
+
+
+def _convert_alone(task: Task, wishes: Wishes) -> Conversion:
+    """After a worker died: one process per file tells which one it was."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    with _open_pool(1) as pool:
+        try:
+            return pool.submit(convert_safely, task, wishes).result()
+        except BrokenProcessPool:
+            reporter = Reporter()
+            reporter.report(WORKER_DIED, Where(task.source))
+            return Conversion(task.source, findings=reporter.found)
+
+
+def _open_pool(workers: int) -> ProcessPoolExecutor:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
