@@ -119,11 +119,11 @@ ODD_STACKS = {
 
 @pytest.mark.parametrize("name", ODD_STACKS)
 def test_order_that_no_generic_joint_has(name, tmp_path):
-    """Joints side by side, which the reader takes as one, in their order."""
+    """Other tools see the nearest generic joint; the way back gives the same freedoms."""
     dofs = [dof(motion, axis, name=word, lower=-1.0, upper=2.0) for word, motion, axis in ODD_STACKS[name]]
     dofs[-1].anchor = np.array((0.1, 0.2, 0.0))
     trip = make_trip(make_pair(JointKind.D6, *dofs), tmp_path / "out")
-    assert trip.kinds == {"usd-write-joint-split"}
+    assert trip.kinds == {"usd-write-joint-order"}
     assert_same_joints(trip)
 
 

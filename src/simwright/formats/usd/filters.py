@@ -11,6 +11,7 @@ from pxr import Usd
 
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.naming import name_prims
+from simwright.formats.usd.noted_joints import numbers
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.formats.usd.topology import Members, PathIndex
@@ -67,8 +68,15 @@ def _read_groups(source: Source, scan: Scan) -> None:
     names = name_prims(scan.groups, noted=source.noted)
     colliders = [shape for shape in source.asset.shapes if shape.collision]
     index = PathIndex(shape.path for shape in colliders)
+    members_of = {
+        found.path: [colliders[number].name for number in _find_colliders(source, found, colliders, index)]
+        for found in scan.groups
+    }
+    bits = _restore_bits(source, scan, members_of)
     for found in scan.groups:
-        members = [colliders[number].name for number in _find_colliders(source, found, colliders, index)]
+        if found.path in bits:
+            continue
+        members = members_of[found.path]
         where = source.where(found)
         if not members:
             source.reporter.report(GROUP_EMPTY, where, name=names[found.path])
@@ -88,6 +96,26 @@ def _read_groups(source: Source, scan: Scan) -> None:
                 source=where,
             )
         )
+
+
+def _restore_bits(source: Source, scan: Scan, members_of: dict[str, list[str]]) -> set[str]:
+    """Groups that were made of bits and still are, so that the bits of their members say it all."""
+    notes = {found.path: source.note(found) for found in scan.groups} if source.noted else {}
+    made: dict[str, tuple[int, int]] = {}
+    for found in scan.groups:
+        note = notes.get(found.path, {})
+        bits = numbers(note.get("bits"))
+        if len(bits) != 2:
+            continue
+        filtered = source.get_targets(found, "physics:filteredGroups")
+        if (len(members_of[found.path]), len(filtered)) != (note.get("members"), note.get("filtered")):
+            return set()
+        made[found.path] = (int(bits[0]), int(bits[1]))
+    values = {name: made[path] for path in made for name in members_of[path]}
+    for shape in source.asset.shapes:
+        if shape.name in values:
+            shape.category_bits, shape.collide_bits = values[shape.name]
+    return set(made)
 
 
 def _find_colliders(source: Source, found: Found, colliders: list[Shape], index: PathIndex) -> Iterable[int]:

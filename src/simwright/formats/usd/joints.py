@@ -17,7 +17,7 @@ from simwright.core.diag import Level, declare
 from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Pose, quat_multiply, quat_normalize
 from simwright.formats.usd.dofs import read_motion
 from simwright.formats.usd.naming import name_prims
-from simwright.formats.usd.noted_joints import arrange_dofs
+from simwright.formats.usd.noted_joints import arrange_dofs, turn_frames
 from simwright.formats.usd.placement import decompose
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import WORLD_FRAME, ZERO, BodyFrame, Source
@@ -95,8 +95,11 @@ def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | 
     parent, child = (second, first) if turned else (first, second)
     units = source.units
     kind, dofs, distance = read_motion(source, found, name)
+    frames = (parent.frame, child.frame)
     if source.noted:
-        arrange_dofs(source.note(found), dofs)
+        note = source.note(found)
+        arrange_dofs(note, dofs)
+        frames = turn_frames(note, dofs, frames)
     if turned:
         for dof in dofs:
             dof.axis = -dof.axis
@@ -106,8 +109,8 @@ def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | 
         kind=kind,
         parent=parent.body.name,
         child=child.body.name,
-        parent_frame=parent.frame,
-        child_frame=child.frame,
+        parent_frame=frames[0],
+        child_frame=frames[1],
         dofs=dofs,
         enabled=source.get_flag(found, "physics:jointEnabled", True),
         closes_loop=source.get_flag(found, "physics:excludeFromArticulation", False),

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints as the source had them, where notes on the prims say so (see ``simwright.usd.notes``).
 
-Notes give freedoms their names and order, put joints side by side back into one, say what the source called a joint,
-and hold what UsdPhysics has no word for: screws, gears, floating joints, equalities, reference coordinates.  A note
+Notes give freedoms their names and order, also where no generic joint has it, say what the source called a joint, and
+hold what UsdPhysics has no word for: screws, gears, floating joints, equalities, reference coordinates.  A note
 that does not fit what the prim says now is not used: the prim was edited.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.math3d import IDENTITY, Pose, quat_rotate, vec3
 from simwright.formats.usd.found import Found
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
-from simwright.formats.usd.stacks import join_stack
 from simwright.model.joint import (
     WORLD,
     Dof,
@@ -30,6 +30,7 @@ from simwright.model.joint import (
 
 _KINDS = {kind.value: kind for kind in JointKind}
 _EQUALITIES = {kind.value: kind for kind in EqualityKind}
+_MOTIONS = {motion.value: motion for motion in (Motion.HINGE, Motion.SLIDE, Motion.BALL)}
 _LETTERS = {"X": 0, "Y": 1, "Z": 2}
 _FREEDOMS = 6
 
@@ -42,10 +43,47 @@ def arrange_dofs(note: dict[str, Any], dofs: list[Dof]) -> None:
         words = {_word(dof): dof for dof in dofs}
         if sorted(words) != sorted(axes) or len(words) != len(dofs):
             return
-        dofs[:] = [words[word] for word in axes]
+        dofs[:] = _read_stack(note, words) or [words[word] for word in axes]
     if len(names) == len(dofs):
         for dof, name in zip(dofs, names, strict=True):
             dof.name = name
+
+
+def turn_frames(note: dict[str, Any], dofs: list[Dof], frames: tuple[Pose, Pose]) -> tuple[Pose, Pose]:
+    """The source's own joint frames, where the written ones are turned; axes and anchors turn along."""
+    if "frame" not in note:
+        return frames
+    turn = _read_frame(note["frame"])
+    for dof in dofs:
+        dof.axis, dof.anchor = quat_rotate(turn.q, dof.axis), turn.apply(dof.anchor)
+    return frames[0] @ ~turn, frames[1] @ ~turn
+
+
+def _read_stack(note: dict[str, Any], words: dict[str, Dof]) -> list[Dof]:
+    """The freedoms of a stack that no generic joint has; limits and drives are those of the axis each was given."""
+    motions, places = texts(note.get("stack")), texts(note.get("stack_words"))
+    keys = ("axes", "anchors", "limits", "swings")
+    axes, anchors, limits, swings = (numbers(note.get(f"stack_{key}")) for key in keys)
+    count = len(motions)
+    sizes = tuple(map(len, (places, axes, anchors, limits, swings)))
+    if sizes != (count, 3 * count, 3 * count, 2 * count, 2 * count):
+        return []
+    dofs = []
+    for number, (motion, place) in enumerate(zip(motions, places, strict=True)):
+        if motion not in _MOTIONS:
+            return []
+        first = 3 * number
+        dof = Dof(
+            _MOTIONS[motion], axis=vec3(*axes[first : first + 3]), anchor=vec3(*anchors[first : first + 3])
+        )
+        dof.lower, dof.upper = limits[2 * number : 2 * number + 2]
+        swing = (swings[2 * number], swings[2 * number + 1])
+        dof.swing = swing if any(map(math.isfinite, swing)) else None
+        known = words.get(place)
+        if known is not None and dof.motion is not Motion.BALL:
+            dof.lower, dof.upper, dof.drive = known.lower, known.upper, known.drive
+        dofs.append(dof)
+    return dofs
 
 
 def _word(dof: Dof) -> str:
@@ -54,13 +92,12 @@ def _word(dof: Dof) -> str:
 
 
 def restore_joints(source: Source, scan: Scan) -> dict[str, float]:
-    """Stacks, kinds, equalities and floating joints; gives the coordinates that freedoms start at."""
+    """Kinds, equalities and floating joints; gives the coordinates that freedoms start at."""
     if not source.noted:
         return {}
     asset = source.asset
     notes = {found.path: source.note(found) for found in scan.joints}
     references: dict[str, float] = {}
-    stacks: dict[tuple[str, str, str], list[Joint]] = {}
     kept = []
     for joint in asset.joints:
         note = notes.get(joint.path, {})
@@ -72,18 +109,9 @@ def restore_joints(source: Source, scan: Scan) -> dict[str, float]:
         starts = numbers(note.get("references"))
         if len(starts) == len(joint.dofs):
             references |= {dof.name: by for dof, by in zip(joint.dofs, starts, strict=True) if by}
-        if "stack" in note and len(joint.dofs) == 1:
-            stacks.setdefault((str(note["stack"]), joint.parent, joint.child), []).append(joint)
-        elif note.get("kind") in _KINDS:
+        if note.get("kind") in _KINDS:
             _restore_kind(joint, _KINDS[note["kind"]])
     asset.joints = kept
-    for (name, _, _), members in stacks.items():
-        members.sort(key=lambda joint: int(notes[joint.path].get("place", 0)))
-        merged = join_stack(source, members, name)
-        note = notes[members[0].path]
-        merged.kind = _KINDS.get(str(note.get("stack_kind")), JointKind.D6)
-        merged.ros_name = str(note.get("stack_ros_name", ""))
-        _restore_gear(merged, note)
     for found in scan.bodies:
         _restore_free(source, found)
     return references

@@ -17,7 +17,7 @@ from simwright.core.math3d import Pose, quat_rotate
 from simwright.formats.usd.source import Source
 from simwright.model.extras import CustomAttribute
 from simwright.model.filtering import list_articulated
-from simwright.model.joint import Dof, Joint, JointKind
+from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree
 
 JOINTS_STACKED = declare(
@@ -67,29 +67,21 @@ def _merge(source: Source, stack: list[Joint]) -> None:
         child=first.child,
         names=", ".join(names),
     )
-    stack.sort(key=lambda joint: joint.kind is not JointKind.PRISMATIC)
-    join_stack(source, stack, first.name, at=first)
-
-
-def join_stack(source: Source, stack: list[Joint], name: str, at: Joint | None = None) -> Joint:
-    """One joint with the freedoms of several, in their order, in the place and frame of the first one."""
-    first = at or stack[0]
+    dofs = [_move_dof(source, joint, first) for joint in stack]
+    dofs.sort(key=lambda dof: dof.motion is not Motion.SLIDE)
     merged = dataclasses.replace(
         first,
-        name=name,
         kind=JointKind.D6,
-        dofs=[_move_dof(source, joint, first) for joint in stack],
+        dofs=dofs,
         collide=any(joint.collide for joint in stack),
         break_force=min(joint.break_force for joint in stack),
         break_torque=min(joint.break_torque for joint in stack),
     )
-    asset, gone = source.asset, {id(joint) for joint in stack if joint is not first}
+    asset, gone = source.asset, {id(joint) for joint in stack[1:]}
     asset.joints = [merged if j is first else j for j in asset.joints if id(j) not in gone]
-    names = [joint.name for joint in stack]
     for attribute in asset.custom_attributes:
         if attribute.frequency.startswith("joint"):
             _merge_values(attribute, merged, names)
-    return merged
 
 
 def _move_dof(source: Source, joint: Joint, first: Joint) -> Dof:

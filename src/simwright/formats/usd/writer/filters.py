@@ -8,14 +8,16 @@ touch itself.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.model.asset import Shape
 from simwright.model.filtering import list_articulated
+from simwright.model.joint import WORLD
 
 Bits = tuple[int, int]
+_USUAL = (1, 1)
 
 
 def write_filters(layout: Layout, sheet: Sheet) -> None:
@@ -73,27 +75,41 @@ def _write_bits(layout: Layout, sheet: Sheet) -> None:
     for a, b in combinations_with_replacement(sorted(classes), 2):
         if not (a[0] & b[1] or b[0] & a[1]):
             filtered.setdefault(a, []).append(b)
-    involved = sorted({*filtered, *(b for others in filtered.values() for b in others)})
+    special = {bits for bits in classes if bits != _USUAL}
+    involved = sorted({*filtered, *(b for others in filtered.values() for b in others), *special})
     paths = {
         bits: layout.names.claim(layout.root, f"bits_{bits[0] & 0xFFFFFFFF:x}_{bits[1] & 0xFFFFFFFF:x}")
         for bits in involved
     }
     for bits in involved:
         members = [layout.touched[shape.name] for shape in classes[bits]]
-        _write_group(sheet, paths[bits], members, [paths[b] for b in filtered.get(bits, ())])
+        others = [paths[b] for b in filtered.get(bits, ())]
+        _write_group(sheet, paths[bits], members, others)
+        sheet.note(paths[bits], bits=[*bits], members=len(members), filtered=len(others))
 
 
 def _bits(value: int | None) -> int:
     return 1 if value is None else value
 
 
+def _find_ends(layout: Layout, kind: str, name: str) -> list[str]:
+    """The prims that one end of a pair stands for; for the world, its colliders."""
+    if kind == "body" and name == WORLD:
+        return [
+            layout.touched[s.name]
+            for s in layout.asset.shapes
+            if s.body == WORLD and s.name in layout.touched
+        ]
+    path = (layout.bodies if kind == "body" else layout.touched).get(name)
+    return [path] if path else []
+
+
 def _write_pairs(layout: Layout, sheet: Sheet) -> None:
     pairs: dict[str, list[str]] = {}
     for pair in layout.asset.contact_filters:
-        places = layout.bodies if pair.of == "body" else layout.touched
-        first, second = places.get(pair.a), places.get(pair.b)
-        if first and second and second not in pairs.setdefault(first, []):
-            pairs[first].append(second)
+        for first, second in product(*(_find_ends(layout, pair.of, name) for name in (pair.a, pair.b))):
+            if second not in pairs.setdefault(first, []):
+                pairs[first].append(second)
     for path, targets in pairs.items():
         if targets:
             sheet.apply(path, "PhysicsFilteredPairsAPI")

@@ -45,6 +45,42 @@ def find_form(joint: Joint) -> Form | None:
     return _find_generic(joint)
 
 
+def find_nearest(joint: Joint) -> Form:
+    """The generic joint that is nearest to a stack that fits none: each freedom gets an axis that is still free.
+
+    Its frame is along the first axes.  A freedom that finds no axis (a second hinge about the same one) has no word.
+    """
+    hinges = [dof for dof in joint.dofs if dof.motion is not Motion.SLIDE]
+    frame = _span([_unit(dof) for dof in joint.dofs if dof.motion is not Motion.BALL])
+    shift = Pose.of(hinges[0].anchor if hinges else np.zeros(3), quat_from_matrix(frame))
+    form = Form("PhysicsJoint", joint.parent_frame @ shift, joint.child_frame @ shift)
+    taken: set[str] = set()
+    for dof in joint.dofs:
+        letters = _LETTERS if dof.motion is Motion.BALL else _LETTERS[int(np.argmax(_unit(dof) @ frame))]
+        kind = "trans" if dof.motion is Motion.SLIDE else "rot"
+        words = [f"{kind}{letter}" for letter in letters if f"{kind}{letter}" not in taken]
+        form.axes += [(word, dof) for word in words]
+        taken.update(words)
+    return form
+
+
+def _unit(dof: Dof) -> Array:
+    unit: Array = np.asarray(dof.axis, dtype=np.float64) / np.linalg.norm(dof.axis)
+    return unit
+
+
+def _span(axes: list[Array]) -> Array:
+    """A right-handed frame whose first axes are the given ones, each made square to those before it."""
+    basis: list[Array] = []
+    for candidate in (*axes, *np.eye(3)):
+        rest = candidate - sum((float(candidate @ a) * a for a in basis), np.zeros(3))
+        if len(basis) < 3 and np.linalg.norm(rest) > 0.1:
+            basis.append(rest / np.linalg.norm(rest))
+    if np.linalg.det(np.array(basis)) < 0.0:
+        basis[1], basis[2] = basis[2], basis[1]
+    return np.array(basis).T
+
+
 def find_single(joint: Joint, dof: Dof) -> Form:
     """A joint with one freedom."""
     if dof.motion is Motion.BALL:

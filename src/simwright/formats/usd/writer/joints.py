@@ -7,16 +7,15 @@ on the prim, so that the way back gives the same joints.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.freedoms import Form, find_form, find_single
+from simwright.formats.usd.writer.freedoms import Form, find_form, find_nearest
 from simwright.formats.usd.writer.layout import Layout, list_written
-from simwright.formats.usd.writer.messages import JOINT_SPLIT, NOTED
+from simwright.formats.usd.writer.messages import JOINT_REORDERED, NOTED
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Motion
 
@@ -46,7 +45,7 @@ def write_joints(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
             continue
         form = find_form(joint)
         if form is None:
-            _write_split(layout, sheet, joint, order, reporter)
+            _write_stack(layout, sheet, joint, order, reporter)
             continue
         path = layout.joints[joint.name]
         _write_joint(layout, sheet, joint, form, path=path, is_loop=joint.name in loops)
@@ -94,7 +93,19 @@ def _describe(layout: Layout, joint: Joint, form: Form) -> dict[str, Any]:
         note["dofs"] = [dof.name for _, dof in form.axes]
     elif joint.dofs and joint.dofs[0].name != joint.name:
         note["dofs"] = [dof.name for dof in joint.dofs]
-    return note | _describe_dofs(layout, joint, joint.dofs)
+    return note | _describe_dofs(layout, joint, joint.dofs) | _describe_turn(joint, form)
+
+
+def find_turn(joint: Joint, form: Form) -> Pose:
+    """The frame that is written, seen from the joint's own."""
+    return ~joint.parent_frame @ form.parent_frame
+
+
+def _describe_turn(joint: Joint, form: Form) -> dict[str, Any]:
+    """Coordinates of balls are counted in the joint frame, so its turn is noted."""
+    turn = find_turn(joint, form)
+    has_ball = any(dof.motion is Motion.BALL for dof in joint.dofs)
+    return {"frame": [*turn.p, *turn.q]} if has_ball and not turn.is_close(IDENTITY, 0.0) else {}
 
 
 def _describe_dofs(layout: Layout, joint: Joint, dofs: list[Dof]) -> dict[str, Any]:
@@ -111,22 +122,32 @@ def _describe_dofs(layout: Layout, joint: Joint, dofs: list[Dof]) -> dict[str, A
     return note
 
 
-def _write_split(layout: Layout, sheet: Sheet, joint: Joint, order: int, reporter: Reporter) -> None:
-    """One joint per freedom, side by side, each with its place in the stack."""
-    reporter.report(JOINT_SPLIT, joint.source, name=joint.name, count=len(joint.dofs))
-    home = layout.joints[joint.name].rpartition("/")[0]
-    for number, dof in enumerate(joint.dofs):
-        label = dof.name or f"{joint.name}_{number}"
-        single = dataclasses.replace(joint, name=label, dofs=[dof], distance=None)
-        path = layout.joints[joint.name] if number == 0 else layout.names.claim(home, label, "_joint")
-        layout.joints.setdefault(label, path)
-        form = find_single(single, dof)
-        layout.freedoms[dof.name] = (path, form.axes[0][0] if form.axes else dof.motion.value)
-        _write_joint(layout, sheet, single, form, path=path, is_loop=False)
-        stack: dict[str, Any] = {"stack": joint.name, "place": number, "stack_kind": joint.kind.value}
-        if joint.ros_name:
-            stack["stack_ros_name"] = joint.ros_name
-        sheet.note(path, order=order, **stack, **_describe_dofs(layout, joint, [dof]))
+def _write_stack(layout: Layout, sheet: Sheet, joint: Joint, order: int, reporter: Reporter) -> None:
+    """The nearest generic joint, and the freedoms as they are, noted in its frame."""
+    path, form = layout.joints[joint.name], find_nearest(joint)
+    words = [word for word, _ in form.axes]
+    reporter.report(JOINT_REORDERED, joint.source, name=joint.name, words=", ".join(words))
+    _write_joint(layout, sheet, joint, form, path=path, is_loop=False)
+    back = find_turn(joint, form)
+    swings = [dof.swing or (math.inf, math.inf) for dof in joint.dofs]
+    taken = {id(dof): word for word, dof in reversed(form.axes)}
+    sheet.note(
+        path,
+        order=order,
+        kind=joint.kind.value,
+        axes=words,
+        dofs=[dof.name for dof in joint.dofs],
+        stack=[dof.motion.value for dof in joint.dofs],
+        stack_words=[taken.get(id(dof), "") for dof in joint.dofs],
+        stack_axes=[v for dof in joint.dofs for v in quat_rotate(quat_conjugate(back.q), dof.axis)],
+        stack_anchors=[v for dof in joint.dofs for v in (~back).apply(dof.anchor)],
+        stack_limits=[v for dof in joint.dofs for v in (dof.lower, dof.upper)],
+        stack_swings=[v for swing in swings for v in swing],
+        **_describe_dofs(layout, joint, joint.dofs),
+        **_describe_turn(joint, form),
+    )
+    for dof in joint.dofs:
+        layout.freedoms[dof.name] = (path, taken.get(id(dof), dof.motion.value))
 
 
 def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, form: Form, *, path: str, is_loop: bool) -> None:
@@ -148,7 +169,7 @@ def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, form: Form, *, path
     if form.type == "PhysicsJoint":
         _write_limits(sheet, joint, form, path)
     for word, dof in form.axes:
-        if dof.drive is not None and dof.motion is not Motion.FREE:
+        if dof.drive is not None and dof.motion in (Motion.HINGE, Motion.SLIDE):
             write_drive(sheet, path, word, dof, dof.drive)
 
 
@@ -187,7 +208,7 @@ def _write_limits(sheet: Sheet, joint: Joint, form: Form, path: str) -> None:
         dof = free.get(word)
         if dof is None:
             _write_limit(sheet, path, word, 1.0, -1.0)
-        elif dof.motion is not Motion.FREE and dof.is_limited:
+        elif dof.motion in (Motion.HINGE, Motion.SLIDE) and dof.is_limited:
             unit = _unit(dof)
             _write_limit(sheet, path, word, dof.lower / unit, dof.upper / unit)
     if joint.distance is not None:

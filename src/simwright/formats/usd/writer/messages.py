@@ -39,13 +39,14 @@ NOTED = declare(
     "{what} of {name!r} has no schema; it is noted for Simwright alone, other tools do not see it",
     doc="A value without a schema is kept in the custom data of its prim, so that nothing is lost on the way back.",
 )
-JOINT_SPLIT = declare(
-    "usd-write-joint-split",
+JOINT_REORDERED = declare(
+    "usd-write-joint-order",
     Level.WARNING,
-    "the freedoms of joint {name!r} do not fit the axes of one generic joint; they are {count} parallel joints",
-    hint="insert bodies with small masses between the freedoms, for simulators that lock parallel joints",
-    doc="Hinges of a generic joint turn about X, then Y, then Z of one frame.  Other orders become joints side "
-    "by side with their order noted, which our reader and Newton take as one.",
+    "the freedoms of joint {name!r} come in an order that no generic joint has; other tools see {words}, the exact "
+    "ones are noted for Simwright",
+    hint="insert bodies with small masses between the freedoms, if other simulators are to move them in that order",
+    doc="Hinges of a generic joint turn about X, then Y, then Z of one frame, after all slides.  A stack of another "
+    "order is written as the nearest generic joint, with its own freedoms noted, so that it reads back the same.",
     section="1.3",
 )
 MASS_MISSING = declare(
