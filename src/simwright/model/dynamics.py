@@ -20,7 +20,8 @@ from simwright.model.asset import Asset
 from simwright.model.inertia import Inertial
 from simwright.model.kinematics import Tree
 from simwright.model.mass import body_inertials
-from simwright.model.mechanism import Mechanism, Motions, compile_mechanism, cross
+from simwright.model.mechanism import Mechanism, Motions, compile_mechanism
+from simwright.model.steps import cross
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Where the file says nothing [m/s^2]."""
@@ -45,10 +46,14 @@ class Dynamics:
     armature: Array
     gravity: Array
     owners: list[int] = field(default_factory=list)
+    _whole: Block | None = None
+    _kept: tuple[Motions, Array] | None = None
 
     def mass_matrix(self, motions: Motions) -> Array:
         """``(n, velocities, velocities)`` joint-space inertia [kg m^2, kg m, kg]."""
-        return self.mass_blocks(motions, [self.make_block(range(self.mechanism.velocities))])[0]
+        if self._whole is None:
+            self._whole = self.make_block(range(self.mechanism.velocities))
+        return self.mass_blocks(motions, [self._whole])[0]
 
     def mass_blocks(self, motions: Motions, blocks: Sequence[Block]) -> list[Array]:
         """Parts of the mass matrix: velocities of different trees do not act on each other, so a crowd is cheap."""
@@ -60,15 +65,21 @@ class Dynamics:
         """A block of velocities that keep their order."""
         chosen = list(rows)
         place = {row: number for number, row in enumerate(chosen)}
-        relatives = np.zeros((len(chosen), len(chosen)), dtype=bool)
         steps = self.mechanism.steps
-        for row, number in place.items():
+        needed: set[int] = set()
+        for row in chosen:
             at = self.owners[row]
-            while at >= 0:
-                step = steps[at]
-                own = (place.get(other) for other in range(step.velocity, step.velocity + step.columns))
-                relatives[number, [other for other in own if other is not None]] = True
-                at = step.parent
+            while at >= 0 and at not in needed:
+                needed.add(at)
+                at = steps[at].parent
+        reach: dict[int, npt.NDArray[np.bool_]] = {-1: np.zeros(len(chosen), dtype=bool)}
+        relatives = np.zeros((len(chosen), len(chosen)), dtype=bool)
+        for at in sorted(needed):
+            step = steps[at]
+            own = [place[row] for row in range(step.velocity, step.velocity + step.columns) if row in place]
+            reach[at] = reach[step.parent].copy()
+            reach[at][own] = True
+            relatives[own] = reach[at]
         return Block(chosen, relatives)
 
     def _fill_block(self, force: Array, screws: Array, block: Block) -> Array:
@@ -110,7 +121,9 @@ class Dynamics:
         return result
 
     def _spatial_inertias(self, motions: Motions) -> Array:
-        """``(bodies, n, 6, 6)`` about the world's origin."""
+        """``(bodies, n, 6, 6)`` about the world's origin; those of the last motions are kept."""
+        if self._kept is not None and self._kept[0] is motions:
+            return self._kept[1]
         rotation = motions.bodies[..., :3, :3]
         center = np.einsum("bnij,bj->bni", rotation, self.centers) + motions.bodies[..., :3, 3]
         result = np.zeros((*rotation.shape[:2], 6, 6))
@@ -124,6 +137,7 @@ class Dynamics:
             result[..., i, 3 + j], result[..., j, 3 + i] = -moment[..., k], moment[..., k]
             result[..., 3 + i, 3 + i] = mass
         result[..., 3:, :3] = result[..., :3, 3:].swapaxes(-1, -2)
+        self._kept = (motions, result)
         return result
 
     def _add_up(self, of_bodies: Array) -> Array:

@@ -23,13 +23,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simwright.core.math3d import IDENTITY, Array, Pose, matrices_from_quats, matrix_from_quat
+from simwright.core.math3d import IDENTITY, Array, Pose, matrix_from_quat
 from simwright.model.asset import Asset
 from simwright.model.joint import POSITIONS, VELOCITIES, WORLD, Dof, Joint, Motion
 from simwright.model.kinematics import Edge, Tree, build_tree
-
-SHIFT = "shift"
-"""The step of a free joint that moves; the others are called like their motion."""
+from simwright.model.steps import SHIFT, Step, find_screws, move_steps
 
 
 @dataclass(slots=True, eq=False)
@@ -57,31 +55,6 @@ class Freedom:
     def velocities(self) -> slice:
         """Its part of a velocity."""
         return slice(self.velocity, self.velocity + VELOCITIES[self.dof.motion])
-
-
-@dataclass(slots=True, eq=False)
-class Step:
-    """``before`` is the fixed 4x4 transform from the step ``parent`` (-1: the world).
-
-    ``axes`` and ``point`` tell, for turns and shifts of several freedoms, along which axes and about which point
-    velocities are counted: in the frame after the step, or before it where ``fixed`` is set.
-    """
-
-    kind: str
-    parent: int
-    before: Array
-    dof: Dof
-    sign: float
-    position: int
-    velocity: int
-    axes: Array = field(default_factory=lambda: np.eye(3))
-    point: Array = field(default_factory=lambda: np.zeros(3))
-    fixed: bool = False
-
-    @property
-    def columns(self) -> int:
-        """Number of velocities."""
-        return 1 if self.kind in (Motion.HINGE, Motion.SLIDE) else 3
 
 
 @dataclass(slots=True, eq=False)
@@ -117,7 +90,7 @@ class Mechanism:
         """World transforms and screws at ``(n, positions)`` configurations."""
         q = np.atleast_2d(np.asarray(q, dtype=np.float64))
         assert q.shape[1] == self.positions, f"{self.positions} coordinates are wanted, {q.shape[1]} given"
-        local = _move_locally(self.steps, q)
+        local = move_steps(self.steps, q)
         world = np.empty_like(local)
         for number, step in enumerate(self.steps):
             if step.parent < 0:
@@ -127,7 +100,7 @@ class Mechanism:
         with_ground = np.concatenate((world, np.broadcast_to(np.eye(4), (1, len(q), 4, 4))))
         tails = np.array(self.tails).reshape(-1, 1, 4, 4)
         bodies = with_ground[np.array(self.holders, dtype=np.intp)] @ tails
-        return Motions(world, bodies, _find_screws(self, with_ground))
+        return Motions(world, bodies, find_screws(self.steps, self.velocities, with_ground))
 
 
 def compile_mechanism(
@@ -233,101 +206,3 @@ def _neutral(freedom: Freedom) -> Array:
     if dof.motion is Motion.FREE and dof.position is not None:
         return np.asarray(dof.position, dtype=np.float64)
     return dof.neutral()
-
-
-def _move_locally(steps: list[Step], q: Array) -> Array:
-    """``(steps, n, 4, 4)``: each step's transform from the step before."""
-    motion = np.zeros((len(steps), len(q), 4, 4))
-    motion[..., range(4), range(4)] = 1.0
-    _move_hinges([(i, s) for i, s in enumerate(steps) if s.kind == Motion.HINGE], q, motion)
-    for number, step in enumerate(steps):
-        match step.kind:
-            case Motion.SLIDE:
-                travel = step.sign * (q[:, step.position] - step.dof.ref)
-                motion[number, :, :3, 3] = travel[:, None] * step.dof.axis
-            case Motion.BALL:
-                motion[number] = _turn(step, q[:, step.position : step.position + 4])
-            case _ if step.kind == SHIFT:
-                motion[number, :, :3, 3] = step.sign * q[:, step.position : step.position + 3]
-    before = np.array([step.before for step in steps]).reshape(-1, 1, 4, 4)
-    return np.asarray(before @ motion)
-
-
-def _move_hinges(hinges: list[tuple[int, Step]], q: Array, motion: Array) -> None:
-    """Rotations about axes through anchors (Rodrigues), with the travel of screws."""
-    if not hinges:
-        return
-    rows = [number for number, _ in hinges]
-    axes = np.array([step.dof.axis for _, step in hinges])
-    lengths = np.linalg.norm(axes, axis=1, keepdims=True)
-    axes = axes / np.where(lengths > 0.0, lengths, 1.0)
-    refs = np.array([step.dof.ref for _, step in hinges])
-    signs = np.array([step.sign for _, step in hinges])
-    anchors = np.array([step.dof.anchor for _, step in hinges])
-    angle = (signs * (q[:, [step.position for _, step in hinges]] - refs)).T[..., None, None]
-    skew = _skew(axes)[:, None]
-    # the half angle keeps 1 - cos exact for small angles
-    turn = np.eye(3) + np.sin(angle) * skew + 2.0 * np.sin(angle / 2.0) ** 2 * (skew @ skew)
-    shift = anchors[:, None] - np.einsum("snij,sj->sni", turn, anchors)
-    pitch = np.array([step.dof.pitch for _, step in hinges])
-    shift = shift + (pitch[:, None] * angle[..., 0, 0])[..., None] * axes[:, None]
-    motion[rows, :, :3, :3] = turn
-    motion[rows, :, :3, 3] = shift
-
-
-def _turn(step: Step, quats: Array) -> Array:
-    """Rotations by quaternions about the anchor."""
-    lengths = np.linalg.norm(quats, axis=1, keepdims=True)
-    turn = matrices_from_quats(quats / np.where(lengths > 0.0, lengths, 1.0))
-    if step.sign < 0.0:
-        turn = turn.transpose(0, 2, 1)
-    result = np.zeros((len(quats), 4, 4))
-    result[:, :3, :3] = turn
-    anchor = step.dof.anchor if step.dof.motion is Motion.BALL else np.zeros(3)
-    result[:, :3, 3] = anchor - turn @ anchor
-    result[:, 3, 3] = 1.0
-    return result
-
-
-def _find_screws(mechanism: Mechanism, world: Array) -> Array:
-    """``(velocities, n, 6)`` motion of everything behind each freedom, for a velocity of one."""
-    count = world.shape[1]
-    screws = np.zeros((mechanism.velocities, count, 6))
-    for number, step in enumerate(mechanism.steps):
-        at = world[number]
-        if step.fixed:
-            at = world[step.parent] @ step.before
-        rotation, origin = at[:, :3, :3], at[:, :3, 3]
-        columns = slice(step.velocity, step.velocity + step.columns)
-        if step.kind == Motion.HINGE:
-            axis = rotation @ (step.sign / (np.linalg.norm(step.dof.axis) or 1.0) * step.dof.axis)
-            point = rotation @ step.dof.anchor + origin
-            screws[step.velocity, :, :3] = axis
-            screws[step.velocity, :, 3:] = cross(point, axis) + step.dof.pitch * axis
-        elif step.kind == Motion.SLIDE:
-            screws[step.velocity, :, 3:] = rotation @ (step.sign * step.dof.axis)
-        else:
-            axes = (step.sign * (rotation @ step.axes)).transpose(2, 0, 1)
-            if step.kind == SHIFT:
-                screws[columns, :, 3:] = axes
-            else:
-                point = rotation @ step.point + origin
-                screws[columns, :, :3] = axes
-                screws[columns, :, 3:] = cross(point, axes)
-    return screws
-
-
-def cross(a: Array, b: Array) -> Array:
-    """Cross products of the last axis (faster than numpy's for many)."""
-    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        result[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
-    return result
-
-
-def _skew(v: Array) -> Array:
-    """``(n, 3, 3)`` matrices whose product with a vector is the cross product with ``v``."""
-    result = np.zeros((len(v), 3, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        result[:, i, j], result[:, j, i] = -v[:, k], v[:, k]
-    return result
