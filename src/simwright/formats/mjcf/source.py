@@ -43,13 +43,9 @@ def read_source(path: Path, reporter: Reporter) -> Source:
     source = _Walk(path, reporter, ()).read()
     if source.missing:
         count = len(source.missing)
-        raise NotFoundError(
-            "a file the model names is missing"
-            if count == 1
-            else f"{count} files the model names are missing",
-            hint="see the mjcf-file-missing findings",
-            where=source.missing[0],
-        )
+        first = next((d.message for d in reporter if d.kind == FILE_MISSING.code), "")
+        more = f" ({count} files are missing)" if count > 1 else ""
+        raise NotFoundError(f"{first}{more}", hint="MuJoCo needs every file", where=source.missing[0])
     return source
 
 

@@ -16,6 +16,7 @@ put back afterwards.  Elements keep the file and line they were written at (``do
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +50,7 @@ XACRO_ARGUMENT = declare(
     doc="An argument for xacro that no <xacro:arg> declares.",
 )
 
+_QUOTED = re.compile(r"(?:expression|macro name:|block) ['\"]?(.+?)['\"]?$")
 _LOCK = threading.Lock()
 _UNSAFE_BUILTINS = ("type", "vars", "hash", "issubclass")
 _ENDLESS_FUNCTIONS = ("factorial", "comb", "perm", "prod", "lcm")
@@ -64,12 +66,12 @@ def expand_xacro(path: Path, options: ReadOptions, reporter: Reporter) -> tuple[
     where = Where(str(path))
     with _LOCK:
         files = XacroFiles(path, options.packages)
-        try:
-            with _prepared(files, reporter, where) as xacro:
+        with _prepared(files, reporter, where) as xacro:
+            try:
                 document = xacro.process_file(files.start, mappings=dict(options.arguments))
                 text = document.toxml("utf-8")
-        except Exception as error:  # noqa: BLE001 - xacro lets every sort of exception through
-            raise _translate(error, files, where) from None
+            except Exception as error:  # noqa: BLE001 - xacro lets every sort of exception through
+                raise _translate(error, files, where) from None
     if len(text) > MAX_TEXT_BYTES:
         raise LimitError(f"xacro expands to {len(text) >> 20} MiB of text", where=where)
     for name in sorted(set(options.arguments) - files.arguments):
@@ -91,7 +93,9 @@ def _translate(error: Exception, files: XacroFiles, where: Where) -> SimwrightEr
             )
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = " ".join(lines)[:300] or type(error).__name__
-    return ParseError(f"xacro cannot expand the file: {reason}", where=current)
+    quoted = _QUOTED.search(reason)
+    place = files.find_text(quoted.group(1)) if quoted and files.current else current
+    return ParseError(f"xacro cannot expand the file: {reason}", where=place)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -82,7 +82,8 @@ class XacroFiles:
             again = " and includes itself" if filename in stack[:-1] else ""
             raise LimitError(
                 f"{filename!r} is included {len(stack) - 1} files deep{again}",
-                where=Where(self._shown.get(stack[-2], str(stack[-2]))),
+                hint="remove the include that leads back" if again else "",
+                where=self._find_include(str(stack[-2]), filename),
             )
         try:
             content = read_bytes(filename)
@@ -91,7 +92,7 @@ class XacroFiles:
             cause = type(error)(
                 f"{filename!r} cannot be included: {error.message}",
                 hint=error.hint,
-                where=Where(self.current),
+                where=self._find_include(str(stack[-2]), filename) if len(stack) > 1 else Where(self.current),
             )
             # xacro lets an optional include pass when the cause is an OSError
             raise self.module.XacroException(error.message, exc=OSError(error.message)) from cause
@@ -100,6 +101,24 @@ class XacroFiles:
         self._mark(root, filename)
         # the tree was read by the careful parser; what goes on is free of document types and entities
         return xml.dom.minidom.parseString(etree.tostring(root))  # noqa: S318 - see above
+
+    def _find_include(self, outer: str, inner: str) -> Where:
+        """The line of the include of a file in another one, as far as its name tells."""
+        shown = self._shown.get(outer, outer)
+        name = os.path.basename(inner)  # noqa: PTH119 - a name as xacro has it
+        for element in parse_bytes(read_bytes(outer), shown).iter():
+            if element.prefix == "xacro" and os.path.basename(element.get("filename") or "") == name:  # noqa: PTH119
+                return Where(shown, element.sourceline)
+        return Where(shown)
+
+    def find_text(self, text: str) -> Where:
+        """The first line of the current file that holds a text; the file alone if there is none."""
+        try:
+            content = read_bytes(self.current)
+        except InputError:
+            return Where(self.current)
+        at = content.find(text.encode()) if text else -1
+        return Where(self.current, content.count(b"\n", 0, at) + 1) if at >= 0 else Where(self.current)
 
     def _mark(self, root: Element, filename: str) -> None:
         number = len(self.names)
