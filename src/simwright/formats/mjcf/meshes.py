@@ -40,6 +40,7 @@ def read_mesh(context: Context, index: int) -> PlacedMesh:
     name = context.name("mesh", index)
     source = f"{context.source.file}#{name}"
     spec = context.spec_of("mesh", index)
+    _keep_settings(context, index, spec)
     file = context.source.files.get(("mesh", name))
     if name in context.mesh_scales or (spec is not None and is_of_file(spec, name, context.source)):
         assert file is not None
@@ -47,6 +48,17 @@ def read_mesh(context: Context, index: int) -> PlacedMesh:
         mesh = Mesh(load=partial(_load_file, file), source=source, file=str(file))
         return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
     return PlacedMesh(Mesh(_read_data(model, index, moved), source=source), None, moved)
+
+
+def _keep_settings(context: Context, index: int, spec: Any) -> None:
+    """How MuJoCo makes hull, inertia and normals of a mesh."""
+    if spec is None:
+        return
+    context.keep("mesh", index, "maxhullvert", int(spec.maxhullvert), -1)
+    context.keep("mesh", index, "smoothnormal", bool(spec.smoothnormal), False)
+    inertia = getattr(context.mujoco, "mjtMeshInertia", None)
+    if inertia is not None:
+        context.keep("mesh", index, "inertia", str(inertia(int(spec.inertia)).name)[15:].lower(), "legacy")
 
 
 def _load_file(file: Path) -> MeshData:

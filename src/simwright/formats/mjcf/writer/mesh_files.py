@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mesh files that MuJoCo reads: OBJ text with normals and texture coordinates, in single precision.
+"""Mesh files that MuJoCo reads: STL for bare triangles, OBJ where there are normals or texture coordinates.
 
-MuJoCo stores points in single precision, and so does the file: nine digits name a float exactly.
+MuJoCo stores points in single precision, and so do the files: STL as bits, OBJ with nine digits, which name a float
+exactly.
 """
 
 from __future__ import annotations
@@ -16,8 +17,29 @@ from simwright.model.geometry import Faces, MeshData, Subset
 
 Singles: TypeAlias = npt.NDArray[np.float32]
 """Rows in single precision."""
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+MAX_STL_FACETS = 200_000
+"""MuJoCo refuses STL files with more."""
 MIN_VERTICES = 4
 """MuJoCo refuses meshes with fewer."""
+
+
+def write_mesh(data: MeshData, subset: Subset | None = None) -> tuple[str, bytes]:
+    """The ending and the content of a file with a mesh, or with the faces of one subset."""
+    has_rows = any(rows is not None and len(rows) for rows in (data.normals, data.uvs))
+    facets = len(data.indices)  # never fewer than triangles
+    if has_rows or facets > MAX_STL_FACETS or len(data.vertices) < MIN_VERTICES:
+        return ".obj", write_obj(data, subset)
+    return ".stl", write_stl(data, subset)
+
+
+def write_stl(data: MeshData, subset: Subset | None = None) -> bytes:
+    """Binary STL; MuJoCo finds the common points of triangles again, and their normals."""
+    corners = np.asarray(data.vertices, dtype=np.float32)[data.indices[_number_corners(data, subset)]]
+    facets = np.zeros(len(corners), dtype=_FACET)
+    facets["corners"] = corners
+    return b"\0" * 80 + len(facets).to_bytes(4, "little") + facets.tobytes()
 
 
 def write_obj(data: MeshData, subset: Subset | None = None) -> bytes:
@@ -48,9 +70,11 @@ def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
     numbers = _number_corners(data, subset)
     corners: dict[str, Faces] = {}
     points = data.indices[numbers]
-    vertices, corners["v"] = _pack(np.asarray(data.vertices), points)
+    has_normals = data.normals is not None and len(data.normals) > 0
+    # without normals MuJoCo makes them, and points that are apart are an edge
+    vertices, corners["v"] = _pack(np.asarray(data.vertices), points, merge=has_normals)
     normals, uvs = None, None
-    if data.normals is not None and len(data.normals):
+    if has_normals and data.normals is not None:
         rows = points if len(data.normals) == len(data.vertices) != len(data.indices) else numbers
         normals, corners["vn"] = _pack(np.asarray(data.normals), rows, merge=True)
     if data.uvs is not None and len(data.uvs):
@@ -85,11 +109,19 @@ def _pack(rows: Array, used: Faces, merge: bool = False) -> tuple[Singles, Faces
 
 
 def _find_distinct(rows: Singles) -> tuple[Singles, npt.NDArray[np.int64]]:
-    whole = np.ascontiguousarray(rows + np.float32(0.0)).view(
-        np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))
-    )
-    _, first, number = np.unique(whole.ravel(), return_index=True, return_inverse=True)
-    return rows[first], number
+    """The distinct rows in order of appearance, and the number of each row among them."""
+    bits = np.ascontiguousarray(rows + np.float32(0.0)).view(np.uint32).astype(np.uint64)
+    keys = bits[:, 0]
+    for column in range(1, bits.shape[1]):
+        keys = keys * _MIXER + bits[:, column]  # wraps round
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    if not np.array_equal(rows[first][number], rows):  # two rows with one key
+        _, first, number = np.unique(bits, axis=0, return_index=True, return_inverse=True)
+        number = number.ravel()
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return rows[first[order]], place[number]
 
 
 def _write_rows(word: str, rows: Singles) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``<asset>``: mesh files and height fields, one per geometry and scale, shared by all geoms that use it.
 
-A mesh that came from a file MuJoCo reads is that file again, byte by byte; the others are written as OBJ.  Names are
-those of the source.
+A mesh that came from a file MuJoCo reads is that file again, byte by byte; the others are written as STL or OBJ.  Names
+are those of the source.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from simwright.core.files import read_bytes
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.mesh_files import write_obj
-from simwright.formats.mjcf.writer.numbers import is_equal
+from simwright.formats.mjcf.writer.mesh_files import MAX_STL_FACETS, write_mesh
 from simwright.model.asset import Shape, scaled
 from simwright.model.geometry import Cone, Geometry, Heightfield, Mesh, MeshData, Subset
 from simwright.model.moments import compute_moments
@@ -27,12 +26,11 @@ from simwright.model.moments import compute_moments
 FOLDER = "meshes"
 _COPIED = (".obj", ".stl", ".msh")
 _STL_HEAD, _STL_FACET = 84, 50
-MAX_STL_FACETS = 200_000
-"""MuJoCo refuses STL files with more."""
 _FLAT = 1e-6
 _NO_VOLUME = 1e-12
 _MESH_KEPT = ("maxhullvert", "inertia", "smoothnormal")
 _SIDES = 48
+_DEFAULTS: dict[str, Any] = {"scale": (1, 1, 1), "maxhullvert": -1}
 
 
 class MeshLibrary:
@@ -71,11 +69,13 @@ class MeshLibrary:
             found = draft.solver.take(f"mesh/{word}", attribute)
             if found is not None:
                 values[attribute] = found
-        if compute_moments(geometry).scaled(scale).volume < _NO_VOLUME or subset is not None:
+        if not is_proven(geometry) and (
+            subset or compute_moments(geometry).scaled(scale).volume < _NO_VOLUME
+        ):
             values["inertia"] = "shell"
         if PurePath(values["file"]).stem == name:
             del values["name"]
-        draft.add(draft.section("asset"), "mesh", values, {"scale": (1, 1, 1), "maxhullvert": -1})
+        draft.add(draft.section("asset"), "mesh", values, _DEFAULTS)
         return name
 
     def _store(self, geometry: Mesh, word: str, subset: Subset | None) -> str:
@@ -88,8 +88,7 @@ class MeshLibrary:
             suffix = PurePath(geometry.file).suffix.lower()
             word = PurePath(geometry.file).stem
         else:
-            suffix = ".obj"
-            content = write_obj(geometry.data, subset)
+            suffix, content = write_mesh(geometry.data, subset)
             word = word if subset is None else f"{word}_{subset.name}"
         file = f"{self._file_names.claim(make_file_name(word))}{suffix}"
         self._draft.files[f"{FOLDER}/{file}"] = content
@@ -156,6 +155,11 @@ def make_file_name(word: str) -> str:
     return "".join(c if c.isalnum() or c in "._-+ " else "_" for c in word).strip(". ") or "mesh"
 
 
+def is_proven(geometry: Mesh) -> bool:
+    """Is it a file that MuJoCo has compiled already?  It is not even opened then, only copied."""
+    return "#" in geometry.source and bool(geometry.file)
+
+
 def is_flat(data: MeshData, scale: Array) -> bool:
     """Do all points lie in a plane?  MuJoCo finds no hull then."""
     points = np.asarray(data.vertices) * scale
@@ -175,8 +179,3 @@ def make_cone(cone: Cone) -> Mesh:
     base = np.stack((second, first, np.full(_SIDES, _SIDES)), axis=1)
     side = np.stack((first, second, np.full(_SIDES, _SIDES + 1)), axis=1)
     return Mesh.of(vertices, np.concatenate((base, side)))
-
-
-def is_unscaled(scale: Array) -> bool:
-    """No stretching at all?"""
-    return is_equal(scale, (1.0, 1.0, 1.0))

@@ -14,7 +14,7 @@ import numpy as np
 
 from simwright.core.math3d import Array, Pose, vec3
 from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.meshes import MeshLibrary, is_flat, make_cone
+from simwright.formats.mjcf.writer.meshes import MeshLibrary, is_flat, is_proven, make_cone
 from simwright.formats.mjcf.writer.messages import GEOMETRY_LEFT_OUT
 from simwright.model.asset import Shape, scaled
 from simwright.model.geometry import (
@@ -28,6 +28,7 @@ from simwright.model.geometry import (
     Mesh,
     Plane,
     Sphere,
+    Subset,
     box_bounds,
 )
 from simwright.model.joint import WORLD
@@ -75,7 +76,7 @@ def make_pieces(draft: Draft, library: MeshLibrary, shape: Shape) -> list[Piece]
     mesh = make_cone(geometry) if isinstance(geometry, Cone) else geometry
     if not isinstance(mesh, Mesh):
         return _refuse(draft, shape, f"MuJoCo has no {geometry.kind} of this scale")
-    if not len(mesh.data.vertices) or not len(mesh.data.triangles()):
+    if not is_proven(mesh) and (not len(mesh.data.vertices) or not len(mesh.data.triangles())):
         return _refuse(draft, shape, "the mesh is empty")
     return _make_mesh_pieces(draft, library, shape, mesh, collision)
 
@@ -102,14 +103,14 @@ def _make_mesh_pieces(
     pieces: list[Piece] = []
     bound = _BOUNDS.get(shape.approximation.token) if collision and shape.approximation else None
     hull = collision and bound is None
-    if hull and is_flat(mesh.data, scaled(shape)):
+    if hull and not is_proven(mesh) and is_flat(mesh.data, scaled(shape)):
         what = "it is flat, and MuJoCo finds no hull; it is not touched" if shape.visual else "it is flat"
         advice = "use a thin box as collider"
         draft.reporter.report(
             GEOMETRY_LEFT_OUT, shape.source, kind="collider mesh", name=shape.name, why=what, advice=advice
         )
         hull = False
-    parts = [s for s in mesh.data.subsets if s.material and len(s.faces)] if shape.visual else []
+    parts = [] if is_proven(mesh) or not shape.visual else _list_parts(mesh)
     if len(parts) > 1:
         for subset in parts:
             name = library.find_mesh(shape, mesh, subset)
@@ -127,6 +128,10 @@ def _make_mesh_pieces(
     if bound:
         pieces.append(_make_bound(shape, mesh, bound))
     return pieces
+
+
+def _list_parts(mesh: Mesh) -> list[Subset]:
+    return [subset for subset in mesh.data.subsets if subset.material and len(subset.faces)]
 
 
 def _make_bound(shape: Shape, mesh: Mesh, bound: str) -> Piece:
