@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Import of USD physics against Newton's ``ModelBuilder.add_usd``, in one run (extra ``newton``).
 
-Five robots, a stage of 2,000 bodies and crowds of 16 to 128 humanoids.  Ours is the neutral model with masses
-and all three solvers resolved; a second row fills a builder through the adapter, whose time is mostly Newton's.
-The floor is what OpenUSD alone takes: open, one walk, and its C++ physics parser.
+Six robots, converted here from their MuJoCo models, a stage of 2,000 bodies and crowds of 16 to 128 humanoids; then,
+for reading only, stages of a few bodies.  Ours is the neutral model with masses and all three solvers resolved; a
+further row fills a builder through the adapter, whose time is mostly Newton's.  The floor is what OpenUSD alone
+takes: open, one walk, and its C++ physics parser.  All are warm, in one process, and take turns.
 """
 
 from __future__ import annotations
@@ -16,15 +17,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.measure import Result, cpu_time
+from benchmarks.measure import Result, cpu_time, cpu_times
 
 ADD_USD = "newton add_usd"
+FLOOR = "open, walk, C++ parse"
 LIMIT = 0.15
 FLOOR_LIMIT = 3.0
-ROBOTS = ("humanoid", "ant_mixed", "cartpole_mjc", "boxes_fourbar", "simple_articulation_with_mesh")
+ROBOTS = {
+    "panda": "franka_emika_panda/panda.xml",
+    "h1": "unitree_h1/h1.xml",
+    "cassie": "agility_cassie/cassie.xml",
+    "iiwa": "kuka_iiwa_14/iiwa14.xml",
+    "shadow hand": "shadow_hand/right_hand.xml",
+    "barkour": "google_barkour_vb/barkour_vb.xml",
+}
 CROWDS = (16, 32, 64, 128)
 BODIES = 2_000
-ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets" / "usd"
+ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
 
 
 def run() -> Iterator[Result | str]:
@@ -36,26 +45,29 @@ def run() -> Iterator[Result | str]:
 
 
 def _run_all(folder: Path) -> Iterator[Result]:
-    for name, path in _find_robots(folder):
-        yield from compare(name, path, repeat=5)
+    for name, path in _make_robots(folder):
+        yield from compare(name, path)
     boxes = folder / "boxes.usda"
     write_boxes(boxes, BODIES)
-    yield from compare(f"{BODIES:,} boxes", boxes, repeat=2)
+    yield from compare(f"{BODIES:,} boxes", boxes, is_large=True)
     times: list[float] = []
     for count in CROWDS:
         crowd = folder / f"crowd{count}.usda"
-        write_crowd(crowd, dict(_find_robots(folder))["humanoid"], count)
-        for result in compare(f"{count} humanoids", crowd, repeat=2):
+        write_crowd(crowd, _find_humanoid(folder), count)
+        for result in compare(f"{count} humanoids", crowd, is_large=True):
             if result.limit == LIMIT:
                 times.append(result.seconds)
             last = result.limit == LIMIT and count == CROWDS[-1]
             yield replace(result, note=_growth(times)) if last else result
+    for path in sorted((ASSETS / "usd").glob("*.usda")):
+        for result in compare(f"small: {path.stem}", path):
+            yield replace(result, limit=None)
 
 
-def compare(name: str, path: Path, repeat: int) -> Iterator[Result]:
-    """Reading, and reading into a builder, against Newton; reading against the floor.
+def compare(name: str, path: Path, *, is_large: bool = False) -> Iterator[Result]:
+    """Reading against Newton and against the floor; reading into a builder against Newton.
 
-    Large stages are given to Newton once: by then the small ones have warmed it up.
+    Large stages are given to Newton once: by then the others have warmed it up.
     """
     import newton
     import warp
@@ -72,17 +84,18 @@ def compare(name: str, path: Path, repeat: int) -> Iterator[Result]:
             warnings.simplefilter("ignore")
             newton.ModelBuilder().add_usd(file)
 
-    small = repeat > 2
-    reference = cpu_time(theirs, 2 if small else 1, warm=small)
-    ours = cpu_time(lambda: body_inertials(load(file)), repeat)
-    yield Result(f"import, {name}", ours, ADD_USD, reference, LIMIT)
-    filled = cpu_time(lambda: add_usd(newton.ModelBuilder(), file), 2 if small else 1, warm=small)
+    reference = cpu_time(theirs, 1 if is_large else 3, warm=not is_large)
+    ours, floor = cpu_times(
+        [lambda: body_inertials(load(file)), lambda: _run_floor(file)], 5 if is_large else 15
+    )
+    share = f"the floor alone is {floor / reference:.3f} of it"
+    yield Result(f"import, {name}", ours, ADD_USD, reference, LIMIT, share)
+    yield Result(f"import, {name}", ours, FLOOR, floor, FLOOR_LIMIT)
+    filled = cpu_time(lambda: add_usd(newton.ModelBuilder(), file), 1 if is_large else 2, warm=not is_large)
     yield Result(f"import into a builder, {name}", filled, ADD_USD, reference)
-    floor = cpu_time(lambda: _floor(file), repeat)
-    yield Result(f"import, {name}", ours, "open, walk, C++ parse", floor, FLOOR_LIMIT)
 
 
-def _floor(file: str) -> None:
+def _run_floor(file: str) -> None:
     from pxr import Usd, UsdPhysics
 
     stage = Usd.Stage.Open(file)
@@ -98,17 +111,29 @@ def _growth(seconds: list[float]) -> str:
     return f"grows as n^{exponent:.2f} from {CROWDS[0]} to {CROWDS[-1]}"
 
 
-def _find_robots(folder: Path) -> list[tuple[str, Path]]:
-    """The shared stages if they are there; else trees of boxes and joints, generated."""
-    if ASSETS.is_dir():
-        return [(name, ASSETS / f"{name}.usda") for name in ROBOTS]
-    made = []
-    for name, bodies in zip(ROBOTS, (16, 9, 3, 5, 2), strict=True):
-        path = folder / f"{name}.usda"
-        if not path.exists():
-            write_robot(path, bodies)
-        made.append((name, path))
-    return made
+def _make_robots(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The shared robots, converted, if they are there; else trees of boxes and joints, generated."""
+    from simwright.app.api import convert
+
+    if (ASSETS / "mjcf").is_dir():
+        for name, source in ROBOTS.items():
+            yield name, convert(ASSETS / "mjcf" / source, folder / name.replace(" ", "_"))
+        return
+    for bodies in (20, 30, 40, 50, 60):
+        path = folder / f"tree{bodies}.usda"
+        write_robot(path, bodies)
+        yield f"tree of {bodies}", path
+
+
+def _find_humanoid(folder: Path) -> Path:
+    """The shared humanoid if it is there; else a tree of as many bodies."""
+    shared = ASSETS / "usd" / "humanoid.usda"
+    if shared.is_file():
+        return shared
+    path = folder / "humanoid.usda"
+    if not path.exists():
+        write_robot(path, 16)
+    return path
 
 
 _HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'

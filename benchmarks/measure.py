@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import math
 import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -48,6 +49,20 @@ def cpu_time(function: Callable[[], object], repeat: int = 5, *, warm: bool = Tr
         function()
         best = min(best, time.process_time() - start)
     return max(best, 1e-9)
+
+
+def cpu_times(functions: Sequence[Callable[[], object]], repeat: int = 9) -> list[float]:
+    """Median CPU seconds of several functions that take turns, so that a busy machine is busy for all of them."""
+    taken: list[list[float]] = [[] for _ in functions]
+    for function in functions:
+        function()
+    for _ in range(repeat):
+        for function, seconds in zip(functions, taken, strict=True):
+            gc.collect()
+            start = time.process_time()
+            function()
+            seconds.append(time.process_time() - start)
+    return [max(statistics.median(seconds), 1e-9) for seconds in taken]
 
 
 def command_cpu_time(command: Sequence[str], repeat: int = 7) -> float:
