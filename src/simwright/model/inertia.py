@@ -128,6 +128,25 @@ def principal_axes(inertia: npt.NDArray[Any]) -> tuple[Array, Array]:
 _PERMUTATIONS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 
 
+def find_nearest_moments(moments: VectorLike) -> Array:
+    """Principal moments that a body can have, nearest to given ones in the distribution of its mass.
+
+    No mass is spread by a negative amount along an axis: what is below zero there becomes zero.  Moments that are
+    possible, to a thousandth, stay as they are.
+    """
+    values = vec3(moments)
+    spread = values.sum() / 2.0 - values  # second moments of mass along the axes
+    if np.all(values >= 0.0) and np.all(spread >= -_ROUNDING * values.max()):
+        return values
+    spread = np.maximum(spread, 0.0)
+    nearest: Array = spread.sum() - spread
+    return nearest
+
+
+_ROUNDING = 4e-4
+"""How far a moment may exceed the sum of the others by rounding, as half of a share of the largest."""
+
+
 def _closest_to_identity(vectors: Array) -> tuple[list[int], Array]:
     """Column order and signs that make a proper rotation with the largest trace."""
     best: tuple[float, list[int], Array] | None = None

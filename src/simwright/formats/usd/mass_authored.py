@@ -13,7 +13,7 @@ from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, quat_normalize
 from simwright.formats.usd.scan import MASS, RIGID_BODY, Found
 from simwright.formats.usd.source import ZERO, Source
-from simwright.model.inertia import Inertial, matrix_from_six
+from simwright.model.inertia import Inertial, find_nearest_moments, matrix_from_six
 
 MASS_INVALID = declare(
     "usd-mass-invalid",
@@ -94,6 +94,7 @@ def _read_authored(source: Source, found: Found) -> Authored:
         source.reporter.report(DENSITY_IGNORED, source.where(found), name=found.name)
     center = source.get_floats(found, "physics:centerOfMass", (-math.inf,) * 3)
     moments = source.get_floats(found, "physics:diagonalInertia", ZERO)
+    noted = _read_noted(source, found, moments)
     if not all(math.isfinite(value) and value >= 0.0 for value in moments):
         where = source.where(found, "physics:diagonalInertia")
         source.reporter.report(
@@ -105,10 +106,19 @@ def _read_authored(source: Source, found: Found) -> Authored:
         mass,
         density,
         tuple(value * units.length for value in center) if all(map(math.isfinite, center)) else None,
-        tuple(value * units.inertia for value in moments) if any(moments) else None,
+        tuple(value * units.inertia for value in noted or moments) if any(moments) else None,
         tuple(quat_normalize(axes).tolist()) if any(axes) and axes != _NO_TURN else None,
         _read_tensor(source, found) if NEWTON_MASS in found.apis and RIGID_BODY in found.apis else None,
     )
+
+
+def _read_noted(source: Source, found: Found, moments: tuple[float, ...]) -> tuple[float, ...] | None:
+    """Moments of the source that no body can have, while those nearest to them are still what is authored."""
+    said = source.note(found).get("moments")
+    if said is None or len(said) != 3:
+        return None
+    values = tuple(float(value) for value in said)
+    return values if np.allclose(find_nearest_moments(values), moments, rtol=1e-6, atol=0.0) else None
 
 
 def _read_tensor(source: Source, found: Found) -> Array | None:

@@ -4,7 +4,8 @@
 Why: people look for a joint by either name.  Two names that differ without need are a source of mistakes.
 
 Fails: `ros:joint:name = "elbow"` on a prim called `joint_3`.
-Passes: "elbow" on `elbow`; "elbow-joint" on `elbow_joint`, because a prim name has no hyphen; no property at all.
+Passes: "elbow" on `elbow`; "elbow-joint" on `elbow_joint`, because a prim name has no hyphen; "elbow" on `elbow_joint`
+or `elbow_1` beside a link `elbow`, because siblings cannot share a name; no property at all.
 
 Fix: unsafe.  Renaming the prim breaks paths that point to it, changing the value breaks ROS configuration.
 """
@@ -37,7 +38,7 @@ def jname_aligned(snapshot: Snapshot) -> Iterator[Finding]:
         if node is None or not isinstance(value, str) or not value.strip():
             continue
         wanted = {Tf.MakeValidIdentifier(value), make_identifier(value)}
-        if node.name in wanted or _is_numbered(node, wanted):
+        if node.name in wanted or _is_displaced(node, wanted):
             continue
         yield Finding(
             f"ros:joint:name is {value!r}, but the prim is called {node.name!r}",
@@ -48,8 +49,7 @@ def jname_aligned(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _is_numbered(node: Node, wanted: set[str]) -> bool:
-    """Was a number added because a sibling has the name already?"""
-    stem, _, number = node.name.rpartition("_")
-    siblings = node.parent.children if node.parent else []
-    return number.isdigit() and stem in wanted and any(sibling.name == stem for sibling in siblings)
+def _is_displaced(node: Node, wanted: set[str]) -> bool:
+    """Was an ending added because a sibling has the name already?"""
+    taken = {sibling.name for sibling in node.parent.children} & wanted if node.parent else set()
+    return any(node.name.startswith(f"{name}_") for name in taken)

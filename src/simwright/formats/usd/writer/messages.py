@@ -21,7 +21,7 @@ SETTING_LOST = declare(
 FRAME_FOLDED = declare(
     "usd-write-frame-folded",
     Level.INFO,
-    "body {name!r} has no mass and no shape and is fixed to {host}; it becomes a frame",
+    "body {name!r} has no mass and is fixed to {host}; it becomes a frame there, with all that is on it",
     doc="REP-0158 1.3: frames that are only a place are Xforms with RosFrameAPI, not rigid bodies.",
     section="1.3",
 )
@@ -63,6 +63,24 @@ INERTIA_MISSING = declare(
     "body {name!r} has a mass of {mass:g} kg and an inertia of zero; no inertia is written",
     hint="give it an inertia; without one, simulators take that of the colliders",
     doc="UsdPhysics takes an inertia of zero as not authored.",
+    section="1.3",
+)
+INERTIA_IMPOSSIBLE = declare(
+    "usd-write-inertia-impossible",
+    Level.WARNING,
+    "body {name!r} has moments of inertia {moments} that no body can have; {nearest} is written, and the source's "
+    "values are noted beside it",
+    hint="compute the inertia again from the part; one moment is never above the sum of the other two",
+    doc="Engines reject impossible inertia or repair it, each in its own way.  The nearest possible distribution of "
+    "mass is written.",
+    section="1.3",
+)
+BODY_BARE = declare(
+    "usd-write-body-bare",
+    Level.WARNING,
+    "{count} body(ies) have a mass but no shape and no joint that moves them, the first {first!r}; they stay bodies",
+    hint="remove the mass of what is only a frame, and it becomes one",
+    doc="REP-0158 1.3: dummy frames are no rigid bodies.  Mass is never taken away from a robot.",
     section="1.3",
 )
 CONTACT_GUESSED = declare(

@@ -19,6 +19,7 @@ from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.model.asset import Body
 from simwright.model.filtering import find_components, list_articulated
+from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, JointKind
 
 _EARTH = np.array((0.0, 0.0, -9.81))
@@ -104,5 +105,8 @@ def _write_body(sheet: Sheet, path: str, body: Body) -> None:
     sheet.set(path, "physics:mass", "float", body.inertial.mass)
     sheet.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
     if np.any(moments):  # all zero means "not said" in UsdPhysics
-        sheet.set(path, "physics:diagonalInertia", "float3", moments)
+        possible = find_nearest_moments(moments)
+        if not np.array_equal(possible, moments):
+            sheet.note(path, moments=moments.tolist())
+        sheet.set(path, "physics:diagonalInertia", "float3", possible)
         sheet.set(path, "physics:principalAxes", "quatf", axes)

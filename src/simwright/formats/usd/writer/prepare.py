@@ -1,28 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model made ready for REP-0158: frames are no bodies, every collider has a contact material.
 
-Works on a copy.  A body without mass and shapes that is fixed to another one becomes a site of that one, and what
-hung on it hangs on the other; positions do not change.
+Works on a copy.  A body without mass that is fixed to another one becomes a site of that one, and what hung on it
+hangs on the other; positions do not change.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.core.names import NameScope
 from simwright.formats.usd.writer.layout import OPTICAL, Layout, find_optical
 from simwright.formats.usd.writer.messages import (
+    BODY_BARE,
     CONTACT_COMPLETED,
     CONTACT_GUESSED,
     FRAME_FOLDED,
+    INERTIA_IMPOSSIBLE,
     INERTIA_MISSING,
     MASS_MISSING,
     SETTING_LOST,
 )
 from simwright.model.asset import Asset, Body, Site
 from simwright.model.coordinates import find_references, shift_coordinates
+from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
@@ -37,14 +42,42 @@ def prepare(asset: Asset, reporter: Reporter) -> Asset:
     _name_freedoms(twin)
     _settle_mass(twin)
     _fold_frames(twin, reporter)
-    for body in twin.bodies:
-        if body.inertial is None and body.enabled and not body.kinematic:
-            reporter.report(MASS_MISSING, body.source, name=body.name)
-        elif body.inertial is not None and not body.inertial.inertia.any():
-            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=body.inertial.mass)
+    _report_mass(twin, reporter)
     _settle_contact(twin, reporter)
     _add_optical_frames(twin)
     return twin
+
+
+def _report_mass(asset: Asset, reporter: Reporter) -> None:
+    for body in asset.bodies:
+        if body.inertial is None:
+            if body.enabled and not body.kinematic:
+                reporter.report(MASS_MISSING, body.source, name=body.name)
+            continue
+        if not body.inertial.inertia.any():
+            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=body.inertial.mass)
+            continue
+        moments, _ = body.inertial.principal()
+        nearest = find_nearest_moments(moments)
+        if not np.array_equal(nearest, moments):
+            shown, written = (", ".join(f"{value:.3g}" for value in row) for row in (moments, nearest))
+            reporter.report(
+                INERTIA_IMPOSSIBLE, body.source, name=body.name, moments=f"({shown})", nearest=f"({written})"
+            )
+    bare = [body for body in asset.bodies if _is_bare(asset, body)]
+    if bare:
+        reporter.report(BODY_BARE, bare[0].source, count=len(bare), first=bare[0].name)
+
+
+def _is_bare(asset: Asset, body: Body) -> bool:
+    """Is it a frame with a mass?"""
+    mounts = [joint for joint in asset.joints if joint.child == body.name]
+    return (
+        bool(mounts)
+        and all(joint.kind is JointKind.FIXED for joint in mounts)
+        and not any(shape.body == body.name for shape in asset.shapes)
+        and not any(j.parent == body.name and j.kind is not JointKind.FIXED for j in asset.joints)
+    )
 
 
 def _name_freedoms(asset: Asset) -> None:
@@ -76,12 +109,13 @@ def _settle_mass(asset: Asset) -> None:
 
 
 def _fold_frames(asset: Asset, reporter: Reporter) -> None:
+    """What has shapes is folded into another body, but not into the world: there it is a body that rests."""
     shaped = {shape.body for shape in asset.shapes}
     while True:
         for body in asset.bodies:
-            if body.inertial is None and body.name not in shaped and not body.kinematic:
+            if body.inertial is None and not body.kinematic:
                 joint = _find_mount(asset, body)
-                if joint is not None:
+                if joint is not None and (body.name not in shaped or joint.parent != WORLD):
                     _fold(asset, body, joint, reporter)
                     break
         else:
@@ -105,25 +139,33 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
     reporter.report(FRAME_FOLDED, body.source, name=body.name, host=repr(host) if host else "the world")
     asset.bodies = [other for other in asset.bodies if other is not body]
     asset.joints = [joint for joint in asset.joints if joint is not mount]
-    for joint in asset.joints:
-        if joint.parent == body.name:
-            joint.parent, joint.parent_frame = host, pose @ joint.parent_frame
-        if joint.child == body.name:
-            joint.child, joint.child_frame = host, pose @ joint.child_frame
-    for equality in asset.equalities:
-        if equality.a == body.name:
-            equality.a, equality.frame_a = host, pose @ equality.frame_a
-        if equality.b == body.name:
-            equality.b, equality.frame_b = host, pose @ equality.frame_b
+    _hang_over(asset, body.name, host, pose)
     _turn_world_joints(asset)
-    for family in (asset.sites, asset.cameras, asset.lights, asset.sensors):
+    for family in (asset.shapes, asset.sites, asset.cameras, asset.lights, asset.sensors):
         for element in family:
             _move(element, body.name, host, pose)
     asset.sites.append(Site(body.name, host, pose, ros_frame=body.name, path=body.path, source=body.source))
     for articulation in asset.articulations:
         if articulation.root == body.name and host != WORLD:
             articulation.root = host
-    asset.contact_filters = [f for f in asset.contact_filters if body.name not in (f.a, f.b)]
+    for pair in asset.contact_filters:
+        if pair.of == "body":
+            pair.a, pair.b = (host if name == body.name else name for name in (pair.a, pair.b))
+    asset.contact_filters = [f for f in asset.contact_filters if f.a != f.b and WORLD not in (f.a, f.b)]
+
+
+def _hang_over(asset: Asset, name: str, host: str, pose: Pose) -> None:
+    """Joints and equalities of a body become those of another."""
+    for joint in asset.joints:
+        if joint.parent == name:
+            joint.parent, joint.parent_frame = host, pose @ joint.parent_frame
+        if joint.child == name:
+            joint.child, joint.child_frame = host, pose @ joint.child_frame
+    for equality in asset.equalities:
+        if equality.a == name:
+            equality.a, equality.frame_a = host, pose @ equality.frame_a
+        if equality.b == name:
+            equality.b, equality.frame_b = host, pose @ equality.frame_b
 
 
 def _turn_world_joints(asset: Asset) -> None:
