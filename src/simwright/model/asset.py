@@ -58,7 +58,8 @@ class Shape:
 
     ``scale`` multiplies the geometry's own size.  ``mass`` and ``density`` are overrides for mass
     computation; ``margin`` and ``gap`` contact distances [m]; ``group`` an opaque display group;
-    ``settings`` are further solver values by resolver key, SI (``ke``, ``kd``, ``mass_model`` ...).
+    ``settings`` are further solver values by resolver key, SI (``ke``, ``kd``, ``mass_model`` ...); gains ``ke`` and
+    ``kd`` here come after those of the physics material unless ``contact_first`` is set.
     """
 
     name: str

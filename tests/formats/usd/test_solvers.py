@@ -437,3 +437,16 @@ float newton:namespace_a:gear_ratio = 5""",
         "mjc": {},
     }
     assert found.asset.copy().origins == found.asset.origins
+
+
+@pytest.mark.parametrize(
+    ("order", "first"), [(("mjc", "newton"), True), (("newton", "mjc"), False), (("mjc",), True)]
+)
+def test_a_solref_beats_the_material_if_mujoco_comes_before_newton(read, order, first):
+    found = read(
+        """def Sphere "R" ( prepend apiSchemas = ["PhysicsCollisionAPI", "MjcCollisionAPI"] ) {
+        double[] mjc:solref = [0.02, 1]
+        }""",
+        resolvers=order,
+    )
+    assert found.asset.shapes[0].settings.get("contact_first", False) is first

@@ -153,7 +153,12 @@ class ShapeMaker:
         if material is not None:
             said = {name: material.settings.get(name) for name in _CONTACT_SETTINGS}
             said |= {"ke": material.stiffness, "kd": material.damping}
-            values |= {name: value for name, value in said.items() if value is not None}
+            own = shape.settings.get("contact_first", False)
+            values |= {
+                name: value
+                for name, value in said.items()
+                if value is not None and not (own and name in ("ke", "kd") and values[name] is not None)
+            }
             friction = material.dynamic_friction
             values |= {
                 "mu": material.static_friction if friction is None else friction,

@@ -24,6 +24,7 @@ from simwright.model.joint import Dof, Joint, Motion
 from simwright.model.material import PhysicsMaterial
 from simwright.model.origins import Resolved
 from simwright.resolve.axes import find_axis
+from simwright.resolve.resolve import Order
 from simwright.resolve.table import PrimType, Scale
 
 SOLVERS_DIFFER = declare(
@@ -143,9 +144,7 @@ class _Resolution:
         if found is not None and found.value is not None:
             setattr(element, name, found.value)
 
-    def settings(
-        self, path: str, prim: PrimType, said: set[str], skipped: Iterable[str]
-    ) -> dict[str, Any]:
+    def settings(self, path: str, prim: PrimType, said: set[str], skipped: Iterable[str]) -> dict[str, Any]:
         """The authored values of the other keys."""
         result = {}
         for key in self.source.order.keys(prim):
@@ -255,6 +254,14 @@ def _resolve_shape(resolution: _Resolution, shape: Shape) -> None:
     for name in _SHAPE_FIELDS:
         resolution.put(shape, name, shape.path, PrimType.SHAPE, name)
     shape.settings |= resolution.settings(shape.path, PrimType.SHAPE, said, _SHAPE_FIELDS)
+    if _puts_solref_first(resolution.source.order) and "mjc:solref" in resolution.source.authored[shape.path]:
+        shape.settings["contact_first"] = True
+
+
+def _puts_solref_first(order: Order) -> bool:
+    """Does MuJoCo come before Newton?  Then ``mjc:solref`` of a shape beats the gains of its material."""
+    names = [resolver.name for resolver in order.resolvers]
+    return "mjc" in names and ("newton" not in names or names.index("mjc") < names.index("newton"))
 
 
 def _resolve_material(resolution: _Resolution, material: PhysicsMaterial, path: str) -> None:
