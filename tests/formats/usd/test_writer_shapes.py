@@ -260,3 +260,6 @@ def test_inertia_of_zero_is_not_written(tmp_path):
     assert body.GetAttribute("physics:mass").Get() == 1.0
     assert not body.GetAttribute("physics:diagonalInertia").HasAuthoredValue()
     assert not body.GetAttribute("physics:principalAxes").HasAuthoredValue()
+    back = trip.back.bodies[0].inertial
+    assert back.mass == 1.0
+    assert not back.inertia.any()

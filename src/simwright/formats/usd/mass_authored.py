@@ -106,7 +106,7 @@ def _read_authored(source: Source, found: Found) -> Authored:
         mass,
         density,
         tuple(value * units.length for value in center) if all(map(math.isfinite, center)) else None,
-        tuple(value * units.inertia for value in noted or moments) if any(moments) else None,
+        tuple(value * units.inertia for value in noted or moments) if noted or any(moments) else None,
         tuple(quat_normalize(axes).tolist()) if any(axes) and axes != _NO_TURN else None,
         _read_tensor(source, found) if NEWTON_MASS in found.apis and RIGID_BODY in found.apis else None,
     )

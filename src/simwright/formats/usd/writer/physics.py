@@ -110,3 +110,5 @@ def _write_body(sheet: Sheet, path: str, body: Body) -> None:
             sheet.note(path, moments=moments.tolist())
         sheet.set(path, "physics:diagonalInertia", "float3", possible)
         sheet.set(path, "physics:principalAxes", "quatf", axes)
+    else:
+        sheet.note(path, moments=moments.tolist())
