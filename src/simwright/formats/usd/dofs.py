@@ -90,15 +90,23 @@ def read_motion(source: Source, found: Found, name: str) -> Motions:
 
 def _report_unapplied(source: Source, found: Found, name: str) -> None:
     """Name each limit or drive whose attributes stand there without their schema, once."""
+    missing = found.opinions.unapplied
+    if missing is None:
+        missing = found.opinions.unapplied = _find_unapplied(found)
+    for api, attribute in missing.items():
+        where = source.where(found, attribute)
+        source.reporter.report(SCHEMA_UNAPPLIED, where, name=name, attribute=attribute, api=api)
+
+
+def _find_unapplied(found: Found) -> dict[str, str]:
+    """Schemas that are missing, each with the first attribute that wants it."""
     missing: dict[str, str] = {}
     for attribute in sorted(a for a in found.opinions.names if a.startswith(_APPLIED)):
         family, instance, *rest = attribute.split(":")
         api = f"Physics{family.capitalize()}API:{instance}"
         if "physics" in rest[:-1] and api not in found.apis:
             missing.setdefault(api, attribute)
-    for api, attribute in missing.items():
-        where = source.where(found, attribute)
-        source.reporter.report(SCHEMA_UNAPPLIED, where, name=name, attribute=attribute, api=api)
+    return missing
 
 
 def _read_single(source: Source, found: Found, name: str, motion: Motion) -> Dof:

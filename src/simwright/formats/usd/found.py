@@ -65,7 +65,8 @@ class Opinions:
 
     Prims that come from the same specs, such as the parts of a robot that is referenced a hundred times, share
     one of these.  ``names`` are the authored properties; ``values`` what attributes resolve to, fallbacks
-    included; ``said`` only what is authored; ``binds`` tells that a material is bound here.
+    included; ``said`` only what is authored; ``binds`` tells that a material is bound here; ``unapplied`` are limits
+    and drives of a joint without their schema.
     """
 
     sort: Sort
@@ -74,6 +75,7 @@ class Opinions:
     values: dict[str, Any] = field(default_factory=dict)
     said: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    unapplied: dict[str, str] | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -107,7 +107,7 @@ def scan_prims(source: Source, root: Usd.Prim) -> Scan:
         next(walk)
     for prim in walk:
         found = _look_at(source, scan, prim, top)
-        scan.all[found.path] = source.founds[prim] = found
+        scan.all[found.path] = source.founds[found.path] = found
         for kind in found.sort.kinds:
             getattr(scan, kind).append(found)
         if found.authored is None or "physics:filteredPairs" in found.authored:

@@ -81,7 +81,8 @@ class Source:
     animated: bool = False
     noted: bool = False
     sorts: Sorts = field(default_factory=Sorts)
-    founds: dict[Usd.Prim, Found] = field(default_factory=dict)
+    founds: dict[str, Found] = field(default_factory=dict)
+    notes: dict[str, dict[str, Any]] = field(default_factory=dict)
     body_rotations: Array = field(default_factory=lambda: np.eye(3)[None])
     body_positions: Array = field(default_factory=lambda: np.zeros((1, 3)))
     bodies: dict[str, BodyFrame] = field(default_factory=dict)
@@ -108,6 +109,9 @@ class Source:
         """The place of a prim or of one of its properties."""
         path = at.path if isinstance(at, Found) else at.GetPath().pathString
         return Where(self.file, None, None, path, prop)
+
+    def _find(self, prim: Usd.Prim) -> Found | None:
+        return self.founds.get(prim.GetPath().pathString)
 
     def body_of(self, owner: str) -> BodyFrame:
         """The frame of the body with this path, the world's for none."""
@@ -147,7 +151,7 @@ class Source:
 
     def get(self, at: Holder, name: str, default: Any = None) -> Any:
         """Value of an attribute at the reading time, its schema's fallback, or the default."""
-        found = at if isinstance(at, Found) else self.founds.get(at)
+        found = at if isinstance(at, Found) else self._find(at)
         if found is None or found.authored is None:
             prim: Usd.Prim = at if found is None else found.prim
             value = self._read_value(prim.GetAttribute(name))
@@ -171,11 +175,16 @@ class Source:
 
     def note(self, found: Found) -> dict[str, Any]:
         """The notes on a prim."""
-        return read_note(found.prim) if self.noted else {}
+        if not self.noted:
+            return {}
+        known = self.notes.get(found.path)
+        if known is None:
+            known = self.notes[found.path] = read_note(found.prim)
+        return known
 
     def get_authored(self, at: Holder, name: str) -> Any:
         """Value of an attribute if someone authored one, else None."""
-        found = at if isinstance(at, Found) else self.founds.get(at)
+        found = at if isinstance(at, Found) else self._find(at)
         if found is None or found.authored is None:
             return self._read_authored(at if found is None else found.prim, name)
         if name not in found.authored:
@@ -192,6 +201,7 @@ class Source:
     def forget(self) -> None:
         """Let go of what only reading needs; meshes that are loaded later keep the rest alive."""
         self.founds.clear()
+        self.notes.clear()
         self.solids.clear()
         self.meshes.clear()
         self.sorts = Sorts()
@@ -226,7 +236,7 @@ class Source:
 
     def get_floats(self, at: Holder, name: str, default: Sequence[float]) -> tuple[float, ...]:
         """As many numbers as the default has, which may be infinite; else the default, reported."""
-        found = at if isinstance(at, Found) else self.founds.get(at)
+        found = at if isinstance(at, Found) else self._find(at)
         if found is None or found.authored is None:
             return self._read_floats(at, name, default) or tuple(default)
         known = found.opinions.numbers if name in found.authored else found.sort.numbers
@@ -269,7 +279,7 @@ class Source:
 
     def get_targets(self, at: Holder, name: str) -> list[str]:
         """Paths a relationship points to, forwarded."""
-        found = at if isinstance(at, Found) else self.founds.get(at)
+        found = at if isinstance(at, Found) else self._find(at)
         if found is not None and found.authored is not None and name not in found.authored:
             return []
         prim: Usd.Prim = at if found is None else found.prim
