@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bodies and frames: which ones there are, what they hang on, and where frames sit.
 
-A body that only one side has is no difference where it has no mass and no shape, and the other side has a frame of
+A body that only one side has is no difference where it has no mass, and the other side has a frame of
 that name, or nothing that could be missed: bodies between the freedoms of one joint.
 """
 
@@ -55,14 +55,17 @@ def _list_single(section: Section, pairing: Pairing) -> None:
             else:
                 between.append(name)
     if folded:
-        section.notes.append(f"without mass and shape, a frame on one side only: {_count(folded)}")
+        section.notes.append(f"without mass, a frame on one side only: {_count(folded)}")
     if between:
         section.notes.append(f"massless between freedoms, on one side only: {_count(between)}")
 
 
 def _is_bare(side: Side, name: str) -> bool:
+    """Has it nothing of its own?  Shapes of a piece are compared wherever they hang on it."""
     inertial = side.inertials[name]
-    return inertial.mass == 0.0 and not inertial.inertia.any() and not side.asset.shapes_of(name)
+    edge = side.edges.get(name)
+    loose = edge is None or bool(edge.joint.dofs)
+    return inertial.mass == 0.0 and not inertial.inertia.any() and not (loose and side.asset.shapes_of(name))
 
 
 def _count(names: list[str]) -> str:

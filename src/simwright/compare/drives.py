@@ -11,8 +11,11 @@ from simwright.compare.pairing import Pairing, match_elements
 from simwright.compare.values import Ruler
 from simwright.model.asset import Actuator
 from simwright.model.joint import Dof, Drive
+from simwright.model.servo import make_law
 
 _PASSIVE = ("armature", "friction", "damping", "stiffness")
+_WORDS = {"mjcf"}
+"""Settings that only say in which words a law was written."""
 _DRIVE = ("stiffness", "damping", "target_velocity")
 
 
@@ -68,11 +71,17 @@ def _compare_actuator(section: Section, pairing: Pairing, ruler: Ruler, a: Actua
     target = dofs.get(a.target, pairing.joints.get(a.target, a.target))
     if not same_name(target, b.target):
         section.items.append(Item(element, "target", a.target, b.target))
-    for what in ("kind", "transmission", "stiffness", "damping", "control_range", "force_range"):
+    for what in ("transmission", "control_range", "force_range"):
         ruler.compare(section, element, what.replace("_", " "), getattr(a, what), getattr(b, what))
     ruler.compare(section, element, "gear", _trim(a.gear), _trim(b.gear))
-    for key in sorted({*a.settings, *b.settings}):
-        ruler.compare(section, element, key, a.settings.get(key), b.settings.get(key))
+    first, second = _complete(a), _complete(b)
+    for key in sorted({*first, *second} - _WORDS):
+        ruler.compare(section, element, key.replace("_", " "), first.get(key), second.get(key))
+
+
+def _complete(actuator: Actuator) -> dict[str, Any]:
+    """Settings with the whole law: that of a plain servo where none is said."""
+    return {**make_law(actuator.kind, actuator.stiffness, actuator.damping), **actuator.settings}
 
 
 def _trim(gear: tuple[float, ...]) -> list[Any]:

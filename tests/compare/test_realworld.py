@@ -1,0 +1,74 @@
+"""Real robots, converted to OpenUSD and read back, are the same machines as their sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import simwright
+
+# what makes a machine: scripts/compare_conversions.py goes through every robot and every section
+SAME = (
+    "bodies", "joints", "order", "constraints", "poses", "gravity", "masses", "motion", "drives",
+)  # fmt: skip
+MJCF = (
+    "agility_cassie/cassie.xml", "franka_emika_panda/panda.xml", "google_barkour_vb/barkour_vb.xml",
+    "kuka_iiwa_14/iiwa14.xml", "robotiq_2f85/2f85.xml", "shadow_hand/right_hand.xml", "skydio_x2/x2.xml",
+    "trossen_vx300s/vx300s.xml", "trs_so_arm100/so_arm100.xml", "unitree_h1/h1.xml",
+)  # fmt: skip
+URDF = (
+    "allegro_hand_description/urdf/allegro_left_hand.urdf",
+    "double_pendulum_description/urdf/double_pendulum.urdf",
+    "hector_description/robots/quadrotor_base.urdf",
+    "hyq_description/robots/hyq_no_sensors.urdf",
+    "laikago_description/urdf/laikago.urdf",
+    "panda_description/urdf/panda.urdf",
+    "tiago_description/robots/tiago_no_hand.urdf",
+)
+SDF = (
+    "ball_prismatic_joint.sdf", "basic_shapes.sdf", "double_pendulum.sdf", "ellipsoid.sdf", "joint_parent_world.sdf",
+    "model_link_relative_to.sdf",
+)  # fmt: skip
+NAMES = [
+    *(f"mjcf/{name}" for name in MJCF),
+    *(f"urdf/example-robot-data/robots/{name}" for name in URDF),
+    *(f"sdf/{name}" for name in SDF),
+]
+
+
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory):
+    """Source and result of a robot, converted once."""
+    known: dict[Path, tuple[simwright.Asset, simwright.Asset]] = {}
+
+    def convert(path: Path) -> tuple[simwright.Asset, simwright.Asset]:
+        if path not in known:
+            entry = simwright.convert(path, tmp_path_factory.mktemp("converted") / path.stem)
+            known[path] = simwright.load(path), simwright.load(entry)
+        return known[path]
+
+    return convert
+
+
+@pytest.mark.realworld
+@pytest.mark.parametrize("name", NAMES)
+def test_the_result_is_the_same_machine(name, shared_assets, converted):
+    path = shared_assets / name
+    if not path.exists():
+        pytest.skip(f"{name} is absent")
+    difference = simwright.diff(*converted(path), only=SAME)
+    told = {s.name: (s.items[:3], s.figures) for s in difference.sections if not s.equal}
+    assert not told
+    assert difference.section("bodies").compared > 0
+
+
+@pytest.mark.realworld
+@pytest.mark.parametrize("name", [f"mjcf/{name}" for name in MJCF])
+def test_limits_motors_and_contacts_are_kept(name, shared_assets, converted):
+    path = shared_assets / name
+    if not path.exists():
+        pytest.skip(f"{name} is absent")
+    difference = simwright.diff(*converted(path), only=("limits", "actuators", "contacts"))
+    told = {s.name: s.items[:3] for s in difference.sections if not s.equal}
+    assert not told
