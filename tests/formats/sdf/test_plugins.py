@@ -107,6 +107,18 @@ def test_joint_state_publisher(read_model):
             ("subscription", "/model/m/joint/left/cmd_vel", "std_msgs/msg/Float64"),
         ),
         (
+            "gz-sim-apply-joint-force-system",
+            "<joint_name>left</joint_name>",
+            "joint_effort",
+            ("subscription", "/model/m/joint/left/cmd_force", "std_msgs/msg/Float64"),
+        ),
+        (
+            "gz-sim-ackermann-steering-system",
+            "<steering_only>true</steering_only><left_steering_joint>left</left_steering_joint>",
+            "ackermann",
+            ("subscription", "/model/m/steer_angle", "std_msgs/msg/Float64"),
+        ),
+        (
             "gz-sim-velocity-control-system",
             "<topic>go</topic>",
             "rigid_body_twist",
@@ -118,6 +130,31 @@ def test_controllers(read_model, file, inner, kind, topic):
     asset = read_model(ROBOT + plugin(file, inner))
     assert [c.kind for c in asset.controllers] == [kind]
     assert topics(asset) == {topic}
+
+
+@pytest.mark.parametrize(
+    ("file", "inner", "kind", "role"),
+    [
+        ("gz-sim-mecanum-drive-system", "<front_left_joint>left</front_left_joint>", "mecanum", "front_left"),
+        ("gz-sim-ackermann-steering-system", "<left_joint>left</left_joint>", "ackermann", "left"),
+    ],
+)
+def test_bases(read_model, file, inner, kind, role):
+    asset = read_model(
+        ROBOT + plugin(file, inner + "<wheel_radius>0.1</wheel_radius><sub_topic>go</sub_topic>")
+    )
+    (made,) = asset.controllers
+    assert (made.kind, made.joints[role], made.settings["wheel_radius"]) == (kind, ["left"], 0.1)
+    assert topics(asset) == {
+        ("subscription", "/model/m/go", "geometry_msgs/msg/Twist"),
+        ("publisher", "/model/m/odometry", "nav_msgs/msg/Odometry"),
+    }
+
+
+def test_tracks_are_links(read_model):
+    inner = "<left_track><link>l</link></left_track><right_track><link>r</link></right_track>"
+    asset = read_model(ROBOT + plugin("gz-sim-tracked-vehicle-system", inner))
+    assert asset.controllers[0].settings == {"left_tracks": ["l"], "right_tracks": ["r"]}
 
 
 def test_publishers_without_a_controller(read_model):

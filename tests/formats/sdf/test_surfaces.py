@@ -108,10 +108,31 @@ def test_metal_workflow_with_textures(read_model, found):
     assert "missing.png" in found("sdf-texture-failed")[0].message
 
 
+def test_specular_workflow(read_model, found):
+    asset = read_model(
+        link(
+            visual(
+                """<material><pbr><specular><albedo_map>tex/a.png</albedo_map><specular_map>tex/a.png</specular_map>
+                <glossiness>0.7</glossiness><glossiness_map>tex/a.png</glossiness_map></specular></pbr></material>"""
+            )
+        ),
+        files={"tex/a.png": "x"},
+    )
+    (material,) = asset.materials
+    assert set(material.textures) == {"diffuse", "specular"}
+    assert material.roughness == pytest.approx(0.3)
+    assert asset.extras.get("gazebo", "v", "glossiness_map") == "tex/a.png"
+    assert found("sdf-kept-as-extra")
+
+
 def test_scripts(read_model, found):
     script = "<material><script><uri>x.material</uri><name>{}</name></script></material>"
     asset = read_model(link(visual(script.format("Gazebo/Grey")), visual(script.format("My/Wood"), "w")))
     assert asset.materials[0].diffuse == (0.7, 0.7, 0.7)
+    glowing = read_model(link(visual(script.format("Gazebo/RedGlow")))).materials[0]
+    assert (glowing.diffuse, glowing.emissive) == ((1, 0, 0), (1, 0, 0))
+    glass = read_model(link(visual(script.format("Gazebo/BlueTransparent")))).materials[0]
+    assert (glass.diffuse, glass.opacity) == ((0, 0, 1), 0.5)
     (finding,) = found("sdf-material-script")
     assert "My/Wood" in finding.message
     assert asset.extras.get("gazebo", "w", "material/script/name") == "My/Wood"

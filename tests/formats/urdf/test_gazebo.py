@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simwright.formats.urdf.plugins import PLUGINS, bare_name
+from simwright.formats.urdf.plugin_table import PLUGINS
+from simwright.formats.urdf.plugins import bare_name
 from simwright.formats.urdf.settings import read_value, snake_case
 from simwright.model.ros import ROLES, InterfaceKind
 
@@ -147,8 +148,14 @@ def test_a_lidar_and_its_scan(load: Any) -> None:
     assert asset.cameras == []
 
 
-@pytest.mark.parametrize("filename", ["libgazebo_ros_diff_drive.so", "gz-sim-diff-drive-system"])
-def test_diff_drive(filename: str, load: Any) -> None:
+@pytest.mark.parametrize(
+    ("filename", "topics"),
+    [
+        ("libgazebo_ros_diff_drive.so", ("cmd_vel", "odom")),
+        ("gz-sim-diff-drive-system", ("/model/r/cmd_vel", "/model/r/odometry")),
+    ],
+)
+def test_diff_drive(filename: str, topics: tuple[str, str], load: Any) -> None:
     asset, _ = load(
         ROBOT + f'<gazebo><plugin name="drive" filename="{filename}"><left_joint>j</left_joint>'
         "<right_joint>j</right_joint><wheel_separation>0.4</wheel_separation></plugin></gazebo>"
@@ -157,9 +164,31 @@ def test_diff_drive(filename: str, load: Any) -> None:
     assert (controller.kind, controller.joints) == ("diff_drive", {"left": ["j"], "right": ["j"]})
     assert controller.settings["wheel_separation"] == 0.4
     assert [(i.name, i.role) for i in asset.interfaces] == [
-        ("cmd_vel", "subscription"),
-        ("odom", "publisher"),
+        (topics[0], "subscription"),
+        (topics[1], "publisher"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("system", "inner", "kind", "roles", "topic"),
+    [
+        ("mecanum-drive", "<front_left_joint>j</front_left_joint>", "mecanum", {"front_left"}, "/model/r/cmd_vel"),
+        ("ackermann-steering", "<left_steering_joint>j</left_steering_joint>", "ackermann", {"left_steering"},
+         "/model/r/cmd_vel"),
+        ("joint-position-controller", "<joint_name>j</joint_name>", "joint_position", {"command"},
+         "/model/r/joint/j/0/cmd_pos"),
+        ("joint-controller", "<joint_name>j</joint_name><sub_topic>spin</sub_topic>", "joint_velocity", {"command"},
+         "/model/r/spin"),
+        ("apply-joint-force", "<joint_name>j</joint_name><topic>push</topic>", "joint_effort", {"command"}, "push"),
+    ],
+)  # fmt: skip
+def test_systems_of_gazebo_sim(system, inner, kind, roles, topic, load: Any) -> None:
+    block = f'<gazebo><plugin name="p" filename="gz-sim-{system}-system">{inner}</plugin></gazebo>'
+    asset, _ = load(ROBOT + block)
+    (controller,) = asset.controllers
+    assert controller.kind == kind
+    assert {role for role, joints in controller.joints.items() if joints == ["j"]} == roles
+    assert asset.interfaces[0].name == topic
 
 
 def test_unknown_plugins_are_kept_whole(load: Any) -> None:

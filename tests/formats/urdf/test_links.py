@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simwright.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
+from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
 
@@ -91,6 +91,26 @@ def test_every_geometry(load: Any, tmp_path: Path) -> None:
     assert asset.shapes[5].scale.tolist() == [0.001] * 3
     assert [s.name for s in asset.shapes[:2]] == ["a_collision", "a_collision_2"]
     assert all(s.collision and not s.visual for s in asset.shapes)
+
+
+def test_geometries_of_other_tools(load: Any) -> None:
+    shapes = "".join(
+        f"<collision><geometry>{g}</geometry></collision>"
+        for g in (
+            '<plane normal="1 0 0"/>',
+            '<ellipsoid radii="1 2 3"/>',
+            '<d:capsule radius="0.1" length="1"/>',
+            '<d:ellipsoid a="1" b="2" c="4"/>',
+        )
+    )
+    asset, reporter = load(f'<link name="a" xmlns:d="http://drake.mit.edu">{shapes}</link>')
+    assert kinds(reporter) == []
+    plane, ellipsoid, capsule, other = (shape.geometry for shape in asset.shapes)
+    assert isinstance(plane, Plane)
+    assert asset.shapes[0].pose.rotation @ (0, 0, 1) == pytest.approx((1, 0, 0))
+    assert isinstance(ellipsoid, Ellipsoid)
+    assert isinstance(capsule, Capsule)
+    assert other.radii.tolist() == [1, 2, 4]
 
 
 @pytest.mark.parametrize("uri", ["none.stl", "package://nobody/a.stl", "http://x.y/a.stl", "a.step"])

@@ -36,6 +36,12 @@ _BASE = {
     "max_wheel_torque": ("max_wheel_torque", "wheelTorque"),
     "max_wheel_acceleration": ("max_wheel_acceleration",),
 }
+_STEERING = {
+    "wheel_base": ("wheel_base",),
+    "kingpin_width": ("kingpin_width",),
+    "steering_limit": ("steering_limit",),
+    "steer_p_gain": ("steer_p_gain",),
+}
 
 
 def read_diff_drive(plugin: Plugin) -> None:
@@ -50,6 +56,53 @@ def read_diff_drive(plugin: Plugin) -> None:
     _add_twist(plugin, controller)
     _add_odometry(plugin, controller)
     _finish(plugin, controller)
+
+
+def read_mecanum(plugin: Plugin) -> None:
+    """A base on four sideways-rolling wheels: ``mecanum``."""
+    controller = _start(plugin, "mecanum")
+    for role in ("front_left", "front_right", "back_left", "back_right"):
+        controller.joints[role] = plugin.joints(plugin.texts(f"{role}_joint"))
+    controller.settings = _numbers(plugin, {**_BASE, "wheel_base": ("wheelbase",)})
+    _add_twist(plugin, controller)
+    _add_odometry(plugin, controller)
+    _finish(plugin, controller)
+
+
+def read_ackermann(plugin: Plugin) -> None:
+    """A base with steered wheels: ``ackermann``."""
+    controller = _start(plugin, "ackermann")
+    for role in ("left", "right", "left_steering", "right_steering"):
+        controller.joints[role] = plugin.joints(plugin.texts(f"{role}_joint"))
+    controller.settings = _numbers(plugin, {**_BASE, **_STEERING})
+    if plugin.text("steering_only").lower() in ("true", "1"):
+        topic = plugin.text("topic") or _model_topic(plugin, plugin.text("sub_topic") or "steer_angle")
+        controller.interfaces["subscriber"] = plugin.add("subscription", topic, FLOAT)
+    else:
+        _add_twist(plugin, controller)
+        _add_odometry(plugin, controller)
+    _finish(plugin, controller)
+
+
+def read_tracked(plugin: Plugin) -> None:
+    """A base on tracks: ``tracked_drive``; its tracks are links, which it drives by their surface."""
+    controller = _start(plugin, "tracked_drive")
+    for side in ("left", "right"):
+        tracks = [
+            plugin.document.text(track, "link")
+            for track in plugin.document.children(plugin.element, f"{side}_track")
+        ]
+        controller.settings[f"{side}_tracks"] = [name for name in tracks if name]
+        plugin.taken.add(f"{side}_track")
+    controller.settings |= _numbers(plugin, {**_BASE, "wheel_separation": ("tracks_separation",)})
+    _add_twist(plugin, controller)
+    _add_odometry(plugin, controller)
+    _finish(plugin, controller)
+
+
+def read_joint_force(plugin: Plugin) -> None:
+    """Puts a force or torque on a joint: ``joint_effort``."""
+    _read_joint_command(plugin, "joint_effort", "cmd_force")
 
 
 def read_body_twist(plugin: Plugin) -> None:
@@ -185,7 +238,7 @@ def _add_twist(plugin: Plugin, controller: Controller) -> None:
     if plugin.is_classic:
         topic = plugin.topic(plugin.text("command_topic", "commandTopic") or "cmd_vel")
     else:
-        topic = plugin.text("topic") or _model_topic(plugin, "cmd_vel")
+        topic = plugin.text("topic") or _model_topic(plugin, plugin.text("sub_topic") or "cmd_vel")
     controller.interfaces["subscriber"] = plugin.add("subscription", topic, TWIST)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.core.errors import InputError
+from simwright.formats.gazebo.colors import PREFIX, Look, find_look
 from simwright.formats.sdf.context import Reading
 from simwright.formats.sdf.document import Document
 from simwright.formats.xml import Element
@@ -32,28 +33,6 @@ SCRIPT_NOT_READ = declare(
     hint="write the colours or a <pbr> material beside it",
     doc="Material scripts (OGRE) are programs for one renderer; only Gazebo's plain colours are known.",
 )
-
-SCRIPT_COLORS: dict[str, Rgb] = {
-    "Black": (0.0, 0.0, 0.0),
-    "Blue": (0.0, 0.0, 1.0),
-    "DarkGray": (0.175, 0.175, 0.175),
-    "DarkGrey": (0.175, 0.175, 0.175),
-    "FlatBlack": (0.1, 0.1, 0.1),
-    "Gray": (0.7, 0.7, 0.7),
-    "Green": (0.0, 1.0, 0.0),
-    "Grey": (0.7, 0.7, 0.7),
-    "Indigo": (0.33, 0.0, 0.5),
-    "Orange": (1.0, 0.5088, 0.0468),
-    "Purple": (1.0, 0.0, 1.0),
-    "Red": (1.0, 0.0, 0.0),
-    "RedBright": (0.87, 0.26, 0.07),
-    "SkyBlue": (0.13, 0.44, 0.7),
-    "Turquoise": (0.0, 1.0, 1.0),
-    "White": (1.0, 1.0, 1.0),
-    "Yellow": (1.0, 1.0, 0.0),
-    "ZincYellow": (0.9725, 0.9529, 0.2078),
-}
-"""Diffuse colours of the plain ``Gazebo/...`` materials."""
 
 _CARRIED = {"ambient", "diffuse", "specular", "emissive", "double_sided", "pbr", "script"}
 _KNOWN = {"shininess", "render_order", "lighting", "shader"}
@@ -92,11 +71,13 @@ def _read_colors(
 ) -> None:
     diffuse = _read_color(document, element, "diffuse")
     ambient = _read_color(document, element, "ambient")
+    glow: Rgb = (0.0, 0.0, 0.0)
     if document.child(element, "script") is not None:
         scripted = _read_script(
             reading, document, element, owner, said=diffuse is not None or ambient is not None
         )
-        diffuse = diffuse or scripted
+        if scripted is not None:
+            diffuse, glow = diffuse or (*scripted.diffuse, scripted.opacity), scripted.emissive
     chosen = diffuse or ambient
     if chosen is not None:
         material.diffuse, material.opacity = chosen[:3], chosen[3]
@@ -106,7 +87,7 @@ def _read_colors(
     specular = _read_color(document, element, "specular")
     material.specular = specular[:3] if specular else None
     emissive = _read_color(document, element, "emissive")
-    material.emissive = emissive[:3] if emissive else (0.0, 0.0, 0.0)
+    material.emissive = emissive[:3] if emissive else glow
 
 
 Rgba = tuple[float, float, float, float]
@@ -125,13 +106,13 @@ def _read_color(document: Document, element: Element, tag: str) -> Rgba | None:
 
 def _read_script(
     reading: Reading, document: Document, element: Element, owner: str, *, said: bool
-) -> Rgba | None:
+) -> Look | None:
     script = document.child(element, "script")
     assert script is not None
     name = document.text(script, "name")
-    known = SCRIPT_COLORS.get(name.removeprefix("Gazebo/")) if name.startswith("Gazebo/") else None
+    known = find_look(name) if name.startswith(PREFIX) else None
     if known is not None:
-        return (*known, 1.0)
+        return known
     if not said:
         reading.reporter.report(SCRIPT_NOT_READ, document.where(script), name=name, owner=owner)
     reading.keep(document, script, owner, "material")

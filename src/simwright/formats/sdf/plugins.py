@@ -39,7 +39,11 @@ PLUGIN_JOINT = declare(
 )
 
 _HANDLERS: tuple[tuple[str, str], ...] = (
+    (r"ackermann[-_]?(steering|drive)", "controllers:read_ackermann"),
+    (r"mecanum[-_]?drive", "controllers:read_mecanum"),
     (r"diff[-_]?drive", "controllers:read_diff_drive"),
+    (r"tracked[-_]?vehicle", "controllers:read_tracked"),
+    (r"apply[-_]?joint[-_]?force", "controllers:read_joint_force"),
     (r"joint[-_]?state[-_]?publisher", "controllers:read_joint_states"),
     (r"joint[-_]?trajectory[-_]?controller|joint_pose_trajectory", "controllers:read_trajectory"),
     (r"joint[-_]?position[-_]?controller", "controllers:read_joint_position"),

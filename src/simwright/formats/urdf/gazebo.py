@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 
 from simwright.core.diag import Level, declare
+from simwright.formats.gazebo.colors import find_look
 from simwright.formats.urdf.document import ORIGIN, Document, write_xml
 from simwright.formats.urdf.plugins import read_plugin
 from simwright.formats.urdf.sensors import read_sensor
 from simwright.formats.xml import Element
 from simwright.model.asset import Body
 from simwright.model.joint import Joint
-from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb
+from simwright.model.material import PhysicsMaterial, RenderMaterial
 
 GAZEBO_REFERENCE = declare(
     "urdf-gazebo-reference",
@@ -39,16 +40,6 @@ GAZEBO_VALUE = declare(
     hint="write {expected}; it is left out",
     doc="A Gazebo extension holds a value of the wrong sort.",
 )
-
-_COLORS: dict[str, Rgb] = {
-    "black": (0.0, 0.0, 0.0), "blue": (0.0, 0.0, 1.0), "darkgrey": (0.175, 0.175, 0.175),
-    "darkyellow": (0.7, 0.7, 0.0), "flatblack": (0.1, 0.1, 0.1), "gold": (0.8, 0.648, 0.12),
-    "green": (0.0, 1.0, 0.0), "grey": (0.7, 0.7, 0.7), "indigo": (0.33, 0.0, 0.5),
-    "orange": (1.0, 0.5088, 0.0468), "purple": (1.0, 0.0, 1.0), "red": (1.0, 0.0, 0.0),
-    "skyblue": (0.13, 0.44, 0.7), "turquoise": (0.0, 1.0, 1.0), "white": (1.0, 1.0, 1.0),
-    "yellow": (1.0, 1.0, 0.0), "zincyellow": (0.9725, 0.9529, 0.2078),
-}  # fmt: skip
-"""Diffuse colours of Gazebo's plain named materials (``Gazebo/Red``), lower case."""
 
 _SURFACE = {
     "mu1": "static_friction",
@@ -134,15 +125,17 @@ def _surface_of(document: Document, link: str, element: Element) -> PhysicsMater
 
 def _apply_material(document: Document, element: Element, link: str, text: str) -> bool:
     """Give visuals without a material the named Gazebo colour; the name is kept as well."""
-    color = _COLORS.get(text.removeprefix("Gazebo/").lower())
+    look = find_look(text)
     document.asset.extras.keep("gazebo", link, "material", text, document.where(element))
     plain = [s for s in document.asset.shapes if s.body == link and s.visual and not s.material]
-    if color is None or not plain:
+    if look is None or not plain:
         return True
     if all(m.name != text for m in document.asset.materials):
-        document.asset.materials.append(RenderMaterial(text, color, source=document.where(element)))
+        material = RenderMaterial(text, look.diffuse, source=document.where(element))
+        material.emissive, material.opacity = look.emissive, look.opacity
+        document.asset.materials.append(material)
     for shape in plain:
-        shape.material, shape.color = text, (*color, 1.0)
+        shape.material, shape.color = text, (*look.diffuse, look.opacity)
     return True
 
 

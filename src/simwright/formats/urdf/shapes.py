@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``<visual>`` and ``<collision>``: shapes on a link.
 
-URDF geometry is box, cylinder, sphere and mesh; capsule is a common dialect.  A mesh's ``scale`` goes to the
-shape (it may mirror); the mesh itself stays unread until somebody looks at it.
+URDF geometry is box, cylinder, sphere and mesh.  Common dialects are read too: capsule, ellipsoid, PyBullet's plane,
+Drake's capsule and ellipsoid.  A mesh's ``scale`` goes to the shape (it may mirror); the mesh itself stays unread until
+somebody looks at it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import Array
+from simwright.core.math3d import IDENTITY, Array, Pose, quat_between
 from simwright.formats.urdf.document import Document
 from simwright.formats.urdf.materials import MaterialTable
 from simwright.formats.xml import Element
 from simwright.model.asset import Shape
-from simwright.model.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 
 BAD_SIZE = declare(
     "urdf-bad-size",
@@ -39,7 +40,16 @@ BAD_SCALE = declare(
     doc="A mesh is scaled by zero.",
 )
 
-_GEOMETRY_TAGS = {"box", "cylinder", "sphere", "capsule", "mesh"}
+_DRAKE = "{http://drake.mit.edu}"
+_GEOMETRY_TAGS = {
+    "box", "cylinder", "sphere", "capsule", "mesh", "plane", "ellipsoid", f"{_DRAKE}capsule", f"{_DRAKE}ellipsoid",
+}  # fmt: skip
+_KEYS = {
+    "box": ("size",),
+    "sphere": ("radius",),
+    "ellipsoid": ("radii",),
+    f"{_DRAKE}ellipsoid": ("a", "b", "c"),
+}
 
 
 def read_shapes(
@@ -85,7 +95,7 @@ def _read_shape(document: Document, element: Element, link: str) -> Shape | None
         name,
         geometry,
         body=link,
-        pose=document.origin(element),
+        pose=document.origin(element) @ _turn(document, geometry_element),
         scale=scale,
         path=f"{link}/{element.tag}",
         source=document.where(element),
@@ -96,8 +106,10 @@ def _read_geometry(document: Document, element: Element, link: str) -> Geometry 
     if element.tag == "mesh":
         uri = document.required(element, "filename", "the shape is left out")
         return document.mesh(element, uri, link) if uri else None
-    keys = {"box": ("size",), "sphere": ("radius",)}.get(element.tag, ("radius", "length"))
-    width = 3 if element.tag == "box" else 1
+    if element.tag == "plane":
+        return Plane()
+    keys = _KEYS.get(element.tag, ("radius", "length"))
+    width = 3 if element.tag in ("box", "ellipsoid") else 1
     values = [document.vector(element, key, width, (0.0,) * width) for key in keys]
     sizes = np.concatenate(values)
     if np.any(sizes <= 0):
@@ -111,8 +123,20 @@ def _read_geometry(document: Document, element: Element, link: str) -> Geometry 
             return Sphere(float(sizes[0]))
         case "cylinder":
             return Cylinder(float(sizes[0]), float(sizes[1]))
+        case tag if tag.endswith("ellipsoid"):
+            return Ellipsoid(sizes)
         case _:
             return Capsule(float(sizes[0]), float(sizes[1]))
+
+
+def _turn(document: Document, element: Element) -> Pose:
+    """A plane faces its ``normal``; everything else lies as it is."""
+    if element.tag != "plane" or not element.get("normal"):
+        return IDENTITY
+    normal = document.vector(element, "normal", 3, (0.0, 0.0, 1.0))
+    if not np.any(normal):
+        return IDENTITY
+    return Pose.of(q=quat_between((0.0, 0.0, 1.0), normal))
 
 
 def _read_scale(document: Document, element: Element) -> Array | None:
