@@ -9,7 +9,8 @@ Fails: RosTopicAPI with sensor_msgs/msg/LaserScan on the body /robot/base_link, 
 Passes: an Xform /robot/base_link/lidar; an optical frame below a Camera below a link.
 
 Reading: "child" is read as any depth, since section 2.8 puts a camera between.  A sensor in an asset without
-bodies (a camera on a wall) has no link to be below.  Subscriptions are not sensors.
+bodies (a camera on a wall) has no link to be below; in a world with bodies, one that stands still is below a frame of
+its own (RosFrameAPI) that is below no link.  Subscriptions are not sensors.
 
 Fix: unsafe.  A child Xform is made and takes the interface.
 """
@@ -57,7 +58,8 @@ def _find_fault(node: Node, snapshot: Snapshot) -> tuple[str, str]:
             f'make a child: def Xform "{node.name}_sensor", and move it there',
         )
     chain = lineage(node)
-    if not any(above.has("PhysicsRigidBodyAPI") for above in chain[1:]):
+    stands_still = any(above.has("RosFrameAPI") for above in chain[1:-1])
+    if not stands_still and not any(above.has("PhysicsRigidBodyAPI") for above in chain[1:]):
         root = outermost_context(node) or chain[-1]
         if root.path in snapshot.shared("paths above bodies", _find_scopes):
             return (

@@ -17,6 +17,7 @@ from simwright.core.files import write_folder, write_staged
 from simwright.core.names import make_identifier
 from simwright.formats.format import WriteOptions
 from simwright.formats.usd.writer.base import write_base
+from simwright.formats.usd.writer.decisions import report_decisions
 from simwright.formats.usd.writer.extended import write_extended
 from simwright.formats.usd.writer.geometry import write_geometry
 from simwright.formats.usd.writer.images import Images
@@ -149,6 +150,7 @@ def build_layers(
     ros = write_ros(layout, physics, reporter)
     vendors = write_vendors(layout, reporter)
     report_losses(layout, reporter)
+    report_decisions(layout, reporter)
     features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
     features = {file: sheet for file, sheet in features.items() if sheet.is_used}
     sheets = {**features, "base.usda": base, "instances.usda": instances}

@@ -172,6 +172,38 @@ LOOK_UNREADABLE = declare(
     doc="A visual without a material of its own has those of its mesh file.",
     section="3.1",
 )
+TOPIC_ABSOLUTE = declare(
+    "usd-write-topic-absolute",
+    Level.WARNING,
+    "{count} interface(s) have absolute names, the first {first!r}; they are the same in every namespace",
+    hint="drop the leading slash, if two of these robots are to run side by side",
+    doc="REP-0158 2.4: relative names follow the namespace of the robot.  A name of the source is not changed.",
+    section="2.4",
+)
+SLIDE_ENDLESS = declare(
+    "usd-write-slide-endless",
+    Level.WARNING,
+    "{count} sliding joint(s) have no end stops, the first {first!r}; infinite limits are written",
+    hint="give the joint its real travel",
+    doc="REP-0158 1.3: a prismatic joint has limits.  They are never invented.",
+    section="1.3",
+)
+LIGHT_BARE = declare(
+    "usd-write-light-bare",
+    Level.WARNING,
+    "{count} light(s) of links have no glowing shape beside them, the first {first!r}",
+    hint="give the lens or bulb an emissive material",
+    doc="REP-0158 3.6: a lamp is a light and a glowing shape at the same place.",
+    section="3.6",
+)
+GLOW_DARK = declare(
+    "usd-write-glow-dark",
+    Level.WARNING,
+    "{count} shape(s) glow, the first {first!r}, but there is no light: glowing shapes light nothing",
+    hint="add a light to the world",
+    doc="REP-0158 3.6: emissive materials are not used for illumination.",
+    section="3.6",
+)
 TEXTURE_LEFT_OUT = declare(
     "usd-write-texture",
     Level.WARNING,

@@ -7,7 +7,9 @@ from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.controllers import write_controllers
 from simwright.formats.usd.writer.layout import Layout, list_written
 from simwright.formats.usd.writer.messages import FRAME_OVERRIDDEN, RATE_GUESSED
+from simwright.formats.usd.writer.remarks import write_remarks
 from simwright.formats.usd.writer.sheet import Sheet
+from simwright.model.joint import WORLD
 from simwright.model.ros import Interface, InterfaceKind, Qos, RosContext
 
 _APIS = {
@@ -32,6 +34,8 @@ def write_ros(layout: Layout, physics: Sheet, reporter: Reporter) -> Sheet:
         interfaces.setdefault(interface.name, path)
         _write_interface(sheet, path, interface)
         _write_topic(layout, sheet, path, interface, frame=places.find_frame(interface), reporter=reporter)
+        if interface.at:
+            sheet.note(path, at=interface.at)
     _report_rates(layout, reporter)
     _write_frames(layout, sheet)
     for joint in list_written(layout):
@@ -39,6 +43,7 @@ def write_ros(layout: Layout, physics: Sheet, reporter: Reporter) -> Sheet:
         if joint.ros_name or joint.public_name != path.rpartition("/")[2]:
             sheet.set(path, "ros:joint:name", "string", joint.public_name, custom=True)
     write_controllers(layout, sheet, physics, interfaces, reporter)
+    write_remarks(layout, physics)
     return sheet
 
 
@@ -87,7 +92,7 @@ class _Places:
             if layout.sites[site.name] == optical or site.name == interface.at:
                 return site.ros_frame or site.name
         sensor = self._sensors.get(interface.at)
-        return sensor.body if sensor is not None else interface.at
+        return sensor.body or sensor.name if sensor is not None else interface.at
 
     def _find_optical(self, at: str) -> str:
         sensor = self._sensors.get(at)
@@ -155,7 +160,10 @@ def _write_qos(sheet: Sheet, path: str, space: str, qos: Qos) -> None:
 
 
 def _write_frames(layout: Layout, sheet: Sheet) -> None:
-    """Every site is a frame; a name that a link has already gets an ending."""
+    """Every site is a frame; a name that a link has already gets an ending.
+
+    So is a sensor that no link carries: its messages have no other frame.
+    """
     taken = set(layout.bodies)
     for site in layout.asset.sites:
         path = layout.sites[site.name]
@@ -167,3 +175,13 @@ def _write_frames(layout: Layout, sheet: Sheet) -> None:
         if name != path.rpartition("/")[2]:
             sheet.set(path, "ros:frame:id", "string", name, uniform=True)
         sheet.set(path, "ros:frame:static", "bool", site.static, uniform=True)
+    for sensor in layout.asset.sensors:
+        path = layout.sensors.get(sensor.name, "")
+        if path and sensor.body == WORLD:
+            name = sensor.name
+            while name in taken:
+                name = f"{name}_frame"
+            taken.add(name)
+            sheet.apply(path, "RosFrameAPI")
+            sheet.set(path, "ros:frame:id", "string", name, uniform=True)
+            sheet.set(path, "ros:frame:static", "bool", True, uniform=True)

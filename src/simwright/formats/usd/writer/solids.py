@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.math3d import Array
 from simwright.model.geometry import Capsule, Cone, Cylinder, Ellipsoid, Geometry, MeshData, Sphere
@@ -54,16 +55,28 @@ def _is_flat(points: Array) -> bool:
 
 
 def is_closed(data: MeshData) -> bool:
-    """Is every edge of a triangle mesh used twice, once in each direction, with points at one place made one?"""
-    _, number = np.unique(
-        np.ascontiguousarray(data.vertices + 0.0, dtype=np.float32).view("V12").reshape(-1),
-        return_inverse=True,
-    )
-    triangles = number.reshape(-1)[data.indices.reshape(-1, 3)].astype(np.int64)
+    """Is every edge of a triangle mesh used twice, once in each direction?
+
+    Points at the same place, within a millionth of the mesh's size, are one: exporters split them, some by rounding.
+    """
+    triangles = _weld(data.vertices)[data.indices.reshape(-1, 3)]
     starts, ends = triangles.reshape(-1), triangles[:, (1, 2, 0)].reshape(-1)
-    size = len(data.vertices)
-    forth, back = np.sort(starts * size + ends), np.sort(ends * size + starts)
+    kept = starts != ends
+    size = np.int64(len(data.vertices))
+    forth, back = (np.sort((a * size + b)[kept]) for a, b in ((starts, ends), (ends, starts)))
     return bool(np.array_equal(forth, back) and np.all(forth[1:] != forth[:-1]))
+
+
+def _weld(points: Array) -> npt.NDArray[np.int64]:
+    """A number for each place: points in one group along every axis are one."""
+    limit = _FLAT * float(np.ptp(points, axis=0).max())
+    number = np.zeros(len(points), dtype=np.int64)
+    for values in points.T:
+        order = np.argsort(values, kind="stable")
+        group = np.zeros(len(points), dtype=np.int64)
+        group[order[1:]] = np.cumsum(np.diff(values[order]) > limit)
+        number = np.unique(number * (len(points) + 1) + group, return_inverse=True)[1].reshape(-1)
+    return number
 
 
 def make_round(geometry: Geometry, scale: Array) -> MeshData:
