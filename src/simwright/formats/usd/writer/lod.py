@@ -2,7 +2,8 @@
 """Levels of detail of visuals: ``mesh_high`` is the source, ``mesh_medium`` and ``mesh_low`` are decimated (1.3.2).
 
 The work is done by fast-simplification.  Every face that is left is one of the source with moved corners, so it keeps
-its material, texture coordinates and colours; normals are left to the renderer.
+its material; texture coordinates and colours are those of the nearest point of the source, on the same side of a
+seam.  Normals are left to the renderer.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def decimate(data: MeshData, share: float, least: int) -> MeshData | None:
     faces, origin = made["faces"], made["origin"]
     if len(faces) == 0 or len(faces) >= len(triangles):
         return None
-    return _dress(data, made["points"].astype(np.float64), faces, origin)
+    return _dress(data, made["points"].astype(np.float64), faces, origin, made["near"])
 
 
 def _simplify(points: Array, triangles: npt.NDArray[np.int32], target: int) -> Arrays:
@@ -83,9 +84,22 @@ def _simplify(points: Array, triangles: npt.NDArray[np.int32], target: int) -> A
     chosen = np.flatnonzero(alive)[np.sort(first)]
     return {
         "points": np.asarray(small, dtype=np.float32),
+        "near": _find_nearest(welded, np.asarray(small), np.asarray(mapping)),
         "faces": moved[chosen],
         "origin": solid[chosen].astype(np.int32),
     }
+
+
+def _find_nearest(
+    old: npt.NDArray[Any], new: npt.NDArray[Any], mapping: npt.NDArray[Any]
+) -> npt.NDArray[np.int32]:
+    """For every new point, the nearest of the old points that became it."""
+    apart = np.linalg.norm(old - new[mapping], axis=1)
+    order = np.lexsort((apart, mapping))
+    kept, first = np.unique(mapping[order], return_index=True)
+    nearest = np.zeros(len(new), dtype=np.int32)
+    nearest[kept] = order[first]
+    return nearest
 
 
 def _weld(points: Array) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.intp]]:
@@ -96,17 +110,24 @@ def _weld(points: Array) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.intp]]
 
 
 def _dress(
-    data: MeshData, points: Array, faces: npt.NDArray[np.int32], origin: npt.NDArray[np.int32]
+    data: MeshData,
+    points: Array,
+    faces: npt.NDArray[np.int32],
+    origin: npt.NDArray[np.int32],
+    near: npt.NDArray[np.int32],
 ) -> MeshData:
     """Looks of the source on the faces that are left."""
     counts = np.full(data.face_count, 3, np.int32) if data.counts is None else data.counts
     owner = np.repeat(np.arange(len(counts)), np.maximum(counts - 2, 0))
     taken = fan_triangles(counts, np.arange(len(data.indices), dtype=np.int32))[origin].reshape(-1)
+    moved: npt.NDArray[Any] = taken
+    if data.uvs is not None or data.colors is not None:
+        moved = _choose_corners(data, taken, near[faces.reshape(-1)])
 
     def carry(rows: Array | None) -> Array | None:
         if rows is None:
             return None
-        carried: Array = rows[taken] if len(rows) == len(data.indices) else rows[data.indices[taken]]
+        carried: Array = rows[moved] if len(rows) == len(data.indices) else rows[data.indices[moved]]
         return carried
 
     subsets = []
@@ -123,3 +144,24 @@ def _dress(
         colors=carry(data.colors),
         subsets=tuple(subsets),
     )
+
+
+def _choose_corners(
+    data: MeshData, taken: npt.NDArray[Any], places: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int64]:
+    """For every corner that is left, a corner of the source at its place, with looks nearest to its own."""
+    rows = data.uvs if data.uvs is not None else data.colors
+    assert rows is not None
+    rows = rows if len(rows) == len(data.indices) else rows[data.indices]
+    _, number = _weld(data.vertices)
+    at = number[data.indices]
+    order = np.argsort(at, kind="stable")
+    starts = np.searchsorted(at[order], places)
+    ends = np.searchsorted(at[order], places, side="right")
+    chosen = np.empty(len(taken), dtype=np.int64)
+    for corner, (own, start, end) in enumerate(zip(taken, starts, ends, strict=True)):
+        there = order[start:end]
+        chosen[corner] = (
+            own if len(there) == 0 else there[np.abs(rows[there] - rows[own]).sum(axis=1).argmin()]
+        )
+    return chosen

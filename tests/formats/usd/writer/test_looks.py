@@ -1,0 +1,151 @@
+"""Looks of a written asset: materials of mesh files, linear colours, images in allowed formats."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from pxr import UsdShade
+
+import simwright
+from simwright.core.colors import to_display, to_linear
+from simwright.core.diag import Reporter
+from simwright.model.asset import Shape
+from simwright.model.geometry import Sphere
+from simwright.model.material import RenderMaterial, Texture
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from test_colliders import find_errors, make_asset
+from writing import make_trip
+
+MTL = """newmtl shell
+Kd 0.5 0.5 0.5
+Ks 0.9 0.9 0.9
+Ns 98
+newmtl sticker
+Kd 1 0 0
+map_Kd sticker.tga
+newmtl ghost
+Tr 1.0
+"""
+OBJ = """mtllib part.mtl
+v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1
+vt 0 0\nvt 1 0\nvt 0 1
+usemtl shell
+f 1 3 2
+f 1 2 4
+usemtl sticker
+f 1/1 4/2 3/3
+f 2/1 3/2 4/3
+"""
+URDF = """<robot name="r"><link name="base">
+  <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  {visuals}
+</link></robot>"""
+VISUAL = '<visual name="{name}"><geometry><mesh filename="part.obj"/></geometry>{look}</visual>'
+RED = '<material name="red"><color rgba="0.5 0 0 1"/></material>'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "part.obj").write_text(OBJ)
+    (tmp_path / "part.mtl").write_text(MTL)
+    Image.new("RGB", (2, 2), (200, 10, 10)).save(tmp_path / "sticker.tga")
+    return tmp_path
+
+
+def convert(folder: Path, *visuals: str) -> tuple[Path, Reporter]:
+    (folder / "r.urdf").write_text(URDF.format(visuals="".join(visuals)))
+    reporter = Reporter()
+    return simwright.convert(folder / "r.urdf", folder / "out", reporter=reporter), reporter
+
+
+def test_mesh_file_brings_its_looks(folder):
+    entry, reporter = convert(folder, VISUAL.format(name="v", look=""))
+    back = simwright.load(entry)
+    (shape,) = back.shapes
+    looks = {material.name: material for material in back.materials}
+    assert [subset.material for subset in shape.geometry.data.subsets] == ["shell", "sticker"]
+    assert looks["shell"].diffuse == pytest.approx((to_linear(0.5),) * 3)
+    assert looks["shell"].roughness == pytest.approx((2 / 100) ** 0.5)
+    assert looks["shell"].specular is None
+    assert looks["ghost"].opacity == 1.0
+    texture = looks["sticker"].textures["diffuse"]
+    assert texture.file.endswith("textures/sticker.png")
+    assert texture.color_space == "sRGB"
+    assert shape.geometry.data.uvs is not None
+    assert "usd-write-look-highlights" in {d.kind for d in reporter}
+    assert find_errors(entry) == []
+
+
+def test_look_of_the_robot_file_wins(folder):
+    entry, _ = convert(folder, VISUAL.format(name="v", look=RED))
+    back = simwright.load(entry)
+    (shape,) = back.shapes
+    assert (shape.material, shape.geometry.data.subsets) == ("red", ())
+    assert back.materials[0].diffuse == pytest.approx((to_linear(0.5), 0.0, 0.0))
+
+
+def test_instances_of_a_mesh_with_face_sets_keep_the_looks(folder):
+    visuals = [VISUAL.format(name=f"v{n}", look=RED if n == 2 else "") for n in range(3)]
+    entry, _ = convert(folder, *visuals)
+    trip_stage = simwright.load(entry)
+    found = {s.name: [subset.material for subset in s.geometry.data.subsets] for s in trip_stage.shapes}
+    assert found["v0"] == found["v1"] == ["shell", "sticker"]
+    assert found["v2"] == []
+    assert find_errors(entry) == []
+
+
+def test_unreadable_materials_are_said(folder):
+    (folder / "part.mtl").write_text("newmtl shell\nKd red\n")
+    _, reporter = convert(folder, VISUAL.format(name="v", look=""))
+    assert "usd-write-look-unreadable" in {d.kind for d in reporter}
+
+
+def test_colours_of_a_model_without_source_are_linear_already(tmp_path):
+    asset = make_asset(Shape("m", Sphere(1.0), material="grey"))
+    asset.materials = [RenderMaterial("grey", (0.5, 0.5, 0.5))]
+    assert make_trip(asset, tmp_path / "out").back.materials[0].diffuse == (0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.01, 0.04045, 0.5, 0.99, 1.0, 2.0])
+def test_display_and_linear_are_inverse(value):
+    assert to_display(to_linear(value)) == pytest.approx(value, abs=1e-7)
+    assert to_linear(0.5) == pytest.approx(0.2140411)
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "slot", "channel", "suffix"),
+    [
+        ("a.bmp", "RGB", "diffuse", "rgb", ".png"),
+        ("a.jpg", "RGB", "diffuse", "rgb", ".jpg"),
+        ("a.jpg", "L", "roughness", "r", ".png"),
+        ("a.png", "I;16", "roughness", "r", ".png"),
+        ("a.webp", "RGBA", "opacity", "a", ".png"),
+    ],
+)
+def test_images_come_in_allowed_formats(name, mode, slot, channel, suffix, tmp_path):
+    Image.new(mode, (2, 2)).save(tmp_path / name)
+    asset = make_asset(Shape("m", Sphere(1.0), material="skin"))
+    asset.materials = [RenderMaterial("skin", textures={slot: Texture(str(tmp_path / name), channel)})]
+    trip = make_trip(asset, tmp_path / "out")
+    (file,) = (tmp_path / "out/textures").iterdir()
+    assert file.suffix == suffix
+    assert not [error for error in find_errors(trip.entry) if error.startswith("tex-")]
+    with Image.open(file) as image:
+        assert image.mode in ("L", "RGB", "RGBA")
+
+
+def test_equal_images_are_one(tmp_path):
+    for name in "ab":
+        Image.new("RGB", (2, 2)).save(tmp_path / f"{name}.png")
+    asset = make_asset(Shape("m", Sphere(1.0), material="skin"))
+    files = {"diffuse": Texture(str(tmp_path / "a.png")), "emissive": Texture(str(tmp_path / "b.png"))}
+    asset.materials = [RenderMaterial("skin", textures=files)]
+    trip = make_trip(asset, tmp_path / "out")
+    assert len(list((tmp_path / "out/textures").iterdir())) == 1
+    assert UsdShade.Material(trip.stage.GetPrimAtPath("/prop/materials/skin"))
