@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pxr import Sdf
 
 import simwright
+from simwright.usd.notes import SPACE
 
 # what makes a machine: scripts/compare_conversions.py goes through every robot and every section
 SAME = (
@@ -37,15 +42,33 @@ NAMES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def converted(tmp_path_factory: pytest.TempPathFactory):
-    """Source and result of a robot, converted once."""
-    known: dict[Path, tuple[simwright.Asset, simwright.Asset]] = {}
+PLAIN = [
+    *(f"mjcf/{name}" for name in MJCF),
+    "urdf/example-robot-data/robots/laikago_description/urdf/laikago.urdf",
+    "urdf/example-robot-data/robots/panda_description/urdf/panda.urdf",
+    "sdf/double_pendulum.sdf",
+]
 
-    def convert(path: Path) -> tuple[simwright.Asset, simwright.Asset]:
+
+@dataclass(frozen=True)
+class Conversion:
+    """A robot, and the entry layer of what became of it."""
+
+    source: simwright.Asset
+    entry: Path
+
+
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Conversion]:
+    """Converts a robot once."""
+    known: dict[Path, Conversion] = {}
+
+    def convert(path: Path) -> Conversion:
+        if not path.exists():
+            pytest.skip(f"{path.name} is absent")
         if path not in known:
             entry = simwright.convert(path, tmp_path_factory.mktemp("converted") / path.stem)
-            known[path] = simwright.load(path), simwright.load(entry)
+            known[path] = Conversion(simwright.load(path), entry)
         return known[path]
 
     return convert
@@ -54,10 +77,8 @@ def converted(tmp_path_factory: pytest.TempPathFactory):
 @pytest.mark.realworld
 @pytest.mark.parametrize("name", NAMES)
 def test_the_result_is_the_same_machine(name, shared_assets, converted):
-    path = shared_assets / name
-    if not path.exists():
-        pytest.skip(f"{name} is absent")
-    difference = simwright.diff(*converted(path), only=SAME)
+    conversion = converted(shared_assets / name)
+    difference = simwright.diff(conversion.source, conversion.entry, only=SAME)
     told = {s.name: (s.items[:3], s.figures) for s in difference.sections if not s.equal}
     assert not told
     assert difference.section("bodies").compared > 0
@@ -66,9 +87,27 @@ def test_the_result_is_the_same_machine(name, shared_assets, converted):
 @pytest.mark.realworld
 @pytest.mark.parametrize("name", [f"mjcf/{name}" for name in MJCF])
 def test_limits_motors_and_contacts_are_kept(name, shared_assets, converted):
-    path = shared_assets / name
-    if not path.exists():
-        pytest.skip(f"{name} is absent")
-    difference = simwright.diff(*converted(path), only=("limits", "actuators", "contacts"))
+    conversion = converted(shared_assets / name)
+    difference = simwright.diff(conversion.source, conversion.entry, only=("limits", "actuators", "contacts"))
     told = {s.name: s.items[:3] for s in difference.sections if not s.equal}
     assert not told
+
+
+@pytest.mark.realworld
+@pytest.mark.parametrize("name", PLAIN)
+def test_who_reads_no_notes_sees_it_in_single_precision(name, shared_assets, converted, tmp_path):
+    """Other tools know nothing of the doubles noted beside the attributes: what UsdPhysics says has to do."""
+    conversion = converted(shared_assets / name)
+    folder = tmp_path / "plain"
+    shutil.copytree(conversion.entry.parent, folder)
+    for file in folder.rglob("*.usd*"):
+        layer = Sdf.Layer.FindOrOpen(str(file))
+        if layer.HasCustomLayerData():
+            layer.customLayerData = {k: v for k, v in layer.customLayerData.items() if k != SPACE}
+            layer.Save()
+    difference = simwright.diff(
+        conversion.source, folder / conversion.entry.name, only=("poses", "masses", "motion")
+    )
+    errors = {figure.name: figure.error for section in difference.sections for figure in section.figures}
+    assert difference.equal, errors
+    assert max(errors.values()) > 1e-10, "the notes were read"

@@ -265,6 +265,17 @@ def test_energy_of_a_chain_walked_backwards():
     assert 0.5 * v[0] @ dynamics.mass_matrix(motions)[0] @ v[0] == pytest.approx(energy, rel=1e-7)
 
 
+def test_blocks_are_parts_of_the_whole():
+    dynamics = compile_dynamics(every_kind())
+    q, _ = random_state(dynamics.mechanism, 10)
+    motions = dynamics.mechanism.move(q)
+    whole = dynamics.mass_matrix(motions)
+    rows = [11, 3, 14, 7]
+    (part,) = dynamics.mass_blocks(motions, [dynamics.make_block(rows)])
+    np.testing.assert_allclose(part[0], whole[0][np.ix_(rows, rows)], atol=1e-14)
+    np.testing.assert_allclose(whole, whole.transpose(0, 2, 1), atol=1e-13)
+
+
 def test_a_base_may_be_counted_for_another_frame():
     asset = Asset("b", bodies=[Body("b", Pose.of((1, 2, 3)), solid(2.0, (0.1, 0.2, 0.3)))])
     frame = Pose.of((0.5, 0, 0), (0.6, 0, 0.8, 0))

@@ -55,11 +55,6 @@ class Section:
         """Does nothing differ?"""
         return not self.items and all(figure.equal for figure in self.figures)
 
-    @property
-    def largest(self) -> Item | None:
-        """The item that differs most."""
-        return max(self.items, key=lambda item: item.error, default=None)
-
 
 @dataclass(slots=True)
 class Difference:
