@@ -22,6 +22,8 @@ LIMIT = 5.0
 """Most processor time one file may take [s]."""
 PATIENCE = 120.0
 """How long an answer may take on a busy machine [s]."""
+MEMORY = Path("/dev/shm")
+"""Where files cost no disk, if there is such a place."""
 HERE = Path(__file__).resolve().parent
 
 
@@ -61,7 +63,7 @@ def run_campaign(numbers: list[int], seeds: Path, jobs: int = 2) -> Outcome:
 
 
 def _serve(waiting: Queue[int], seeds: Path, outcome: Outcome, lock: threading.Lock) -> None:
-    with tempfile.TemporaryDirectory(prefix="fuzz") as folder:
+    with tempfile.TemporaryDirectory(prefix="fuzz", dir=MEMORY if MEMORY.is_dir() else None) as folder:
         worker = _Worker(seeds, Path(folder))
         try:
             while True:
