@@ -28,6 +28,8 @@ class Part:
 
     def transformed(self, matrix: Array) -> Part:
         """The part placed by a 4x4 matrix; a mirroring one turns every face round."""
+        if np.array_equal(matrix, np.eye(4)):
+            return self
         linear = matrix[:3, :3]
         vertices = self.vertices @ linear.T + matrix[:3, 3]
         normals = None if self.normals is None else _turn_normals(self.normals, linear)
@@ -42,8 +44,10 @@ class Part:
 
 def _turn_normals(normals: Array, linear: Array) -> Array:
     turned = normals @ np.linalg.pinv(linear)
-    length = np.linalg.norm(turned, axis=1, keepdims=True)
-    return np.asarray(np.divide(turned, length, out=np.zeros_like(turned), where=length > 0))
+    length = np.sqrt(np.einsum("ij,ij->i", turned, turned))
+    length[length == 0.0] = 1.0
+    turned /= length[:, None]
+    return np.asarray(turned)
 
 
 def reverse_corners(counts: Faces) -> Faces:

@@ -25,6 +25,8 @@ from simwright.model.moments import heightfield_solid
 FILE = "geometries.usdc"
 ROOT = "/geometries"
 MESH = "mesh"
+_UNIT = 1e-5
+"""How far the square of a normal's length may be from one: single precision, some digits in a text."""
 Maker: TypeAlias = Callable[[MeshData, Array], MeshData | None]
 
 
@@ -47,7 +49,8 @@ class Library:
         self._known: dict[tuple[object, ...], Stored | None] = {}
         self._contents: dict[bytes, Stored] = {}
         self._answers: dict[tuple[str, Callable[[MeshData], bool]], bool] = {}
-        self._digests: dict[int, bytes | int] = {}
+        self._twins: dict[int, int] = {}
+        self._alike: dict[tuple[object, ...], list[Mesh]] = {}
         self._kept: list[Geometry] = []  # their ids are keys, so they must live
 
     def store_visual(self, shape: Shape, *, double_sided: bool = False) -> Stored | None:
@@ -92,13 +95,21 @@ class Library:
             self._answers[key] = ask(stored.data)
         return self._answers[key]
 
-    def identify(self, geometry: Geometry) -> bytes | int:
+    def identify(self, geometry: Geometry) -> int:
         """The same for geometry of the same content, also where it was loaded twice."""
-        if id(geometry) not in self._digests:
+        if id(geometry) not in self._twins:
             self._kept.append(geometry)
-            known = digest_mesh(geometry.data) if isinstance(geometry, Mesh) else id(geometry)
-            self._digests[id(geometry)] = known
-        return self._digests[id(geometry)]
+            twin = self._find_twin(geometry) if isinstance(geometry, Mesh) else geometry
+            self._twins[id(geometry)] = id(twin)
+        return self._twins[id(geometry)]
+
+    def _find_twin(self, mesh: Mesh) -> Mesh:
+        """The first mesh of the same content; only meshes that look alike are compared."""
+        known = self._alike.setdefault(sketch_mesh(mesh.data), [])
+        twin = next((other for other in known if is_same_mesh(other.data, mesh.data)), None)
+        if twin is None:
+            known.append(mesh)
+        return twin or mesh
 
     def _key(self, shape: Shape, role: str, double_sided: bool) -> tuple[object, ...]:
         return self.identify(shape.geometry), tuple(scaled(shape).tolist()), role, double_sided
@@ -130,6 +141,26 @@ def digest_mesh(data: MeshData) -> bytes:
     return digest.digest()
 
 
+def sketch_mesh(data: MeshData) -> tuple[object, ...]:
+    """A few numbers that equal meshes have in common."""
+    arrays = (data.vertices, data.indices, data.counts, data.normals, data.uvs, data.colors)
+    sizes = tuple(0 if array is None else len(array) for array in arrays)
+    ends = (data.vertices[:1].tobytes(), data.vertices[-1:].tobytes(), data.indices[-3:].tobytes())
+    return *sizes, *ends, *((subset.name, subset.material) for subset in data.subsets), data.left_handed
+
+
+def is_same_mesh(one: MeshData, other: MeshData) -> bool:
+    """Have two meshes of one sketch the same arrays?"""
+    if one is other:
+        return True
+    pairs = [
+        (getattr(one, name), getattr(other, name))
+        for name in ("vertices", "indices", "counts", "normals", "uvs", "colors")
+    ]
+    pairs += [(a.faces, b.faces) for a, b in zip(one.subsets, other.subsets, strict=True)]
+    return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
+
+
 def is_mesh(geometry: Geometry) -> bool:
     """Is it written as a mesh?"""
     return isinstance(geometry, Mesh | Heightfield)
@@ -156,24 +187,31 @@ def read_data(geometry: Geometry) -> MeshData:
 
 
 def make_visual(data: MeshData, scale: Array) -> MeshData:
-    """The mesh at a scale, turned right-handed."""
-    normals = data.normals
-    if normals is not None:
-        normals = normals / scale
-        lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-        normals = normals / np.where(lengths > 0.0, lengths, 1.0)
-    corners: Faces = np.arange(len(data.indices), dtype=np.int32)
-    if data.left_handed != bool(np.prod(scale) < 0.0):
-        corners = _reverse_faces(data)
+    """The mesh at a scale, turned right-handed; arrays that stay as they are are shared."""
+    is_scaled = bool(np.any(scale != 1.0))
+    normals = (
+        None if data.normals is None else _make_unit(data.normals / scale if is_scaled else data.normals)
+    )
+    corners = _reverse_faces(data) if data.left_handed != bool(np.prod(scale) < 0.0) else None
     return MeshData(
-        vertices=data.vertices * scale,
-        indices=data.indices[corners],
+        vertices=data.vertices * scale if is_scaled else data.vertices,
+        indices=data.indices if corners is None else data.indices[corners],
         counts=data.counts,
         normals=_turn(normals, corners, data),
         uvs=_turn(data.uvs, corners, data),
         colors=_turn(data.colors, corners, data),
         subsets=data.subsets,
     )
+
+
+def _make_unit(normals: Array) -> Array:
+    """Normals of length one, zeros left alone; the same array where they are so already."""
+    squares = np.einsum("ij,ij->i", normals, normals)
+    if np.all((np.abs(squares - 1.0) < _UNIT) | (squares == 0.0)):
+        return normals
+    lengths = np.sqrt(squares)
+    unit: Array = normals / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    return unit
 
 
 def _reverse_faces(data: MeshData) -> Faces:
@@ -186,16 +224,16 @@ def _reverse_faces(data: MeshData) -> Faces:
     return reverse
 
 
-def _turn(rows: Array | None, corners: Faces, data: MeshData) -> Array | None:
+def _turn(rows: Array | None, corners: Faces | None, data: MeshData) -> Array | None:
     """Rows per corner follow the corners; rows per vertex stay."""
-    if rows is None or len(rows) != len(corners) or len(rows) == len(data.vertices):
+    if rows is None or corners is None or len(rows) != len(corners) or len(rows) == len(data.vertices):
         return rows
     turned: Array = rows[corners]
     return turned
 
 
 def _write_mesh(sheet: Sheet, path: str, data: MeshData, double_sided: bool) -> None:
-    counts = np.full(data.face_count, 3) if data.counts is None else data.counts
+    counts = np.full(data.face_count, 3, dtype=np.int32) if data.counts is None else data.counts
     points = np.asarray(data.vertices, dtype=np.float32)
     sheet.define(path, "Mesh")
     sheet.set(path, "points", "point3f[]", points)
