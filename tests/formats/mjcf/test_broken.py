@@ -21,7 +21,7 @@ def world(inside: str) -> str:
 
 REFUSED = {
     "bad number": (world('<geom size="big"/>'), 3, "bad format in attribute 'size'"),
-    "unknown element": (world("<widget/>"), 3, "unrecognized element"),
+    "unknown element": (world("<widget/>"), 3, "unrecognized element <widget>"),
     "unknown attribute": (world('<geom size="1" colour="red"/>'), 3, "unrecognized attribute: 'colour'"),
     "duplicate name": (world('<geom name="a" size="1"/>\n<geom name="a" size="1"/>'), 4, "repeated name 'a'"),
     "negative mass": (world('<body><freejoint/>\n<geom size="1" mass="-1"/></body>'), 4, "negative"),

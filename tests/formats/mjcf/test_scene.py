@@ -176,3 +176,43 @@ def test_name_and_identity(read_text):
     asset = read_text(model().replace("<mujoco>", '<mujoco model="thing">'))
     assert (asset.name, asset.provenance.identifier) == ("thing", "thing")
     assert asset.provenance.version == mujoco.__version__
+
+
+def test_a_skin_and_a_plugin_are_reported_and_the_rest_is_read(read_text, reporter):
+    asset = read_text(
+        """<mujoco><extension><plugin plugin="mujoco.pid"><instance name="p"><config key="kp" value="4"/></instance>
+        </plugin></extension><worldbody><body name="b"><joint name="j"/><geom size="1"/></body></worldbody>
+        <actuator><plugin joint="j" plugin="mujoco.pid" instance="p" actdim="0"/></actuator>
+        <deformable><skin name="s" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2"><bone body="b" bindpos="0 0 0"
+        bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/></skin></deformable></mujoco>"""
+    )
+    assert [body.name for body in asset.bodies] == ["b"]
+    assert len(asset.actuators) == 1
+    lost = [d.message for d in reporter if d.kind == "mjcf-not-carried"]
+    assert any("skin" in text for text in lost)
+    assert any("plugin" in text for text in lost)
+
+
+def test_every_sensor_is_read(read_text):
+    kinds = [
+        "touch",
+        "accelerometer",
+        "velocimeter",
+        "gyro",
+        "force",
+        "torque",
+        "magnetometer",
+        "rangefinder",
+    ]
+    on_site = "".join(f'<{kind} site="s"/>' for kind in kinds)
+    asset = read_text(
+        f"""<mujoco><worldbody><body name="b"><joint name="j" range="-1 1"/><geom name="g" size="1"/><site name="s"/>
+        <camera name="c"/></body></worldbody><sensor>{on_site}<camprojection site="s" camera="c"/><jointpos joint="j"/>
+        <jointvel joint="j"/><jointlimitpos joint="j"/><framepos objtype="body" objname="b"/><subtreecom body="b"/>
+        <framequat objtype="site" objname="s" reftype="body" refname="b"/><frameangvel objtype="body" objname="b"/>
+        <clock/><user dim="2"/></sensor></mujoco>"""
+    )
+    expected = (
+        "camprojection jointpos jointvel jointlimitpos framepos subtreecom framequat frameangvel clock user"
+    )
+    assert [sensor.kind for sensor in asset.sensors] == [*kinds, *expected.split()]

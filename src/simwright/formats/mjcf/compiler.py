@@ -29,6 +29,7 @@ MUJOCO_WARNING = declare(
 )
 
 _HINTS = (
+    ("'composite'", "newer MuJoCo releases have no <composite>: use <replicate>, <flexcomp> or plain bodies"),
     ("mass and inertia of moving bodies", "give the body an <inertial>, or a geom with mass"),
     ("unrecognized attribute", "check the spelling in MuJoCo's XML reference"),
     ("unrecognized element", "check the spelling, and where MJCF allows the element"),
@@ -83,6 +84,9 @@ def _quiet(mujoco: Any) -> Iterator[list[str]]:
 def _translate(text: str, source: Source) -> ParseError:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["unknown error"]
     message = _PREFIX.sub("", lines[0])
+    element = _ELEMENT.search(text)
+    if element and not element.group(1) and "unrecognized element" in message:
+        message = f"{message} <{element.group(2)}>"
     hint = next((hint for part, hint in _HINTS if part in text), "")
     return ParseError(f"MuJoCo refuses the model: {message}", hint=hint, where=_locate(text, source))
 
