@@ -216,6 +216,14 @@ def test_a_heavy_fixed_link_may_be_merged():
     assert difference.figure("mass matrix").error < 1e-12
 
 
+def test_a_body_that_is_gone_is_missed_in_the_total_mass():
+    other = build_robot()
+    other.bodies.append(Body("ballast", inertial=solid(5.0)))
+    difference = compare_assets(build_robot(), other, make_settings(["masses"]))
+    assert difference.figure("mass").error == 0.0
+    assert difference.figure("total mass").error == pytest.approx(5.0 / 15.0)
+
+
 def test_freedoms_of_one_joint_may_be_a_chain_of_joints():
     chain = build_robot()
     wrist = chain.joint("wrist")
@@ -246,6 +254,7 @@ def test_a_fixed_base_is_a_difference_but_the_rest_is_compared():
     difference = compare_assets(build_robot(), other)
     assert [s.name for s in difference.sections if not s.equal] == ["joints"]
     assert difference.section("motion").compared == 6
+    assert difference.section("motion").notes == ["at rest, because only one side has them: 6 freedom(s)"]
 
 
 def test_loops_may_be_joints_or_equalities():
@@ -303,6 +312,15 @@ def test_numbers_that_are_none_are_never_equal():
     other.body("hand").inertial = Inertial(math.nan, vec3(), np.eye(3))
     found = differing(build_robot(), other)
     assert {"masses", "motion"} <= found.keys()
+
+
+def test_machines_with_nothing_in_common_are_never_equal():
+    other = Asset("other", bodies=[Body("rock", inertial=solid())])
+    found = differing(build_robot(), other, only=["poses", "motion"])
+    assert found == {
+        "poses": ["asset: bodies, none of them shared"],
+        "motion": ["asset: freedoms, none of them shared"],
+    }
 
 
 def test_empty_assets_are_equal():

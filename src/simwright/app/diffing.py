@@ -86,8 +86,8 @@ def _render_section(section: Section, limit: int) -> Iterator[tuple[str, str]]:
         yield f"{head}equal, {section.compared} compared{_tell_figures(section)}", "good"
     if not section.equal:
         for figure in section.figures:
-            style = "" if figure.equal else "bad"
-            yield f"    {figure.name}: largest error {figure.error:.2g} at {figure.where}", style
+            if not figure.equal:
+                yield f"    {figure.name}: largest error {figure.error:.2g} at {figure.where}", "bad"
         yield from _render_items(section, limit)
     for note in section.notes:
         yield f"    note: {note}", "dim"
@@ -100,7 +100,7 @@ def _tell_figures(section: Section) -> str:
 
 
 def _render_items(section: Section, limit: int) -> Iterator[tuple[str, str]]:
-    """The largest difference of numbers first, then the others in order."""
+    """The first ones in order, and the largest where there are more."""
     for item in section.items[:limit]:
         yield f"    {item.element}: {item.what}: {_show(item.a)} -> {_show(item.b)}{_tell_error(item)}", ""
     if len(section.items) > limit:

@@ -9,7 +9,7 @@ import numpy as np
 
 from simwright.compare.difference import Figure, Item, Section
 from simwright.compare.pairing import Pairing
-from simwright.compare.values import Ruler
+from simwright.compare.values import Ruler, measure
 from simwright.model.dynamics import GRAVITY
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD
@@ -41,6 +41,10 @@ def compare_masses(section: Section, pairing: Pairing, ruler: Ruler) -> None:
                 section.items.append(Item(element, what, values, others, error=error))
     for what, (error, where) in worst.items():
         section.figures.append(Figure(what, error, ruler.rtol, where))
+    totals = [math.fsum(part.mass for part in side.inertials.values()) for side in (pairing.a, pairing.b)]
+    section.figures.append(
+        Figure("total mass", measure(*totals), ruler.rtol, f"{totals[0]:g} and {totals[1]:g} kg")
+    )
 
 
 def _list_pieces(section: Section, pairing: Pairing) -> list[tuple[str, Inertial, Inertial]]:

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from simwright.compare.difference import Figure, Section
+from simwright.compare.difference import Figure, Item, Section
 from simwright.compare.pairing import Pairing
 from simwright.compare.settings import Settings
 from simwright.compare.values import Ruler
@@ -96,7 +96,7 @@ def compare_poses(section: Section, pairing: Pairing, ruler: Ruler, settings: Se
     ]
     section.compared = len(pairs)
     if not pairs:
-        section.notes.append("no body is on both sides")
+        _tell_nothing_shared(section, "bodies", len(first.bodies), len(second.bodies))
         return
     a, b = first.move(q_a).bodies[[x for x, _ in pairs]], second.move(q_b).bodies[[y for _, y in pairs]]
     shift = np.linalg.norm(a[..., :3, 3] - b[..., :3, 3], axis=-1) / ruler.length
@@ -107,6 +107,12 @@ def compare_poses(section: Section, pairing: Pairing, ruler: Ruler, settings: Se
         body, configuration = np.unravel_index(int(np.argmax(errors)), errors.shape)
         where = f"body {first.bodies[pairs[int(body)][0]]!r}, {_tell(int(configuration))}"
         section.figures.append(Figure(name, float(errors.max()), ruler.rtol, where))
+
+
+def _tell_nothing_shared(section: Section, what: str, a: int, b: int) -> None:
+    """Two machines that have nothing in common are not equal, unless there is nothing at all."""
+    if a or b:
+        section.items.append(Item("asset", f"{what}, none of them shared", a, b))
 
 
 def _tell(configuration: int) -> str:
@@ -124,9 +130,13 @@ def compare_motion(section: Section, pairing: Pairing, ruler: Ruler, settings: S
     rows_b = [row for _, b in pairing.freedoms for row in range(b.velocity, b.velocities.stop)]
     names = [a.name for a, _ in pairing.freedoms for _ in range(a.velocity, a.velocities.stop)]
     section.compared = len(rows_a)
+    sizes = first.mechanism.velocities, second.mechanism.velocities
     if not rows_a:
-        section.notes.append("no freedom is on both sides")
+        _tell_nothing_shared(section, "freedoms", *sizes)
         return
+    if sizes != (len(rows_a), len(rows_a)):
+        left = sum(sizes) - 2 * len(rows_a)
+        section.notes.append(f"at rest, because only one side has them: {left} freedom(s)")
     worst = _Worst(names)
     blocks = _list_blocks(pairing)
     blocks_a = [first.make_block(rows_a[number] for number in block) for block in blocks]
