@@ -71,7 +71,8 @@ def widen(attribute: Usd.Attribute, value: Any) -> Any:
     row = _WIDE.get(type(value))
     if row is None:
         return value
-    note = attribute.GetCustomDataByKey(EXACT)
+    # asked of the class: on the object OpenUSD first looks whether it has expired, which takes as long again
+    note = Usd.Attribute.GetCustomDataByKey(attribute, EXACT)
     wide, round_off = row
     return note if type(note) is wide and round_off(note) == value else value
 

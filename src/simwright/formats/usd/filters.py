@@ -12,6 +12,7 @@ from pxr import Usd
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.noted_joints import numbers
+from simwright.formats.usd.questions import relationship_of, targets_of
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.formats.usd.topology import Members, PathIndex
@@ -122,7 +123,7 @@ def _find_colliders(source: Source, found: Found, colliders: list[Shape], index:
     """The colliders in a group's collection; only those below what it includes are looked at."""
     is_simple = found.authored is not None and found.authored.isdisjoint(_SELECTIVE)
     if is_simple and source.get(found, _RULE, _EXPAND) == _EXPAND:
-        paths = found.prim.GetRelationship(_INCLUDES).GetTargets()
+        paths = targets_of(relationship_of(found.prim, _INCLUDES))
         if all(path.IsPrimPath() for path in paths):
             return sorted({number for path in paths for number in index.find(path.pathString)})
     query = Usd.CollectionAPI(found.prim, "colliders").ComputeMembershipQuery()

@@ -15,6 +15,8 @@ from typing import Any
 
 from pxr import Usd, UsdGeom
 
+from simwright.formats.usd.questions import names_of, specs_of, type_of
+
 RIGID_BODY = "PhysicsRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"
 MASS = "PhysicsMassAPI"
@@ -145,7 +147,7 @@ _MOST_SORTS = 2000
 
 def _find_sort(prim: Usd.Prim) -> Sort:
     """The sort of a prim, made when it is the first of its kind in the process."""
-    info = prim.GetPrimTypeInfo()
+    info = type_of(prim)
     key = (info.GetTypeName(), info.GetSchemaTypeName(), *info.GetAppliedAPISchemas())
     sort = _SORTS.get(key)
     if sort is None:
@@ -170,14 +172,14 @@ class Sorts:
         """What is said about a prim."""
         if not self._shares:
             return self._read(prim)
-        key = tuple(prim.GetPrimStack())
+        key = tuple(specs_of(prim))
         known = self._opinions.get(key)
         if known is None:
             known = self._opinions[key] = self._read(prim)
         return known
 
     def _read(self, prim: Usd.Prim) -> Opinions:
-        listed = tuple(prim.GetAuthoredPropertyNames())
+        listed = tuple(names_of(prim))
         names = self._names.get(listed)
         if names is None:
             binds = any(name.startswith("material:binding") for name in listed)

@@ -16,6 +16,7 @@ from pxr import Gf, Sdf
 
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.extended import TRANSLATED
+from simwright.formats.usd.questions import has_relationship
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import VALUE_INVALID, Source
 from simwright.resolve.table import Form, fits
@@ -182,7 +183,7 @@ def _check_form(source: Source, found: Found, name: str, value: Any, form: Form)
 
 def _read_property(source: Source, found: Found, name: str) -> Any:
     value = source.get(found, name)
-    if value is None and found.prim.HasRelationship(name):
+    if value is None and has_relationship(found.prim, name):
         return source.get_targets(found, name)
     return make_plain(value)
 

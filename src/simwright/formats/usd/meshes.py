@@ -18,6 +18,7 @@ from pxr import Usd, UsdGeom
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array
+from simwright.formats.usd.questions import is_proxy, specs_of
 from simwright.formats.usd.scan import Found
 from simwright.formats.usd.source import Source, as_rows, find_prototype_path
 from simwright.model.geometry import Faces, Mesh, MeshData, Subset
@@ -60,12 +61,12 @@ def read_mesh(
 
 def _find_identity(source: Source, found: Found, materials: Mapping[str, str]) -> Any:
     """What prims with the same arrays share: their prototype, or all specs that have a say in them."""
-    if found.prim.IsInstanceProxy():
+    if is_proxy(found.prim):
         return find_prototype_path(found.prim)
     if source.timed:  # references may shift time
         return found.path
     prims = (found.prim, *(subset.prim for subset in found.subsets or ()))
-    return (*(tuple(prim.GetPrimStack()) for prim in prims), *materials.items())
+    return (*(tuple(specs_of(prim)) for prim in prims), *materials.items())
 
 
 def load_solid(source: Source, mesh: Mesh) -> tuple[Array, Faces]:

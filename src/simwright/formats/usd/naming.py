@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from simwright.core.names import NameScope
 from simwright.formats.usd.found import Found
+from simwright.formats.usd.questions import label_of
 
 MESH = "mesh"
 """What the writer calls the mesh below an instance."""
@@ -41,7 +42,7 @@ def name_prims(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
     names = choose_names(found.path for found in founds)
     if not noted:
         return names
-    return _prefer_labels(names, {found.path: str(found.prim.GetDisplayName()) for found in founds})
+    return _prefer_labels(names, {found.path: str(label_of(found.prim)) for found in founds})
 
 
 def name_shapes(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:

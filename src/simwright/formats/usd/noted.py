@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simwright.formats.usd.questions import has_custom_data
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
 
@@ -19,9 +20,7 @@ def restore_order(source: Source, scan: Scan) -> None:
     """Sort bodies, joints, sites, actuators, tendons, equalities and mimics as noted."""
     if not source.noted:
         return
-    notes = {
-        path: source.note(found) for path, found in scan.all.items() if found.prim.HasAuthoredCustomData()
-    }
+    notes = {path: source.note(found) for path, found in scan.all.items() if has_custom_data(found.prim)}
 
     def rank(element: Any, key: str = "order") -> int:
         value = notes.get(element.source.prim, {}).get(key)

@@ -27,6 +27,7 @@ from simwright.formats.usd.found import (
     Sort,
     list_apis,
 )
+from simwright.formats.usd.questions import path_of
 from simwright.formats.usd.source import Source
 
 PAYLOAD_UNLOADED = declare(
@@ -129,7 +130,7 @@ class _Inherited:
 
 
 def _look_at(source: Source, scan: Scan, prim: Usd.Prim, top: _Inherited) -> Found:
-    path = prim.GetPath().pathString
+    path = path_of(prim).pathString
     above, _, name = path.rpartition("/")
     parent = scan.all.get(above)
     inherited = top if parent is None else parent

@@ -17,6 +17,14 @@ from pxr import Gf, Usd, UsdGeom
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.math3d import IDENTITY, Array, Pose, matrices_from_quats
 from simwright.formats.usd.found import Found, Sorts, may_share
+from simwright.formats.usd.questions import (
+    attribute_of,
+    forwarded_targets_of,
+    is_authored,
+    path_of,
+    relationship_of,
+    value_of,
+)
 from simwright.formats.usd.transforms import are_sound, mend_transforms
 from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset
@@ -82,6 +90,7 @@ class Source:
     noted: bool = False
     sorts: Sorts = field(default_factory=Sorts)
     founds: dict[str, Found] = field(default_factory=dict)
+    by_prim: dict[Usd.Prim, Found] = field(default_factory=dict)
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
     body_rotations: Array = field(default_factory=lambda: np.eye(3)[None])
     body_positions: Array = field(default_factory=lambda: np.zeros((1, 3)))
@@ -107,11 +116,16 @@ class Source:
 
     def where(self, at: Holder, prop: str = "") -> Where:
         """The place of a prim or of one of its properties."""
-        path = at.path if isinstance(at, Found) else at.GetPath().pathString
+        path = at.path if isinstance(at, Found) else path_of(at).pathString
         return Where(self.file, None, None, path, prop)
 
     def _find(self, prim: Usd.Prim) -> Found | None:
-        return self.founds.get(prim.GetPath().pathString)
+        found = self.by_prim.get(prim)
+        if found is None:
+            found = self.founds.get(path_of(prim).pathString)
+            if found is not None:
+                self.by_prim[prim] = found
+        return found
 
     def body_of(self, owner: str) -> BodyFrame:
         """The frame of the body with this path, the world's for none."""
@@ -154,23 +168,23 @@ class Source:
         found = at if isinstance(at, Found) else self._find(at)
         if found is None or found.authored is None:
             prim: Usd.Prim = at if found is None else found.prim
-            value = self._read_value(prim.GetAttribute(name))
+            value = self._read_value(attribute_of(prim, name))
         elif name in found.authored:
             known = found.opinions.values
             value = known.get(name, _MISSING)
             if value is _MISSING:
-                value = known[name] = self._read_value(found.prim.GetAttribute(name))
+                value = known[name] = self._read_value(attribute_of(found.prim, name))
         elif name in found.sort.builtin:
             known = found.sort.fallbacks
             value = known.get(name, _MISSING)
             if value is _MISSING:
-                value = known[name] = found.prim.GetAttribute(name).Get(self.time)
+                value = known[name] = value_of(attribute_of(found.prim, name), self.time)
         else:
             return default
         return default if value is None else value
 
     def _read_value(self, attribute: Usd.Attribute) -> Any:
-        value = attribute.Get(self.time)
+        value = value_of(attribute, self.time)
         return widen(attribute, value) if self.noted and attribute else value
 
     def note(self, found: Found) -> dict[str, Any]:
@@ -195,12 +209,13 @@ class Source:
         return said[name]
 
     def _read_authored(self, prim: Usd.Prim, name: str) -> Any:
-        attribute = prim.GetAttribute(name)
-        return self._read_value(attribute) if attribute.HasAuthoredValue() else None
+        attribute = attribute_of(prim, name)
+        return self._read_value(attribute) if is_authored(attribute) else None
 
     def forget(self) -> None:
         """Let go of what only reading needs; meshes that are loaded later keep the rest alive."""
         self.founds.clear()
+        self.by_prim.clear()
         self.notes.clear()
         self.solids.clear()
         self.meshes.clear()
@@ -283,8 +298,8 @@ class Source:
         if found is not None and found.authored is not None and name not in found.authored:
             return []
         prim: Usd.Prim = at if found is None else found.prim
-        relationship = prim.GetRelationship(name)
-        return [path.pathString for path in relationship.GetForwardedTargets()] if relationship else []
+        relationship = relationship_of(prim, name)
+        return [path.pathString for path in forwarded_targets_of(relationship)] if relationship else []
 
     def _reject(self, at: Holder, name: str, value: Any, expected: str, default: Any) -> Any:
         shown = "nothing" if default is None else " ".join(str(v) for v in np.atleast_1d(default))

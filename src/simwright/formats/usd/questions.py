@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""OpenUSD's questions as plain functions, for what is asked of every prim and attribute.
+
+Asked on an object (``prim.GetPath()``), OpenUSD's Python first makes sure that the object has not expired, which takes
+longer than most answers.  A reader holds its stage open and does not edit it, so nothing expires under it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pxr import Usd
+
+attribute_of: Final = Usd.Prim.GetAttribute
+relationship_of: Final = Usd.Prim.GetRelationship
+path_of: Final = Usd.Prim.GetPath
+type_of: Final = Usd.Prim.GetPrimTypeInfo
+specs_of: Final = Usd.Prim.GetPrimStack
+names_of: Final = Usd.Prim.GetAuthoredPropertyNames
+is_proxy: Final = Usd.Prim.IsInstanceProxy
+has_relationship: Final = Usd.Prim.HasRelationship
+label_of: Final = Usd.Prim.GetDisplayName
+has_custom_data: Final = Usd.Prim.HasAuthoredCustomData
+value_of: Final = Usd.Attribute.Get
+is_authored: Final = Usd.Attribute.HasAuthoredValue
+targets_of: Final = Usd.Relationship.GetTargets
+forwarded_targets_of: Final = Usd.Relationship.GetForwardedTargets
