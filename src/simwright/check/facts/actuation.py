@@ -22,7 +22,7 @@ def has_neutral_form(node: Node, snapshot: Snapshot) -> bool:
     if not targets or any(target is None or target.type not in _JOINTS for target in targets):
         return False
     dynamics = _read(node, "mjc:dynType", "none")
-    if _read(node, "mjc:gainType", "fixed") != "fixed" or dynamics not in ("none", "filter"):
+    if _read(node, "mjc:gainType", "fixed") != "fixed" or dynamics not in ("none", "filter", "filterexact"):
         return False
     bias = _read(node, "mjc:biasType", "none")
     if bias == "none":

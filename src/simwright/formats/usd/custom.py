@@ -81,11 +81,15 @@ def read_custom(source: Source, scan: Scan) -> None:
         for attribute in scene.prim.GetAuthoredPropertiesInNamespace(_SPACE):
             if isinstance(attribute, Usd.Attribute):
                 _declare(source, scene, attribute, declared)
+    root = _find_root(source, scan)
+    for attribute in root.prim.GetAuthoredPropertiesInNamespace(_SPACE) if root is not None else ():
+        if root is not None and {"assignment", "frequency"} <= attribute.GetCustomData().keys():
+            _declare(source, root, attribute, declared)
     if not declared:
         return
     source.asset.custom_attributes += declared.values()
     roles = _list_roles(source)
-    scenes = {scene.path for scene in scan.scenes}
+    scenes = {scene.path for scene in scan.scenes} | ({root.path} if root is not None else set())
     for path in dict.fromkeys([*scan.all, *roles]):
         if path in scenes:
             continue
@@ -94,6 +98,12 @@ def read_custom(source: Source, scan: Scan) -> None:
             custom = declared.get(attribute.GetName())
             if custom is not None and isinstance(attribute, Usd.Attribute):
                 _assign(source, attribute, custom, roles.get(path, []))
+
+
+def _find_root(source: Source, scan: Scan) -> Found | None:
+    """The root of an asset with notes: it declares what has no scene to be declared on."""
+    prim = source.stage.GetDefaultPrim()
+    return scan.all.get(str(prim.GetPath())) if prim and source.noted else None
 
 
 def _declare(

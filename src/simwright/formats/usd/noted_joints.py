@@ -65,7 +65,7 @@ def _read_stack(note: dict[str, Any], words: dict[str, Dof]) -> list[Dof]:
     keys = ("axes", "anchors", "limits", "swings")
     axes, anchors, limits, swings = (numbers(note.get(f"stack_{key}")) for key in keys)
     count = len(motions)
-    sizes = tuple(map(len, (places, axes, anchors, limits, swings)))
+    sizes = (len(places), len(axes), len(anchors), len(limits), len(swings))
     if sizes != (count, 3 * count, 3 * count, 2 * count, 2 * count):
         return []
     dofs = []

@@ -38,6 +38,7 @@ from simwright.formats.usd.mjc_world import (
 )
 from simwright.formats.usd.noted import restore_order
 from simwright.formats.usd.noted_joints import restore_joints
+from simwright.formats.usd.noted_parts import read_noted_sensors, restore_parts
 from simwright.formats.usd.ros import read_ros
 from simwright.formats.usd.samples import settle_samples
 from simwright.formats.usd.scan import scan_stage
@@ -114,6 +115,7 @@ def _read_all(source: Source) -> None:
     read_tendons(source, scan)
     read_actuators(source, scan)
     read_sensors(source, scan)
+    read_noted_sensors(source, scan)
     read_cameras(source, scan)
     read_lights(source, scan)
     read_filters(source, scan)
@@ -123,6 +125,7 @@ def _read_all(source: Source) -> None:
     read_tendon_equalities(source, scan)
     read_root_options(source, scan)
     references = restore_joints(source, scan)
+    restore_parts(source, scan)
     merge_stacks(source)
     restore_order(source, scan)
     read_keyframes(source, scan)

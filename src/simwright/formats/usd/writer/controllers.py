@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.freedoms import find_form
 from simwright.formats.usd.writer.joints import write_drive
 from simwright.formats.usd.writer.layout import Layout
-from simwright.formats.usd.writer.messages import DRIVE_EMPTY, NOT_CARRIED
+from simwright.formats.usd.writer.messages import DRIVE_EMPTY
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.model.joint import Drive, Joint, Motion
 from simwright.model.ros import Controller
@@ -23,7 +24,6 @@ _APIS = {
 }
 _JOINTS = {"left": "left_wheels", "right": "right_wheels", "command": "command_joints", "state": "joints"}
 _COMMANDS = ("left", "right", "command")
-_EXTERNAL = ("external", "ros2_control")
 _SETTINGS = {
     "diff_drive": {
         "wheel_separation": ("wheel_separation",),
@@ -46,8 +46,7 @@ _SETTINGS = {
 def write_controllers(
     layout: Layout, sheet: Sheet, physics: Sheet, interfaces: Mapping[str, str], reporter: Reporter
 ) -> None:
-    """Controllers of the registry's kinds; others are reported."""
-    lost = []
+    """Controllers of the registry's kinds; others are beside the simulator."""
     commanded: dict[str, None] = {}
     inside = [c for c in layout.asset.controllers if c.kind in _APIS]
     outside = [c for c in layout.asset.controllers if c.kind not in _APIS]
@@ -55,15 +54,11 @@ def write_controllers(
         if _write_inside(layout, sheet, controller, interfaces):
             commanded |= dict.fromkeys(n for role in _COMMANDS for n in controller.joints.get(role, ()))
         else:
-            lost.append(controller)
+            outside.append(controller)
     for controller in outside:
         joints = [name for name in controller.joints.get("command", ()) if name not in commanded]
-        if controller.kind in _EXTERNAL and _write_outside(layout, sheet, controller, joints):
-            commanded |= dict.fromkeys(joints)
-        elif controller.kind not in _EXTERNAL:
-            lost.append(controller)
-    if lost:
-        reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="controllers", first=lost[0].name)
+        _write_outside(layout, sheet, controller, joints)
+        commanded |= dict.fromkeys(joints)
     _add_drives(layout, physics, [name for name in commanded if name in layout.joints], reporter)
 
 
@@ -73,7 +68,20 @@ def _claim(layout: Layout, sheet: Sheet, controller: Controller) -> str:
     path = layout.names.claim(scope, controller.name)
     sheet.define(path)
     sheet.name(path, controller.name)
+    sheet.note(path, order=layout.asset.controllers.index(controller), controller=_describe(controller))
     return path
+
+
+def _describe(controller: Controller) -> str:
+    """All that is known of a controller, for what its schema has no attribute for."""
+    words = {
+        "kind": controller.kind,
+        "joints": controller.joints,
+        "interfaces": controller.interfaces,
+        "settings": controller.settings,
+        "plugin": controller.path,
+    }
+    return json.dumps(words, sort_keys=True, default=str)
 
 
 def _write_inside(
@@ -113,15 +121,13 @@ def _write_settings(sheet: Sheet, path: str, controller: Controller) -> None:
             sheet.set(path, name, "double", float(value), uniform=True)
 
 
-def _write_outside(layout: Layout, sheet: Sheet, controller: Controller, joints: list[str]) -> bool:
-    """A controller beside the simulator: only who is commanded is said."""
-    targets = [layout.joints[name] for name in joints if name in layout.joints]
-    if not targets:
-        return False
+def _write_outside(layout: Layout, sheet: Sheet, controller: Controller, joints: list[str]) -> None:
+    """A controller beside the simulator: who is commanded is said; one that commands nothing is only noted."""
     path = _claim(layout, sheet, controller)
-    sheet.apply(path, "RosControlExternalAPI", "CollectionAPI:joints")
-    sheet.relate(path, "collection:joints:includes", targets)
-    return True
+    targets = [layout.joints[name] for name in joints if name in layout.joints]
+    if targets:
+        sheet.apply(path, "RosControlExternalAPI", "CollectionAPI:joints")
+        sheet.relate(path, "collection:joints:includes", targets)
 
 
 def _add_drives(layout: Layout, physics: Sheet, names: list[str], reporter: Reporter) -> None:

@@ -23,7 +23,7 @@ DECOMPOSED = "decomposed"
 VISUAL_HIGH, VISUAL_LOW = "mesh_high", "mesh_low"
 _ROOT_SCOPES = (
     VISUAL, COLLISION, "materials", "physics_materials", "prototypes", "Interfaces", "Controllers", "Actuators",
-    "Tendons", "Keyframes", "ContactPairs", "PhysicsScene",
+    "Tendons", "Sensors", "Keyframes", "ContactPairs", "PhysicsScene",
 )  # fmt: skip
 _SAME = 1e-6
 OPTICAL = Pose.of(q=(0.0, 1.0, 0.0, 0.0))

@@ -17,6 +17,8 @@ from simwright.model.joint import Dof, Motion
 SINGLE = ("angular", "linear")
 """Axis words of joints with one freedom."""
 _SPACE = "ext_physics:actuator"
+_LAGS = ("filter", "filterexact")
+"""A first-order lag, stepped in two ways."""
 _MODES = {"motor": "effort", "position": "position", "velocity": "velocity", "general": "effort"}
 
 
@@ -53,7 +55,7 @@ def is_neutral(layout: Layout, actuator: Actuator) -> bool:
         return False
     law = actuator.settings
     dynamics = law.get("dynamics_type", "none")
-    if dynamics not in ("none", "filter"):
+    if dynamics not in ("none", *_LAGS):
         return False
     if actuator.kind == "general":
         return law.get("gain_type") == "fixed" and law.get("bias_type") == "none"
@@ -71,7 +73,7 @@ def _write_law(sheet: Sheet, path: str, actuator: Actuator, dof: Dof) -> None:
         values["stiffness"] = actuator.stiffness * unit
     if actuator.kind in ("position", "velocity"):
         values["damping"] = actuator.damping * unit
-    if actuator.settings.get("dynamics_type") == "filter":
+    if actuator.settings.get("dynamics_type") in _LAGS:
         values["timeConstant"] = float(actuator.settings["dynamics"][0])
     command = 1.0 if mode == "effort" else unit
     for word, limits, factor in (

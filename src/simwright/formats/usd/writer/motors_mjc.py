@@ -84,10 +84,12 @@ def _write_motor(layout: Layout, sheet: Sheet, path: str, actuator: Actuator, ta
 
 
 def _write_idle(sheet: Sheet, path: str, actuator: Actuator) -> None:
-    """Numbers of the law that its types do not use, such as a bias that is switched off."""
+    """How a lag is stepped, and numbers that the law does not use, such as a bias that is switched off."""
     law = actuator.settings
+    if law.get("dynamics_type") == "filterexact":
+        write_plain(sheet, path, f"{SETTING}:dynamics_type", "filterexact")
     for key in _LAW:
-        used = {"fixed": 1, "affine": 3, "filter": 1}.get(law.get(f"{key}_type", "none"), 0)
+        used = {"fixed": 1, "affine": 3, "filter": 1, "filterexact": 1}.get(law.get(f"{key}_type", "none"), 0)
         usual = make_law("motor")[key]
         if any(a != b for a, b in zip(law.get(key, usual)[used:], usual[used:], strict=False)):
             write_plain(sheet, path, f"{SETTING}:{key}", law[key])

@@ -48,13 +48,17 @@ class Sheet:
         for key, value in (("metersPerUnit", 1.0), ("kilogramsPerUnit", 1.0), ("upAxis", "Z")):
             self.layer.pseudoRoot.SetInfo(key, value)
         self.is_used = False
+        self._prims: dict[str, Sdf.PrimSpec] = {}
 
     def over(self, path: str) -> Sdf.PrimSpec:
         """The spec of a prim; a new one, and new ones above it, only add opinions."""
-        spec = self.layer.GetPrimAtPath(path)
+        spec = self._prims.get(path)
         if spec is None:
-            spec = Sdf.CreatePrimInLayer(self.layer, path)
-            self.is_used = True
+            spec = self.layer.GetPrimAtPath(path)
+            if spec is None:
+                spec = Sdf.CreatePrimInLayer(self.layer, path)
+                self.is_used = True
+            self._prims[path] = spec
         return spec
 
     def define(self, path: str, kind: str = "Xform") -> Sdf.PrimSpec:
@@ -161,7 +165,9 @@ class Sheet:
 
 
 def make_value(kind: str, value: Any) -> Any:
-    """A Python value as OpenUSD wants it for an attribute type."""
+    """A Python value as OpenUSD wants it for an attribute type; one that is so already stays."""
+    if type(value).__module__.startswith("pxr."):
+        return value
     if kind in _VECTORS:
         return _VECTORS[kind](*(float(v) for v in value))
     if kind in _QUATERNIONS:

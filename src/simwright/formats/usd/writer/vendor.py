@@ -7,14 +7,17 @@ only a solver's schema can say, written by the rows of its resolver or by the fi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from simwright.core.diag import Reporter
+from simwright.formats.usd.writer.custom import write_custom
 from simwright.formats.usd.writer.layout import Layout, list_written
 from simwright.formats.usd.writer.messages import EXTRAS_LOST
 from simwright.formats.usd.writer.motors_mjc import write_mjc_motors
 from simwright.formats.usd.writer.native import NativeExtras
 from simwright.formats.usd.writer.pairs import write_pairs
+from simwright.formats.usd.writer.sensors import write_sensors
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.formats.usd.writer.states import write_keyframes, write_states
 from simwright.formats.usd.writer.tendons import write_tendons
@@ -43,11 +46,21 @@ _KINDS = {
 }
 """What kinds of prims an attribute is for."""
 _CARRIED = ("mimic", "Mimic", "coef", "target")
+_MODEL = (
+    "mjc:sensor:", "gazebo:sensor:", "mjc:pair:", "mjc:equality:", "mjc:setting:", "mjc:torqueScale", "mjc:qpos",
+    "mjc:qvel", "mjc:ctrl", "mjc:time",
+)  # fmt: skip
+"""What is written from sensors, pairs, equalities, actuators and keyframes of the model."""
+_TENDON = (
+    "type", "path", "sideSites", "stiffness", "damping", "frictionloss", "armature", "width", "range", "limited",
+    "springlength",
+)  # fmt: skip
 _BODY_FIELDS = {
     "rigid_body_linear_damping": "linear_damping",
     "rigid_body_angular_damping": "angular_damping",
     "gravity_scale": "gravity_scale",
 }
+_NATIVE = ("gazebo", "urdf")
 _PLAIN = frozenset({"drive", "ext_physics"})
 """Spaces whose attributes are written from the model."""
 
@@ -71,6 +84,8 @@ def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
     write_keyframes(layout, mujoco, reporter)
     write_couplings(layout, mujoco)
     write_states(layout, sheets["newton"], reporter)
+    write_custom(layout, sheets["newton"], reporter)
+    write_sensors(layout, sheets)
     write_world(layout, sheets)
     _move_extras(layout, sheets, reporter)
     return {FILES[space]: sheet for space, sheet in sheets.items()}
@@ -96,11 +111,12 @@ def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -
     for space, element, attribute, extra in layout.asset.extras:
         path, prim = _choose_place(places.get(element, {}), attribute)
         is_named = ":" in attribute and not attribute.startswith("state:")
-        if space in _PLAIN or (element in motors and is_named):
+        if space in _PLAIN or (element in motors and is_named and not attribute.startswith("mjc:group")):
             continue
-        if (prim, attribute) in _SAID or _is_carried(attribute):
+        if (prim, attribute) in _SAID or _is_carried(layout, element, attribute):
             continue
-        if not is_named and native.write(sheets, space, element, attribute, extra.value):
+        is_native = not is_named or (space in _NATIVE and not attribute.startswith(f"{space}:"))
+        if is_native and native.write(sheets, space, element, attribute, extra.value):
             continue
         value = _map_value(extra.value, paths)
         if not (space in sheets and path and is_named and _find_type(value)):
@@ -112,36 +128,52 @@ def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -
         reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
 
 
-def _is_carried(attribute: str) -> bool:
-    """Mimics are written from the model."""
+def _is_carried(layout: Layout, element: str, attribute: str) -> bool:
+    """Is it written from the model: mimics, tendons, sensors, keyframes, pairs, options at the root?"""
     name = attribute.partition(":")[2]
-    return name.startswith(_CARRIED) or attribute.startswith("physxMimicJoint:")
+    if name.startswith(_CARRIED) or attribute.startswith(("physxMimicJoint:", *_MODEL)):
+        return True
+    is_root = element == _find_root(layout)
+    if is_root and name.startswith(("option:", "flag:")):
+        return True
+    return name.startswith(_TENDON) and any(element == tendon.source.prim for tendon in layout.asset.tendons)
+
+
+def _find_root(layout: Layout) -> str:
+    """The root of the asset that was read; empty if it was no OpenUSD asset."""
+    paths = [body.path for body in layout.asset.bodies if body.path.startswith("/")]
+    return f"/{paths[0].split('/')[1]}" if paths else ""
 
 
 def _map_places(layout: Layout) -> dict[str, dict[PrimType, str]]:
     """Where the prims of the source are now; one that was several things may be in several places."""
-    asset = layout.asset
     places: dict[str, dict[PrimType, str]] = {}
-
-    def put(source: str, prim: PrimType, path: str) -> None:
-        if source:
+    for source, prim, path in _list_places(layout):
+        if source and path:
             places.setdefault(source, {}).setdefault(prim, path)
+    return places
 
-    for body in asset.bodies:
-        put(body.path, PrimType.BODY, layout.bodies[body.name])
-    for joint in list_written(layout):
-        put(joint.path, PrimType.JOINT, layout.joints[joint.name])
-    for shape in asset.shapes:
-        if shape.name in layout.colliders:
-            put(shape.path, PrimType.SHAPE, layout.colliders[shape.name])
+
+def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
+    asset = layout.asset
+    yield from ((body.path, PrimType.BODY, layout.bodies[body.name]) for body in asset.bodies)
+    yield from ((joint.path, PrimType.JOINT, layout.joints[joint.name]) for joint in list_written(layout))
+    for places in (layout.colliders, layout.visuals):
+        yield from ((shape.path, PrimType.SHAPE, places.get(shape.name, "")) for shape in asset.shapes)
     for material in asset.physics_materials:
-        put(material.source.prim, PrimType.MATERIAL, layout.contacts[material.name])
+        yield material.source.prim, PrimType.MATERIAL, layout.contacts[material.name]
     for articulation in asset.articulations:
         members = list_articulated(asset, articulation, layout.tree)
         if members:
             base = find_components(layout.tree)[members[0]]
-            put(articulation.path, PrimType.ARTICULATION, layout.bodies[base])
-    return places
+            yield articulation.path, PrimType.ARTICULATION, layout.bodies[base]
+    for tendon in asset.tendons:
+        yield tendon.source.prim, PrimType.ACTUATOR, layout.tendons.get(tendon.name, "")
+    for equality in asset.equalities:
+        yield equality.source.prim, PrimType.JOINT, layout.equalities.get(equality.name, "")
+    yield from ((site.path, PrimType.BODY, layout.sites[site.name]) for site in asset.sites)
+    yield from ((a.path, PrimType.ACTUATOR, layout.actuators.get(a.name, "")) for a in asset.actuators)
+    yield _find_root(layout), PrimType.SCENE, layout.root
 
 
 def _choose_place(places: dict[PrimType, str], attribute: str) -> tuple[str, PrimType | None]:

@@ -1,0 +1,194 @@
+"""What MuJoCo can say about a mechanism, converted to OpenUSD and read back: the same mechanism."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pxr import Usd
+
+import simwright
+from simwright.core.diag import Level
+from simwright.model.joint import JointKind
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from robots import ACTUATORS, ARM, CONSTRAINTS, OPTIONS, STACK_PARTS, STACKS
+from trips import Trip, assert_close, assert_same, convert, convert_text, list_dofs, measure
+
+ROBOTS = {
+    "arm": (ARM, ""),
+    "actuators": (ARM, ACTUATORS),
+    "constraints": (ARM, CONSTRAINTS),
+    "options": (ARM, OPTIONS),
+    "stacks": (STACKS, STACK_PARTS),
+}
+DOF = ("name", "motion", "lower", "upper", "ref")
+ACTUATOR = (
+    "name", "kind", "target", "transmission", "gear", "stiffness", "damping", "control_range", "force_range",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trips(tmp_path_factory) -> dict[str, Trip]:
+    return {
+        name: convert_text(text, tmp_path_factory.mktemp(name), more) for name, (text, more) in ROBOTS.items()
+    }
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_same_machine_as_in_mujoco(name, trips):
+    errors = measure(trips[name].file, trips[name].back)
+    assert max(errors.values()) < 1e-11, errors
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_same_joints_in_the_same_order(name, trips):
+    source, back = trips[name].source, trips[name].back
+    assert [body.name for body in back.bodies] == [body.name for body in source.bodies]
+    assert [(j.name, j.kind, j.collide) for j in back.joints] == [
+        (j.name, j.kind, j.collide) for j in source.joints
+    ]
+    assert list_dofs(back) == list_dofs(source)
+    for joint, found in zip(source.joints, back.joints, strict=True):
+        for dof, other in zip(joint.dofs, found.dofs, strict=True):
+            assert_same(dof, other, *DOF, where=dof.name)
+            for field in ("armature", "friction", "damping", "stiffness"):
+                assert_close(getattr(dof, field) or 0.0, getattr(other, field) or 0.0, f"{dof.name} {field}")
+            if dof.stiffness:
+                assert_close(dof.spring_ref, other.spring_ref, dof.name)
+
+
+@pytest.mark.parametrize("name", ["actuators", "stacks"])
+def test_same_actuators(name, trips):
+    source, back = trips[name].source, trips[name].back
+    assert len(back.actuators) == len(source.actuators)
+    for actuator, found in zip(source.actuators, back.actuators, strict=True):
+        assert_same(actuator, found, *ACTUATOR, where=actuator.name)
+        assert_close(actuator.settings, found.settings, actuator.name)
+
+
+def test_plain_motors_are_neutral(trips):
+    """Muscles and motors on tendons are MuJoCo's; what a drive could say is in no vendor's layer."""
+    stage = Usd.Stage.Open(str(trips["actuators"].entry))
+    types = {p.GetName(): p.GetTypeName() for p in stage.GetPrimAtPath("/arm/Actuators").GetChildren()}
+    neutral = {name for name, kind in types.items() if kind == "Xform"}
+    assert neutral == {"m", "p", "lagging", "v", "half", "parent"}
+    assert set(types.values()) == {"Xform", "MjcActuator"}
+    assert '"m"' not in trips["actuators"].layer("mujoco.usda")
+
+
+@pytest.mark.parametrize("name", ["actuators", "constraints", "stacks"])
+def test_same_tendons(name, trips):
+    source, back = trips[name].source, trips[name].back
+    assert len(back.tendons) == len(source.tendons) > 0
+    for tendon, found in zip(source.tendons, back.tendons, strict=True):
+        fields = ("name", "path", "lower", "upper", "stiffness", "damping", "friction", "armature", "width")
+        assert_same(tendon, found, *fields, where=tendon.name)
+        assert_close(tendon.rest_length, found.rest_length, tendon.name)
+
+
+@pytest.mark.parametrize("name", ["actuators", "stacks"])
+def test_same_keyframes(name, trips):
+    for keyframe, found in zip(trips[name].source.keyframes, trips[name].back.keyframes, strict=True):
+        assert_same(keyframe, found, where=keyframe.name)
+
+
+@pytest.mark.parametrize("name", ["constraints", "stacks"])
+def test_same_couplings(name, trips):
+    source, back = trips[name].source, trips[name].back
+    fields = ("follower", "leader", "multiplier", "offset", "polynomial", "enabled", "name")
+    assert len(back.mimics) == len(source.mimics) > 0
+    for mimic in source.mimics:
+        found = next(m for m in back.mimics if m.name == mimic.name)
+        assert_same(mimic, found, *fields, where=mimic.name)
+
+
+def test_same_equalities(trips):
+    source, back = trips["constraints"].source, trips["constraints"].back
+    assert {e.name for e in back.equalities} == {e.name for e in source.equalities} == {"pin", "glue", "tie"}
+    for equality in source.equalities:
+        found = next(e for e in back.equalities if e.name == equality.name)
+        assert_same(
+            equality, found, "kind", "a", "b", "polynomial", "torque_scale", "enabled", where=equality.name
+        )
+        assert found.frame_a.is_close(equality.frame_a, 1e-12)
+        assert found.frame_b.is_close(equality.frame_b, 1e-12)
+
+
+def test_same_contacts(trips):
+    source, back = trips["constraints"].source, trips["constraints"].back
+    assert [(f.a, f.b, f.of) for f in back.contact_filters] == [
+        (f.a, f.b, f.of) for f in source.contact_filters
+    ]
+    (pair,), (found,) = source.contact_pairs, back.contact_pairs
+    assert_same(pair, found, "a", "b", "name", "settings")
+    bits = {s.name: (s.category_bits, s.collide_bits) for s in back.shapes if s.collision}
+    assert (bits["bone"], bits["shell"], bits["palm"]) == ((2, 5), (0, 4), (1, 1))
+
+
+def test_solver_settings_are_in_the_vendor_layer(trips):
+    stage = Usd.Stage.Open(str(trips["arm"].entry))
+    shell = stage.GetPrimAtPath("/arm/base/upper/fore/collision/shell")
+    assert list(shell.GetAttribute("mjc:solref").Get()) == [0.01, 0.9]
+    assert (shell.GetAttribute("mjc:priority").Get(), shell.GetAttribute("mjc:condim").Get()) == (2, 6)
+    for layer in ("physics.usda", "extended_physics.usda", "base.usda", "instances.usda"):
+        assert "mjc:" not in trips["arm"].layer(layer)
+
+
+def test_options_sensors_and_custom_numbers(trips):
+    source, back = trips["options"].source, trips["options"].back
+    assert_close(source.environment.gravity, back.environment.gravity, "gravity")
+    assert_close(source.environment.wind, back.environment.wind, "wind")
+    assert back.environment.timestep == source.environment.timestep == 0.004
+    assert back.environment.settings == source.environment.settings
+    assert len(back.sensors) == 3
+    for sensor, found in zip(source.sensors, back.sensors, strict=True):
+        assert_same(sensor, found, "name", "kind", "body", "target", "rate", "settings", where=sensor.name)
+        assert found.pose.is_close(sensor.pose, 1e-12)
+    layer = trips["options"].layer("mujoco.usda")
+    assert "mjc:numeric:gains:data = [1.5, 2.5]" in layer
+    assert 'mjc:text:author:data = "nobody"' in layer
+    assert "mjc:visual:global:azimuth = 130" in layer
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_nothing_is_lost_and_nothing_is_wrong(name, trips):
+    trip = trips[name]
+    lost = [
+        str(d) for d in trip.said if any(word in d.kind for word in ("lost", "carried", "extras", "reduced"))
+    ]
+    assert lost == []
+    report = simwright.check(trip.entry, profile="all")
+    findings = [d for asset in report.assets for d in asset.findings]
+    assert [str(d) for d in findings if d.level is Level.ERROR] == []
+
+
+def test_stack_of_any_order_is_one_joint(trips):
+    """Joints side by side would close loops for everyone else."""
+    trip = trips["stacks"]
+    assert "usd-write-joint-order" in trip.kinds
+    stage = Usd.Stage.Open(str(trip.entry))
+    head = [p for p in stage.Traverse() if p.GetTypeName().startswith("Physics") and "head" in p.GetName()]
+    assert [p.GetTypeName() for p in head] == ["PhysicsJoint"]
+    assert next(j for j in trip.back.joints if j.child == "heavy").kind is JointKind.FLOATING
+
+
+@pytest.mark.realworld
+@pytest.mark.parametrize(
+    "name", ["agility_cassie/cassie", "shadow_hand/right_hand", "robotiq_2f85/scene", "skydio_x2/x2"]
+)
+def test_robots_people_use(name, shared_assets, tmp_path):
+    trip = convert(shared_assets / "mjcf" / f"{name}.xml", tmp_path / "out")
+    errors = measure(trip.file, trip.back, 5)
+    assert max(errors.values()) < 1e-11, errors
+    assert list_dofs(trip.back) == list_dofs(trip.source)
+    for actuator, found in zip(trip.source.actuators, trip.back.actuators, strict=True):
+        assert_same(actuator, found, *ACTUATOR, where=actuator.name)
+    assert len(trip.back.tendons) == len(trip.source.tendons)
+    assert [k.name for k in trip.back.keyframes] == [k.name for k in trip.source.keyframes]
+    for keyframe, found in zip(trip.source.keyframes, trip.back.keyframes, strict=True):
+        assert_close(keyframe.positions, found.positions, keyframe.name)
+    assert np.all([s.name in {f.name for f in trip.back.sensors} for s in trip.source.sensors])
