@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from simwright.model.geometry import Heightfield, Mesh, box_bounds
-from simwright.model.mass import measure_shape
+from simwright.model.geometry import Heightfield
 
 HILL = np.array([[0, 50, 100], [0, 0, 200], [0, 0, 0]], dtype=np.uint8)
 
@@ -94,12 +93,13 @@ def test_a_floor_plan_stands_where_it_is_dark(read_model, tmp_path: Path):
     plan[0, :] = 0
     plan[1:, 1] = 199
     Image.fromarray(plan).save(tmp_path / "plan.png")
-    (shape,) = read_model(
-        """<link name="l"><visual name="v"><geometry><image><uri>plan.png</uri><scale>0.5</scale><height>2</height>
-        <threshold>200</threshold><granularity>1</granularity></image></geometry></visual></link>"""
+    shapes = read_model(
+        """<link name="l"><collision name="c"><pose>0 0 1 0 0 0</pose><geometry><image><uri>plan.png</uri>
+        <scale>0.5</scale><height>2</height><threshold>200</threshold><granularity>1</granularity></image></geometry>
+        <surface><friction><ode><mu>0.3</mu></ode></friction></surface></collision></link>"""
     ).shapes
-    assert isinstance(shape.geometry, Mesh)
-    low, high = box_bounds(shape.geometry)
-    assert (low.tolist(), high.tolist()) == ([0, 0, 0], [2.0, 1.5, 2.0])
-    # four pixels in the top row and two below, each 0.5 x 0.5 x 2; closed, so the volume is theirs
-    assert measure_shape(shape).volume == pytest.approx(6 * 0.5)
+    boxes = {(*shape.pose.p.tolist(), *shape.geometry.size.tolist()) for shape in shapes}
+    # four pixels in the top row and two below, each 0.5 x 0.5 x 2
+    assert boxes == {(1.0, 0.25, 2.0, 2.0, 0.5, 2.0), (0.75, 1.0, 2.0, 0.5, 1.0, 2.0)}
+    assert [shape.name for shape in shapes] == ["c", "c_2"]
+    assert all(shape.collision and shape.physics_material for shape in shapes)

@@ -7,6 +7,8 @@ without ``<inertial>`` has the mass properties SDFormat gives it: 1 kg and a uni
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from simwright.core.diag import Level, declare, diagnostic_from_error
@@ -19,6 +21,7 @@ from simwright.formats.sdf.materials import read_material
 from simwright.formats.sdf.poses import frame_of
 from simwright.formats.sdf.sensors import read_sensor
 from simwright.formats.sdf.surfaces import read_surface
+from simwright.formats.sdf.terrain import Placed
 from simwright.formats.sdf.tree import Item
 from simwright.formats.xml import Element
 from simwright.model.asset import Body, Shape, Site
@@ -128,32 +131,35 @@ def _read_inertial(reading: Reading, document: Document, link: Element, body: Bo
 
 
 def _read_collision(reading: Reading, document: Document, element: Element, seat: Seat) -> None:
-    shape = _read_shape(reading, document, element, seat)
+    shape, others = _read_shape(reading, document, element, seat)
     if shape is None:
         return
     shape.visual, shape.collision = False, True
     shape.density = document.quantity(element, "density")
     read_surface(reading, document, element, shape)
     reading.keep_rest(document, element, shape.name, _COLLISION_CARRIED, _COLLISION_KNOWN)
-    reading.asset.shapes.append(shape)
+    reading.asset.shapes += [shape, *_copy_shape(reading, shape, others)]
 
 
 def _read_visual(reading: Reading, document: Document, element: Element, seat: Seat) -> None:
-    shape = _read_shape(reading, document, element, seat)
+    shape, others = _read_shape(reading, document, element, seat)
     if shape is None:
         return
     read_material(reading, document, element, shape)
     reading.keep_rest(document, element, shape.name, _VISUAL_CARRIED, _VISUAL_KNOWN)
-    reading.asset.shapes.append(shape)
+    reading.asset.shapes += [shape, *_copy_shape(reading, shape, others)]
 
 
-def _read_shape(reading: Reading, document: Document, element: Element, seat: Seat) -> Shape | None:
+def _read_shape(
+    reading: Reading, document: Document, element: Element, seat: Seat
+) -> tuple[Shape | None, list[Placed]]:
+    """The shape of a collision or visual, and further geometries with poses in the body."""
     name = reading.claim("shape", element.get("name") or element.tag, seat.link.key)
     placed = read_geometry(reading, document, element, name)
     if placed is None:
-        return None
+        return None, []
     pose = reading.place(seat, document, element)
-    return Shape(
+    shape = Shape(
         name,
         placed.geometry,
         seat.body,
@@ -163,3 +169,12 @@ def _read_shape(reading: Reading, document: Document, element: Element, seat: Se
         path=f"{seat.link.scoped}::{element.get('name', '')}",
         source=document.where(element),
     )
+    return shape, [replace(other, pose=pose @ other.pose) for other in placed.others]
+
+
+def _copy_shape(reading: Reading, shape: Shape, others: list[Placed]) -> list[Shape]:
+    """Shapes like this one, with other geometries in other places."""
+    return [
+        replace(shape, name=reading.claim("shape", shape.name), geometry=other.geometry, pose=other.pose)
+        for other in others
+    ]

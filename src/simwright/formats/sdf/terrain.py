@@ -10,7 +10,7 @@ of the image at the origin.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from simwright.formats.images import MAX_SAMPLES, Samples, load_samples
 from simwright.formats.sdf.context import Reading
 from simwright.formats.sdf.document import Document
 from simwright.formats.xml import Element
-from simwright.model.geometry import Approximation, Geometry, Heightfield, Mesh
+from simwright.model.geometry import Approximation, Box, Geometry, Heightfield
 
 DEM_SIZE = declare(
     "sdf-dem-size",
@@ -32,30 +32,26 @@ DEM_SIZE = declare(
     doc="Without a size, an elevation model has the true size of the land, which needs its map projection.",
 )
 
-MAX_BOXES = 20_000
+MAX_BOXES = 5_000
 """Most boxes a floor plan may be made of."""
 
 _TERRAIN_CARRIED = {"uri", "size", "pos", "sampling"}
 _TERRAIN_KNOWN = {"texture", "blend", "use_terrain_paging"}
 _PLAN_CARRIED = {"uri", "scale", "threshold", "height", "granularity"}
-_CORNERS = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)], dtype=np.float64)
-_SIDES = np.array(
-    [
-        (0, 2, 3), (0, 3, 1), (4, 5, 7), (4, 7, 6), (0, 1, 5), (0, 5, 4),
-        (2, 6, 7), (2, 7, 3), (0, 4, 6), (0, 6, 2), (1, 3, 7), (1, 7, 5),
-    ],
-    dtype=np.int32,
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A geometry, how it lies in its element, its scale and its simplification."""
+    """A geometry, how it lies in its element, its scale and its simplification.
+
+    ``others`` are further geometries of the same element, where one is not enough.
+    """
 
     geometry: Geometry
     pose: Pose = IDENTITY
     scale: Array | None = None
     approximation: Approximation | None = None
+    others: tuple[Placed, ...] = ()
 
 
 def read_heightmap(reading: Reading, document: Document, element: Element, owner: str) -> Placed:
@@ -112,23 +108,22 @@ def _refine(heights: Array, document: Document, element: Element) -> Array:
 
 
 def read_plan(reading: Reading, document: Document, element: Element, owner: str) -> Placed:
-    """Boxes where an image is dark, as one mesh."""
+    """Boxes where an image is dark."""
     file = reading.resolve(document, element, document.text(element, "uri"))
     samples = load_samples(file)
     scale = document.positive(element, "scale", default=1.0)
     height = document.positive(element, "height", default=1.0)
     threshold = document.positive(element, "threshold", default=200.0)
     tall = samples.values * (255.0 / (samples.full or 255.0)) <= threshold
-    boxes = list(_merge_boxes(tall))
+    boxes = []
+    for x0, y0, x1, y1 in _merge_boxes(tall):
+        size = ((x1 - x0) * scale, (y1 - y0) * scale, height)
+        middle = ((x0 + x1) * scale / 2.0, (y0 + y1) * scale / 2.0, height / 2.0)
+        boxes.append(Placed(Box.of(*size), Pose.of(middle)))
     if not boxes:
         raise ParseError("no pixel of the image is dark enough to stand", hint="raise <threshold>")
-    spans = np.array(boxes, dtype=np.float64).reshape(-1, 2, 2) * scale
-    low = np.concatenate((spans[:, 0], np.zeros((len(spans), 1))), axis=1)
-    high = np.concatenate((spans[:, 1], np.full((len(spans), 1), height)), axis=1)
-    vertices = low[:, None] + (high - low)[:, None] * _CORNERS
-    faces = _SIDES + 8 * np.arange(len(boxes), dtype=np.int32)[:, None, None]
     reading.keep_rest(document, element, owner, _PLAN_CARRIED)
-    return Placed(Mesh.of(vertices, faces, source=str(file)))
+    return replace(boxes[0], others=tuple(boxes[1:]))
 
 
 def _merge_boxes(tall: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, int, int]]:
