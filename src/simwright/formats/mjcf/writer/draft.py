@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
 from lxml import etree
 
 from simwright.core.diag import NOWHERE, Reporter, Where
-from simwright.core.math3d import IDENTITY_QUAT, Array, Pose
+from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Array, Pose, quat_conjugate, quat_multiply
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.writer.messages import NOT_CARRIED, RENAMED
 from simwright.formats.mjcf.writer.numbers import format_value, is_equal, tidy
@@ -23,7 +24,7 @@ from simwright.formats.mjcf.writer.solver import Solver
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body
 from simwright.model.inertia import Inertial
-from simwright.model.joint import Dof, Motion
+from simwright.model.joint import POSITIONS, Dof, Motion
 from simwright.model.kinematics import Tree
 
 SECTIONS = (
@@ -39,7 +40,11 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(slots=True, eq=False)
 class Freedom:
-    """One MJCF joint: its name, type, axis and anchor in the body, and the dof it stands for."""
+    """One MJCF joint: its name, type, axis and anchor in the body, and the dof it stands for.
+
+    ``near`` and ``far`` are the joint frames on the parent and on the body; ``is_inverted`` tells that the joint is
+    walked from its child to its parent.
+    """
 
     name: str
     motion: Motion
@@ -48,6 +53,27 @@ class Freedom:
     dof: Dof | None = None
     path: str = ""
     pitch: float = 0.0
+    near: Pose = IDENTITY
+    far: Pose = IDENTITY
+    is_inverted: bool = False
+
+    def convert(self, values: Any) -> Array:
+        """The model's coordinates as MuJoCo counts them: balls turn in body axes, free ones are poses of the body."""
+        q: Array = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        if (
+            self.motion not in (Motion.BALL, Motion.FREE)
+            or self.dof is None
+            or len(q) != POSITIONS[self.motion]
+        ):
+            return q
+        if not self.is_inverted and self.near.is_identity() and self.far.is_identity():
+            return q
+        moved = self.dof.transform(q) if self.motion is Motion.FREE else Pose.of((0.0, 0.0, 0.0), q)
+        moved = ~moved if self.is_inverted else moved
+        if self.motion is Motion.BALL:
+            return quat_multiply(quat_multiply(self.far.q, moved.q), quat_conjugate(self.far.q))
+        pose = self.near @ moved @ ~self.far
+        return np.concatenate((pose.p, pose.q))
 
 
 @dataclass(slots=True, eq=False)

@@ -8,17 +8,20 @@ sites, because MuJoCo finds the second anchor of two bodies itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
+from simwright.core.diag import Where
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_multiply
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.messages import JOINT_LOCKED, JOINT_REDUCED
-from simwright.formats.mjcf.writer.sites import add_site
+from simwright.formats.mjcf.writer.sites import find_site
 from simwright.model.joint import WORLD, Dof, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 
 EQUALITY_DEFAULTS: dict[str, Any] = {
@@ -30,19 +33,24 @@ _MEETING = 1e-9
 
 
 def write_equalities(draft: Draft) -> None:
-    """Constraints of the model in its order, then loops, then those inside joints."""
+    """Constraints of the model, in the order of an MJCF source; then loops, then those inside joints."""
     rest = _place_at_rest(draft)
-    for equality in draft.asset.equalities:
-        _write_equality(draft, equality, rest)
+    asset, solver = draft.asset, draft.solver
+    tasks: list[tuple[Where, Callable[[], None]]] = [
+        *((e.source, partial(_write_equality, draft, e, rest)) for e in asset.equalities),
+        *((m.source, partial(_write_mimic, draft, m)) for m in asset.mimics),
+        *((solver.find_place(key), partial(_restore, draft, key)) for key in solver.find_keys("equality/")),
+    ]
+    if len({where.file for where, _ in tasks}) == 1 and all(where.line for where, _ in tasks):
+        tasks.sort(key=lambda task: task[0].line or 0)
+    for _, task in tasks:
+        task()
     draft.lose("joints to bodies that do not exist", list(draft.tree.dangling), "repair the joints")
-    for mimic in draft.asset.mimics:
-        _write_mimic(draft, mimic)
     for joint in draft.tree.loops:
         _write_loop(draft, joint, rest)
     for joint in draft.tree.joints:
         _write_inner(draft, joint)
     _lock_freedoms(draft)
-    _restore_others(draft)
 
 
 def _place_at_rest(draft: Draft) -> dict[str, Pose]:
@@ -97,8 +105,8 @@ def _connect(draft: Draft, name: str, ends: Ends, rest: dict[str, Pose], common:
     if np.linalg.norm(gap) <= _MEETING:
         values |= {"body1": _name(draft, "body", a), "body2": _name(draft, "body", b), "anchor": frame_a.p}
     else:
-        values["site1"] = add_site(draft, f"{name}_a", a, frame_a)
-        values["site2"] = add_site(draft, f"{name}_b", b, frame_b)
+        values["site1"] = find_site(draft, f"{name}_a", a, frame_a)
+        values["site2"] = find_site(draft, f"{name}_b", b, frame_b)
     draft.add(draft.section("equality"), "connect", {**values, **common}, EQUALITY_DEFAULTS)
 
 
@@ -118,7 +126,7 @@ def _weld(draft: Draft, name: str, ends: Ends, common: dict[str, Any]) -> None:
 
 def _limit_distance(draft: Draft, name: str, ends: Ends, limits: tuple[float, float]) -> None:
     sites = [
-        add_site(draft, f"{name}_{letter}", body, frame)
+        find_site(draft, f"{name}_{letter}", body, frame)
         for letter, body, frame in (("a", ends[0], ends[1]), ("b", ends[2], ends[3]))
     ]
     values = {"name": draft.claim("tendon", name), "range": limits, "limited": True}
@@ -233,18 +241,17 @@ def _lock_freedoms(draft: Draft) -> None:
         draft.reporter.report(JOINT_LOCKED, count=len(locked), first=locked[0].name)
 
 
-def _restore_others(draft: Draft) -> None:
-    """Joints held at a value: MuJoCo's own, kept as attributes by the reader."""
-    for key in draft.solver.find_keys("equality/"):
-        kind, joint = draft.solver.take(key, "type"), draft.solver.take(key, "joint1")
-        freedom = draft.dofs.get(joint) if joint else None
-        if kind != "joint" or freedom is None:
-            continue
-        values = {
-            "name": draft.claim("equality", key.partition("/")[2]),
-            "joint1": freedom.name,
-            "polycoef": draft.solver.take(key, "data")[:5],
-        }
-        for attribute in ("active", "solref", "solimp"):
-            values[attribute] = draft.solver.take(key, attribute)
-        draft.add(draft.section("equality"), "joint", values, EQUALITY_DEFAULTS)
+def _restore(draft: Draft, key: str) -> None:
+    """A joint held at a value: MuJoCo's own, kept as attributes by the reader."""
+    kind, joint = draft.solver.take(key, "type"), draft.solver.take(key, "joint1")
+    freedom = draft.dofs.get(joint) if joint else None
+    if kind != "joint" or freedom is None:
+        return
+    values = {
+        "name": draft.claim("equality", key.partition("/")[2]),
+        "joint1": freedom.name,
+        "polycoef": draft.solver.take(key, "data")[:5],
+    }
+    for attribute in ("active", "solref", "solimp"):
+        values[attribute] = draft.solver.take(key, attribute)
+    draft.add(draft.section("equality"), "joint", values, EQUALITY_DEFAULTS)

@@ -57,7 +57,7 @@ def _write_key(draft: Draft, key: Keyframe, controls: list[str]) -> None:
     qpos, qvel = [], []
     for limb, freedom in _list_freedoms(draft):
         name = freedom.dof.name if freedom.dof else freedom.name
-        qpos.append(_fit(key.positions.get(name), _rest(limb, freedom)))
+        qpos.append(_fit(_convert(freedom, key.positions.get(name)), _rest(limb, freedom)))
         qvel.append(_fit(key.velocities.get(name), np.zeros(VELOCITIES[freedom.motion])))
     given = {draft.name("actuator", name) or name: value for name, value in key.controls.items()}
     ctrl = [given.get(name, 0.0) for name in controls]
@@ -76,6 +76,10 @@ def _write_key(draft: Draft, key: Keyframe, controls: list[str]) -> None:
     draft.add(draft.section("keyframe"), "key", values)
 
 
+def _convert(freedom: Freedom, values: Any) -> Any:
+    return None if values is None else freedom.convert(values)
+
+
 def _fit(given: Any, default: Any) -> Any:
     values = default if given is None else np.atleast_1d(np.asarray(given, dtype=np.float64))
     return values if len(values) == len(default) else default
@@ -87,7 +91,7 @@ def _find_initial(draft: Draft, controls: list[str]) -> tuple[Any, Any, list[flo
     for limb, freedom in _list_freedoms(draft):
         dof = freedom.dof
         start = None if dof is None or freedom.motion is Motion.FREE else dof.position
-        qpos.append(_fit(start, _rest(limb, freedom)))
+        qpos.append(_fit(_convert(freedom, start), _rest(limb, freedom)))
         assert len(qpos[-1]) == POSITIONS[freedom.motion]
         speed = None if dof is None else dof.velocity
         still = _find_velocity(limb, freedom)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError
-from simwright.core.math3d import IDENTITY, Pose, quat_rotate, vec3
+from simwright.core.math3d import Pose, quat_rotate, vec3
 from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb
 from simwright.formats.mjcf.writer.messages import BODY_FOLDED, JOINT_REVERSED, ROOT_FIXED
 from simwright.formats.mjcf.writer.numbers import tidy
@@ -67,7 +67,11 @@ def _plan_limb(draft: Draft, body: Body, edge: Edge | None) -> Limb:
         _note_reversal(draft, joint)
     limb = Limb(body, name, edge.parent, near @ ~far)
     for dof in dofs:
+        start = len(limb.freedoms)
         _add_freedoms(limb, joint, dof, far)
+        for freedom in limb.freedoms[start:]:
+            freedom.near, freedom.far, freedom.is_inverted = near, far, edge.reversed
+    _place_free(limb)
     return limb
 
 
@@ -75,9 +79,6 @@ def _turn(dof: Dof) -> Dof:
     """The same freedom seen from the other side."""
     twin = Dof(**{name: getattr(dof, name) for name in dof.__slots__})
     twin.axis = -dof.axis
-    if dof.position is not None and dof.motion in (Motion.BALL, Motion.FREE):
-        pose = ~dof.transform(dof.position)
-        twin.position = [*([] if dof.motion is Motion.BALL else pose.p), *pose.q]
     return twin
 
 
@@ -104,13 +105,19 @@ def _add_freedoms(limb: Limb, joint: Joint, dof: Dof, frame: Pose) -> None:
 def _add_free(limb: Limb, joint: Joint, dof: Dof, frame: Pose, name: str) -> None:
     """A free joint is of the world alone, and its coordinates are the body's pose."""
     if limb.parent == WORLD:
-        start = IDENTITY if dof.position is None else dof.transform(dof.position)
-        limb.pose = limb.pose @ frame @ start @ ~frame
         limb.freedoms.append(Freedom(name, Motion.FREE, dof=dof, path=joint.path))
         return
     for letter, axis in zip("xyz", ((1, 0, 0), (0, 1, 0), (0, 0, 1)), strict=True):
         limb.freedoms.append(Freedom(f"{name}_{letter}", Motion.SLIDE, quat_rotate(frame.q, vec3(axis))))
     limb.freedoms.append(Freedom(name, Motion.BALL, anchor=frame.p, path=joint.path))
+
+
+def _place_free(limb: Limb) -> None:
+    """A free body starts where its joint has it."""
+    for freedom in limb.freedoms:
+        if freedom.motion is Motion.FREE and freedom.dof is not None and freedom.dof.position is not None:
+            start = freedom.convert(freedom.dof.position)
+            limb.pose = Pose.of(start[:3], start[3:])
 
 
 def _free_roots(draft: Draft) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.messages import ROS_ASIDE
 from simwright.model.asset import Site
@@ -86,6 +88,6 @@ def _make_plain(value: Any) -> Any:
         return {str(key): _make_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_make_plain(item) for item in value]
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return _make_plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)

@@ -34,7 +34,7 @@ from simwright.model.geometry import (
 from simwright.model.joint import WORLD
 
 _BOUNDS = {"boundingCube": "box", "boundingSphere": "sphere"}
-PLANE_GRID = 1.0
+PLANE_GRID = 0.05
 """Spacing of the lines on a plane, which MJCF wants [m]."""
 
 

@@ -13,6 +13,7 @@ from simwright.formats.mjcf.writer.draft import Draft, place
 from simwright.formats.mjcf.writer.shapes import fit_primitive
 
 SITE_DEFAULTS: dict[str, Any] = {"type": "sphere", "size": 0.005, "group": 0, "rgba": DEFAULT_RGBA}
+_SAME = 1e-12
 OWN_GROUP = 4
 """Display group of sites that only exist for a constraint; viewers hide it."""
 
@@ -27,6 +28,14 @@ def write_sites(draft: Draft) -> None:
         if "material" in values:
             values["material"] = draft.name("material", values["material"])
         draft.add(draft.nodes[site.body], "site", values, SITE_DEFAULTS)
+
+
+def find_site(draft: Draft, name: str, body: str, pose: Pose) -> str:
+    """A site of the model at a place, or one of the writer's own."""
+    for site in draft.asset.sites:
+        if site.body == body and site.pose.is_close(pose, _SAME):
+            return draft.name("site", site.name) or site.name
+    return add_site(draft, name, body, pose)
 
 
 def add_site(draft: Draft, name: str, body: str, pose: Pose) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from simwright.core.diag import NOWHERE, Where
 from simwright.formats.mjcf.context import NAMESPACE
 from simwright.model.asset import Asset
 
@@ -50,6 +51,10 @@ class Solver:
     def find_keys(self, prefix: str) -> list[str]:
         """Keys of a family, in the order they were read."""
         return [key for key in self._table if key.startswith(prefix)]
+
+    def find_place(self, key: str) -> Where:
+        """Where the attributes under a key were written."""
+        return next((extra.source for extra in self._table.get(key, {}).values()), NOWHERE)
 
     def spend(self, key: str, *attributes: str) -> None:
         """Count attributes as written by other means."""

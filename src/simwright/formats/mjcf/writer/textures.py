@@ -44,6 +44,7 @@ class TextureLibrary:
             values: dict[str, Any] = {"name": self._draft.claim("texture", key.partition("/")[2])}
             for attribute in _GENERATED:
                 values[attribute] = self._draft.solver.take(key, attribute)
+            values["type"] = values["type"] or "2d"
             if values["mark"] is not None:
                 values["mark"] = _MARKS[int(values["mark"])]
             if values["random"] is not None and values["mark"] != "random":

@@ -1,0 +1,289 @@
+"""Shapes, meshes, height fields, looks and mass as MuJoCo has them after compiling."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from simwright.core.math3d import Pose, vec3
+from simwright.formats.mesh import load_mesh
+from simwright.formats.mjcf.writer.mesh_files import write_mesh, write_obj
+from simwright.formats.mjcf.writer.numbers import format_number, tidy
+from simwright.model.asset import Asset, Body, Shape
+from simwright.model.geometry import (
+    Approximation,
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Heightfield,
+    Mesh,
+    MeshData,
+    Plane,
+    Polyline,
+    Sphere,
+    Subset,
+)
+from simwright.model.inertia import Inertial
+from simwright.model.joint import Dof, Joint, JointKind, Motion
+from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
+
+from .compiling import write_and_compile
+
+CORNERS = np.array([(x, y, z) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]) * (0.3, 0.2, 0.1)
+QUADS = np.array(
+    [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)], dtype=np.int32
+)
+
+
+def brick(**kwargs) -> Mesh:
+    return Mesh(MeshData(CORNERS, QUADS.reshape(-1), counts=np.full(6, 4, dtype=np.int32), **kwargs))
+
+
+def scene(*shapes: Shape) -> Asset:
+    return Asset("shapes", shapes=list(shapes))
+
+
+def geom_type(model, index: int) -> str:
+    return mujoco.mjtGeom(int(model.geom_type[index])).name[7:].lower()
+
+
+@pytest.mark.parametrize(
+    ("geometry", "scale", "kind", "size"),
+    [
+        (Box.of(1, 2, 3), (2, 1, 1), "box", (1, 1, 1.5)),
+        (Sphere(0.5), (2, 2, 2), "sphere", (1, 0, 0)),
+        (Sphere(0.5), (1, 2, 4), "ellipsoid", (0.5, 1, 2)),
+        (Ellipsoid(vec3(1, 2, 3)), (1, 1, -2), "ellipsoid", (1, 2, 6)),
+        (Cylinder(0.5, 2), (2, 2, 3), "cylinder", (1, 3, 0)),
+        (Capsule(0.5, 2), None, "capsule", (0.5, 1, 0)),
+    ],
+)
+def test_primitives_with_scale(geometry, scale, kind, size, tmp_path):
+    shape = Shape("s", geometry, scale=None if scale is None else vec3(scale), collision=True)
+    model = write_and_compile(scene(shape), tmp_path).model
+    assert geom_type(model, 0) == kind
+    assert np.allclose(model.geom_size[0], size)
+
+
+def test_planes(tmp_path):
+    model = write_and_compile(
+        scene(Shape("endless", Plane()), Shape("tile", Plane(np.array((2.0, 4.0))))), tmp_path
+    ).model
+    assert np.allclose(model.geom_size[:, :2], ((0, 0), (1, 2)))
+
+
+def test_what_mujoco_cannot_move(tmp_path):
+    asset = scene(Shape("floor", Plane(), body="b"), Shape("rail", Polyline((np.zeros((3, 2)),), 1.0)))
+    asset.bodies = [Body("b", inertial=Inertial(1.0, vec3(), np.eye(3)))]
+    written = write_and_compile(asset, tmp_path)
+    assert written.model.ngeom == 0
+    assert sum(d.kind == "mjcf-write-geometry" for d in written.said) == 2
+
+
+def test_a_cone_is_a_mesh(tmp_path):
+    shape = Shape("c", Cone(0.5, 1.2), collision=True)
+    model = write_and_compile(scene(shape), tmp_path).model
+    points = world_points(model, 0)
+    assert np.allclose(points.min(axis=0), (-0.5, -0.5, -0.6), atol=1e-6)
+    assert np.allclose(points.max(axis=0), (0.5, 0.5, 0.6), atol=1e-6)
+
+
+def world_points(model, geom: int) -> np.ndarray:
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mesh = int(model.geom_dataid[geom])
+    start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    points = model.mesh_vert[start : start + count]
+    return points @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
+
+
+@pytest.mark.parametrize("scale", [(1, 1, 1), (2, 1, -1)])
+def test_mesh_points_are_where_the_model_has_them(scale, tmp_path):
+    pose = Pose.from_rpy((1, 2, 3), (0.3, 0.2, 0.1))
+    shape = Shape("m", brick(), pose=pose, scale=vec3(scale), collision=True)
+    model = write_and_compile(scene(shape), tmp_path).model
+    expected = pose.apply(CORNERS * scale)
+    found = world_points(model, 0)
+    assert all(np.abs(found - point).max(axis=1).min() < 1e-6 for point in expected)
+
+
+def test_shared_meshes_are_one_file(tmp_path):
+    mesh = brick()
+    asset = scene(Shape("a", mesh), Shape("b", mesh, scale=vec3(2, 2, 2)), Shape("c", mesh))
+    written = write_and_compile(asset, tmp_path)
+    assert written.model.nmesh == 2
+    assert len(list((written.path.parent / "meshes").iterdir())) == 1
+
+
+def test_left_handed_meshes_are_turned(tmp_path):
+    data = brick().data
+    left = MeshData(data.vertices, QUADS[:, ::-1].reshape(-1), counts=data.counts, left_handed=True)
+    suffix, content = write_mesh(left)
+    (tmp_path / f"m{suffix}").write_bytes(content)
+    a, b = load_mesh(tmp_path / f"m{suffix}"), data
+    assert signed_volume(a) == pytest.approx(signed_volume(b), rel=1e-6)
+
+
+def signed_volume(data: MeshData) -> float:
+    a, b, c = (np.asarray(data.vertices)[data.triangles()[:, i]] for i in range(3))
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum()) / 6.0
+
+
+def test_obj_keeps_normals_and_texture_coordinates(tmp_path):
+    normals = np.repeat([(-1, 0, 0), (1, 0, 0), (0, -1, 0), (0, 1, 0), (0, 0, -1), (0, 0, 1)], 4, axis=0)
+    uvs = np.tile([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 0.25)], (6, 1))
+    data = brick(normals=normals.astype(float), uvs=uvs).data
+    (tmp_path / "m.obj").write_bytes(write_obj(data))
+    back = load_mesh(tmp_path / "m.obj")
+    assert len(back.vertices) == 8
+    triangles = MeshData(data.vertices, np.arange(24, dtype=np.int32), data.counts).triangles()
+    assert np.allclose(back.normals, normals[triangles.ravel()])
+    assert np.allclose(back.uvs, uvs[triangles.ravel()])
+    assert np.array_equal(np.float32(back.vertices), np.float32(data.vertices))
+
+
+def test_materials_split_a_mesh(tmp_path):
+    subsets = (
+        Subset("top", np.array((0, 1), dtype=np.int32), "red"),
+        Subset("rest", np.array((2, 3, 4, 5), dtype=np.int32), "blue"),
+    )
+    asset = scene(Shape("m", brick(subsets=subsets), collision=True))
+    asset.materials = [RenderMaterial("red", (1, 0, 0)), RenderMaterial("blue", (0, 0, 1))]
+    model = write_and_compile(asset, tmp_path).model
+    assert [model.geom(i).name for i in range(model.ngeom)] == ["m_top", "m_rest", "m"]
+    assert [bool(v) for v in model.geom_contype] == [False, False, True]
+    assert model.geom("m_top").matid[0] == model.mat("red").id
+
+
+def test_flat_colliders(tmp_path):
+    sheet = Mesh.of([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+    written = write_and_compile(scene(Shape("sheet", sheet, collision=True)), tmp_path)
+    assert "mjcf-write-geometry" in written.kinds
+    assert written.model.ngeom == 1
+    assert written.model.geom_contype[0] == 0
+
+
+@pytest.mark.parametrize(("token", "kind"), [("boundingCube", "box"), ("boundingSphere", "sphere")])
+def test_bounding_colliders(token, kind, tmp_path):
+    shape = Shape("m", brick(), collision=True, approximation=Approximation(token))
+    model = write_and_compile(scene(shape), tmp_path).model
+    assert [geom_type(model, i) for i in range(2)] == ["mesh", kind]
+    assert np.allclose(model.geom_pos[1], (0.15, 0.1, 0.05))
+    size = (0.15, 0.1, 0.05) if kind == "box" else (math.sqrt(0.15**2 + 0.1**2 + 0.05**2), 0, 0)
+    assert np.allclose(model.geom_size[1], size)
+
+
+def test_heights(tmp_path):
+    heights = np.array(((-1.0, 0.0, 1.0), (0.5, 2.0, 0.0)))
+    field = Heightfield(heights, np.array((4.0, 2.0)), base=3.0)
+    model = write_and_compile(scene(Shape("ground", field, collision=True)), tmp_path).model
+    assert (model.hfield_nrow[0], model.hfield_ncol[0]) == (2, 3)
+    x, y, rise, base = model.hfield_size[0]
+    assert (x, y) == (2.0, 1.0)
+    assert np.allclose(model.hfield_data.reshape(2, 3) * rise + model.geom_pos[0, 2], heights, atol=1e-6)
+    assert model.geom_pos[0, 2] - base == pytest.approx(-3.0)
+
+
+def test_friction_and_groups(tmp_path):
+    asset = scene(
+        Shape("seen", Sphere(1.0)),
+        Shape("touched", Sphere(1.0), visual=False, collision=True, physics_material="rubber"),
+        Shape("ice", Sphere(1.0), collision=True, physics_material="ice"),
+        Shape("off", Sphere(1.0), collision=True, enabled=False),
+        Shape("bare", Sphere(1.0), collision=True),
+    )
+    asset.physics_materials = [
+        PhysicsMaterial("rubber", 1.2, 0.8, rolling_friction=0.01, torsional_friction=0.02, restitution=0.5),
+        PhysicsMaterial("ice", 0.0, 0.0),
+    ]
+    written = write_and_compile(asset, tmp_path)
+    model = written.model
+    assert list(model.geom_group) == [2, 3, 0, 2, 0]
+    assert list(model.geom_condim[:3]) == [3, 6, 1]
+    assert np.allclose(model.geom("touched").friction, (0.8, 0.02, 0.01))
+    assert np.allclose(model.geom("bare").friction, (1.0, 0.005, 0.0001))
+    assert list(model.geom_contype) == [0, 1, 1, 0, 1]
+    assert {"mjcf-write-friction", "mjcf-write-setting-lost"} <= written.kinds
+
+
+def test_looks(tmp_path):
+    png = tmp_path / "tile.png"
+    pytest.importorskip("PIL.Image").new("RGB", (4, 4), (255, 0, 0)).save(png)
+    jpeg = tmp_path / "photo.jpg"
+    pytest.importorskip("PIL.Image").new("RGB", (4, 4), (0, 255, 0)).save(jpeg)
+    asset = scene(
+        Shape("a", Box.of(1, 1, 1), material="tiles"), Shape("b", Box.of(1, 1, 1), color=(1, 0, 0, 0.5))
+    )
+    orm = {name: Texture(str(png)) for name in ("occlusion", "roughness", "metallic")}
+    asset.materials = [
+        RenderMaterial("tiles", (0.5, 0.5, 0.5), textures={"diffuse": Texture(str(png), scale=(2.0, 3.0))}),
+        RenderMaterial("photo", textures={"diffuse": Texture(str(jpeg)), **orm}),
+        RenderMaterial("metal", (0.2, 0.4, 0.8), 0.7, emissive=(0.1, 0.2, 0.4), metallic=1.0, roughness=0.25),
+        RenderMaterial("gone", textures={"diffuse": Texture(str(tmp_path / "gone.png"))}),
+    ]
+    written = write_and_compile(asset, tmp_path)
+    model = written.model
+    assert np.allclose(model.mat("tiles").texrepeat, (2, 3))
+    assert np.allclose(model.mat("tiles").rgba, 1.0)
+    assert np.allclose(model.mat("metal").rgba, (0.2, 0.4, 0.8, 0.7))
+    assert model.mat("metal").emission[0] == pytest.approx(0.5)
+    assert model.mat("metal").shininess[0] == 0.75
+    assert model.mat_metallic[2] == 1.0
+    roles = model.mat_texid[1]
+    assert roles[int(mujoco.mjtTextureRole.mjTEXROLE_ORM)] >= 0
+    assert roles[int(mujoco.mjtTextureRole.mjTEXROLE_RGB)] >= 0
+    assert [d.kind for d in written.said] == ["mjcf-write-texture"]
+    assert np.allclose(model.geom("b").rgba, (1, 0, 0, 0.5))
+    assert {p.suffix for p in Path(written.path.parent / "textures").iterdir()} == {".png"}
+
+
+def hinged(inertial: Inertial | None) -> Asset:
+    asset = Asset("m", bodies=[Body("a", inertial=inertial)])
+    asset.joints = [Joint("j", JointKind.REVOLUTE, "", "a", dofs=[Dof(Motion.HINGE, name="j")])]
+    return asset
+
+
+def test_inertia_that_mujoco_refuses(tmp_path):
+    written = write_and_compile(hinged(Inertial(1.0, vec3(), np.diag((1.0, 1.0, 2.5)))), tmp_path)
+    assert "mjcf-write-inertia-adjusted" in written.kinds
+    a, b, c = np.sort(written.model.body_inertia[1])
+    assert a + b == pytest.approx(c)
+
+
+def test_a_flat_body_is_no_error(tmp_path):
+    """The sum of two moments is the third, up to rounding."""
+    moments = np.array((0.1, 0.2, 0.1 + 0.2))
+    turn = Pose.from_rpy((0, 0, 0), (0.3, 0.7, 1.1)).rotation
+    written = write_and_compile(hinged(Inertial(1.0, vec3(), turn @ np.diag(moments) @ turn.T)), tmp_path)
+    assert not len(written.said)
+    assert np.allclose(np.sort(written.model.body_inertia[1]), moments, rtol=1e-12)
+
+
+@pytest.mark.parametrize("inertial", [None, Inertial(0.0), Inertial(2.0)])
+def test_moving_bodies_without_mass(inertial, tmp_path):
+    written = write_and_compile(hinged(inertial), tmp_path)
+    assert "mjcf-write-mass-invented" in written.kinds
+    assert written.model.body_mass[1] == pytest.approx(2.0 if inertial and inertial.mass else 1e-6)
+
+
+def test_mass_of_shapes_is_computed_once(tmp_path):
+    asset = hinged(None)
+    asset.shapes = [Shape("s", Box.of(1, 1, 1), body="a", collision=True, density=7.0)]
+    assert write_and_compile(asset, tmp_path).model.body_mass[1] == pytest.approx(7.0)
+
+
+def test_numbers():
+    assert [format_number(v) for v in (1.0, -0.0, 0.1, 1e-20, 2.0**60)] == [
+        "1",
+        "0",
+        "0.1",
+        "1e-20",
+        repr(2.0**60),
+    ]
+    assert tidy((0.030499999999999996, 1 / 3, -2e-16)) == [0.0305, 1 / 3, 0.0]
