@@ -27,7 +27,8 @@ def report_decisions(layout: Layout, reporter: Reporter) -> None:
         joint
         for joint in asset.joints
         if joint.name in layout.joints
-        and any(dof.motion is Motion.SLIDE and math.isinf(dof.upper - dof.lower) for dof in joint.dofs)
+        and [dof.motion for dof in joint.dofs] == [Motion.SLIDE]
+        and math.isinf(joint.dofs[0].upper - joint.dofs[0].lower)
     ]
     found = (
         (TOPIC_ABSOLUTE, [i for i in asset.interfaces if i.name.startswith("/") and i.name not in _GLOBAL]),

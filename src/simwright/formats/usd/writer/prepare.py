@@ -7,6 +7,7 @@ hangs on the other; positions do not change.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from simwright.model.material import PhysicsMaterial
 
 DEFAULT_CONTACT = "default_contact"
 _FRICTION = 0.5
+_FRAME_WORDS = frozenset({"frame", "optical", "tcp", "tool0", "footprint"})
 
 
 def prepare(asset: Asset, reporter: Reporter) -> Asset:
@@ -70,13 +72,12 @@ def _report_mass(asset: Asset, reporter: Reporter) -> None:
 
 
 def _is_bare(asset: Asset, body: Body) -> bool:
-    """Is it a frame with a mass?"""
-    mounts = [joint for joint in asset.joints if joint.child == body.name]
+    """Has it the name of a frame, nothing to see or touch, and only fixed joints?"""
+    joints = [joint for joint in asset.joints if body.name in (joint.parent, joint.child)]
     return (
-        bool(mounts)
-        and all(joint.kind is JointKind.FIXED for joint in mounts)
+        not _FRAME_WORDS.isdisjoint(re.split(r"[^a-z0-9]+", body.name.lower()))
+        and all(joint.kind is JointKind.FIXED for joint in joints)
         and not any(shape.body == body.name for shape in asset.shapes)
-        and not any(j.parent == body.name and j.kind is not JointKind.FIXED for j in asset.joints)
     )
 
 
