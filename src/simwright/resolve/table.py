@@ -179,17 +179,17 @@ class Row:
 def fits(form: Form, value: Any) -> bool:
     """Does an authored value have the form its schema asks for?"""
     match form:
+        case Form.NUMBER:
+            return _is_number(value)
         case Form.TEXT:
             return isinstance(value, str)
-        case Form.NUMBERS:
-            return isinstance(value, list | tuple) and all(_is_number(v) for v in value)
         case Form.FLAG:
-            return isinstance(value, bool | int)
-    return _is_number(value)
+            return isinstance(value, (bool, int))
+    return isinstance(value, (list, tuple)) and all(map(_is_number, value))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not math.isnan(value)
+    return isinstance(value, (float, int)) and not math.isnan(value)
 
 
 def _bound(value: Any) -> Any:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf
+from pxr import Gf, Sdf, Vt
 
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.extended import TRANSLATED
@@ -52,6 +52,7 @@ _READ_TYPES = frozenset(
 """Types without a registered schema that are read all the same."""
 _MAX_VALUES = 100_000
 _CUSTOM = "custom"
+_NUMERIC = (Vt.DoubleArray, Vt.FloatArray, Vt.IntArray)
 
 
 def read_attributes(source: Source, scan: Scan) -> None:
@@ -190,8 +191,10 @@ def _read_property(source: Source, found: Found, name: str) -> Any:
 
 def make_plain(value: Any) -> Any:
     """A USD value as Python numbers, texts, tuples and lists; quaternions come as w, x, y, z."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (float, str, int)):
         return value
+    if isinstance(value, _NUMERIC):
+        return np.array(value)[:_MAX_VALUES].tolist()
     if isinstance(value, (Gf.Quatf, Gf.Quatd, Gf.Quath)):
         x = value.imaginary
         return (value.real, x[0], x[1], x[2])
@@ -203,6 +206,7 @@ def make_plain(value: Any) -> Any:
         return tuple(tuple(row) for row in np.array(value).tolist())
     if hasattr(type(value), "dimension"):
         return tuple(np.array(value).tolist())  # much faster than going through the vector itself
-    if hasattr(value, "__len__") and hasattr(value, "__iter__"):
-        return [make_plain(entry) for entry, _ in zip(value, range(_MAX_VALUES), strict=False)]
+    if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
+        # by number: an OpenUSD array ends an iteration by an exception, which takes longer than all its entries
+        return [make_plain(value[number]) for number in range(min(len(value), _MAX_VALUES))]
     return str(value)

@@ -239,11 +239,17 @@ def read_noted_mimics(source: Source, found: Found) -> None:
 
 def texts(value: Any) -> list[str]:
     """A noted array of texts."""
-    return [str(v) for v in value] if hasattr(value, "__len__") and not isinstance(value, str) else []
+    return [str(v) for v in _entries(value)]
 
 
 def numbers(value: Any) -> list[float]:
     """A noted array of numbers; none where the note holds something else."""
-    if not hasattr(value, "__len__") or isinstance(value, str):
+    entries = _entries(value)
+    return [float(v) for v in entries] if all(isinstance(v, (float, int)) for v in entries) else []
+
+
+def _entries(value: Any) -> list[Any]:
+    """What is in an array, by number: OpenUSD ends an iteration by an exception, which takes longer than all else."""
+    if not hasattr(value, "__getitem__") or isinstance(value, (str, dict)):
         return []
-    return [float(v) for v in value] if all(isinstance(v, int | float) for v in value) else []
+    return [value[number] for number in range(len(value))]
