@@ -94,6 +94,10 @@ CASES = {
     ),
     "xacro duplicate names": Case(*xacro('<link name="${1}"/>\n<link name="1"/>'), "urdf-duplicate-name", 3),
     "xacro unknown name": Case(*xacro('\n<link name="${nobody}"/>'), "nobody", 3, 2),
+    "xacro unknown macro": Case(*xacro('\n<xacro:nothing/>'), "xacro:nothing", 3, 2),
+    "xacro missing include": Case(*xacro('\n<xacro:include filename="none.xacro"/>'), "none.xacro", 3, 2),
+    "xacro missing package": Case(*xacro('\n<link name="$(find nobody)"/>'), "nobody", 3, 2),
+    "xacro division by zero": Case(*xacro('\n<link name="${1 / 0}"/>'), "division by zero", 3, 2),
     "xacro joint to nowhere": Case(
         *xacro('<link name="a"/>\n<joint name="j" type="fixed"><parent link="a"/>\n<child link="${1}"/></joint>'),
         "urdf-joint-link", 3,

@@ -50,7 +50,7 @@ XACRO_ARGUMENT = declare(
     doc="An argument for xacro that no <xacro:arg> declares.",
 )
 
-_QUOTED = re.compile(r"(?:expression|macro name:|block) ['\"]?(.+?)['\"]?$")
+_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
 _LOCK = threading.Lock()
 _UNSAFE_BUILTINS = ("type", "vars", "hash", "issubclass")
 _ENDLESS_FUNCTIONS = ("factorial", "comb", "perm", "prod", "lcm")
@@ -85,7 +85,8 @@ def _translate(error: Exception, files: XacroFiles, where: Where) -> SimwrightEr
     current = Where(files.current or where.file)
     for cause in _causes(error):
         if isinstance(cause, SimwrightError):
-            cause.where = cause.where or current
+            if not cause.where or cause.where == current:
+                cause.where = _place(cause.message, files) or current
             return cause
         if isinstance(cause, RecursionError):
             return LimitError(
@@ -93,9 +94,16 @@ def _translate(error: Exception, files: XacroFiles, where: Where) -> SimwrightEr
             )
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = " ".join(lines)[:300] or type(error).__name__
-    quoted = _QUOTED.search(reason)
-    place = files.find_text(quoted.group(1)) if quoted and files.current else current
-    return ParseError(f"xacro cannot expand the file: {reason}", where=place)
+    return ParseError(f"xacro cannot expand the file: {reason}", where=_place(reason, files) or current)
+
+
+def _place(reason: str, files: XacroFiles) -> Where | None:
+    """The line that a message of xacro is about: where what it quotes, or its last word, is written."""
+    if not files.current:
+        return None
+    quoted = [word for pair in _QUOTED.findall(reason) for word in pair if word]
+    last = [word.strip("[].") for word in reason.rsplit(maxsplit=1)[-1:]]
+    return files.find_words(word for word in (*quoted, *last) if word)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

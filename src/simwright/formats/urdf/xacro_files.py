@@ -8,6 +8,8 @@ installed with links.
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -111,14 +113,19 @@ class XacroFiles:
                 return Where(shown, element.sourceline)
         return Where(shown)
 
-    def find_text(self, text: str) -> Where:
-        """The first line of the current file that holds a text; the file alone if there is none."""
+    def find_words(self, words: Iterable[str]) -> Where:
+        """The first line of the current file that holds one of the words where xacro looks; else the file alone."""
         try:
             content = read_bytes(self.current)
         except InputError:
             return Where(self.current)
-        at = content.find(text.encode()) if text else -1
-        return Where(self.current, content.count(b"\n", 0, at) + 1) if at >= 0 else Where(self.current)
+        for word in words:
+            text = re.escape(word.encode())
+            for pattern in (rb"\$[{(][^})]*" + text, b'"' + text + b'"', b"<" + text + rb"\b"):
+                match = re.search(pattern, content)
+                if match:
+                    return Where(self.current, content.count(b"\n", 0, match.start()) + 1)
+        return Where(self.current)
 
     def _mark(self, root: Element, filename: str) -> None:
         number = len(self.names)
