@@ -28,7 +28,7 @@ from simwright.model.kinematics import place_bodies
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from writing import assert_same_bodies, assert_same_joints, assert_same_motion, find_joint, make_trip
+from writing import assert_same_bodies, assert_same_joints, find_joint, make_trip
 
 SLIDE, HINGE, BALL = Motion.SLIDE, Motion.HINGE, Motion.BALL
 FRAMES = (
@@ -137,7 +137,11 @@ def test_ball_after_a_slide(tmp_path):
 
 def test_freedoms_that_differ(tmp_path):
     """A generic joint says one value for all; the others are noted."""
-    dofs = [dof(SLIDE, (0, 1, 0), damping=1.0), dof(SLIDE, (1, 0, 0), damping=2.0, armature=0.1)]
+    ends = {"lower": -1.0, "upper": 1.0}
+    dofs = [
+        dof(SLIDE, (0, 1, 0), damping=1.0, **ends),
+        dof(SLIDE, (1, 0, 0), damping=2.0, armature=0.1, **ends),
+    ]
     trip = make_trip(make_pair(JointKind.D6, *dofs), tmp_path / "out")
     assert trip.kinds == {"usd-write-noted"}
     assert [(d.damping, d.armature) for d in trip.back.joints[0].dofs] == [(1.0, None), (2.0, 0.1)]
@@ -217,7 +221,12 @@ def test_equalities_are_loop_joints(tmp_path):
     trip = make_trip(asset, tmp_path / "out")
     assert [j.name for j in trip.back.joints] == ["j"]
     for equality, found in zip(asset.equalities[:2], trip.back.equalities, strict=True):
-        assert (found.name, found.kind, found.a, found.b) == (equality.name, equality.kind, equality.a, equality.b)
+        assert (found.name, found.kind, found.a, found.b) == (
+            equality.name,
+            equality.kind,
+            equality.a,
+            equality.b,
+        )
         assert found.frame_a.is_close(equality.frame_a)
         assert found.frame_b.is_close(equality.frame_b)
     prim = trip.stage.GetPrimAtPath("/pair/a/pin")
@@ -231,7 +240,10 @@ def test_free_base_has_no_joint(tmp_path):
     asset.joints.append(Joint("float", JointKind.FLOATING, "", "a", dofs=[Dof(Motion.FREE, name="float")]))
     trip = make_trip(asset, tmp_path / "out")
     assert not trip.stage.GetPrimAtPath("/pair/float")
-    assert [(j.name, j.kind) for j in trip.back.joints] == [("j", JointKind.REVOLUTE), ("float", JointKind.FLOATING)]
+    assert [(j.name, j.kind) for j in trip.back.joints] == [
+        ("j", JointKind.REVOLUTE),
+        ("float", JointKind.FLOATING),
+    ]
     assert len(trip.said) == 0
 
 

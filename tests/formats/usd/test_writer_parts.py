@@ -144,9 +144,11 @@ def test_ros_interfaces_sit_where_they_belong(tmp_path):
     sites = {site.name: site for site in trip.back.sites}
     assert sites["eye_optical_frame"].pose.is_close(POSE @ Pose.of(q=(0, 1, 0, 0)), 1e-9)
     assert sites["tool0"].static is False
-    (controller,) = trip.back.controllers
+    controller, claw = trip.back.controllers
     assert (controller.joints, controller.settings["timeout"]) == ({"command": ["elbow"]}, 2.0)
-    assert {"usd-write-drive-empty", "usd-write-not-carried"} <= trip.kinds
+    assert (claw.name, claw.kind) == ("claw", "gripper_action")
+    assert [i.at for i in trip.back.interfaces] == ["eye", "laser", "base", ""]
+    assert "usd-write-drive-empty" in trip.kinds
     (camera,) = trip.back.cameras
     assert (camera.fov_y, camera.near, camera.far) == pytest.approx((0.9, 0.1, 9.0), rel=1e-6)
 
@@ -174,13 +176,12 @@ def test_what_has_no_place_is_said(tmp_path):
     asset = make_robot()
     asset.tendons = [Tendon("cord", [TendonPoint("site", "nowhere")])]
     asset.keyframes = [Keyframe("home", {"nobody": 0.5})]
-    asset.sensors = [Sensor("gyro", "gyro", "arm")]
     asset.actuators = [Actuator("muscle", "general", "cord", "tendon")]
     asset.lights = [Light("panel", LightKind.AREA), Light("bulb", LightKind.POINT, intensity=3.0)]
     asset.extras.keep("mjc", "nowhere", "mjc:solref", [0.02, 1.0])
     trip = make_trip(asset, tmp_path / "out")
     said = " ".join(d.message for d in trip.said)
-    for word in ("cord", "home", "gyro", "muscle", "panel", "mjc:solref"):
+    for word in ("cord", "home", "muscle", "panel", "mjc:solref"):
         assert word in said
     assert [light.name for light in trip.back.lights] == ["bulb"]
 

@@ -129,9 +129,14 @@ def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -
 
 
 def _is_carried(layout: Layout, element: str, attribute: str) -> bool:
-    """Is it written from the model: mimics, tendons, sensors, keyframes, pairs, options at the root?"""
+    """Is it written from the model: mimics, tendons, sensors, keyframes, custom attributes, options at the root?"""
     name = attribute.partition(":")[2]
     if name.startswith(_CARRIED) or attribute.startswith(("physxMimicJoint:", *_MODEL)):
+        return True
+    customs = (
+        ":".join(w for w in ("newton", c.namespace, c.name) if w) for c in layout.asset.custom_attributes
+    )
+    if attribute.startswith("newton:") and attribute in customs:
         return True
     is_root = element == _find_root(layout)
     if is_root and name.startswith(("option:", "flag:")):
