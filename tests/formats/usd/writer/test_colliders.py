@@ -16,7 +16,7 @@ from simwright.model.asset import Asset, Body, ContactFilter, Shape
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import Capsule, Cone, Cylinder, Ellipsoid, Mesh, MeshData, Plane, Sphere
 from simwright.model.inertia import Inertial
-from simwright.model.joint import Joint, JointKind
+from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -212,3 +212,19 @@ def test_massless_link_with_a_shape_is_a_frame_of_its_parent(tmp_path):
     assert (plate.body, plate.pose.p.tolist()) == ("part", [1.0, 0.0, 0.0])
     assert "bracket" in {site.name for site in trip.back.sites}
     assert find_errors(trip.entry) == []
+
+
+def test_folded_links_touch_what_they_touched(tmp_path):
+    """A joint keeps its two links apart, but not the bracket that is fixed to one of them."""
+    asset = make_asset(Shape("m", Sphere(0.1), collision=True))
+    asset.bodies += [Body("bracket"), Body("arm", inertial=Inertial(1.0, np.zeros(3), np.eye(3)))]
+    asset.shapes += [Shape("plate", Sphere(0.2), "bracket", collision=True)]
+    asset.shapes += [Shape("rod", Sphere(0.2), "arm", collision=True)]
+    asset.bodies[1].inertial = Inertial(0.0, np.zeros(3), np.zeros((3, 3)))
+    hinge = Joint("hinge", JointKind.REVOLUTE, "part", "arm", dofs=[Dof(Motion.HINGE, name="hinge")])
+    asset.joints = [Joint("mount", JointKind.FIXED, "part", "bracket"), hinge]
+    trip = make_trip(asset, tmp_path / "out")
+    assert {body.name for body in trip.back.bodies} == {"part", "arm"}
+    pairs = {frozenset(pair) for pair in find_filtered_pairs(trip.back)}
+    assert frozenset(("m", "rod")) in pairs
+    assert frozenset(("plate", "rod")) not in pairs

@@ -15,6 +15,7 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.core.names import NameScope
+from simwright.formats.usd.writer.fold_contacts import keep_contacts
 from simwright.formats.usd.writer.layout import OPTICAL, Layout, find_optical
 from simwright.formats.usd.writer.messages import (
     BODY_BARE,
@@ -138,6 +139,7 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
     rest = mount.transform(())
     host, pose = (mount.parent, rest) if mount.child == body.name else (mount.child, ~rest)
     reporter.report(FRAME_FOLDED, body.source, name=body.name, host=repr(host) if host else "the world")
+    keep_contacts(asset, body.name, host, mount)
     asset.bodies = [other for other in asset.bodies if other is not body]
     asset.joints = [joint for joint in asset.joints if joint is not mount]
     _hang_over(asset, body.name, host, pose)
