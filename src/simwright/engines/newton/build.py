@@ -26,7 +26,9 @@ from simwright.model.mass import body_inertials
 _GRAVITY_COMPENSATION = "mujoco:gravcomp"
 
 
-def fill_builder(builder: Any, result: Imported, base: Pose, choices: Choices, stage: Any) -> None:
+def fill_builder(
+    builder: Any, result: Imported, base: Pose, choices: Choices, stage: Any, *, with_mjc: bool
+) -> None:
     """The table of contents."""
     asset, reporter = result.asset, result.reporter
     plan = plan_branches(asset)
@@ -40,7 +42,7 @@ def fill_builder(builder: Any, result: Imported, base: Pose, choices: Choices, s
     add_filters(builder, asset, result.shapes)
     add_attributes(builder, asset.custom_attributes, _index_elements(result), reporter)
     if stage is not None:
-        read_registered(builder, stage, result)
+        read_registered(builder, stage, result, with_mjc=with_mjc)
     set_motors(builder, asset, result.joints, reporter)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,6 +21,7 @@ from simwright.engines.newton.result import Imported
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
 from simwright.model.asset import Asset
+from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 
 def add_usd(
@@ -60,7 +62,10 @@ def add_file(
         stage = open_stage(
             Path(path), packages=reading.packages, variants=reading.variants, reporter=Reporter()
         )
-    return add_asset(builder, asset, xform=xform, reporter=reporter, stage=stage, **choices)
+    resolvers = reading.resolvers
+    return add_asset(
+        builder, asset, xform=xform, reporter=reporter, stage=stage, resolvers=resolvers, **choices
+    )
 
 
 def add_asset(
@@ -70,21 +75,23 @@ def add_asset(
     xform: Pose | None = None,
     reporter: Reporter | None = None,
     stage: Any = None,
+    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     **choices: Any,
 ) -> Imported:
     """Fill a builder from an asset, which stands at ``xform``; what has no place is reported.
 
     The asset is turned onto the builder's up axis.  Every tree of joints becomes an articulation, so that the
     builder can be finalized; bodies that nothing holds get a free joint.  ``stage`` is the open stage the asset
-    was read from: attributes that the builder has registered are read from its prims.  ``choices`` are fields of
-    :class:`Choices`.
+    was read from, with ``resolvers``: attributes that the builder has registered are read from its prims.
+    ``choices`` are fields of :class:`Choices`.
     """
     import_newton()
     reporter = Reporter() if reporter is None else reporter
     settled = settle_choices(Choices(**choices), asset)
     result = Imported(choose_parts(asset, settled), reporter)
+    with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in resolvers)
     with listen(reporter, Where(asset.provenance.file)):
-        fill_builder(builder, result, find_base(builder, xform), settled, stage)
+        fill_builder(builder, result, find_base(builder, xform), settled, stage, with_mjc=with_mjc)
     return result
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Array, Pose, quat_conjugate, vec3
+from simwright.core.units import DEGREE
 from simwright.engines.newton.frames import as_transform, as_xyzw
 from simwright.engines.newton.messages import (
     DRIVE_ACCELERATION,
@@ -23,6 +24,9 @@ from simwright.model.joint import Dof, Joint, JointKind, Motion
 _MAX_AXES = 3
 _PASSIVE_STIFFNESS = "mujoco:dof_passive_stiffness"
 _SPRING_REFERENCE = "mujoco:dof_springref"
+_REFERENCE = "mujoco:dof_ref"
+_RIGID = 1e8
+"""Stiffness of a stop that does not give, per metre or degree."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -202,6 +206,9 @@ def _build_axis(builder: Any, dof: Dof, reporter: Reporter, joint: Joint) -> Any
     for name, value in values.items():
         if value is None:
             values[name] = getattr(default, name)
+    if math.inf in (values["limit_ke"], values["limit_kd"]):
+        rigid = _RIGID / DEGREE if dof.motion is Motion.HINGE else _RIGID
+        values |= {"limit_ke": min(rigid, values["limit_ke"] or 0.0), "limit_kd": 0.0}
     if drive is not None:
         if drive.acceleration:
             reporter.report(DRIVE_ACCELERATION, joint.source, name=joint.name)
@@ -249,16 +256,18 @@ def _set_state(builder: Any, index: int, dofs: list[Dof]) -> None:
 
 
 def set_springs(builder: Any, index: int, joint: Joint, reporter: Reporter) -> None:
-    """Passive springs are custom attributes of Newton's MuJoCo solver."""
-    sprung = [dof for dof in joint.dofs if dof.stiffness]
-    if not sprung:
-        return
-    if not builder.has_custom_attribute(_PASSIVE_STIFFNESS):
+    """Passive springs and references are custom attributes of Newton's MuJoCo solver."""
+    at = builder.joint_qd_start[index]
+    for dof in joint.dofs:
+        single = dof.motion in (Motion.HINGE, Motion.SLIDE)
+        for key, value in (
+            (_PASSIVE_STIFFNESS, dof.stiffness),
+            (_SPRING_REFERENCE, dof.spring_ref if single else None),
+            (_REFERENCE, dof.ref if single and dof.ref else None),
+        ):
+            if value is not None and builder.has_custom_attribute(key):
+                values = builder.custom_attributes[key].values
+                values |= {at + number: float(value) for number in range(dof.velocities)}
+        at += dof.velocities
+    if any(dof.stiffness for dof in joint.dofs) and not builder.has_custom_attribute(_PASSIVE_STIFFNESS):
         reporter.report(SPRING_LOST, joint.source, name=joint.name)
-        return
-    start = builder.joint_qd_start[index]
-    for dof in sprung:
-        at = start + sum(other.velocities for other in joint.dofs[: joint.dofs.index(dof)])
-        builder.custom_attributes[_PASSIVE_STIFFNESS].values[at] = dof.stiffness
-        if dof.spring_ref is not None and builder.has_custom_attribute(_SPRING_REFERENCE):
-            builder.custom_attributes[_SPRING_REFERENCE].values[at] = dof.spring_ref

@@ -20,7 +20,9 @@ from simwright.resolve.axes import find_axis
 _STOP_MODE = "mujoco:solreflimit_mode"
 _STOP_GAINS = "mujoco:solreflimit_gain_baseline"
 _DOF_LABEL = "mujoco:joint_dof_label"
-_OWN = frozenset({_STOP_MODE, _STOP_GAINS, _DOF_LABEL})
+_OWN = frozenset({_STOP_GAINS, _DOF_LABEL, "mujoco:dof_ref"})
+_OF_MODEL = frozenset({_STOP_MODE, "mujoco:dof_springref", "mujoco:dof_passive_stiffness"})
+"""Never read from prims; not read from prims where MuJoCo is among the resolvers, because the model has them."""
 _EQUALITIES = ("MjcEqualityConnectAPI", "MjcEqualityWeldAPI")
 _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError)
 _FORCE, _RAW, _FALLBACK = 0, 1, 2
@@ -38,9 +40,9 @@ def has_registered(builder: Any) -> bool:
     )
 
 
-def read_registered(builder: Any, stage: Any, result: Imported) -> None:
+def read_registered(builder: Any, stage: Any, result: Imported, *, with_mjc: bool) -> None:
     """Set every registered attribute from the prims of the elements in the builder."""
-    reading = _Reading(builder, stage, result)
+    reading = _Reading(builder, stage, result, _OWN | _OF_MODEL if with_mjc else _OWN)
     colliders = {
         s.path: result.shapes[s.name] for s in result.asset.shapes if s.collision and s.name in result.shapes
     }
@@ -57,14 +59,14 @@ def read_registered(builder: Any, stage: Any, result: Imported) -> None:
             reading.put(key, 0, value)
     for joint in result.asset.joints:
         if joint.path and joint.name in result.joints:
-            reading.read_joint(joint, result.joints[joint.name])
+            reading.read_joint(joint, result.joints[joint.name], with_mjc=with_mjc)
     reading.add_rows()
 
 
 class _Reading:
     """One stage being asked for the attributes of one builder."""
 
-    def __init__(self, builder: Any, stage: Any, result: Imported) -> None:
+    def __init__(self, builder: Any, stage: Any, result: Imported, skipped: frozenset[str]) -> None:
         import newton
 
         self._builder = builder
@@ -77,7 +79,7 @@ class _Reading:
         }
         self._wanted: dict[str, list[Any]] = {}
         for key, attribute in builder.custom_attributes.items():
-            if attribute.usd_attribute_name and key not in declared and key not in _OWN:
+            if attribute.usd_attribute_name and key not in declared | skipped:
                 frequency = attribute.frequency
                 name = frequency if isinstance(frequency, str) else frequency.name
                 self._wanted.setdefault(name, []).append(attribute)
@@ -117,7 +119,7 @@ class _Reading:
         """Set one element."""
         self._builder.custom_attributes[key].values[index] = value
 
-    def read_joint(self, joint: Joint, index: int) -> None:
+    def read_joint(self, joint: Joint, index: int, *, with_mjc: bool) -> None:
         """A value holds for every freedom, a list for one each; a freedom with a prim of its own has its own."""
         builder = self._builder
         for key, value in self.ask("JOINT", joint.path):
@@ -131,7 +133,8 @@ class _Reading:
         if not any(self._has_api(joint.path, api) for api in _EQUALITIES):
             start = builder.joint_qd_start[index]
             self._label(joint, start)
-            self._set_stops(joint, start)
+            if with_mjc:
+                self._set_stops(joint, start)
 
     def _has_api(self, path: str, api: str) -> bool:
         import newton
@@ -179,22 +182,31 @@ class _Reading:
 
     def _set_stops(self, joint: Joint, at: int) -> None:
         """Which of the three ways to stop a freedom its prim asks for."""
-        builder = self._builder
         for dof in joint.dofs:
             path = self._find_prim(joint, dof.name) if self._is_merged(joint) else joint.path
             prim = self._stage.GetPrimAtPath(path)
-            if dof.motion in (Motion.HINGE, Motion.SLIDE) and prim:
-                silent = dof.limit_stiffness is None and dof.limit_damping is None
+            raw = bool(prim) and prim.GetAttribute("mjc:solreflimit").HasAuthoredValue()
+            if dof.motion in (Motion.HINGE, Motion.SLIDE):
+                known = self._result.asset.origins.get(path, {})
+                axes = (find_axis(joint, dof), "angular" if dof.motion is Motion.HINGE else "linear")
+                silent = not any(f"limit_{axis}_{gain}" in known for axis in axes for gain in ("ke", "kd"))
                 fallback = _FALLBACK if silent and self._has_api(path, "MjcJointAPI") else _FORCE
-                mode = _RAW if prim.GetAttribute("mjc:solreflimit").HasAuthoredValue() else fallback
-                if _STOP_MODE in builder.custom_attributes:
-                    self.put(_STOP_MODE, at, mode)
-                if _STOP_GAINS in builder.custom_attributes:
-                    import warp
-
-                    gains = warp.vec2(builder.joint_limit_ke[at], builder.joint_limit_kd[at])
-                    self.put(_STOP_GAINS, at, gains)
+                self._stop(at, _RAW if raw else fallback)
+            elif raw:
+                for number in range(dof.velocities):
+                    self._put_known(_STOP_MODE, at + number, _RAW)
             at += dof.velocities
+
+    def _stop(self, at: int, mode: int) -> None:
+        import warp
+
+        gains = warp.vec2(self._builder.joint_limit_ke[at], self._builder.joint_limit_kd[at])
+        self._put_known(_STOP_MODE, at, mode)
+        self._put_known(_STOP_GAINS, at, gains)
+
+    def _put_known(self, key: str, index: int, value: Any) -> None:
+        if key in self._builder.custom_attributes:
+            self.put(key, index, value)
 
     def add_rows(self) -> None:
         """A row (or several) of each custom frequency for every prim that its filter takes."""

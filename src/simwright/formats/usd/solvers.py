@@ -20,7 +20,7 @@ from simwright.formats.usd.bindings import Bindings
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Shape
-from simwright.model.joint import Dof, Joint, Motion
+from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
 from simwright.model.origins import Resolved
 from simwright.resolve.axes import find_axis
@@ -38,9 +38,9 @@ SOLVERS_DIFFER = declare(
 REFERENCE_IGNORED = declare(
     "usd-reference-ignored",
     Level.WARNING,
-    "joint {name!r} has {count} freedoms; mjc:ref and mjc:springref, which are for one, are left out",
+    "joint {name!r} is no hinge or slide but has {count} freedom(s); mjc:ref and mjc:springref are left out",
     hint="use one joint per freedom",
-    doc="A joint reference shifts one coordinate; it says nothing about joints with several.",
+    doc="A joint reference shifts the coordinate of a hinge or slide; it says nothing about other joints.",
 )
 
 _DOF_FIELDS = (
@@ -202,7 +202,7 @@ def _resolve_joint(resolution: _Resolution, joint: Joint) -> None:
     authored = resolution.source.authored.get(joint.path)
     if authored is None:
         return
-    single = len(joint.dofs) == 1 and joint.dofs[0].motion in (Motion.HINGE, Motion.SLIDE)
+    single = joint.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC)
     if not single and ("mjc:ref" in authored or "mjc:springref" in authored):
         resolution.source.reporter.report(
             REFERENCE_IGNORED, joint.source, name=joint.name, count=joint.velocities
