@@ -13,7 +13,7 @@ from lxml import etree
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
-from simwright.core.files import write_atomic, write_folder
+from simwright.core.files import write_folder
 from simwright.formats.format import WriteOptions
 from simwright.formats.mjcf.writer.actuators import write_actuators
 from simwright.formats.mjcf.writer.bodies import write_bodies
@@ -57,9 +57,20 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     files = build_files(asset, name, reporter)
     options.approve()
     with write_folder(folder) as staging:
-        for path, content in files.items():
-            write_atomic(staging / path, content)
+        _store(staging, files)
     return folder / name
+
+
+def _store(staging: Path, files: dict[str, bytes]) -> None:
+    """Plain files: the folder is moved into place when it is complete."""
+    try:
+        for path, content in files.items():
+            (staging / path).parent.mkdir(exist_ok=True)
+            (staging / path).write_bytes(content)
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written: {error.strerror or error}", where=Where(str(staging))
+        ) from None
 
 
 def _check_place(folder: Path, entry: str, asset: Asset) -> None:

@@ -72,7 +72,8 @@ def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
     points = data.indices[numbers]
     has_normals = data.normals is not None and len(data.normals) > 0
     # without normals MuJoCo makes them, and points that are apart are an edge
-    vertices, corners["v"] = _pack(np.asarray(data.vertices), points, merge=has_normals)
+    scattered = has_normals and len(data.vertices) * 2 > len(data.indices)
+    vertices, corners["v"] = _pack(np.asarray(data.vertices), points, merge=scattered)
     normals, uvs = None, None
     if has_normals and data.normals is not None:
         rows = points if len(data.normals) == len(data.vertices) != len(data.indices) else numbers
@@ -109,7 +110,7 @@ def _pack(rows: Array, used: Faces, merge: bool = False) -> tuple[Singles, Faces
 
 
 def _find_distinct(rows: Singles) -> tuple[Singles, npt.NDArray[np.int64]]:
-    """The distinct rows in order of appearance, and the number of each row among them."""
+    """The distinct rows, and the number of each row among them."""
     bits = np.ascontiguousarray(rows + np.float32(0.0)).view(np.uint32).astype(np.uint64)
     keys = bits[:, 0]
     for column in range(1, bits.shape[1]):
@@ -118,10 +119,7 @@ def _find_distinct(rows: Singles) -> tuple[Singles, npt.NDArray[np.int64]]:
     if not np.array_equal(rows[first][number], rows):  # two rows with one key
         _, first, number = np.unique(bits, axis=0, return_index=True, return_inverse=True)
         number = number.ravel()
-    order = np.argsort(first)
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    return rows[first[order]], place[number]
+    return rows[first], number
 
 
 def _write_rows(word: str, rows: Singles) -> str:

@@ -38,7 +38,7 @@ def is_equal(value: Any, default: Any) -> bool:
     """Is it the default?  Lists are equal if their numbers are."""
     if default is None or value is None:
         return value is default
-    if isinstance(value, str) or isinstance(default, str):
+    if isinstance(value, int | float | str) or isinstance(default, str):
         return bool(value == default)
     ours, theirs = np.atleast_1d(value), np.atleast_1d(default)
     return ours.shape == theirs.shape and bool(np.all(ours == theirs))

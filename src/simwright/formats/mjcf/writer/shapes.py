@@ -76,7 +76,7 @@ def make_pieces(draft: Draft, library: MeshLibrary, shape: Shape) -> list[Piece]
     mesh = make_cone(geometry) if isinstance(geometry, Cone) else geometry
     if not isinstance(mesh, Mesh):
         return _refuse(draft, shape, f"MuJoCo has no {geometry.kind} of this scale")
-    if not is_proven(mesh) and (not len(mesh.data.vertices) or not len(mesh.data.triangles())):
+    if not is_proven(mesh) and not (len(mesh.data.vertices) and mesh.data.face_count):
         return _refuse(draft, shape, "the mesh is empty")
     return _make_mesh_pieces(draft, library, shape, mesh, collision)
 
