@@ -137,13 +137,17 @@ def _assemble(columns: Columns) -> MeshData:
 
 
 def _per_corner(rows: Array, index: Numbers, *, partial: bool) -> Array | None:
-    """One row per corner; None if no corner (or, unless ``partial``, not every corner) has one."""
+    """One row per corner; None if no corner (or, unless ``partial``, not every corner) has one.
+
+    Rows are for the eye and many: single precision does.
+    """
     named = index >= 0
+    table = rows.astype(np.float32)
     if named.all():
-        return np.asarray(rows[index])
+        return np.asarray(table[index])
     if not partial or not named.any():
         return None
-    table = np.concatenate((rows, np.zeros((1, rows.shape[1]))))
+    table = np.concatenate((table, np.zeros((1, rows.shape[1]), dtype=np.float32)))
     return np.asarray(table[np.where(named, index, len(rows))])
 
 
