@@ -105,7 +105,7 @@ def _restore_bits(source: Source, scan: Scan, members_of: dict[str, list[str]]) 
     made: dict[str, tuple[int, int]] = {}
     for found in scan.groups:
         note = notes.get(found.path, {})
-        bits = numbers(note.get("bits"))
+        bits = numbers(note.get("bits"), finite=True)
         if len(bits) != 2:
             continue
         filtered = source.get_targets(found, "physics:filteredGroups")

@@ -16,7 +16,7 @@ from simwright.core.math3d import vec3
 from simwright.formats.usd.found import Found
 from simwright.formats.usd.leftovers import make_plain
 from simwright.formats.usd.naming import name_prims
-from simwright.formats.usd.noted_joints import texts
+from simwright.formats.usd.noted_joints import numbers, texts
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source, as_rows
 from simwright.model.asset import ContactPair, Keyframe
@@ -112,13 +112,13 @@ def read_pairs(source: Source, scan: Scan) -> None:
                 source.shapes[ends[0][0]],
                 source.shapes[ends[1][0]],
                 names[found.path],
-                _read_settings(source, found, _PAIR, {"geom1", "geom2"}),
+                read_settings(source, found, _PAIR, {"geom1", "geom2"}),
                 source.where(found),
             )
         )
 
 
-def _read_settings(source: Source, found: Found, prefix: str, skipped: set[str]) -> dict[str, Any]:
+def read_settings(source: Source, found: Found, prefix: str, skipped: set[str]) -> dict[str, Any]:
     """Custom attributes below a prefix, as they were before they were written."""
     settings: dict[str, Any] = {}
     for name in found.prim.GetAuthoredPropertyNames():
@@ -136,11 +136,8 @@ def _read_settings(source: Source, found: Found, prefix: str, skipped: set[str])
 def _parse(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-
-
-read_settings = _read_settings
 
 
 def read_tendon_equalities(source: Source, scan: Scan) -> None:
@@ -174,13 +171,15 @@ def read_root_options(source: Source, scan: Scan) -> None:
     if found is None:
         return
     for space in _SPACES:
-        for key, value in _read_settings(source, found, f"{space}:option:", set()).items():
-            if key in _VECTORS and isinstance(value, list) and len(value) == 3:
-                setattr(world, _VECTORS[key], vec3(*(float(v) for v in value)))
-            elif key == "timestep" and isinstance(value, int | float):
-                world.timestep = float(value)
+        for key, value in read_settings(source, found, f"{space}:option:", set()).items():
+            if key in _VECTORS:
+                vector = numbers(value, finite=True)
+                setattr(world, _VECTORS[key], vec3(*vector) if len(vector) == 3 else None)
+            elif key == "timestep":
+                is_step = isinstance(value, int | float) and 0.0 < value < math.inf
+                world.timestep = float(value) if is_step else None
             else:
                 world.settings[key] = value
-        for key, value in _read_settings(source, found, f"{space}:flag:", set()).items():
+        for key, value in read_settings(source, found, f"{space}:flag:", set()).items():
             flags = world.settings.setdefault("enable" if value else "disable", [])
             flags.append(key)

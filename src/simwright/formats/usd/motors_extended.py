@@ -60,8 +60,8 @@ def read_extended_motors(motors: Motors, found: Found, name: str) -> list[Actuat
     for dof in dofs:
         actuator = _read_motor(source, found, name if len(dofs) == 1 else f"{name}_{dof.name}", dof)
         add_settings(motors, found, actuator)
-        if source.noted:
-            actuator.transmission = str(source.note(found).get("transmission", actuator.transmission))
+        if source.note(found).get("transmission") == "joint_in_parent":
+            actuator.transmission = "joint_in_parent"
         if len(dofs) > 1:
             actuator.settings["command"] = name
         result.append(actuator)

@@ -29,6 +29,7 @@ from simwright.formats.usd.source import Source, as_rows
 from simwright.model.asset import Actuator
 from simwright.model.joint import Dof
 
+_TRANSMISSIONS = ("joint", "joint_in_parent", "so3")
 _LAW = (
     ("gain", "gainType", "fixed", "gainPrm", (1.0,)),
     ("bias", "biasType", "none", "biasPrm", ()),
@@ -69,7 +70,7 @@ def _find_target(motors: Motors, found: Found, name: str) -> tuple[str, str, Dof
     source = motors.source
     note = source.note(found)
     if "target" in note:
-        return str(note.get("transmission", "joint")), str(note["target"]), None
+        return _find_noted(motors, str(note["target"]), str(note.get("transmission", "joint")))
     targets = source.get_targets(found.prim, "mjc:target")
     if not targets:
         raise RefusedError("it has no target")
@@ -97,6 +98,16 @@ def _find_target(motors: Motors, found: Found, name: str) -> tuple[str, str, Dof
     if target in source.bodies:
         return "body", source.bodies[target].name, None
     raise RefusedError(f"its target {target} is no joint, tendon, site or body that was read")
+
+
+def _find_noted(motors: Motors, name: str, transmission: str) -> tuple[str, str, Dof | None]:
+    """A freedom of a joint with several, or of a body that nothing holds, which a note names."""
+    dofs = {dof.name: dof for joint in motors.joints.values() for dof in joint.dofs}
+    free = {str(motors.source.note(found).get("free_dof", "")) for found in motors.scan.bodies}
+    places = {*motors.source.sites.values(), *dofs, *free}
+    if name not in places or transmission not in _TRANSMISSIONS:
+        raise RefusedError(f"its target {name!r} is no freedom that was read")
+    return transmission, name, None
 
 
 def _read_law(source: Source, found: Found) -> Law:

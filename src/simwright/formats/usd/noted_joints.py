@@ -51,9 +51,9 @@ def arrange_dofs(note: dict[str, Any], dofs: list[Dof]) -> None:
 
 def turn_frames(note: dict[str, Any], dofs: list[Dof], frames: tuple[Pose, Pose]) -> tuple[Pose, Pose]:
     """The source's own joint frames, where the written ones are turned; axes and anchors turn along."""
-    if "frame" not in note:
+    turn = read_pose(note.get("frame"))
+    if turn is None:
         return frames
-    turn = _read_frame(note["frame"])
     for dof in dofs:
         dof.axis, dof.anchor = quat_rotate(turn.q, dof.axis), turn.apply(dof.anchor)
     return frames[0] @ ~turn, frames[1] @ ~turn
@@ -62,17 +62,17 @@ def turn_frames(note: dict[str, Any], dofs: list[Dof], frames: tuple[Pose, Pose]
 def _read_stack(note: dict[str, Any], words: dict[str, Dof]) -> list[Dof]:
     """The freedoms of a stack that no generic joint has; limits and drives are those of the axis each was given."""
     motions, places = texts(note.get("stack")), texts(note.get("stack_words"))
-    keys = ("axes", "anchors", "limits", "swings")
-    axes, anchors, limits, swings = (numbers(note.get(f"stack_{key}")) for key in keys)
+    axes, anchors = (numbers(note.get(f"stack_{key}"), finite=True) for key in ("axes", "anchors"))
+    limits, swings = (numbers(note.get(f"stack_{key}")) for key in ("limits", "swings"))
     count = len(motions)
     sizes = (len(places), len(axes), len(anchors), len(limits), len(swings))
     if sizes != (count, 3 * count, 3 * count, 2 * count, 2 * count):
         return []
     dofs = []
     for number, (motion, place) in enumerate(zip(motions, places, strict=True)):
-        if motion not in _MOTIONS:
-            return []
         first = 3 * number
+        if motion not in _MOTIONS or not any(axes[first : first + 3]):
+            return []
         dof = Dof(
             _MOTIONS[motion], axis=vec3(*axes[first : first + 3]), anchor=vec3(*anchors[first : first + 3])
         )
@@ -106,7 +106,7 @@ def restore_joints(source: Source, scan: Scan) -> dict[str, float]:
             continue
         kept.append(joint)
         _restore_dofs(joint, note)
-        starts = numbers(note.get("references"))
+        starts = numbers(note.get("references"), finite=True)
         if len(starts) == len(joint.dofs):
             references |= {dof.name: by for dof, by in zip(joint.dofs, starts, strict=True) if by}
         if note.get("kind") in _KINDS:
@@ -118,7 +118,7 @@ def restore_joints(source: Source, scan: Scan) -> dict[str, float]:
 
 
 def _restore_dofs(joint: Joint, note: dict[str, Any]) -> None:
-    pitches, turns = numbers(note.get("pitches")), numbers(note.get("turns"))
+    pitches, turns = numbers(note.get("pitches"), finite=True), numbers(note.get("turns"))
     if len(pitches) == len(joint.dofs):
         for dof, pitch in zip(joint.dofs, pitches, strict=True):
             dof.pitch = pitch
@@ -138,13 +138,14 @@ def _restore_dofs(joint: Joint, note: dict[str, Any]) -> None:
         values = numbers(note.get(f"dof_{key}"))
         if len(values) == len(joint.dofs):
             for dof, value in zip(joint.dofs, values, strict=True):
-                setattr(dof, key, None if value != value else value)  # noqa: PLR0124 - NaN is "not said"
+                setattr(dof, key, value if math.isfinite(value) else None)
     _restore_gear(joint, note)
 
 
 def _restore_gear(joint: Joint, note: dict[str, Any]) -> None:
-    if isinstance(note.get("gear"), float) and len(joint.dofs) > 1:
-        joint.gear = Gear(note["gear"], str(note.get("gear_reference", WORLD)))
+    ratio = note.get("gear")
+    if isinstance(ratio, float) and math.isfinite(ratio) and len(joint.dofs) > 1:
+        joint.gear = Gear(ratio, str(note.get("gear_reference", WORLD)))
 
 
 def _restore_kind(joint: Joint, kind: JointKind) -> None:
@@ -192,13 +193,14 @@ def _restore_free(source: Source, found: Found) -> None:
         j.child == frame.name and not j.closes_loop for j in source.asset.joints
     ):
         return
-    first, second = (_read_frame(note.get(f"free_frame{side}")) for side in (0, 1))
+    first, second = (read_pose(note.get(f"free_frame{side}")) or IDENTITY for side in (0, 1))
     pose = ~first @ frame.pose @ second
     dof = Dof(Motion.FREE, name=str(note.get("free_dof", note["free_name"])))
     dof.position = [float(v) for v in (*pose.p, *pose.q)]
     for key in ("armature", "friction", "damping", "stiffness"):
         value = note.get(f"free_{key}")
-        setattr(dof, key, float(value) if isinstance(value, int | float) else None)
+        if isinstance(value, int | float) and math.isfinite(value):
+            setattr(dof, key, float(value))
     source.asset.joints.append(
         Joint(
             name=str(note["free_name"]),
@@ -216,19 +218,17 @@ def _restore_free(source: Source, found: Found) -> None:
     )
 
 
-def _read_frame(value: Any) -> Pose:
-    values = numbers(value)
-    return Pose.of(values[:3], values[3:]) if len(values) == 7 else IDENTITY
-
-
 def read_noted_mimics(source: Source, found: Found) -> None:
     """Rules between freedoms that no schema relates: names by threes, numbers by six."""
     note = source.note(found)
-    names, values = texts(note.get("mimics")), numbers(note.get("mimic_values"))
+    names, values = texts(note.get("mimics")), numbers(note.get("mimic_values"), finite=True)
     if len(values) != 2 * len(names) or len(names) % 3:
         return
+    known = {dof.name for joint in source.asset.joints for dof in joint.dofs}
     for row in range(len(names) // 3):
         follower, leader, name = names[3 * row : 3 * row + 3]
+        if not {follower, leader} <= known:
+            continue
         enabled, offset, multiplier, *higher = values[6 * row : 6 * row + 6]
         polynomial = tuple(higher) if any(higher) else ()
         where = source.where(found)
@@ -239,17 +239,19 @@ def read_noted_mimics(source: Source, found: Found) -> None:
 
 def texts(value: Any) -> list[str]:
     """A noted array of texts."""
-    return [str(v) for v in _entries(value)]
+    return [str(v) for v in value] if hasattr(value, "__len__") and not isinstance(value, str) else []
 
 
-def numbers(value: Any) -> list[float]:
+def numbers(value: Any, *, finite: bool = False) -> list[float]:
     """A noted array of numbers; none where the note holds something else."""
-    entries = _entries(value)
-    return [float(v) for v in entries] if all(isinstance(v, (float, int)) for v in entries) else []
-
-
-def _entries(value: Any) -> list[Any]:
-    """What is in an array, by number: OpenUSD ends an iteration by an exception, which takes longer than all else."""
-    if not hasattr(value, "__getitem__") or isinstance(value, (str, dict)):
+    if not hasattr(value, "__len__") or isinstance(value, str):
         return []
-    return [value[number] for number in range(len(value))]
+    if not all(isinstance(v, int | float) and (math.isfinite(v) or not finite) for v in value):
+        return []
+    return [float(v) for v in value]
+
+
+def read_pose(value: Any) -> Pose | None:
+    """A noted pose: position and quaternion; None where the note holds something else."""
+    values = numbers(value, finite=True)
+    return Pose.of(values[:3], values[3:]) if len(values) == 7 and any(values[3:]) else None

@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from simwright.core.math3d import IDENTITY, Pose, vec3
+from simwright.core.math3d import IDENTITY, vec3
 from simwright.formats.usd.found import Found
 from simwright.formats.usd.leftovers import make_plain
 from simwright.formats.usd.mjc_world import read_settings
-from simwright.formats.usd.noted_joints import numbers
+from simwright.formats.usd.noted_joints import numbers, read_pose
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Sensor
@@ -30,8 +30,8 @@ def read_noted_sensors(source: Source, scan: Scan) -> None:
     for found in scan.all.values():
         for space in _SPACES:
             if found.may_author(f"{space}:kind") and source.get_authored(found, f"{space}:kind"):
-                order = source.note(found).get("sensor_order", len(found_sensors))
-                found_sensors.append((int(order), _read_sensor(source, found, space)))
+                order = _rank(source.note(found).get("sensor_order"))
+                found_sensors.append((order, _read_sensor(source, found, space)))
     found_sensors.sort(key=lambda row: row[0])
     source.asset.sensors += [sensor for _, sensor in found_sensors]
 
@@ -42,12 +42,12 @@ def _read_sensor(source: Source, found: Found, space: str) -> Sensor:
     )
     bodies = source.get_targets(found, f"{space}:body")
     body = source.bodies.get(bodies[0]) if bodies else None
-    is_placed = len(numbers(position)) == 3 and len(numbers(turn)) == 4
+    pose = read_pose([*numbers(position), *numbers(turn)])
     return Sensor(
         name=source.get_text(found, f"{space}:name", found.name),
         kind=source.get_text(found, f"{space}:kind"),
         body=WORLD if body is None else body.name,
-        pose=Pose.of(numbers(position), numbers(turn)) if is_placed else IDENTITY,
+        pose=IDENTITY if pose is None else pose,
         target=source.get_text(found, f"{space}:target"),
         rate=source.get_optional(found, f"{space}:rate"),
         settings=read_settings(source, found, f"{space}:setting:", set()),
@@ -71,13 +71,13 @@ def restore_parts(source: Source, scan: Scan) -> None:
             interface.at = at
     _restore_controllers(source, notes)
     for camera in asset.cameras:
-        size = numbers(notes.get(camera.path, {}).get("resolution"))
+        size = numbers(notes.get(camera.path, {}).get("resolution"), finite=True)
         if len(size) == 2:
             camera.resolution = (int(size[0]), int(size[1]))
     for site in asset.sites:
         note = notes.get(site.path, {})
         if site.geometry is None and "marker" in note:
-            site.geometry = _make_marker(str(note["marker"]), numbers(note.get("marker_size")))
+            site.geometry = _make_marker(str(note["marker"]), numbers(note.get("marker_size"), finite=True))
     for shape in asset.shapes:
         if isinstance(shape.geometry, Plane) and notes.get(shape.path, {}).get("endless"):
             shape.geometry = Plane()
@@ -101,11 +101,22 @@ def _restore_controllers(source: Source, notes: dict[str, dict[str, Any]]) -> No
             asset.controllers.append(controller)
         if controller.kind == "external":
             controller.kind = str(words.get("kind", controller.kind))
-        for key in ("joints", "interfaces", "settings"):
-            table = words.get(key)
-            if isinstance(table, dict):
-                setattr(controller, key, {**table, **getattr(controller, key)})
-    asset.controllers.sort(key=lambda controller: int(notes.get(controller.path, {}).get("order", _LAST)))
+        joints, interfaces, settings = (
+            _table(words.get(key)) for key in ("joints", "interfaces", "settings")
+        )
+        listed = {role: [str(v) for v in names] for role, names in joints.items() if isinstance(names, list)}
+        controller.joints = {**listed, **controller.joints}
+        controller.interfaces = {**{role: str(v) for role, v in interfaces.items()}, **controller.interfaces}
+        controller.settings = {**settings, **controller.settings}
+    asset.controllers.sort(key=lambda controller: _rank(notes.get(controller.path, {}).get("order")))
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _rank(value: Any) -> int:
+    return value if isinstance(value, int) else _LAST
 
 
 def _restore_words(source: Source, notes: dict[str, dict[str, Any]]) -> None:
@@ -114,7 +125,8 @@ def _restore_words(source: Source, notes: dict[str, dict[str, Any]]) -> None:
     for path, note in notes.items():
         for name, values in _parse(note.get("safety")).items():
             if name in dofs and isinstance(values, dict):
-                dofs[name].safety = {key: float(value) for key, value in values.items()}
+                numeric = {key: value for key, value in values.items() if isinstance(value, int | float)}
+                dofs[name].safety = {key: float(value) for key, value in numeric.items()}
         for key, value in _parse(note.get("urdf")).items():
             source.asset.extras.keep("urdf", names.get(path, source.asset.name), key, value)
 
@@ -122,12 +134,14 @@ def _restore_words(source: Source, notes: dict[str, dict[str, Any]]) -> None:
 def _parse(text: Any) -> dict[str, Any]:
     try:
         words = json.loads(text) if isinstance(text, str) else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
-    return words if isinstance(words, dict) else {}
+    return _table(words)
 
 
 def _make_marker(kind: str, sizes: list[float]) -> Geometry | None:
+    if any(size <= 0.0 for size in sizes):
+        return None
     match kind, sizes:
         case "sphere", [radius]:
             return Sphere(radius)

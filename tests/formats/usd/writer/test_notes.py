@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pxr import Gf, Sdf, Usd
+from pxr import Gf, Sdf, Usd, Vt
 
 import simwright
 from simwright.core.math3d import Pose, quat_from_rpy
@@ -97,23 +97,34 @@ def test_a_note_of_another_kind_is_no_note(note):
     assert widen(attribute, attribute.Get()) == attribute.Get()
 
 
-def test_notes_of_other_kinds_break_nothing(tmp_path):
+KEYS = (
+    "order", "dofs", "axes", "kind", "references", "mimics", "mimic_values", "frame", "bits", "stack", "stack_words",
+    "stack_axes", "turns", "pitches", "gear", "safety", "resolution", "controller", "urdf", "free_name", "free_order",
+    "free_frame0", "free_armature", "equality", "target", "transmission", "at", "marker", "marker_size", "endless",
+    "sensor_order", "dof_damping", "mimic_name", "members", "controls",
+)  # fmt: skip
+NONSENSE = ["x", 3, float("nan"), True, "{", '["a"]', '{"kind": 1, "joints": [2]}', Gf.Vec3d(1, 2, 3)]
+
+
+@pytest.mark.parametrize("value", [*NONSENSE, Vt.DoubleArray([float("inf")] * 7), Vt.StringArray(["a", "b"])])
+def test_notes_of_other_kinds_break_nothing(value, tmp_path):
     """Whatever somebody puts into our custom data, the prims still say what they say."""
     trip = make_trip(make_arm(), tmp_path / "out")
-    layer = Sdf.Layer.FindOrOpen(str(trip.entry.parent / "physics.usda"))
-    nonsense = dict.fromkeys(("order", "dofs", "axes", "kind", "references", "mimics", "frame", "bits"), "x")
-    nonsense |= {"stack": 3, "turns": "a", "gear": "b", "safety": "{", "resolution": 1, "controller": "[1]"}
-
-    def spoil(path: Sdf.Path) -> None:
-        spec = layer.GetPrimAtPath(path) if path.IsPrimPath() else None
-        if spec is not None and path != "/arm":
-            spec.SetInfo("customData", {"simwright": nonsense})
-
-    layer.Traverse(Sdf.Path.absoluteRootPath, spoil)
-    layer.Save()
+    for name in ("physics.usda", "ros.usda", "extended_physics.usda"):
+        file = trip.entry.parent / name
+        layer = Sdf.Layer.FindOrOpen(str(file)) if file.exists() else Sdf.Layer.CreateAnonymous()
+        layer.Traverse(Sdf.Path.absoluteRootPath, lambda path, layer=layer: spoil(layer, path, value))
+        if file.exists():
+            layer.Save()
     back = simwright.load(trip.entry)
     assert {body.name for body in back.bodies} == {"base-link", "1st link"}
-    assert {joint.kind for joint in back.joints} == {JointKind.FIXED, JointKind.REVOLUTE}
+    assert {joint.kind for joint in back.joints} >= {JointKind.FIXED, JointKind.REVOLUTE}
+
+
+def spoil(layer: Sdf.Layer, path: Sdf.Path, value: object) -> None:
+    spec = layer.GetPrimAtPath(path) if path.IsPrimPath() else None
+    if spec is not None:
+        spec.SetInfo("customData", {"simwright": dict.fromkeys(KEYS, value)})
 
 
 def test_custom_attributes(tmp_path):
