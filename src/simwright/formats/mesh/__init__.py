@@ -18,6 +18,7 @@ glTF     metres (glTF 2.0, 3.4)         Y-up (glTF 2.0, 3.4), turned: (x, y, z) 
 from simwright.formats.mesh.load import (
     MESH_EXTENSIONS,
     MeshLibrary,
+    load_image,
     load_mesh,
     load_mesh_materials,
     load_mesh_objects,
@@ -27,6 +28,7 @@ from simwright.formats.mesh.load import (
 __all__ = [
     "MESH_EXTENSIONS",
     "MeshLibrary",
+    "load_image",
     "load_mesh",
     "load_mesh_materials",
     "load_mesh_objects",

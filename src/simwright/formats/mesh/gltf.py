@@ -225,7 +225,7 @@ def _material_name(document: _Document, index: object) -> str:
 
 
 def read_gltf_materials(content: bytes, file: Path) -> list[RenderMaterial]:
-    """Materials of a glTF file, in order; images inside the file have no path and are left out."""
+    """Materials of a glTF file, in order; an image inside the file is named ``<file>#image<number>``."""
     document = _Document(content, file)
     return [_convert(document, index) for index in range(len(document.rows("materials")))]
 
@@ -236,22 +236,33 @@ def _convert(document: _Document, index: int) -> RenderMaterial:
     red, green, blue, alpha = (float(v) for v in surface.get("baseColorFactor", (1.0, 1.0, 1.0, 1.0)))
     emissive: Rgb = tuple(float(v) for v in row.get("emissiveFactor", (0.0, 0.0, 0.0)))  # type: ignore[assignment]
     textures: dict[str, Texture] = {}
-    for slot, holder in (
-        ("diffuse", surface.get("baseColorTexture")),
-        ("emissive", row.get("emissiveTexture")),
-        ("normal", row.get("normalTexture")),
-        ("occlusion", row.get("occlusionTexture")),
+    metallic, roughness = (float(surface.get(f"{key}Factor", 1.0)) for key in ("metallic", "roughness"))
+    both = surface.get("metallicRoughnessTexture")
+    for slot, holder, channel, gain in (
+        ("diffuse", surface.get("baseColorTexture"), "rgb", (red, green, blue, alpha)),
+        ("emissive", row.get("emissiveTexture"), "rgb", (*emissive, 1.0)),
+        ("normal", row.get("normalTexture"), "rgb", (1.0,) * 4),
+        ("occlusion", row.get("occlusionTexture"), "r", (1.0,) * 4),
+        ("metallic", both, "b", (metallic,) * 4),
+        ("roughness", both, "g", (roughness,) * 4),
     ):
         path = _image_path(document, holder)
         if path:
-            textures[slot] = Texture(path, "r" if slot == "occlusion" else "rgb")
+            # a normal map holds directions: 0 to 1 stands for -1 to 1
+            is_normal = slot == "normal"
+            textures[slot] = Texture(
+                path,
+                channel,
+                gain=(2.0, 2.0, 2.0, 1.0) if is_normal else gain,
+                bias=(-1.0, -1.0, -1.0, 0.0) if is_normal else (0.0, 0.0, 0.0, 0.0),
+            )
     return RenderMaterial(
         _material_name(document, index),
         diffuse=(red, green, blue),
         opacity=1.0 if row.get("alphaMode", "OPAQUE") == "OPAQUE" else alpha,
         emissive=emissive,
-        metallic=float(surface.get("metallicFactor", 1.0)),
-        roughness=float(surface.get("roughnessFactor", 1.0)),
+        metallic=metallic,
+        roughness=roughness,
         double_sided=bool(row.get("doubleSided", False)),
         textures=textures,
         source=Where(str(document.file)),
@@ -266,5 +277,27 @@ def _image_path(document: _Document, holder: dict[str, Any] | None) -> str:
         return ""
     uri = str(document.row("images", texture["source"]).get("uri", ""))
     if not uri or uri.startswith("data:"):
-        return ""
+        return f"{document.file}{INSIDE}{texture['source']}"
     return str(resolve_inside(document.file.parent, uri, Where(str(document.file))))
+
+
+INSIDE = "#image"
+"""Between the path of a glTF file and the number of an image in it."""
+
+
+def read_gltf_image(content: bytes, file: Path, number: int) -> bytes:
+    """The bytes of an image that is inside a glTF file, as they are there (PNG or JPEG)."""
+    document = _Document(content, file)
+    row = document.row("images", number)
+    uri = str(row.get("uri", ""))
+    if uri.startswith("data:"):
+        try:
+            return base64.b64decode(uri.partition(",")[2], validate=True)
+        except ValueError:
+            raise document.error(f"image {number} is no base64") from None
+    view = document.row("bufferViews", row.get("bufferView"))
+    data = document.buffer(int(view.get("buffer", 0)))
+    start, length = int(view.get("byteOffset", 0)), int(view.get("byteLength", 0))
+    if start < 0 or length < 0 or start + length > len(data):
+        raise document.error(f"image {number} is outside its buffer")
+    return data[start : start + length]

@@ -96,6 +96,16 @@ def load_mesh_objects(path: str | Path) -> dict[str, Faces]:
     return objects
 
 
+def load_image(name: str, max_bytes: int) -> bytes:
+    """The bytes of an image file, or of an image inside a glTF file (``<file>#image<number>``)."""
+    file, inside, number = name.rpartition("#image")
+    if not inside or not number.isdigit() or Path(name).exists():
+        return read_bytes(Path(name), max_bytes)
+    reader: Any = import_object("simwright.formats.mesh.gltf:read_gltf_image")
+    content: bytes = _guarded(lambda bytes_, path: reader(bytes_, path, int(number)), Path(file))
+    return content
+
+
 class MeshLibrary:
     """Lazy meshes of one read: the same file (path, time, size) gives the same object."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 from pxr import UsdShade
@@ -149,3 +150,34 @@ def test_equal_images_are_one(tmp_path):
     trip = make_trip(asset, tmp_path / "out")
     assert len(list((tmp_path / "out/textures").iterdir())) == 1
     assert UsdShade.Material(trip.stage.GetPrimAtPath("/prop/materials/skin"))
+
+
+def make_glb(folder: Path) -> None:
+    """A triangle with a picture and a metal map, both inside the file."""
+    import trimesh
+
+    look = trimesh.visual.material.PBRMaterial(
+        name="paint",
+        baseColorTexture=Image.new("RGB", (2, 2), (10, 200, 10)),
+        baseColorFactor=[128, 255, 255, 255],
+        metallicRoughnessTexture=Image.new("RGB", (2, 2), (0, 128, 255)),
+        metallicFactor=1.0,
+        roughnessFactor=0.5,
+    )
+    uvs = np.array([(0, 0), (1, 0), (0, 1)])
+    mesh = trimesh.Trimesh(np.eye(3), [(0, 1, 2)], visual=trimesh.visual.TextureVisuals(uvs, material=look))
+    mesh.export(folder / "part.glb")
+
+
+def test_images_inside_a_gltf_file_are_taken_out(tmp_path):
+    make_glb(tmp_path)
+    entry, reporter = convert(tmp_path, VISUAL.format(name="v", look="").replace("part.obj", "part.glb"))
+    assert not [d for d in reporter if d.kind == "usd-write-texture"]
+    (look,) = simwright.load(entry).materials
+    assert set(look.textures) == {"diffuse", "metallic", "roughness"}
+    assert look.textures["metallic"].channel == "b"
+    assert look.textures["roughness"].gain[1] == pytest.approx(0.5)
+    assert look.textures["diffuse"].gain[0] == pytest.approx(128 / 255, rel=0.01)
+    with Image.open(look.textures["diffuse"].file) as picture:
+        assert picture.convert("RGB").getpixel((0, 0)) == (10, 200, 10)
+    assert find_errors(entry) == []

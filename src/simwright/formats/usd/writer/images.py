@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from simwright.core.errors import InputError
-from simwright.core.files import MIB, read_bytes
+from simwright.core.files import MIB
 from simwright.core.names import NameScope, make_identifier
+from simwright.formats.mesh import load_image
 
 _MAX_BYTES = 256 * MIB
 _MAX_PIXELS = 1 << 28
@@ -43,7 +44,7 @@ class Images:
 
     def _bring(self, file: str, is_picture: bool) -> tuple[str, str]:
         try:
-            content = read_bytes(Path(file), _MAX_BYTES)
+            content = load_image(file, _MAX_BYTES)
         except InputError as error:
             return "", error.message
         suffix = _find_suffix(content)
