@@ -4,10 +4,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-JUDGES := $(VENV)/.judges
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test bench lint docs samples schemas clean
+.PHONY: help setup parsers demo test bench lint docs samples schemas clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,15 +17,13 @@ $(READY): pyproject.toml constraints.txt scripts/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" sh scripts/setup.sh
 	@touch $@
 
-$(JUDGES): scripts/judges.sh
-	@mkdir -p $(VENV)
-	@sh scripts/judges.sh
-	@touch $@
+parsers: ## Install the parsers of other projects that tests ask (urdfdom, libsdformat, gltf-validator)
+	@sh scripts/install_parsers.sh
 
 demo: $(READY) ## Show the whole product on the sample assets
 	@$(BIN)/python scripts/demo.py
 
-test: lint $(JUDGES) ## Lint, types, import contracts and all tests
+test: lint parsers ## Lint, types, import contracts and all tests
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 lint: $(READY) ## Ruff, types and import contracts
@@ -48,5 +45,5 @@ schemas: $(READY) ## Regenerate the USD schema plugins from their schema.usda
 	@$(BIN)/python scripts/generate_schemas.py
 
 clean: ## Remove the environment, caches and results
-	@rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) .parsers out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,6 +9,8 @@ import pytest
 from simwright.core.diag import Reporter
 from simwright.usd.plugins import register_plugins
 
+from .parsers import Accept, find_check_urdf, find_gltf_check, find_sdf_check, need
+
 REPO = Path(__file__).resolve().parent.parent
 SAMPLES = REPO / "samples" / "simwright_samples"
 SHARED_ASSETS = REPO.parent / "shared" / "assets"
@@ -41,3 +43,21 @@ def samples() -> Path:
 @pytest.fixture
 def shared_assets() -> Path:
     return SHARED_ASSETS
+
+
+@pytest.fixture
+def accept_urdf() -> Accept:
+    """Fails unless urdfdom (``check_urdf``) reads the file."""
+    return need(find_check_urdf(), "check_urdf (liburdfdom-tools)")
+
+
+@pytest.fixture
+def accept_sdf() -> Accept:
+    """Fails unless libsdformat reads the file and finds nothing wrong with it."""
+    return need(find_sdf_check(), "the libsdformat checker")
+
+
+@pytest.fixture
+def accept_gltf() -> Accept:
+    """Fails unless Khronos' validator finds no error and no warning."""
+    return need(find_gltf_check(), "gltf-validator")
