@@ -133,6 +133,8 @@ def test_the_source_is_never_overwritten(tmp_path):
 def test_names_that_leave_the_folder_stay_in_it(tmp_path):
     asset = make_prop()
     asset.name = "../../evil\x01"
+    asset.bodies[0].name = asset.shapes[0].body = "a\x02<&"
+    asset.custom_attributes = [CustomAttribute("label", "model", "once", "string", "bell\x07")]
     path = write(asset, tmp_path / "robot", WriteOptions(), Reporter())
     assert path.parent == tmp_path / "robot"
     assert path.exists()

@@ -7,7 +7,6 @@ repeats into classes when everything is there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Array, Pose, quat_conjugate, quat_multiply
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.writer.messages import NOT_CARRIED, RENAMED
-from simwright.formats.mjcf.writer.numbers import format_value, is_equal, tidy
+from simwright.formats.mjcf.writer.numbers import format_value, is_equal, make_legal, tidy
 from simwright.formats.mjcf.writer.solver import Solver
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body
@@ -35,7 +34,6 @@ SECTIONS = (
 
 _HIDDEN = frozenset({"mesh", "texture", "hfield"})
 """Families whose names only the file itself uses."""
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(slots=True, eq=False)
@@ -118,7 +116,7 @@ class Draft:
     def claim(self, family: str, name: str) -> str:
         """A name that is free in its family; the one asked for if it can be."""
         scope = self.scopes.setdefault(family, NameScope(("world",) if family == "body" else ()))
-        new = scope.claim(_ILLEGAL.sub("_", name) or family)
+        new = scope.claim(make_legal(name) or family)
         self.names.setdefault((family, name), new)
         if name and new != name and family not in _HIDDEN:
             self.renamed.setdefault(family, []).append((name, new))

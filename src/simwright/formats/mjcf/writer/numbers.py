@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +12,14 @@ import numpy as np
 
 UNBOUNDED = 1e10
 """What stands for "no end" where MJCF wants both ends of a range."""
+
+
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def make_legal(text: str) -> str:
+    """Without characters that XML cannot hold."""
+    return _ILLEGAL.sub("_", text)
 
 
 def format_number(value: float) -> str:
@@ -25,7 +34,7 @@ def format_number(value: float) -> str:
 def format_value(value: Any) -> str:
     """The text of an attribute: numbers, lists of them, flags and words."""
     if isinstance(value, str):
-        return value
+        return make_legal(value)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, int | float | np.number):
