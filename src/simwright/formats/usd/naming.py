@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from simwright.core.names import NameScope
 from simwright.formats.usd.found import Found
-from simwright.formats.usd.questions import label_of
+from simwright.formats.usd.questions import is_proxy, label_of, path_of
 
 MESH = "mesh"
 """What the writer calls the mesh below an instance."""
@@ -50,13 +50,13 @@ def name_shapes(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
     if not noted:
         return choose_names(found.path for found in founds)
     prims = [
-        found.prim.GetParent() if found.name == MESH and found.prim.IsInstanceProxy() else found.prim
+        found.prim.GetParent() if found.name == MESH and is_proxy(found.prim) else found.prim
         for found in founds
     ]
-    paths = [str(prim.GetPath()) for prim in prims]
+    paths = [path_of(prim).pathString for prim in prims]
     names = _prefer_labels(
         choose_names(paths),
-        {path: str(prim.GetDisplayName()) for path, prim in zip(paths, prims, strict=True)},
+        {path: str(label_of(prim)) for path, prim in zip(paths, prims, strict=True)},
     )
     return {found.path: names[path] for found, path in zip(founds, paths, strict=True)}
 

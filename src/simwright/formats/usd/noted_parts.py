@@ -11,6 +11,7 @@ from simwright.formats.usd.found import Found
 from simwright.formats.usd.leftovers import make_plain
 from simwright.formats.usd.mjc_world import read_settings
 from simwright.formats.usd.noted_joints import numbers, read_pose
+from simwright.formats.usd.questions import has_custom_data
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Sensor
@@ -60,9 +61,7 @@ def restore_parts(source: Source, scan: Scan) -> None:
     """Places of interfaces, controllers, image sizes, markers, safety limits and URDF's own words."""
     if not source.noted:
         return
-    notes = {
-        path: source.note(found) for path, found in scan.all.items() if found.prim.HasAuthoredCustomData()
-    }
+    notes = {path: source.note(found) for path, found in scan.all.items() if has_custom_data(found.prim)}
     asset = source.asset
     known = {e.name for family in (asset.bodies, asset.sites, asset.sensors, asset.cameras) for e in family}
     for interface in asset.interfaces:

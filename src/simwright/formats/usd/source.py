@@ -185,7 +185,7 @@ class Source:
 
     def _read_value(self, attribute: Usd.Attribute) -> Any:
         value = value_of(attribute, self.time)
-        return widen(attribute, value) if self.noted and attribute else value
+        return widen(attribute, value) if self.noted else value
 
     def note(self, found: Found) -> dict[str, Any]:
         """The notes on a prim."""
