@@ -94,6 +94,21 @@ def test_rgbd_topics(read_model):
     assert {i.name for i in asset.interfaces} == {"d/image", "d/depth_image", "d/points", "d/camera_info"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("camera", ["/eye/image", "/eye/camera_info"]),
+        ("depth_camera", ["/eye/image", "/eye/image/points", "/eye/camera_info"]),
+        ("segmentation", ["/eye/image/labels_map", "/eye/image/colored_map", "/eye/image/camera_info"]),
+        ("gpu_lidar", ["/eye/image", "/eye/image/points"]),
+    ],
+)
+def test_topics_that_follow_from_the_one_written(read_model, kind, names):
+    sensor = f'<sensor name="s" type="{kind}"><topic>/eye/image</topic></sensor>'
+    asset = read_model(f'<link name="l">{sensor}</link>')
+    assert [interface.name for interface in asset.interfaces] == names
+
+
 def test_multicamera(read_model):
     asset = read_model(
         link(sensor("multicamera", '<camera name="l"/><camera name="r"><pose>0 -0.1 0 0 0 0</pose></camera>'))

@@ -76,7 +76,7 @@ TOPICS: dict[str, tuple[tuple[str, str], ...]] = {
     "segmentation_camera": (
         ("/labels_map", IMAGE),
         ("/colored_map", IMAGE),
-        ("camera_info", CAMERA_INFO),
+        ("/camera_info", CAMERA_INFO),
     ),
     "thermal_camera": (("", IMAGE), ("camera_info", CAMERA_INFO)),
     "wide_angle_camera": (("", IMAGE), ("camera_info", CAMERA_INFO)),
