@@ -1,7 +1,7 @@
 """Random stages: joints that three solvers talk about, and bodies whose mass comes from many places.
 
 What Newton is known to do otherwise (``docs/newton-differences.md``) is left out: references of coordinates, springs
-of ball joints, colliders with an inertia of their own, and colliders with opinions below a body with a mass.
+of ball joints, force ranges of generic ones, colliders with an inertia of their own, and colliders with opinions below a body with a mass.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def _make_joint(dice: Dice, i: int) -> str:
         inside.append(dice.pick("", "float physics:lowerLimit = -30\nfloat physics:upperLimit = 45"))
     elif kind == "PhysicsJoint":
         for name in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ"):
-            low, high = ("-20", "50") if name in ("rotX", "rotY") and dice.happens(0.8) else ("1", "-1")
+            low, high = (
+                ("-20", "50") if name == "rotX" or (name == "rotY" and dice.happens(0.8)) else ("1", "-1")
+            )
             apis.append(f"PhysicsLimitAPI:{name}")
             inside.append(f"float limit:{name}:physics:low = {low}\nfloat limit:{name}:physics:high = {high}")
     if kind != "PhysicsSphericalJoint" and dice.happens(0.6):
@@ -118,13 +120,12 @@ def _list_solver_lines(dice: Dice, axis: str, kind: str) -> list[str]:
     lines += [
         f"double mjc:{name} = {dice.number()}" for name in ("armature", "damping", "frictionloss", "margin")
     ]
-    lines += [
-        f"double mjc:actuatorfrcrange:{end}" for end in (f"min = -{dice.number()}", f"max = {dice.number()}")
-    ]
     lines += [f'uniform token mjc:actuatorfrclimited = "{dice.pick("true", "false")}"']
     lines += ["double[] mjc:solreflimit = [0.1, 1]"]
     if kind in AXES:
         lines += [f"double mjc:{name} = {dice.number()}" for name in ("stiffness", "springref")]
+        ends = (f"min = -{dice.number()}", f"max = {dice.number()}")
+        lines += [f"double mjc:actuatorfrcrange:{end}" for end in ends]
     return lines
 
 
