@@ -1,7 +1,8 @@
 """Random stages: joints that three solvers talk about, and bodies whose mass comes from many places.
 
-What Newton is known to do otherwise (``docs/newton-differences.md``) is left out: references of coordinates, springs
-of ball joints, force ranges of generic ones, colliders with an inertia of their own, and colliders with opinions below a body with a mass.
+What Newton is known to do otherwise (``docs/newton-differences.md``) is left out: references of coordinates,
+springs of ball joints, force ranges of generic ones, colliders with an inertia of their own, and colliders with
+opinions below a body with a mass.
 """
 
 from __future__ import annotations
