@@ -34,10 +34,16 @@ def has_neutral_form(node: Node, snapshot: Snapshot) -> bool:
     return bias == "affine" and first == 0.0 and (is_position or is_velocity)
 
 
-def is_of_tendon(facts: LayerFacts, opinion: Opinion) -> bool:
-    """Is it said of a tendon, which no neutral schema knows?  Its damping is not that of a joint."""
+def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
+    """Is it said of something that the neutral word is not for?
+
+    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider.
+    """
     spec = facts.layer.GetPrimAtPath(opinion.at)
-    return spec is not None and spec.typeName == _TENDON
+    if spec is None:
+        return False
+    applied = spec.GetInfo("apiSchemas").GetAppliedItems() if spec.HasInfo("apiSchemas") else ()
+    return spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied)
 
 
 def _read(node: Node, name: str, default: str) -> str:

@@ -176,3 +176,33 @@ STACK_PARTS = """
       ctrl="0.1 0.2 0.3 0.4 0.5 0.6 0.7"/>
   </keyframe>
 """
+
+ODDS = """
+<mujoco model="odds">
+  <compiler angle="degree"/>
+  <size nuser_body="2"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="0 0 0.1"/>
+    <body name="target" mocap="true" pos="1 1 1">
+      <geom name="ghost" type="sphere" size="0.1" contype="0" conaffinity="0"/>
+    </body>
+    <body name="a" pos="0 0 1" gravcomp="0.5" user="1 2">
+      <joint name="swing" type="ball" pos="0 0 0.1" range="0 40" limited="true" damping="0.3" stiffness="1.5"/>
+      <geom name="ga" type="capsule" size="0.05 0.2" margin="0.01" gap="0.002" solmix="0.5"/>
+      <body name="b" pos="0 0 -0.4">
+        <joint name="knee" axis="0 1 0" range="-90 10" limited="true" actuatorfrcrange="-5 7" margin="0.02"
+          solreflimit="0.03 0.7" ref="15" springref="20" stiffness="2"/>
+        <geom name="gb" type="cylinder" size="0.04 0.1"/>
+        <site name="s" size="0.02 0.03 0.04" type="box" rgba="1 0 0 1" group="3"/>
+      </body>
+    </body>
+    <body name="mount" pos="2 0 0">
+      <geom name="gm" type="box" size="0.1 0.1 0.1"/>
+      <body name="sub" pos="0 0 0.2"><geom name="gs" type="box" size="0.05 0.05 0.05"/></body>
+    </body>
+  </worldbody>
+  <contact><exclude body1="world" body2="b"/><exclude body1="a" body2="sub"/></contact>
+  <actuator><position name="k" joint="knee" kp="7" ctrlrange="-80 10"/></actuator>
+  {more}
+</mujoco>
+"""

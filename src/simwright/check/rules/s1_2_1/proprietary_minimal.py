@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.facts.actuation import is_of_tendon
+from simwright.check.facts.actuation import is_of_other
 from simwright.check.facts.domains import Domain
 from simwright.check.facts.layers import LayerFacts, Opinion
 from simwright.check.facts.snapshot import Snapshot
@@ -39,7 +39,7 @@ def proprietary_minimal(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Find
     uses: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
         name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
-        if find_neutral(name) and not is_of_tendon(facts, opinion):
+        if find_neutral(name) and not is_of_other(facts, opinion):
             uses.setdefault(name, []).append(opinion)
     for name, opinions in uses.items():
         times = f" ({len(opinions)} times)" if len(opinions) > 1 else ""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.facts.actuation import is_of_tendon
+from simwright.check.facts.actuation import is_of_other
 from simwright.check.facts.domains import Domain
 from simwright.check.facts.layers import LayerFacts, Opinion
 from simwright.check.facts.snapshot import Snapshot
@@ -43,7 +43,7 @@ def isol_minimize(snapshot: Snapshot) -> Iterator[Finding]:
         neutral = [
             (facts, opinion)
             for facts, opinion in uses
-            if find_neutral(opinion.what) and not is_of_tendon(facts, opinion)
+            if find_neutral(opinion.what) and not is_of_other(facts, opinion)
         ]
         if neutral:
             facts, first = neutral[0]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.facts.actuation import is_of_tendon
+from simwright.check.facts.actuation import is_of_other
 from simwright.check.facts.domains import Domain
 from simwright.check.facts.layers import LayerFacts, Opinion
 from simwright.check.facts.snapshot import Snapshot
@@ -40,7 +40,7 @@ def xphys_lifecycle(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]
     """Count, per vendor, the properties that say something engine-neutral."""
     found: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
-        if opinion.kind == "property" and find_neutral(opinion) and not is_of_tendon(facts, opinion):
+        if opinion.kind == "property" and find_neutral(opinion) and not is_of_other(facts, opinion):
             found.setdefault(opinion.vendor, []).append(opinion)
     is_vendor_layer = bool(found) and facts.is_vendor
     for vendor, opinions in found.items():

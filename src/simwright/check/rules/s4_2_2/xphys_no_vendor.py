@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.facts.actuation import is_of_tendon
+from simwright.check.facts.actuation import is_of_other
 from simwright.check.facts.domains import Domain
 from simwright.check.facts.layers import LayerFacts, Opinion
 from simwright.check.facts.snapshot import Snapshot
@@ -40,7 +40,7 @@ def xphys_no_vendor(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]
     is_vendor_layer = facts.is_vendor
     for opinion in facts.of(Domain.VENDOR):
         neutral = find_neutral(opinion)
-        if neutral and not neutral.startswith(("physics:", "Physics")) and not is_of_tendon(facts, opinion):
+        if neutral and not neutral.startswith(("physics:", "Physics")) and not is_of_other(facts, opinion):
             where = "in a vendor layer, though" if is_vendor_layer else "where"
             yield Finding(
                 f"{opinion.what} is the word of {opinion.vendor} {where} {neutral} says the same",

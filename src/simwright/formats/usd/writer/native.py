@@ -84,6 +84,11 @@ class NativeExtras:
         if not path:
             write_plain(sheet, self._layout.root, make_attribute_name("mjc", family, name, attribute), value)
             return
+        if attribute == "actuatorfrcrange" and self._words.get(name, "") in ("", "angular", "linear"):
+            for end, number in zip(("min", "max"), value, strict=True):
+                sheet.set(path, f"mjc:{attribute}:{end}", "double", number, uniform=True)
+            sheet.set(path, "mjc:actuatorfrclimited", "token", "true", uniform=True)
+            return
         schema, types = _TYPED.get(family, ("", {}))
         kind = types.get(attribute)
         word = self._words.get(name, "") if family == "joint" else ""

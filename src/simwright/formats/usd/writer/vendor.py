@@ -92,12 +92,13 @@ def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
 
 
 def _write_key(sheets: dict[str, Sheet], path: str, prim: PrimType, key: str, value: Any) -> None:
-    """By the first solver that has a word for it."""
+    """By the first solver that has a word for it; a switch has none for a half."""
     for space, rows in _ROWS.items():
         for row in rows:
-            if row.prim is prim and row.key == key:
-                for name, raw in row.write(value).items():
-                    _write_attribute(sheets[space], path, name, raw, row.schema)
+            words = row.write(value) if row.prim is prim and row.key == key else {}
+            for name, raw in words.items():
+                _write_attribute(sheets[space], path, name, raw, row.schema)
+            if words:
                 return
 
 
