@@ -110,3 +110,15 @@ def test_damaged_files_are_never_read_differently():
             pytest.fail(f"{bytes(content)!r} is wrong: {error}")
         assert_same(_assemble(columns), expected)
     assert accepted > 300
+
+
+@pytest.mark.parametrize("chunk", [1, 50, 1000])
+def test_pieces_of_any_size_give_the_same(chunk, monkeypatch):
+    points = "".join(f"v {i} {i * 0.5} -{i}\nvt 0.{i} 1\n" for i in range(1, 60))
+    faces = "".join(f"f {i}/{i} {i + 1}/1 {i + 2}/2\n" for i in range(1, 40))
+    text = (points + "usemtl a\n" + faces + "usemtl b\nf 1/1 2/2 3/3 4/4\n" + points + faces).encode()
+    expected = _assemble(_read_lines(text, FILE))
+    monkeypatch.setattr("simwright.formats.mesh.obj_columns._CHUNK", chunk)
+    columns = read_columns(text)
+    assert columns is not None
+    assert_same(_assemble(columns), expected)

@@ -65,9 +65,9 @@ def _read_lines(content: bytes, file: Path) -> Columns:
         np.array([point[:width] for point in lines.points], dtype=np.float64).reshape(-1, width),
         np.array(lines.texcoords, dtype=np.float64).reshape(-1, 2),
         np.array(lines.normals, dtype=np.float64).reshape(-1, 3),
-        np.array(lines.counts, dtype=np.int64),
-        np.array(lines.corners, dtype=np.int64).reshape(-1, 3),
-        np.array(lines.materials, dtype=np.int64),
+        np.array(lines.counts, dtype=np.int32),
+        np.array(lines.corners, dtype=np.int32).reshape(-1, 3),
+        np.array(lines.materials, dtype=np.int32),
         lines.names,
     )
 
@@ -127,8 +127,8 @@ def _assemble(columns: Columns) -> MeshData:
     corners, points = columns.corners, columns.points
     return MeshData(
         np.ascontiguousarray(points[:, :3]),
-        corners[:, 0].astype(np.int32),
-        None if np.all(columns.counts == 3) else columns.counts.astype(np.int32),
+        np.ascontiguousarray(corners[:, 0]),
+        None if np.all(columns.counts == 3) else columns.counts,
         normals=_per_corner(columns.normals, corners[:, 2], partial=False),
         uvs=_per_corner(columns.texcoords[:, :2], corners[:, 1], partial=True),
         colors=np.ascontiguousarray(points[:, 3:6]) if points.shape[1] >= 6 else None,

@@ -97,10 +97,11 @@ def merge_vertices(corners: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDA
     words = _hash_rows(positive) & ~low
     words |= np.arange(count, dtype=np.uint64)
     words.sort()
-    order = (words & low).astype(np.int64)
+    order = (words & low).astype(np.int32)
     words >>= bits
     is_new = np.ones(count, dtype=bool)
     np.not_equal(words[1:], words[:-1], out=is_new[1:])
+    del words
     first = order[is_new]
     is_first = np.zeros(count, dtype=bool)
     is_first[first] = True
