@@ -29,11 +29,13 @@ STL = "solid s\n" + "".join(
 ) + "endsolid s\n"  # fmt: skip
 DAE = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset>
-<created>2000-01-01T00:00:00</created><modified>2000-01-01T00:00:00</modified></asset><library_geometries><geometry id="g"><mesh><source id="p">
+<created>2000-01-01T00:00:00</created><modified>2000-01-01T00:00:00</modified></asset>
+<library_geometries><geometry id="g"><mesh><source id="p">
 <float_array id="a" count="12">0 0 0 1 0 0 0 1 0 0 0 1</float_array><technique_common>
 <accessor source="#a" count="4" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
 <param name="Z" type="float"/></accessor></technique_common></source>
-<vertices id="v"><input semantic="POSITION" source="#p"/></vertices><triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/>
 <p>0 2 1 0 1 3 1 2 3 0 3 2</p></triangles>
 </mesh></geometry></library_geometries><library_visual_scenes><visual_scene id="s"><node id="n">
 <instance_geometry url="#g"/></node></visual_scene></library_visual_scenes>
