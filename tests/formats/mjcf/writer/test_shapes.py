@@ -161,6 +161,30 @@ def test_materials_split_a_mesh(tmp_path):
     assert model.geom("m_top").matid[0] == model.mat("red").id
 
 
+def test_looks_of_mesh_files(tmp_path):
+    """Visuals without a look get that of their file; OBJ colours are for the screen already."""
+    (tmp_path / "m.mtl").write_text("newmtl red\nKd 0.8 0.1 0.1\nnewmtl blue\nKd 0 0 1\n")
+    faces = ["f 1 3 2", "f 1 2 4", "f 1 4 3", "f 2 3 4"]
+    points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    lines = ["mtllib m.mtl", points.strip(), "usemtl red", *faces[:2], "usemtl blue", *faces[2:]]
+    (tmp_path / "m.obj").write_text("\n".join(lines) + "\n")
+    mesh = Mesh(load_mesh(tmp_path / "m.obj"), file=str(tmp_path / "m.obj"))
+    asset = scene(Shape("own", mesh), Shape("given", mesh, color=(0.0, 1.0, 0.0, 1.0)))
+    model = write_and_compile(asset, tmp_path).model
+    assert [model.geom(i).name for i in range(model.ngeom)][-1] == "given"
+    assert model.ngeom == 3
+    assert np.allclose(model.mat("red").rgba, (0.8, 0.1, 0.1, 1.0))
+    assert np.allclose(model.geom("given").rgba, (0, 1, 0, 1))
+    assert model.geom("given").matid[0] == -1
+
+
+def test_linear_colours_are_shown(tmp_path):
+    asset = scene(Shape("s", Sphere(1.0), color=(0.5, 0.0, 1.0, 0.5)))
+    asset.provenance.format = "usd"
+    model = write_and_compile(asset, tmp_path).model
+    assert np.allclose(model.geom_rgba[0], (0.7353569, 0.0, 1.0, 0.5))
+
+
 def test_flat_colliders(tmp_path):
     sheet = Mesh.of([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     written = write_and_compile(scene(Shape("sheet", sheet, collision=True)), tmp_path)

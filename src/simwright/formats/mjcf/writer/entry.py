@@ -25,6 +25,7 @@ from simwright.formats.mjcf.writer.equalities import write_equalities
 from simwright.formats.mjcf.writer.filters import find_filters
 from simwright.formats.mjcf.writer.geoms import write_geoms
 from simwright.formats.mjcf.writer.keyframes import write_keyframes
+from simwright.formats.mjcf.writer.looks import settle_looks
 from simwright.formats.mjcf.writer.losses import report_losses
 from simwright.formats.mjcf.writer.materials import write_materials
 from simwright.formats.mjcf.writer.meshes import MeshLibrary, make_file_name
@@ -93,6 +94,7 @@ def _check_place(folder: Path, entry: str, asset: Asset) -> None:
 
 def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
+    asset = settle_looks(asset, reporter)
     draft = Draft(
         asset,
         build_tree(asset),

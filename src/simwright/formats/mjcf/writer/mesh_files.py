@@ -70,12 +70,9 @@ def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
     numbers = _number_corners(data, subset)
     corners: dict[str, Faces] = {}
     points = data.indices[numbers]
-    has_normals = data.normals is not None and len(data.normals) > 0
-    # without normals MuJoCo makes them, and points that are apart are an edge
-    scattered = has_normals and len(data.vertices) * 2 > len(data.indices)
-    vertices, corners["v"] = _pack(np.asarray(data.vertices), points, merge=scattered)
+    vertices, corners["v"] = _pack(np.asarray(data.vertices), points)
     normals, uvs = None, None
-    if has_normals and data.normals is not None:
+    if data.normals is not None and len(data.normals):
         rows = points if len(data.normals) == len(data.vertices) != len(data.indices) else numbers
         normals, corners["vn"] = _pack(np.asarray(data.normals), rows, merge=True)
     if data.uvs is not None and len(data.uvs):

@@ -111,6 +111,13 @@ TEXTURE_LEFT_OUT = declare(
     hint="{advice}",
     doc="MuJoCo reads PNG images; others are turned into PNG where Pillow is installed.",
 )
+LOOK_UNREADABLE = declare(
+    "mjcf-write-look-unreadable",
+    Level.WARNING,
+    "the materials of mesh file {file!r} cannot be read: {why}",
+    hint="its visuals are written without them; correct the file",
+    doc="A mesh file names materials that cannot be read.",
+)
 RENAMED = declare(
     "mjcf-write-renamed",
     Level.INFO,

@@ -14,6 +14,7 @@ import numpy as np
 
 from simwright.core.math3d import Array, Pose, vec3
 from simwright.formats.mjcf.writer.draft import Draft
+from simwright.formats.mjcf.writer.looks import list_uncovered
 from simwright.formats.mjcf.writer.meshes import MeshLibrary, is_flat, is_proven, make_cone
 from simwright.formats.mjcf.writer.messages import GEOMETRY_LEFT_OUT
 from simwright.model.asset import Shape, scaled
@@ -110,7 +111,7 @@ def _make_mesh_pieces(
             GEOMETRY_LEFT_OUT, shape.source, kind="collider mesh", name=shape.name, why=what, advice=advice
         )
         hull = False
-    parts = [] if is_proven(mesh) or not shape.visual else _list_parts(mesh)
+    parts = [] if is_proven(mesh) or not shape.visual else _list_parts(mesh, shape.material)
     if len(parts) > 1:
         for subset in parts:
             name = library.find_mesh(shape, mesh, subset)
@@ -123,15 +124,20 @@ def _make_mesh_pieces(
             pieces.append(Piece(shape.name, look, shape.pose, False, True))
     elif shape.visual or hull:
         look = {"type": "mesh", "mesh": library.find_mesh(shape, mesh)}
-        material = parts[0].material if parts and not shape.material else shape.material
+        material = parts[0].material if parts else shape.material
         pieces.append(Piece(shape.name, look, shape.pose, shape.visual, hull, material))
     if bound:
         pieces.append(_make_bound(shape, mesh, bound))
     return pieces
 
 
-def _list_parts(mesh: Mesh) -> list[Subset]:
-    return [subset for subset in mesh.data.subsets if subset.material and len(subset.faces)]
+def _list_parts(mesh: Mesh, material: str) -> list[Subset]:
+    """Sets of faces with looks of their own, and what is left over with the shape's."""
+    parts = [subset for subset in mesh.data.subsets if subset.material and len(subset.faces)]
+    if not parts:
+        return []
+    rest = list_uncovered(mesh)
+    return [*parts, Subset("rest", rest, material)] if len(rest) else parts
 
 
 def _make_bound(shape: Shape, mesh: Mesh, bound: str) -> Piece:
