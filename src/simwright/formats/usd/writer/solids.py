@@ -28,8 +28,10 @@ def make_solid(data: MeshData, scale: Array) -> MeshData:
     if np.prod(scale) < 0.0:
         triangles = triangles[:, ::-1]
     a, b, c = triangles.T
-    kept = triangles[(a != b) & (b != c) & (c != a)]
-    return MeshData(data.vertices * scale, np.ascontiguousarray(kept, dtype=np.int32).reshape(-1))
+    has_area = (a != b) & (b != c) & (c != a)
+    kept = triangles if has_area.all() else triangles[has_area]
+    vertices = data.vertices if np.all(scale == 1.0) else data.vertices * scale
+    return MeshData(vertices, np.ascontiguousarray(kept, dtype=np.int32).reshape(-1))
 
 
 def make_hull(data: MeshData, scale: Array) -> MeshData | None:
