@@ -55,11 +55,16 @@ def encode_layer(layer: Any, suffix: str) -> bytes:
         return text.encode()
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         temporary = Path(folder) / "layer.usdc"
-        with _guard_output(layer):
-            done = layer.Export(str(temporary))
-        if not done:
-            raise OutputError("OpenUSD could not encode the layer", where=Where(layer.identifier))
+        export_layer(layer, temporary)
         return temporary.read_bytes()
+
+
+def export_layer(layer: Any, path: Path) -> None:
+    """Write a layer to a file that nobody reads yet, without holding its bytes."""
+    with _guard_output(layer):
+        done = layer.Export(str(path))
+    if not done:
+        raise OutputError("OpenUSD could not encode the layer", where=Where(layer.identifier))
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
-from simwright.usd.layers import encode_layer
+from simwright.usd.layers import encode_layer, export_layer
 from simwright.usd.plugins import register_plugins
 
 SUFFIX = ".usda"
@@ -61,12 +61,15 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     _check_place(folder, name, asset)
     check_depth(asset, Where(str(target)))
     try:
-        files = build_files(asset, name, reporter, options)
+        sheets, images = build_layers(asset, name, reporter, options)
+        options.approve()
+        with write_folder(folder) as staging:
+            write_staged(staging, images.files)
+            while sheets:  # one after the other: none is held longer than it takes to write it
+                file, sheet = sheets.popitem()
+                export_layer(sheet.layer, staging / file)
     except Tf.ErrorException as error:
         raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
-    options.approve()
-    with write_folder(folder) as staging:
-        write_staged(staging, files)
     return folder / name
 
 
