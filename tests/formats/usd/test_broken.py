@@ -79,6 +79,12 @@ FAULTS = {
         "usd-transform-invalid",
     ),
     "NaN in a quaternion": (robot(body("a", op("quatf", "orient", "(nan, 0, 0, 0)"))), "usd-turn-invalid"),
+    "an orientation that is a word": (
+        robot(
+            body("a", 'token xformOp:orient = "north"\n uniform token[] xformOpOrder = ["xformOp:orient"]')
+        ),
+        "usd-turn-invalid",
+    ),
     "a quaternion of zeros": (robot(body("a", op("quatf", "orient", "(0, 0, 0, 0)"))), "usd-turn-invalid"),
     "NaN in an anchor": (
         robot(body("a"), body("b"), joint("x", "a", "b", "point3f physics:localPos0 = (nan, 0, 0)")),
@@ -255,3 +261,15 @@ def test_variants_are_chosen_by_option(tmp_path):
     assert simwright.load(file, variants={"size": "large"}).shapes[0].geometry.radius == 5
     with pytest.raises(UnknownNameError):
         simwright.load(file, variants={"size": "huge"})
+
+
+@pytest.mark.parametrize("value", ["1e308", "1e-300", "-1", "0"])
+def test_a_unit_beyond_every_use_is_reported(value, tmp_path, reporter):
+    file = tmp_path / "robot.usda"
+    file.write_text(
+        f'#usda 1.0\n(\n    defaultPrim = "R"\n    metersPerUnit = {value}\n    upAxis = "Z"\n)\n'
+        + robot(body("a"), body("b"), joint("x", "a", "b"))
+    )
+    asset = simwright.load(file, reporter=reporter)
+    assert len(asset.bodies) == 2
+    assert "usd-unit-invalid" in {found.kind for found in reporter}
