@@ -22,6 +22,7 @@ HUGE = 1e50
 VectorLike: TypeAlias = Sequence[float] | npt.NDArray[Any]
 
 IDENTITY_QUAT = (1.0, 0.0, 0.0, 0.0)
+_POLE = 1e-15
 
 
 def vec3(x: VectorLike | float = 0.0, y: float = 0.0, z: float = 0.0) -> Array:
@@ -171,20 +172,21 @@ def quat_from_rpy(rpy: VectorLike) -> Array:
 
 
 def rpy_from_quat(q: VectorLike) -> Array:
-    """Fixed-axis roll, pitch, yaw of a unit quaternion; at the pole the roll is zero."""
-    m = matrix_from_quat(q)
-    sy = -m[2, 0]
-    if abs(sy) > 1 - 1e-14:
-        pitch = math.copysign(math.pi / 2, sy)
-        yaw = math.atan2(-m[0, 1], m[1, 1])
-        return np.array((0.0, pitch, yaw))
-    return np.array(
-        (
-            math.atan2(m[2, 1], m[2, 2]),
-            math.atan2(sy, math.hypot(m[0, 0], m[1, 0])),
-            math.atan2(m[1, 0], m[0, 0]),
-        )
-    )
+    """Fixed-axis roll, pitch, yaw of a unit quaternion, exact also near the poles; at a pole the roll is zero.
+
+    Half the sum and half the difference of roll and yaw stand apart in the quaternion, each with a factor that is the
+    sine or cosine of the pitch turned by an eighth; at a pole one of them means nothing, and is chosen.
+    """
+    w, x, y, z = _numbers(q)
+    up, down = math.hypot(w + y, x - z), math.hypot(w - y, x + z)
+    difference, total = 2.0 * math.atan2(x - z, w + y), 2.0 * math.atan2(x + z, w - y)
+    if down < _POLE:
+        total = -difference
+    elif up < _POLE:
+        difference = -total
+    pitch = 2.0 * math.atan2(up, down) - math.pi / 2
+    roll, yaw = (difference + total) / 2, (total - difference) / 2
+    return np.array((math.remainder(roll, math.tau), pitch, math.remainder(yaw, math.tau)))
 
 
 def quat_between(a: VectorLike, b: VectorLike) -> Array:
