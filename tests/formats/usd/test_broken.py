@@ -266,10 +266,9 @@ def test_variants_are_chosen_by_option(tmp_path):
 @pytest.mark.parametrize("value", ["1e308", "1e-300", "-1", "0"])
 def test_a_unit_beyond_every_use_is_reported(value, tmp_path, reporter):
     file = tmp_path / "robot.usda"
-    file.write_text(
-        f'#usda 1.0\n(\n    defaultPrim = "R"\n    metersPerUnit = {value}\n    upAxis = "Z"\n)\n'
-        + robot(body("a"), body("b"), joint("x", "a", "b"))
-    )
+    prim = 'def Xform "R" (\n    prepend apiSchemas = ["PhysicsRigidBodyAPI"]\n)\n{\n}\n'
+    head = f'#usda 1.0\n(\n    defaultPrim = "R"\n    metersPerUnit = {value}\n    upAxis = "Z"\n)\n'
+    file.write_text(head + prim)
     asset = simwright.load(file, reporter=reporter)
-    assert len(asset.bodies) == 2
+    assert len(asset.bodies) == 1
     assert "usd-unit-invalid" in {found.kind for found in reporter}
