@@ -110,6 +110,28 @@ def test_solver_attributes_of_others_are_discarded_and_said(tmp_path):
     assert b"physx" not in written.path.read_bytes()
 
 
+def test_elements_without_a_prim_are_spoken_of_elsewhere(tmp_path):
+    """As the OpenUSD writer notes them: at the root, by kind and name."""
+    asset = make_prop()
+    asset.lights = [Light("top-light", LightKind.DIRECTIONAL, path="/prop/top_light")]
+    for name, value in (
+        ("light:top_light:mode", "targetbody"),
+        ("light:top_light:target", "a"),
+        ("visual:headlight:ambient", [0.1, 0.2, 0.3]),
+        ("statistic:extent", 3.0),
+        ("texture:grid:builtin", "checker"),
+        ("texture:grid:width", 8),
+        ("texture:grid:height", 8),
+    ):
+        asset.extras.keep("mjc", "/prop", f"mjc:{name}", value)
+    written = write_and_compile(asset, tmp_path)
+    assert not len(written.said)
+    assert written.model.light_targetbodyid[0] == written.model.body("a").id
+    assert np.allclose(written.model.vis.headlight.ambient, (0.1, 0.2, 0.3))
+    assert written.model.stat.extent == 3.0
+    assert written.model.ntex == 1
+
+
 def test_where_it_goes(tmp_path):
     folder = tmp_path / "robot"
     path = write(make_prop(), folder, WriteOptions(), Reporter())

@@ -69,8 +69,8 @@ def _report_extras(draft: Draft) -> None:
 def _spend_said(draft: Draft) -> None:
     """Count what the readers of OpenUSD turned into fields of the model."""
     asset, solver = draft.asset, draft.solver
-    for element in asset.actuators:
-        solver.take_all(element.path)
+    for path in (*(a.path for a in asset.actuators), *(s.path for s in asset.sensors)):
+        solver.take_all(path)
     for tendon in asset.tendons:
         solver.take_all(tendon.source.prim)
     world = asset.environment

@@ -76,7 +76,7 @@ def _write_light(draft: Draft, light: Light) -> None:
         "diffuse": light.color,
         "intensity": None if light.intensity == 1.0 else light.intensity,
         "castshadow": light.cast_shadows,
-        "bulbradius": light.radius,
+        "bulbradius": light.radius or None,
         "range": light.range,
     }
     if light.cone is not None:

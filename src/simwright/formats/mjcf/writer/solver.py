@@ -2,7 +2,8 @@
 """MuJoCo's own attributes as the readers kept them, and which of them were written again.
 
 The MJCF reader keeps ``solref`` of ``geom/pad``, the OpenUSD reader ``mjc:solref`` of a prim path; both are asked for
-by the plain name.
+by the plain name.  Elements without a prim are spoken of elsewhere in a stage, by kind and name:
+``mjc:light:lamp:mode``, ``mjc:visual:headlight:ambient``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simwright.core.diag import NOWHERE, Where
+from simwright.core.names import make_identifier
 from simwright.formats.mjcf.context import NAMESPACE
 from simwright.model.asset import Asset
 
@@ -21,6 +23,13 @@ class Solver:
     def __init__(self, asset: Asset) -> None:
         self._table = asset.extras.table.get(NAMESPACE, {})
         self._used: set[tuple[str, str]] = set()
+        self._spoken: dict[str, dict[str, tuple[str, str]]] = {}
+        for key, rows in self._table.items():
+            for name in rows if key.startswith("/") else ():
+                words = name.split(":")
+                if words[0] == NAMESPACE and len(words) > 2:
+                    alias, attribute = _find_alias(words[1:])
+                    self._spoken.setdefault(alias, {})[attribute] = (key, name)
 
     def get(self, element: Any, family: str, attribute: str, default: Any = None) -> Any:
         """The value an element was read with."""
@@ -32,25 +41,30 @@ class Solver:
 
     def take(self, key: str, attribute: str) -> Any:
         """The value under a key, None if there is none; it counts as written."""
-        rows = self._table.get(key)
-        if not rows:
-            return None
+        rows = self._table.get(key, {})
         for name in (attribute, f"{NAMESPACE}:{attribute}"):
             extra = rows.get(name)
             if extra is not None:
                 self._used.add((key, name))
                 return extra.value
-        return None
+        place = self._spoken.get(_make_alias(key), {}).get(attribute) if self._spoken else None
+        if place is None:
+            return None
+        self._used.add(place)
+        return self._table[place[0]][place[1]].value
 
     def take_all(self, key: str) -> dict[str, Any]:
         """Every attribute under a key, all counted as written."""
         rows = self._table.get(key, {})
+        spoken = self._spoken.get(_make_alias(key), {})
         self._used.update((key, name) for name in rows)
-        return {name: extra.value for name, extra in rows.items()}
+        self._used.update(spoken.values())
+        values = {name: self._table[place[0]][place[1]].value for name, place in spoken.items()}
+        return values | {name: extra.value for name, extra in rows.items()}
 
     def find_keys(self, prefix: str) -> list[str]:
         """Keys of a family, in the order they were read."""
-        return [key for key in self._table if key.startswith(prefix)]
+        return [key for key in (*self._table, *self._spoken) if key.startswith(prefix)]
 
     def find_place(self, key: str) -> Where:
         """Where the attributes under a key were written."""
@@ -74,3 +88,18 @@ def list_keys(element: Any, family: str) -> list[str]:
     path = getattr(element, "path", "")  # that of a tendon is its course
     keys = [path if isinstance(path, str) else "", f"{family}/{element.name}", element.source.prim]
     return [key for key in dict.fromkeys(keys) if key]
+
+
+def _find_alias(words: list[str]) -> tuple[str, str]:
+    """Key and attribute of something spoken of elsewhere."""
+    if words[0] == "visual":
+        return "visual", ".".join(words[1:])
+    if len(words) == 2:
+        return words[0], words[1]
+    return f"{words[0]}/{words[1]}", ":".join(words[2:])
+
+
+def _make_alias(key: str) -> str:
+    """A key as it can be part of an attribute's name."""
+    family, slash, name = key.partition("/")
+    return f"{family}/{make_identifier(name)}" if slash and family else key
