@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TypeAlias
 
@@ -32,7 +32,7 @@ Maker: TypeAlias = Callable[[MeshData, Array], MeshData | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """A mesh in the library: its prim and its face sets."""
+    """A mesh in the library: its prim, and its arrays without looks."""
 
     path: str
     data: MeshData
@@ -79,7 +79,7 @@ class Library:
         self.sheet.define(path)
         _write_mesh(self.sheet, f"{path}/{MESH}", data, double_sided)
         self.is_used = True
-        return Stored(path, data)
+        return Stored(path, replace(data, normals=None, uvs=None, colors=None))
 
     def store_small(self, word: str, data: MeshData) -> Stored:
         """A hull or the like: equal ones are one, wherever they came from."""
@@ -189,9 +189,9 @@ def read_data(geometry: Geometry) -> MeshData:
 def make_visual(data: MeshData, scale: Array) -> MeshData:
     """The mesh at a scale, turned right-handed; arrays that stay as they are are shared."""
     is_scaled = bool(np.any(scale != 1.0))
-    normals = (
-        None if data.normals is None else _make_unit(data.normals / scale if is_scaled else data.normals)
-    )
+    normals = data.normals
+    if normals is not None:
+        normals = _make_unit((normals / scale).astype(np.float32) if is_scaled else normals)
     corners = _reverse_faces(data) if data.left_handed != bool(np.prod(scale) < 0.0) else None
     return MeshData(
         vertices=data.vertices * scale if is_scaled else data.vertices,
@@ -210,7 +210,8 @@ def _make_unit(normals: Array) -> Array:
     if np.all((np.abs(squares - 1.0) < _UNIT) | (squares == 0.0)):
         return normals
     lengths = np.sqrt(squares)
-    unit: Array = normals / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+    lengths[lengths == 0.0] = 1.0
+    unit: Array = normals / lengths[:, None]
     return unit
 
 
