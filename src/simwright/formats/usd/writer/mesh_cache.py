@@ -8,7 +8,6 @@ the package that does it.  A damaged entry is not there; failure to write is no 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import os
 import zipfile
@@ -38,6 +37,8 @@ def find_folder() -> Path | None:
 def make_or_recall(data: MeshData, work: str, package: str, make: Callable[[], Arrays]) -> Arrays:
     """The arrays that ``make`` gives, from the cache where they were made before."""
     folder = find_folder()
+    import hashlib  # brings OpenSSL, which most conversions do not need
+
     name = hashlib.blake2b(f"{work}|{package}|{version(package)}|".encode(), digest_size=20)
     name.update(digest_mesh(data))
     file = None if folder is None else folder / f"{name.hexdigest()}.npz"

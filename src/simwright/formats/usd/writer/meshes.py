@@ -6,7 +6,6 @@ Meshes for contact are triangles without looks (see ``solids``).  Equal meshes a
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -47,7 +46,7 @@ class Library:
         self.is_used = False
         self._names = NameScope()
         self._known: dict[tuple[object, ...], Stored | None] = {}
-        self._contents: dict[bytes, Stored] = {}
+        self._contents: dict[tuple[bytes, bytes], Stored] = {}
         self._answers: dict[tuple[str, Callable[[MeshData], bool]], bool] = {}
         self._twins: dict[int, int] = {}
         self._alike: dict[tuple[object, ...], list[Mesh]] = {}
@@ -83,7 +82,7 @@ class Library:
 
     def store_small(self, word: str, data: MeshData) -> Stored:
         """A hull or the like: equal ones are one, wherever they came from."""
-        content = digest_mesh(data)
+        content = (data.vertices.tobytes(), data.indices.tobytes())
         if content not in self._contents:
             self._contents[content] = self.store_data(word, data)
         return self._contents[content]
@@ -131,6 +130,8 @@ class Library:
 
 def digest_mesh(data: MeshData) -> bytes:
     """A digest of all arrays."""
+    import hashlib  # brings OpenSSL: some MiB that few conversions need
+
     digest = hashlib.blake2b(digest_size=16)
     for array in (data.vertices, data.indices, data.counts, data.normals, data.uvs, data.colors):
         digest.update(b"|" if array is None else np.ascontiguousarray(array).tobytes())
