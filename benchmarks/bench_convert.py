@@ -101,7 +101,7 @@ def measure(ours: Side, theirs: Side, kind: str, file: Path, package: str) -> li
 def convert(side: Side, kind: str, file: Path, package: str = "") -> dict[str, float]:
     """One conversion in a fresh process."""
     command = [side.python, str(WORKER), side.word, kind, str(file), package]
-    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, check=False, cwd=tempfile.gettempdir(), capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{side.name} cannot convert {file}:\n{done.stderr[-2000:]}")
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
