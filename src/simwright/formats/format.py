@@ -46,11 +46,16 @@ class WriteOptions:
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there.
     ``lod`` adds decimated levels of detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each
-    needs the extra of its name).
+    needs the extra of its name).  ``mesh_format`` is the format of mesh files (stl, obj, dae, glb), empty for the
+    writer's own choice; ``mesh_paths`` how they are named: ``relative`` to the file or in the ROS ``package``
+    ``package_name`` (URDF).
     """
 
     lod: bool = False
     decompose: bool = False
+    mesh_format: str = ""
+    mesh_paths: str = "relative"
+    package_name: str = ""
     approve: Callable[[], None] = _approve
 
 

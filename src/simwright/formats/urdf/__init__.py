@@ -6,7 +6,8 @@ from simwright.formats.format import Format
 FORMAT = Format(
     name="urdf",
     title="URDF",
-    extensions=(".urdf.xacro", ".urdf", ".xacro"),
+    extensions=(".urdf", ".urdf.xacro", ".xacro"),
     reader="simwright.formats.urdf.read:read",
+    writer="simwright.formats.urdf.writer.entry:write",
     root_tags=("robot",),
 )

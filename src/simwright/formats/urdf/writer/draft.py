@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every family needs while writing: the asset, the planned links and joints, names, files, and the document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from simwright.core.diag import NOWHERE, Reporter, Where
+from simwright.core.math3d import IDENTITY, Array, Pose
+from simwright.core.names import NameScope
+from simwright.formats.format import WriteOptions
+from simwright.formats.urdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
+from simwright.formats.xml import Element
+from simwright.model.asset import Asset, Body
+from simwright.model.joint import Dof, Joint
+from simwright.model.kinematics import Tree
+
+WORLD_LINK = "world"
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(slots=True, eq=False)
+class Mount:
+    """One URDF joint with the link it leads to.
+
+    ``joint`` and ``dof`` are those of the model it stands for; ``follows`` is a rule of its own
+    (leader, multiplier, offset); ``body`` the body that the link is, None for a link between freedoms or a frame.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Pose = IDENTITY
+    axis: Array | None = None
+    joint: Joint | None = None
+    dof: Dof | None = None
+    follows: tuple[str, float, float] | None = None
+    body: Body | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """One writing.  ``links`` has the name of the link of every body (and the world, if it is one)."""
+
+    asset: Asset
+    tree: Tree
+    options: WriteOptions
+    reporter: Reporter
+    root: Element
+    mounts: list[Mount] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    bare_links: list[str] = field(default_factory=list)
+    dofs: dict[str, Mount] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    scopes: dict[str, NameScope] = field(default_factory=dict)
+    renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    elements: dict[str, Element] = field(default_factory=dict)
+
+    def claim(self, family: str, name: str) -> str:
+        """A name that is free among links, joints or materials; the one asked for if it can be."""
+        scope = self.scopes.setdefault(family, NameScope((WORLD_LINK,) if family == "link" else ()))
+        new = scope.claim(_ILLEGAL.sub("_", name) or family)
+        if name and new != name:
+            self.renamed.setdefault(family, []).append((name, new))
+        return new
+
+    def locate(self, path: str) -> str:
+        """The address of a file of the folder, as the option says."""
+        return (
+            f"package://{self.options.package_name}/{path}" if self.options.mesh_paths == "package" else path
+        )
+
+    def lose(self, what: str, lost: Sequence[Any], advice: str = "URDF has no such element") -> None:
+        """One finding for elements that are left out."""
+        if lost:
+            where: Where = getattr(lost[0], "source", NOWHERE)
+            first = name_of(lost[0])
+            self.reporter.report(NOT_CARRIED, where, count=len(lost), what=what, first=first, advice=advice)
+
+    def drop(self, what: str, lost: Sequence[Any]) -> None:
+        """One finding for a value of elements that are written."""
+        if lost:
+            where: Where = getattr(lost[0], "source", NOWHERE)
+            self.reporter.report(SETTING_LOST, where, what=what, count=len(lost), first=name_of(lost[0]))
+
+    def report_names(self) -> None:
+        """One finding per family whose names could not all stay."""
+        for family, changes in self.renamed.items():
+            old, new = changes[0]
+            self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
+
+
+def name_of(element: Any) -> str:
+    """What an element is called in a finding."""
+    if isinstance(element, str):
+        return element
+    return str(getattr(element, "name", "") or getattr(element, "follower", "") or getattr(element, "a", ""))

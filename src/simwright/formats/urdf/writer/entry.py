@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The asset's folder: the URDF file with the meshes and images it names, written whole.
+
+``build_files`` is the table of contents: plan the tree, add frames, write links, joints and control.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from lxml import etree
+
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import OutputError, UsageError
+from simwright.core.files import write_folder, write_staged
+from simwright.core.names import is_identifier
+from simwright.formats.format import WriteOptions
+from simwright.formats.mesh.writer import MESH_FORMATS
+from simwright.formats.urdf.writer import looks, meshes
+from simwright.formats.urdf.writer.control import write_control
+from simwright.formats.urdf.writer.draft import Draft
+from simwright.formats.urdf.writer.frames import write_frames
+from simwright.formats.urdf.writer.joints import write_joints
+from simwright.formats.urdf.writer.links import write_links
+from simwright.formats.urdf.writer.losses import report_losses
+from simwright.formats.urdf.writer.plan import plan_tree
+from simwright.formats.urdf.writer.shapes import has_world_shapes
+from simwright.model.asset import Asset
+from simwright.model.kinematics import build_tree
+
+SUFFIX = ".urdf"
+OWN_FILES = frozenset({meshes.FOLDER, looks.FOLDER})
+"""What an asset's folder may hold beside its URDF file."""
+
+
+def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
+    """Write an asset; ``target`` is a folder, or the file ``<folder>/<name>.urdf``.  Gives the file's path.
+
+    A folder that holds an earlier result is replaced whole.
+    """
+    if target.suffix.lower() == ".xacro":
+        raise UsageError("xacro files are not written", hint=f"name it *{SUFFIX}", where=Where(str(target)))
+    if target.suffix.lower() == SUFFIX:
+        folder, name = target.parent, target.name
+    else:
+        folder, name = target, f"{looks.make_file_name(asset.name)}{SUFFIX}"
+    options = _check_options(options, folder)
+    _check_place(folder, name, asset)
+    files = build_files(asset, name, options, reporter)
+    options.approve()
+    with write_folder(folder) as staging:
+        write_staged(staging, files)
+    return folder / name
+
+
+def _check_options(options: WriteOptions, folder: Path) -> WriteOptions:
+    """Options that fit; the package is called like the folder where nothing else is said."""
+    if options.mesh_paths not in ("relative", "package"):
+        raise UsageError(f"mesh paths are 'relative' or 'package', not {options.mesh_paths!r}")
+    if options.mesh_format and options.mesh_format not in MESH_FORMATS:
+        raise UsageError(
+            f"meshes cannot be written as {options.mesh_format!r}",
+            hint=f"choose one of {', '.join(MESH_FORMATS)}",
+        )
+    name = options.package_name or folder.resolve().name
+    if options.mesh_paths == "package" and not is_identifier(name):
+        raise UsageError(
+            f"{name!r} is no name of a ROS package", hint="name the package: --package-name NAME"
+        )
+    return dataclasses.replace(options, package_name=name)
+
+
+def _check_place(folder: Path, entry: str, asset: Asset) -> None:
+    """A folder is replaced only if it holds nothing but an earlier result, and not the source."""
+    where = Where(str(folder))
+    if folder.exists() and not folder.is_dir():
+        raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
+    if not folder.exists():
+        return
+    if asset.provenance.file and Path(asset.provenance.file).resolve().parent == folder.resolve():
+        raise OutputError("the folder holds the source file", hint="name a folder of its own", where=where)
+    foreign = sorted({item.name for item in folder.iterdir()} - OWN_FILES - {entry})
+    if foreign:
+        raise OutputError(
+            f"the folder holds {foreign[0]!r}, which is no part of the asset",
+            hint="name a new folder; an asset's folder is replaced whole",
+            where=where,
+        )
+
+
+def build_files(asset: Asset, entry: str, options: WriteOptions, reporter: Reporter) -> dict[str, bytes]:
+    """Every file of the folder by relative path."""
+    asset = looks.settle_colors(asset)
+    root = etree.Element("robot", {"name": asset.name or "robot"})
+    draft = Draft(asset, build_tree(asset), options, reporter, root)
+    plan_tree(draft, world_used=has_world_shapes(asset))
+    write_frames(draft)
+    write_links(draft)
+    write_joints(draft)
+    write_control(draft)
+    report_losses(draft)
+    draft.report_names()
+    text: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
+    return {**draft.files, entry: text}

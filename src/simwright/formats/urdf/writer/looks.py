@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Colours as URDF means them, ``<material>`` elements, and images.
+
+URDF, MTL and COLLADA files hold colours as they appear on a screen; OpenUSD and glTF hold linear ones.  A visual has
+one ``<material>``; what has a look for each set of faces keeps them in its mesh file.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import PurePath
+
+from lxml import etree
+
+from simwright.core.colors import to_display
+from simwright.core.errors import SimwrightError
+from simwright.core.files import MIB
+from simwright.core.names import NameScope
+from simwright.formats.mesh import load_image
+from simwright.formats.urdf.writer.draft import Draft
+from simwright.formats.urdf.writer.messages import TEXTURE_LEFT_OUT
+from simwright.formats.urdf.writer.numbers import format_numbers, tidy
+from simwright.formats.xml import Element
+from simwright.model.asset import Asset, Shape
+from simwright.model.geometry import Mesh
+from simwright.model.material import RenderMaterial, Rgb, Texture
+
+FOLDER = "textures"
+_MAX_BYTES = 256 * MIB
+_LINEAR = frozenset({"usd", "gltf"})
+_SUFFIXES = frozenset(
+    {".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".gif", ".webp", ".dds", ".ppm"}
+)
+
+
+def settle_colors(asset: Asset) -> Asset:
+    """The asset, or a copy with display colours."""
+    if asset.provenance.format not in _LINEAR:
+        return asset
+    twin = asset.copy()
+    for material in twin.materials:
+        show(material)
+    for shape in twin.shapes:
+        if shape.color is not None:
+            shape.color = (*_show_color(shape.color[:3]), shape.color[3])
+    return twin
+
+
+def show(material: RenderMaterial) -> None:
+    """Turn linear colours into display colours."""
+    material.diffuse = _show_color(material.diffuse)
+    material.emissive = _show_color(material.emissive)
+    if material.specular is not None:
+        material.specular = _show_color(material.specular)
+
+
+def _show_color(color: Rgb) -> Rgb:
+    red, green, blue = (to_display(value) for value in color)
+    return red, green, blue
+
+
+class Images:
+    """Images in the folder, each written once."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._names = NameScope()
+        self._known: dict[str, str] = {}
+
+    def take(self, file: str, material: str) -> str:
+        """The path of an image in the folder; empty, and a finding, if it cannot be read."""
+        if file not in self._known:
+            self._known[file] = self._bring(file, material)
+        return self._known[file]
+
+    def _bring(self, file: str, material: str) -> str:
+        try:
+            content = load_image(file, _MAX_BYTES)
+        except SimwrightError as error:
+            shown = PurePath(file).name
+            self._draft.reporter.report(TEXTURE_LEFT_OUT, file=shown, name=material, why=error.message)
+            return ""
+        name = PurePath(file.partition("#image")[0])
+        ending = name.suffix.lower() if name.suffix.lower() in _SUFFIXES else guess_ending(content)
+        stem, number = make_file_name(name.stem), 2
+        unique = self._names.claim(f"{stem}{ending}")
+        while unique != f"{stem}{ending}" and not unique.endswith(ending):
+            unique, number = self._names.claim(f"{stem}_{number}{ending}"), number + 1
+        self._draft.files[f"{FOLDER}/{unique}"] = content
+        return f"{FOLDER}/{unique}"
+
+    def localise(self, material: RenderMaterial) -> RenderMaterial:
+        """A look whose images are those of the folder, as files in ``meshes`` name them."""
+        textures: dict[str, Texture] = {}
+        for slot, texture in material.textures.items():
+            path = self.take(texture.file, material.name)
+            if path:
+                textures[slot] = dataclasses.replace(texture, file=f"../{path}")
+        return dataclasses.replace(material, textures=textures)
+
+
+def guess_ending(content: bytes) -> str:
+    """The ending of an image by its first bytes."""
+    return ".jpg" if content.startswith(b"\xff\xd8\xff") else ".png"
+
+
+def make_file_name(word: str) -> str:
+    """A name that every file system and every address takes, and that stays in its folder."""
+    name = "".join(c if c.isascii() and (c.isalnum() or c in "._-+") else "_" for c in word)
+    return name.strip("._") or "part"
+
+
+class Palette:
+    """``<material>`` of visuals: named ones are defined once, at the robot."""
+
+    def __init__(self, draft: Draft, images: Images) -> None:
+        self._draft = draft
+        self._images = images
+        self._materials = {material.name: material for material in draft.asset.materials}
+        self._colors: dict[tuple[str, str], str] = {}
+        self._names: dict[str, str] = {}
+
+    def define(self) -> None:
+        """The robot's materials: those that visuals have, and those that nothing has."""
+        shapes = self._draft.asset.shapes
+        own = {shape.material for shape in shapes}
+        meshes = {
+            id(s.geometry): s.geometry
+            for s in shapes
+            if isinstance(s.geometry, Mesh) and s.geometry.is_loaded
+        }
+        in_meshes = {subset.material for mesh in meshes.values() for subset in mesh.data.subsets}
+        for name, material in self._materials.items():
+            if name in own or name not in in_meshes:
+                self._names[name] = self._draft.claim("material", name)
+                node = etree.SubElement(self._draft.root, "material", {"name": self._names[name]})
+                self._describe(node, (*material.diffuse, material.opacity), material)
+
+    def write(self, visual: Element, shape: Shape) -> None:
+        """The look of a visual: its material, in its own colour where it has one."""
+        material = self._materials.get(shape.material)
+        color = shape.color
+        if material is not None and (
+            color is None or _is_close(color, (*material.diffuse, material.opacity))
+        ):
+            etree.SubElement(visual, "material", {"name": self._names[material.name]})
+        elif color is not None:
+            key = (shape.material, format_numbers(tidy(color)))
+            if key not in self._colors:
+                word = shape.material or f"{shape.name}_color"
+                self._colors[key] = self._draft.claim("material", f"{word}_tint" if shape.material else word)
+            node = etree.SubElement(visual, "material", {"name": self._colors[key]})
+            self._describe(node, color, material)
+
+    def _describe(
+        self, node: Element, color: tuple[float, float, float, float], material: RenderMaterial | None
+    ) -> None:
+        image = ""
+        if material is not None and "diffuse" in material.textures:
+            image = self._images.take(material.textures["diffuse"].file, material.name)
+        if not image or any(value != 1.0 for value in color):
+            etree.SubElement(node, "color", {"rgba": format_numbers(tidy(color))})
+        if image:
+            etree.SubElement(node, "texture", {"filename": self._draft.locate(image)})
+
+
+def _is_close(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return all(abs(x - y) < 1e-6 for x, y in zip(a, b, strict=True))

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the writer has to say: everything that does not arrive in URDF, and every change of form."""
+
+from __future__ import annotations
+
+from simwright.core.diag import Level, declare
+
+NOT_CARRIED = declare(
+    "urdf-write-not-carried",
+    Level.WARNING,
+    "{count} {what} cannot be said in URDF and are left out, the first {first!r}",
+    hint="keep the source file; {advice}",
+    doc="Elements of the model for which URDF has no element.",
+    section="3.8",
+)
+SETTING_LOST = declare(
+    "urdf-write-setting-lost",
+    Level.INFO,
+    "{what} of {count} element(s) has no URDF attribute and is left out, the first {first!r}",
+    doc="A single value of an element that is written otherwise.",
+    section="3.8",
+)
+EXTRAS_LOST = declare(
+    "urdf-write-extras",
+    Level.INFO,
+    "{count} attribute(s) of {space} have no place in URDF, the first {first!r}",
+    hint="keep the source file for the tool they are meant for",
+    doc="Attributes of simulators are discarded, not injected; <gazebo> blocks are not written (REP-0158 3.8).",
+    section="3.8",
+)
+ROS_DISCARDED = declare(
+    "urdf-write-ros",
+    Level.INFO,
+    "{count} ROS {what} have no place in URDF, the first {first!r}",
+    hint="they stay in the source; nodes of the robot declare their interfaces themselves",
+    doc="ROS interfaces map to modern extension blocks only, and URDF has none (REP-0158 3.8).",
+    section="3.8",
+)
+LOOP_LEFT_OUT = declare(
+    "urdf-write-loop",
+    Level.WARNING,
+    "{count} joint(s) that close a loop are left out, the first {first!r}: a URDF robot is a tree",
+    hint="add the constraint in the simulator, or export MJCF or SDF",
+    doc="URDF has no loops; the spanning tree is written and what closes it is reported.",
+    section="1.3",
+)
+JOINT_EXPANDED = declare(
+    "urdf-write-joint-expanded",
+    Level.INFO,
+    "joint {name!r} is written as {count} joints with massless links between them: {why}",
+    hint="the links between have no <inertial>: parsers for kinematics take them, some simulators want a mass",
+    doc="URDF joints have one freedom and move about the origin of their child link.",
+)
+BALL_EXPANDED = declare(
+    "urdf-write-ball",
+    Level.WARNING,
+    "ball joint {name!r} is written as three revolute joints; its coordinates are angles about x, y and z now",
+    hint="the middle angle at a quarter turn is singular",
+    doc="URDF has no ball joint.",
+)
+JOINT_REVERSED = declare(
+    "urdf-write-joint-reversed",
+    Level.INFO,
+    "joint {name!r} is walked from its child to its parent; its coordinates keep their meaning",
+    doc="The tree of links reaches the joint's child first; axis and frames are turned round.",
+)
+JOINT_REDUCED = declare(
+    "urdf-write-joint-reduced",
+    Level.WARNING,
+    "{what} of joint {name!r} cannot be said in URDF and is left out",
+    hint="keep the source file, or model it by hand",
+    doc="A part of a joint that URDF has no word for.",
+)
+LIMIT_CHOSEN = declare(
+    "urdf-write-limit",
+    Level.INFO,
+    "{count} joint(s) say no {what}, the first {first!r}; 1e+100, which stands for none, is written",
+    hint="write the limit of the real joint: planners need it",
+    doc="URDF wants position, effort and velocity limits of every revolute and prismatic joint, as numbers.",
+)
+FLOATS = declare(
+    "urdf-write-floats",
+    Level.INFO,
+    "{count} part(s) move freely in the world, the first {first!r}; each has a floating joint to the link 'world'",
+    hint="robot_state_publisher does not publish floating joints; localisation does",
+    doc="A URDF file has one root: what floats beside other things hangs on the world link.",
+)
+BODY_STILL = declare(
+    "urdf-write-still",
+    Level.INFO,
+    "body {name!r} {why}; it is fixed to the world where it stands",
+    doc="URDF has no bodies that are moved from outside or switched off.",
+)
+SHAPE_COMPOSED = declare(
+    "urdf-write-composed",
+    Level.INFO,
+    "{count} capsule(s) are written as a cylinder and two spheres, the first {first!r}",
+    doc="URDF has boxes, cylinders, spheres and meshes; the union of the three is the capsule exactly.",
+)
+SHAPE_MESHED = declare(
+    "urdf-write-meshed",
+    Level.INFO,
+    "{count} shape(s) are written as meshes, the first {first!r} (a {kind}): URDF has no such geometry",
+    doc="URDF has boxes, cylinders, spheres and meshes.",
+)
+GEOMETRY_LEFT_OUT = declare(
+    "urdf-write-geometry",
+    Level.WARNING,
+    "the {kind} of shape {name!r} is left out: {why}",
+    hint="{advice}",
+    doc="A geometry that URDF cannot take.",
+)
+LOOKS_LEFT_OUT = declare(
+    "urdf-write-looks",
+    Level.WARNING,
+    "{count} mesh(es) have several materials, which {format} has no place for: they are left out, the first {first!r}",
+    hint="choose OBJ, COLLADA or glTF for the meshes",
+    doc="STL files have no materials, and a URDF visual has one only.",
+)
+LOOK_UNREADABLE = declare(
+    "urdf-write-look-unreadable",
+    Level.WARNING,
+    "the materials of mesh file {file!r} are left out: {why}",
+    doc="A mesh file whose materials cannot be read.",
+)
+TEXTURE_LEFT_OUT = declare(
+    "urdf-write-texture",
+    Level.WARNING,
+    "the image {file!r} of material {name!r} is not written: {why}",
+    hint="check the path; the material keeps its colour",
+    doc="An image that cannot be read.",
+)
+RENAMED = declare(
+    "urdf-write-renamed",
+    Level.INFO,
+    "{count} {family} name(s) are changed because another one has it already, the first {old!r} to {new!r}",
+    doc="Names of links and of joints are unique in a robot, and 'world' is the link that stands for the world.",
+)
+CONTROL_ASSUMED = declare(
+    "urdf-write-control",
+    Level.INFO,
+    "the ros2_control block names the hardware plugin {plugin!r}, which only mirrors its commands",
+    hint="put the plugin of the robot or of the simulator there",
+    doc="Actuators become a ros2_control block; which hardware drives them the model does not know.",
+)
+EMPTY = declare(
+    "urdf-write-empty",
+    Level.WARNING,
+    "the asset {name!r} has no bodies; the link 'world' alone is written",
+    doc="A URDF robot has at least one link.",
+)
