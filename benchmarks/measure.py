@@ -52,16 +52,23 @@ def cpu_time(function: Callable[[], object], repeat: int = 5, *, warm: bool = Tr
 
 
 def cpu_times(functions: Sequence[Callable[[], object]], repeat: int = 9) -> list[float]:
-    """Median CPU seconds of several functions that take turns, so that a busy machine is busy for all of them."""
+    """Median CPU seconds of several warm functions that take turns, so that a busy machine is busy for all of them.
+
+    What the process holds by then is kept out of the collector's way: between runs it would look through all of it,
+    and so empty the processor's caches for whoever comes next.
+    """
     taken: list[list[float]] = [[] for _ in functions]
     for function in functions:
         function()
+    gc.collect()
+    gc.freeze()
     for _ in range(repeat):
         for function, seconds in zip(functions, taken, strict=True):
             gc.collect()
             start = time.process_time()
             function()
             seconds.append(time.process_time() - start)
+    gc.unfreeze()
     return [max(statistics.median(seconds), 1e-9) for seconds in taken]
 
 

@@ -41,7 +41,7 @@ def read_actuators(source: Source, scan: Scan) -> None:
         try:
             source.asset.actuators += read(motors, found, names[found.path])
         except RefusedError as why:
-            where = source.where(found.prim, relationship)
+            where = source.where(found, relationship)
             source.reporter.report(
                 ACTUATOR_INVALID, where, name=names[found.path], why=why, relationship=relationship
             )

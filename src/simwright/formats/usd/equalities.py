@@ -49,7 +49,7 @@ def read_equalities(source: Source, scan: Scan) -> None:
         if found.type not in JOINT_TYPES:
             source.reporter.report(
                 EQUALITY_MISPLACED,
-                source.where(found.prim),
+                source.where(found),
                 api=min(applied),
                 type=found.type or "prim",
                 name=found.prim.GetName(),
@@ -70,7 +70,7 @@ def _close(source: Source, scan: Scan, found: Found, joint: Joint) -> None:
     if joint.kind is not kind:
         source.reporter.report(
             EQUALITY_KIND,
-            source.where(found.prim),
+            source.where(found),
             api=api,
             name=joint.name,
             type=found.type,
@@ -88,7 +88,7 @@ def _close(source: Source, scan: Scan, found: Found, joint: Joint) -> None:
 
 
 def _names_site(source: Source, scan: Scan, found: Found) -> bool:
-    targets = source.get_targets(found.prim, "physics:body0")
+    targets = source.get_targets(found, "physics:body0")
     return any(site.path in targets for site in scan.sites)
 
 
@@ -96,7 +96,7 @@ def _move_anchor(source: Source, scan: Scan, found: Found, joint: Joint) -> None
     """Put the point on ``body1`` where the point on ``body0`` is."""
     poses = {frame.name: frame.pose for frame in source.bodies.values()}
     parent, child = (poses.get(name, IDENTITY) for name in (joint.parent, joint.child))
-    targets = source.get_targets(found.prim, "physics:body0")
+    targets = source.get_targets(found, "physics:body0")
     target = scan.all.get(targets[0]) if targets else None
     first = source.body_of(target.owner).name if target else WORLD
     if first == joint.child:

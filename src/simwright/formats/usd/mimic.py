@@ -138,7 +138,7 @@ _DIALECTS: tuple[tuple[Callable[[Found], bool], Callable[[Source, Found], _Rule]
 
 def _read_mimic(source: Source, found: Found, joint: Joint, rule: _Rule, joints: dict[str, Joint]) -> None:
     def refuse(why: str) -> None:
-        where = source.where(found.prim, rule.relationship)
+        where = source.where(found, rule.relationship)
         source.reporter.report(MIMIC_INVALID, where, name=joint.name, why=why, relationship=rule.relationship)
 
     if len(rule.leaders) != 1:
@@ -165,7 +165,7 @@ def _read_mimic(source: Source, found: Found, joint: Joint, rule: _Rule, joints:
             polynomial=tuple(values[2:]) if any(values[2:]) else (),
             enabled=rule.enabled,
             name=str(note.get("mimic_name", joint.name)),
-            source=source.where(found.prim),
+            source=source.where(found),
         )
     )
     return None
@@ -201,7 +201,7 @@ def find_step(source: Source, dof: Dof, *, degrees: bool) -> float:
 
 
 def _report_oddities(source: Source, found: Found, rule: _Rule, follower: Dof, leader: Dof) -> None:
-    where = source.where(found.prim)
+    where = source.where(found)
     if not rule.enabled:
         source.reporter.report(MIMIC_DISABLED, where, name=follower.name)
     if rule.relationship == "newton:mimicJoint" and follower.motion is not leader.motion:

@@ -133,7 +133,7 @@ def build_actuator(source: Source, found: Found, name: str, target: str, law: La
         target=target,
         settings={"mjcf": word, **law},
         path=found.path,
-        source=source.where(found.prim),
+        source=source.where(found),
     )
     if kind == "position":
         actuator.stiffness, actuator.damping = law["gain"][0], -law["bias"][2] + 0.0
@@ -147,7 +147,7 @@ def read_table(
 ) -> dict[str, list[float]] | None:
     """The largest effort over the position, from ``SPACE:lookupPositions`` and ``lookupEfforts``."""
     positions, efforts = (
-        as_rows(source.get(found.prim, f"{space}:lookup{word}"), 1)[:, 0] for word in ("Positions", "Efforts")
+        as_rows(source.get(found, f"{space}:lookup{word}"), 1)[:, 0] for word in ("Positions", "Efforts")
     )
     why = ""
     if len(positions) != len(efforts) or len(positions) == 0:
@@ -159,7 +159,7 @@ def read_table(
     elif np.any(efforts < 0.0):
         why = "an effort is negative"
     if why:
-        where = source.where(found.prim, f"{space}:lookupPositions")
+        where = source.where(found, f"{space}:lookupPositions")
         source.reporter.report(ACTUATOR_TABLE, where, name=name, why=why)
         return None
     return {

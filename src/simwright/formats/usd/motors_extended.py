@@ -78,13 +78,13 @@ def _find_dof(motors: Motors, target: str) -> Dof:
 
 def _read_motor(source: Source, found: Found, name: str, dof: Dof) -> Actuator:
     degree = 1.0 if dof.motion is Motion.SLIDE else DEGREE
-    mode = source.get_text(found.prim, f"{_SPACE}:controlMode", "effort")
+    mode = source.get_text(found, f"{_SPACE}:controlMode", "effort")
     if mode not in _MODES:
         raise RefusedError(f"its control mode {mode!r} is none of {', '.join(_MODES)}")
     scale = find_scale(source, dof)
     law, command = scale_law(_read_law(source, found, mode, degree), scale)
     actuator = build_actuator(source, found, name, dof.name, law)
-    actuator.gear = (source.get_number(found.prim, f"{_SPACE}:gear", 1.0),)
+    actuator.gear = (source.get_number(found, f"{_SPACE}:gear", 1.0),)
     command *= 1.0 if mode == "effort" else degree
     actuator.control_range = _read_bounds(source, found, "control", command)
     actuator.force_range = _read_bounds(source, found, "effort", scale.effort)
@@ -100,7 +100,7 @@ def _read_law(source: Source, found: Found, mode: str, degree: float) -> Law:
     """The law in radians or stage lengths."""
 
     def read(key: str, default: float) -> float:
-        return source.get_number(found.prim, f"{_SPACE}:{key}", default)
+        return source.get_number(found, f"{_SPACE}:{key}", default)
 
     lag = read("timeConstant", 0.0)
     if mode == "effort":
@@ -113,7 +113,7 @@ def _read_law(source: Source, found: Found, mode: str, degree: float) -> Law:
 
 
 def _read_bounds(source: Source, found: Found, word: str, factor: float) -> tuple[float, float] | None:
-    low = source.get_number(found.prim, f"{_SPACE}:{word}Lower", -math.inf)
-    high = source.get_number(found.prim, f"{_SPACE}:{word}Upper", math.inf)
+    low = source.get_number(found, f"{_SPACE}:{word}Lower", -math.inf)
+    high = source.get_number(found, f"{_SPACE}:{word}Upper", math.inf)
     low, high = read_bound(low, factor), read_bound(high, factor)
     return (low, high) if math.isfinite(low) or math.isfinite(high) else None

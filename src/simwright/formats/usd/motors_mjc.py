@@ -71,14 +71,14 @@ def _find_target(motors: Motors, found: Found, name: str) -> tuple[str, str, Dof
     note = source.note(found)
     if "target" in note:
         return _find_noted(motors, str(note["target"]), str(note.get("transmission", "joint")))
-    targets = source.get_targets(found.prim, "mjc:target")
+    targets = source.get_targets(found, "mjc:target")
     if not targets:
         raise RefusedError("it has no target")
     target = targets[0]
     if len(targets) > 1:
         source.reporter.report(
             ACTUATOR_TARGETS,
-            source.where(found.prim, "mjc:target"),
+            source.where(found, "mjc:target"),
             relationship="mjc:target",
             name=name,
             count=len(targets),
@@ -88,12 +88,12 @@ def _find_target(motors: Motors, found: Found, name: str) -> tuple[str, str, Dof
         joint = motors.joints[target]
         if len(joint.dofs) != 1:
             raise RefusedError(f"its target {target} has {len(joint.dofs)} freedoms")
-        inside = source.get_flag(found.prim, "mjc:jointInParent", False)
+        inside = source.get_flag(found, "mjc:jointInParent", False)
         return "joint_in_parent" if inside else "joint", joint.dofs[0].name, joint.dofs[0]
     if target in source.tendons:
         return "tendon", source.tendons[target], None
     if target in source.sites:
-        crank = bool(source.get_targets(found.prim, "mjc:sliderSite"))
+        crank = bool(source.get_targets(found, "mjc:sliderSite"))
         return "slider_crank" if crank else "site", source.sites[target], None
     if target in source.bodies:
         return "body", source.bodies[target].name, None
@@ -113,8 +113,8 @@ def _find_noted(motors: Motors, name: str, transmission: str) -> tuple[str, str,
 def _read_law(source: Source, found: Found) -> Law:
     law: dict[str, Any] = {}
     for key, kind, plain, numbers, default in _LAW:
-        law[f"{key}_type"] = source.get_text(found.prim, f"mjc:{kind}", plain)
-        values = as_rows(source.get(found.prim, f"mjc:{numbers}"), 1)[:, 0]
+        law[f"{key}_type"] = source.get_text(found, f"mjc:{kind}", plain)
+        values = as_rows(source.get(found, f"mjc:{numbers}"), 1)[:, 0]
         if any(math.isnan(v) for v in values):
             raise RefusedError(f"mjc:{numbers} holds something that is no number")
         law[key] = pad(tuple(float(v) for v in values) if len(values) else default)
@@ -123,7 +123,7 @@ def _read_law(source: Source, found: Found) -> Law:
 
 def _read_gear(source: Source, found: Found) -> tuple[float, ...]:
     """Gear ratios without trailing zeros, at least one."""
-    values = [float(v) for v in as_rows(source.get(found.prim, "mjc:gear"), 1)[:, 0]] or [1.0]
+    values = [float(v) for v in as_rows(source.get(found, "mjc:gear"), 1)[:, 0]] or [1.0]
     while len(values) > 1 and values[-1] == 0.0:
         values.pop()
     return tuple(values)
@@ -135,7 +135,7 @@ def _scale_range(limits: Range | None, factor: float) -> Range | None:
 
 def _inherit_range(source: Source, found: Found, actuator: Actuator, dof: Dof | None) -> None:
     """A servo may take its range from the joint, stretched about the middle."""
-    share = source.get_number(found.prim, "mjc:inheritRange", 0.0)
+    share = source.get_number(found, "mjc:inheritRange", 0.0)
     if share <= 0.0 or dof is None or not (math.isfinite(dof.lower) and math.isfinite(dof.upper)):
         return
     middle, reach = (dof.lower + dof.upper) / 2.0, (dof.upper - dof.lower) / 2.0 * share

@@ -68,13 +68,13 @@ def read_newton_motor(motors: Motors, found: Found, name: str) -> Actuator:
 
 def _find_dof(motors: Motors, found: Found, name: str) -> Dof:
     source = motors.source
-    targets = source.get_targets(found.prim, "newton:targets")
+    targets = source.get_targets(found, "newton:targets")
     if not targets:
         raise RefusedError("it has no target")
     if len(targets) > 1:
         source.reporter.report(
             ACTUATOR_TARGETS,
-            source.where(found.prim, "newton:targets"),
+            source.where(found, "newton:targets"),
             relationship="newton:targets",
             name=name,
             count=len(targets),
@@ -88,9 +88,7 @@ def _find_dof(motors: Motors, found: Found, name: str) -> Dof:
 
 
 def _read_law(source: Source, found: Found) -> Law:
-    kp, kd, constant = (
-        source.get_number(found.prim, f"newton:{key}", 0.0) for key in ("kp", "kd", "constEffort")
-    )
+    kp, kd, constant = (source.get_number(found, f"newton:{key}", 0.0) for key in ("kp", "kd", "constEffort"))
     if kp:
         return make_law(kp, (constant, -kp, -kd))
     if kd:
@@ -100,10 +98,10 @@ def _read_law(source: Source, found: Found) -> Law:
 
 def _add_integral(source: Source, found: Found, actuator: Actuator, scale: Scale) -> None:
     """The integral part, which makes the law general; its gains stay beside it."""
-    gain = source.get_number(found.prim, "newton:ki", 0.0) * scale.effort / scale.step
+    gain = source.get_number(found, "newton:ki", 0.0) * scale.effort / scale.step
     if not gain:
         return
-    limit = source.get_number(found.prim, "newton:integralMax", math.inf)
+    limit = source.get_number(found, "newton:integralMax", math.inf)
     actuator.kind, actuator.settings["mjcf"] = "general", "pid"
     actuator.settings["integral_gain"] = gain
     if math.isfinite(limit):

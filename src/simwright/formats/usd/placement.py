@@ -16,6 +16,9 @@ from simwright.core.math3d import Array, Pose, quats_from_matrices
 _SHEAR = 1e-5
 _UNIT = 1e-6
 _FLAT = 1e-12
+_DIAGONAL = np.arange(3)
+_FIRST, _SECOND = np.array((0, 0, 1)), np.array((1, 2, 2))
+"""The three pairs of axes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,21 +58,26 @@ def decompose_many(matrices: Array) -> list[Placement]:
     if len(matrices) == 0:
         return []
     linear = matrices[:, :3, :3]
-    scale = np.sqrt(np.einsum("nij,nij->nj", linear, linear))
-    fit = np.all(np.isfinite(scale) & (scale >= _FLAT), axis=1)
-    axes = np.where(fit[:, None, None], linear, np.eye(3)) / np.where(fit[:, None], scale, 1.0)[:, None, :]
-    x, y, z = axes[:, :, 0], axes[:, :, 1], axes[:, :, 2]
-    mirrored = np.einsum("ni,ni->n", np.cross(x, y), z) < 0.0
-    axes[mirrored, :, 0] *= -1.0
-    scale[mirrored, 0] *= -1.0
-    skew = np.abs((np.einsum("ni,ni->n", x, y), np.einsum("ni,ni->n", x, z), np.einsum("ni,ni->n", y, z)))
+    with np.errstate(all="ignore"):
+        products = linear.transpose(0, 2, 1) @ linear
+        scale = np.sqrt(products[:, _DIAGONAL, _DIAGONAL])
+        fit = np.all(np.isfinite(scale) & (scale >= _FLAT), axis=1)
+        skew = np.abs(products[:, _FIRST, _SECOND] / (scale[:, _FIRST] * scale[:, _SECOND])).max(axis=1)
+    is_fit = bool(fit.all())
+    if not is_fit:
+        linear = np.where(fit[:, None, None], linear, np.eye(3))
+    axes = linear / (scale if is_fit else np.where(fit[:, None], scale, 1.0))[:, None, :]
+    mirrored = np.linalg.det(axes) < 0.0
+    if mirrored.any():
+        axes[mirrored, :, 0] *= -1.0
+        scale[mirrored, 0] *= -1.0
     stretches: dict[int, Array] = {}
-    for i in np.flatnonzero(np.max(skew, axis=0) > _SHEAR).tolist():
+    for i in np.flatnonzero(fit & (skew > _SHEAR)).tolist():
         axes[i], scale[i], stretches[i] = _unshear(axes[i], scale[i], linear[i])
     scale = np.where(np.abs(np.abs(scale) - 1.0) < _UNIT, np.sign(scale), scale)
     positions, turns = matrices[:, :3, 3].copy(), quats_from_matrices(axes)
-    lost = ~fit
-    if np.any(lost):
+    if not is_fit:
+        lost = ~fit
         positions[lost], scale[lost] = np.nan_to_num(positions[lost]), np.nan_to_num(scale[lost])
     rows = enumerate(zip(positions, turns, scale, strict=True))
     return [Placement(Pose(p, q), s, stretches.get(i)) for i, (p, q, s) in rows]

@@ -11,9 +11,9 @@ Range = tuple[float, float]
 
 def read_range(source: Source, scan: Scan, found: Found, name: str, switch: str) -> Range | None:
     """``mjc:NAME:min`` and ``max`` where they count; "auto" means that they count if they are not empty."""
-    low = source.get_number(found.prim, f"mjc:{name}:min", 0.0)
-    high = source.get_number(found.prim, f"mjc:{name}:max", 0.0)
-    limited = source.get_text(found.prim, f"mjc:{switch}", "auto")
+    low = source.get_number(found, f"mjc:{name}:min", 0.0)
+    high = source.get_number(found, f"mjc:{name}:max", 0.0)
+    limited = source.get_text(found, f"mjc:{switch}", "auto")
     if limited == "true":
         return low, high
     if limited == "auto" and low < high and _limits_itself(source, scan):

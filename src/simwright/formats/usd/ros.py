@@ -165,7 +165,7 @@ def _read_target(
     source: Source, found: Found, controller: Controller, key: str, interfaces: dict[str, Interface]
 ) -> None:
     relationship = f"ros:{controller.kind}:{key.replace('.', ':')}"
-    for target in source.get_targets(found.prim, relationship):
+    for target in source.get_targets(found, relationship):
         place: Any = source.joints.get(target)
         if place is not None:
             controller.joints.setdefault(_JOINT_ROLES.get(key, key), []).append(place)
@@ -174,7 +174,7 @@ def _read_target(
         elif target in source.bodies:
             controller.settings[key] = source.bodies[target].name
         else:
-            where = source.where(found.prim, relationship)
+            where = source.where(found, relationship)
             source.reporter.report(
                 CONTROLLER_TARGET, where, relationship=relationship, name=controller.name, target=target
             )

@@ -74,7 +74,7 @@ def read_sensors(source: Source, scan: Scan) -> None:
         prims = [found for found in scan.all.values() if found.type == kind]
         for found in prims:
             for name, value in _list_values(source, found.prim):
-                source.asset.extras.keep("sensor", found.path, name, value, source.where(found.prim, name))
+                source.asset.extras.keep("sensor", found.path, name, value, source.where(found, name))
         where = source.where(prims[0].prim)
         source.reporter.report(SENSOR_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
 
@@ -82,14 +82,14 @@ def read_sensors(source: Source, scan: Scan) -> None:
 def _read_sensor(source: Source, found: Found, name: str) -> Sensor:
     kind, body = _KINDS[found.type], source.body_of(found.owner)
     if kind in _BODILY and not body.name:
-        source.reporter.report(SENSOR_BODILESS, source.where(found.prim), kind=kind, name=name)
+        source.reporter.report(SENSOR_BODILESS, source.where(found), kind=kind, name=name)
     sensor = Sensor(
         name=name,
         kind=kind,
         body=body.name,
         pose=~body.pose @ _find_pose(source, found.prim),
         path=found.path,
-        source=source.where(found.prim),
+        source=source.where(found),
     )
     for attribute, value in _list_values(source, found.prim):
         if attribute == "sensorPeriod":

@@ -141,6 +141,8 @@ class Source:
 
     def world_matrices(self, founds: Sequence[Found]) -> Array:
         """``(n, 4, 4)``: :meth:`world_matrix` of many prims at once."""
+        if not founds:
+            return np.empty((0, 4, 4))
         place = self.xforms.GetLocalToWorldTransform
         stacked = np.array([place(found.prim) for found in founds], dtype=np.float64).reshape(-1, 4, 4)
         if not are_sound(stacked):
@@ -156,6 +158,8 @@ class Source:
 
     def place_on(self, bodies: Sequence[BodyFrame], worlds: Array) -> Array:
         """``(n, 4, 4)`` matrices in the frames of their bodies."""
+        if not bodies:
+            return worlds
         rows = [body.number for body in bodies]
         turns = self.body_rotations[rows].transpose(0, 2, 1)
         moved = worlds.copy()

@@ -49,7 +49,7 @@ def read_tendons(source: Source, scan: Scan) -> None:
         try:
             tendon = _read_tendon(source, scan, found, names[found.path])
         except _BrokenError as why:
-            where = source.where(found.prim, "mjc:path")
+            where = source.where(found, "mjc:path")
             source.reporter.report(TENDON_INVALID, where, name=names[found.path], why=why)
         else:
             source.tendons[found.path] = tendon.name
@@ -116,10 +116,10 @@ def _read_sum(source: Source, found: Found) -> tuple[list[TendonPoint], bool]:
 def _read_route(source: Source, found: Found) -> Iterator[TendonPoint]:
     """Sites, wraps and pulleys in order."""
     targets, order = _read_order(source, found)
-    sides = source.get_targets(found.prim, "mjc:sideSites")
+    sides = source.get_targets(found, "mjc:sideSites")
     beside = _read_integers(source, found, "mjc:sideSites:indices", len(order), -1)
     segments = _read_integers(source, found, "mjc:path:segments", len(order), 0)
-    divisors = as_rows(source.get(found.prim, "mjc:path:divisors"), 1)[:, 0]
+    divisors = as_rows(source.get(found, "mjc:path:divisors"), 1)[:, 0]
     current = 0
     for place, (index, side, segment) in enumerate(zip(order, beside, segments, strict=True)):
         divisor = float(divisors[segment]) if 0 <= segment < len(divisors) else 1.0
@@ -143,10 +143,10 @@ def _read_point(source: Source, target: str, side: str) -> TendonPoint:
 
 def _read_order(source: Source, found: Found) -> tuple[list[str], list[int]]:
     """The targets, and the order in which the path visits them."""
-    targets = source.get_targets(found.prim, "mjc:path")
+    targets = source.get_targets(found, "mjc:path")
     if not targets:
         raise _BrokenError("its path is empty")
-    indices = as_rows(source.get(found.prim, "mjc:path:indices"), 1)[:, 0]
+    indices = as_rows(source.get(found, "mjc:path:indices"), 1)[:, 0]
     order = [int(v) for v in indices] if len(indices) else list(range(len(targets)))
     if min(order) < 0 or max(order) >= len(targets):
         raise _BrokenError(f"its order names target {max(order)} of {len(targets)}")
@@ -154,14 +154,14 @@ def _read_order(source: Source, found: Found) -> tuple[list[str], list[int]]:
 
 
 def _read_numbers(source: Source, found: Found, name: str, count: int) -> list[float]:
-    values = as_rows(source.get(found.prim, name), 1)[:, 0]
+    values = as_rows(source.get(found, name), 1)[:, 0]
     if len(values) != count or not np.all(np.isfinite(values)):
         raise _BrokenError(f"{name} does not hold {count} numbers")
     return [float(v) for v in values]
 
 
 def _read_integers(source: Source, found: Found, name: str, count: int, default: int) -> list[int]:
-    values = as_rows(source.get(found.prim, name), 1)[:, 0]
+    values = as_rows(source.get(found, name), 1)[:, 0]
     if len(values) not in (0, count):
         raise _BrokenError(f"{name} does not hold {count} numbers")
     return [int(v) for v in values] if len(values) else [default] * count
