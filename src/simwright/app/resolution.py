@@ -10,7 +10,7 @@ from simwright.app.describe import to_plain
 from simwright.core.errors import UsageError
 from simwright.model.asset import Asset
 from simwright.model.joint import Joint, Motion
-from simwright.model.origins import Resolved
+from simwright.model.origins import Origin, Resolved
 from simwright.resolve.axes import find_axis
 from simwright.resolve.resolve import Order
 from simwright.resolve.table import PrimType, Scale
@@ -27,7 +27,8 @@ def describe_resolution(
     for path, types in elements.items():
         if prim and path != prim and not path.startswith(f"{prim.rstrip('/')}/"):
             continue
-        values = dict(asset.origins.get(path, {}))
+        known = asset.origins.get(path, {})
+        values = {k: v for k, v in known.items() if defaults or v.origin is not Origin.SCHEMA}
         if defaults:
             values |= {k: v for k, v in _list_defaults(asset, order, path, types) if k not in values}
         if values:

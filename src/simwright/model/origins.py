@@ -41,3 +41,9 @@ class Resolved:
 
 Origins: TypeAlias = dict[str, dict[str, Resolved]]
 """Element path -> key -> where its value came from."""
+
+
+def is_fallback(origins: Origins, element: str, key: str) -> bool:
+    """Does only a schema's fallback say the value?  Then a writer need not say it for the asset."""
+    found = origins.get(element, {}).get(key)
+    return found is not None and found.origin is Origin.SCHEMA

@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 from oracle_mechanism import match
-from oracle_values import Difference, agree, agree_pose, fall_back, say
+from oracle_values import Difference, agree, agree_pose, say
 
 from simwright.model.asset import Asset, Shape, Site
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from simwright.model.joint import WORLD
 from simwright.model.moments import compute_moments
-from simwright.resolve.table import PrimType
 
 CONVEX = ("convexHull", "convexDecomposition")
 
 
-def compare_shapes(asset: Asset, oracle: dict[str, Any], order: str) -> Iterator[Difference]:
+def compare_shapes(asset: Asset, oracle: dict[str, Any]) -> Iterator[Difference]:
     """Newton splits a mesh collider that is seen and approximated: the copy has no path of its own."""
     shapes: dict[str, Shape | Site] = {shape.path: shape for shape in asset.shapes}
     shapes |= {site.path: site for site in asset.sites if site.geometry is not None}
@@ -38,7 +37,7 @@ def compare_shapes(asset: Asset, oracle: dict[str, Any], order: str) -> Iterator
             ("shape.visible", visible, "VISIBLE" in row["flag_names"]),
             ("shape.site", isinstance(shape, Site), "SITE" in row["flag_names"]),
             *describe_geometry(shape, row, oracle["kw"].get("skip_mesh_approximation", False)),
-            *(describe_contact(asset, shape, row, order) if isinstance(shape, Shape) else ()),
+            *(describe_contact(asset, shape, row) if isinstance(shape, Shape) else ()),
         ):
             if not agree(value, theirs):
                 yield Difference(row["path"], field, value, theirs)
@@ -76,9 +75,7 @@ def describe_geometry(
     yield "shape.scale", size, row["scale"]
 
 
-def describe_contact(
-    asset: Asset, shape: Shape, row: dict[str, Any], order: str
-) -> Iterator[tuple[str, Any, Any]]:
+def describe_contact(asset: Asset, shape: Shape, row: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     yield "shape.collides", shape.collision and shape.enabled, "COLLIDE_SHAPES" in row["flag_names"]
     if not shape.collision:
         return
@@ -99,7 +96,7 @@ def describe_contact(
     yield "shape.kf", surface.get("kf", own.get("kf", 1000.0)), row["kf"]
     yield "shape.ka", surface.get("ka", own.get("ka", 0.0)), row["ka"]
     yield "shape.margin", say(shape.margin, 0.0), row["margin"]
-    yield "shape.gap", say(shape.gap, say(fall_back(order, PrimType.SHAPE, "gap"), 0.1)), row["gap"]
+    yield "shape.gap", say(shape.gap, 0.1), row["gap"]
     yield "shape.kh", surface.get("kh", own.get("kh", 1e10)), row["kh"]
     yield "shape.is_solid", own.get("mass_model") != "shell", row["is_solid"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from oracle_values import ORDERS, Difference, agree, agree_value, fall_back, read_literal
+from oracle_values import ORDERS, Difference, agree, agree_value, read_literal
 
 from simwright.model.asset import Asset
 from simwright.resolve.collect import schema_attrs
@@ -14,7 +14,7 @@ from simwright.resolve.resolver import make_resolvers
 from simwright.resolve.table import PrimType
 
 
-def compare_scene(asset: Asset, oracle: dict[str, Any], order: str) -> Iterator[Difference]:
+def compare_scene(asset: Asset, oracle: dict[str, Any]) -> Iterator[Difference]:
     scene, environment = oracle["scene"], asset.environment
     path = scene["physics_scene_path"] or "/"
     assert scene["linear_unit"] == asset.provenance.info["metersPerUnit"]
@@ -22,9 +22,9 @@ def compare_scene(asset: Asset, oracle: dict[str, Any], order: str) -> Iterator[
     if environment.gravity is None:
         assert scene["physics_scene_path"] is None
         return
-    iterations = environment.settings.get("max_solver_iterations")
-    if iterations is None:
-        iterations = fall_back(order, PrimType.SCENE, "max_solver_iterations")
+    iterations = asset.origins[path]["max_solver_iterations"].value
+    if environment.settings.get("max_solver_iterations", -1) != iterations:
+        yield Difference(path, "scene.settings", environment.settings, iterations)
     for field, value, theirs in (
         ("scene.gravity", environment.gravity, scene["gravity"]),
         ("scene.timestep", environment.timestep or 1e-3, scene["physics_dt"]),

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import Pose, quat_angle
-from simwright.resolve.resolve import Order
-from simwright.resolve.resolver import make_resolvers
-from simwright.resolve.table import PrimType
 
 TOLERANCE = 1e-5
 ORDERS = {
@@ -71,8 +68,3 @@ def read_literal(value: Any) -> Any:
 def say(value: float | None, default: float) -> float:
     """What is said, else Newton's default."""
     return default if value is None else value
-
-
-def fall_back(order: str, prim: PrimType, key: str) -> Any:
-    """The third layer, where Newton asks without a default of its own: the first schema's fallback."""
-    return Order(make_resolvers(ORDERS[order])).resolve({}, prim, key).value

@@ -2,8 +2,7 @@
 
 A value agrees to 1e-5 of its size (rotations: the angle between them), or the difference is a row of the table
 in ``docs/newton-differences.md``; the table holds the differences that occur, value by value, and no others.
-Where nobody says anything our model is silent; Newton's importer defaults, and where it has none the fallback of
-the first resolver's schema, stand in for that silence here.
+Where nobody says anything our model is silent; Newton's importer defaults stand in for that silence here.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ def load(assets: Path, name: str, order: str) -> tuple[Asset, dict[str, Any]]:
 def compare(asset: Asset, oracle: dict[str, Any], order: str) -> Iterator[Difference]:
     yield from compare_bodies(asset, oracle)
     yield from compare_joints(asset, oracle)
-    yield from compare_shapes(asset, oracle, order)
+    yield from compare_shapes(asset, oracle)
     yield from compare_articulations(asset, oracle)
     yield from compare_filters(asset, oracle)
-    yield from compare_scene(asset, oracle, order)
+    yield from compare_scene(asset, oracle)
     yield from compare_attributes(asset, oracle, order)
     yield from compare_custom(asset, oracle)
     yield from compare_mujoco(asset, oracle)

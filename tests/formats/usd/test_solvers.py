@@ -250,12 +250,61 @@ bool newton:hydroelasticEnabled = true""",
         ("float physxCollision:contactOffset = 5\nfloat physxCollision:restOffset = 1", PNM, 1.0, 4.0),
         ("float physxCollision:contactOffset = 5\nfloat physxCollision:restOffset = -inf", PNM, None, None),
         ("double mjc:margin = 5\ndouble mjc:gap = 1", PNM, 5.0, 1.0),
-        ("double mjc:margin = 5\nfloat ext_physics:contact:margin = 2", MNP, 2.0, None),
+        ("double mjc:margin = 5\nfloat ext_physics:contact:margin = 2", MNP, 2.0, 0.0),
     ],
 )
 def test_contact_distances(read, content, order, margin, gap):
     shape = shape_of(read, content, resolvers=order)
     assert (shape.margin, shape.gap) == (margin, gap)
+
+
+FALLBACKS = """
+def PhysicsScene "scene" { SCENE }
+def Xform "R" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {
+    def Sphere "touched" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) { SHAPE }
+    def Sphere "seen" {}
+}"""
+
+
+@pytest.mark.parametrize(
+    ("order", "gap", "iterations", "setting"),
+    [
+        (("newton", "physx", "mjc"), None, -1, None),
+        (PNM, None, 255, 255),
+        (MNP, 0.0, 100, 100),
+        (("mjc",), 0.0, 100, 100),
+    ],
+)
+@pytest.mark.parametrize("other", ["", "float newton:contactMargin = 2"])
+def test_what_nobody_authors_is_the_fallback_of_the_first_schema(
+    read, order, gap, iterations, setting, other
+):
+    asset = read(FALLBACKS.replace("SCENE", "").replace("SHAPE", other), resolvers=order).asset
+    touched, seen = asset.shapes
+    assert (touched.gap, seen.gap) == (gap, None)
+    known = asset.origins.get("/R/touched", {})
+    if gap is None:
+        assert "gap" not in known
+    else:
+        assert (known["gap"].value, known["gap"].origin) == (gap, "schema default")
+        assert known["gap"].attribute == "mjc:gap"
+    count = asset.origins["/scene"]["max_solver_iterations"]
+    assert (count.value, count.origin, count.namespace) == (iterations, "schema default", order[0])
+    assert asset.environment.settings.get("max_solver_iterations") == setting
+
+
+def test_fallbacks_come_after_what_is_authored(read):
+    text = FALLBACKS.replace("SCENE", "int physxScene:maxVelocityIterationCount = 7")
+    asset = read(text.replace("SHAPE", "float newton:contactGap = -inf"), resolvers=MNP).asset
+    assert asset.shapes[0].gap is None, "-inf is authored: use your own"
+    assert asset.origins["/R/touched"]["gap"].origin == "importer default"
+    assert asset.environment.settings["max_solver_iterations"] == 7
+    assert asset.origins["/scene"]["max_solver_iterations"].origin == "authored"
+
+
+def test_no_resolver_has_no_fallback(read):
+    asset = read(FALLBACKS.replace("SCENE", "").replace("SHAPE", ""), resolvers=()).asset
+    assert (asset.origins, asset.shapes[0].gap, asset.environment.settings) == ({}, None, {})
 
 
 def test_mujoco_shape(read):
@@ -340,15 +389,15 @@ def test_materials(read, content, order, expected, settings):
             "uint physxScene:timeStepsPerSecond = 50\nuint newton:timeStepsPerSecond = 200",
             PNM,
             0.02,
-            None,
+            255,
             -9.81,
         ),
         ("double mjc:option:timestep = 0.003\nint mjc:option:iterations = 9", PNM, 0.003, 9, -9.81),
         ("uint physxScene:maxVelocityIterationCount = 16", PNM, None, 16, -9.81),
-        ("bool newton:gravityEnabled = false", PNM, None, None, 0.0),
-        ("bool physxRigidBody:disableGravity = true", PNM, None, None, 0.0),
-        ("bool mjc:flag:gravity = false\nbool newton:gravityEnabled = true", PNM, None, None, -9.81),
-        ("bool mjc:flag:gravity = false\nbool newton:gravityEnabled = true", MNP, None, None, 0.0),
+        ("bool newton:gravityEnabled = false", PNM, None, 255, 0.0),
+        ("bool physxRigidBody:disableGravity = true", PNM, None, 255, 0.0),
+        ("bool mjc:flag:gravity = false\nbool newton:gravityEnabled = true", PNM, None, 255, -9.81),
+        ("bool mjc:flag:gravity = false\nbool newton:gravityEnabled = true", MNP, None, 100, 0.0),
     ],
 )
 def test_scene(read, content, order, step, iterations, gravity):

@@ -13,7 +13,7 @@ from simwright.core.diag import Reporter
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read
 from simwright.model.asset import Asset
-from simwright.resolve import Order, PrimType, make_resolvers, schema_attrs
+from simwright.resolve import schema_attrs
 
 pytestmark = pytest.mark.realworld
 
@@ -78,9 +78,7 @@ def test_shapes_and_materials(shared_assets, name, tag):
         assert filled(torsional, 0.005) == pytest.approx(row["mu_torsional"], rel=1e-5)
         assert filled(rolling, 1e-4) == pytest.approx(row["mu_rolling"], rel=1e-5)
         assert filled(shape.margin, 0.0) == pytest.approx(row["margin"], rel=1e-5)
-        # with MuJoCo first, Newton lets a schema's fallback of an unauthored gap win over its own default
-        leaked = tag == "mnp" and shape.gap is None
-        assert filled(shape.gap, 0.0 if leaked else 0.1) == pytest.approx(row["gap"], rel=1e-5)
+        assert filled(shape.gap, 0.1) == pytest.approx(row["gap"], rel=1e-5)
 
 
 @pytest.mark.parametrize(("name", "tag"), CASES)
@@ -93,17 +91,9 @@ def test_scene(shared_assets, name, tag):
         return
     assert filled(asset.environment.timestep, 0.001) == pytest.approx(scene["physics_dt"])
     np.testing.assert_allclose(asset.environment.gravity, scene["gravity"], rtol=1e-5, atol=1e-12)
-    authored = {
-        attribute: value
-        for prims in schema_attrs(asset).values()
-        for attribute, value in prims.get(path, {}).items()
-    }
-    order = Order(make_resolvers([SOLVERS[letter] for letter in tag]))
-    iterations = order.resolve(authored, PrimType.SCENE, "max_solver_iterations")
+    iterations = asset.origins[path]["max_solver_iterations"]
     assert iterations.value == scene["max_solver_iterations"]
-    assert asset.environment.settings.get("max_solver_iterations") == (
-        iterations.value if iterations.origin == "authored" else None
-    )
+    assert asset.environment.settings.get("max_solver_iterations", -1) == iterations.value
 
 
 @pytest.mark.parametrize(("name", "tag"), CASES)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the solvers' schemas say, in order of priority: one value per key, and where it came from.
 
-Only authored values reach the model; where nobody says anything the model stays silent and each engine's own
-default applies.  The neutral ExtendedPhysics schemas come before every solver's.  Values are SI and radians.
+Authored values reach the model.  Where nobody says anything and the importer has no default of its own (contact gap,
+iteration count), the fallback of the first solver in the order that has one does, marked as such; for all the rest
+each engine's own default applies.  The neutral ExtendedPhysics schemas come before every solver's.  Values are SI and
+radians.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 from simwright.core.diag import Level, Where, declare
 from simwright.core.units import DEGREE
 from simwright.formats.usd.bindings import Bindings
+from simwright.formats.usd.fallbacks import ITERATIONS, fall_back
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Shape
@@ -65,10 +68,14 @@ _MATERIAL_FIELDS = {
 
 def read_solvers(source: Source, scan: Scan, bindings: Bindings) -> None:
     """Resolve everything that any solver says about scene, bodies, joints, shapes and materials."""
-    if not source.authored:
-        return
-    asset = source.asset
     resolution = _Resolution(source, _read_scale(source, scan))
+    if source.authored:
+        _resolve_authored(resolution, scan, bindings)
+    fall_back(source, scan, resolution.scale)
+
+
+def _resolve_authored(resolution: _Resolution, scan: Scan, bindings: Bindings) -> None:
+    source, asset = resolution.source, resolution.source.asset
     _resolve_scene(resolution, scan)
     for joint in asset.joints:
         _resolve_joint(resolution, joint)
@@ -190,9 +197,9 @@ def _resolve_scene(resolution: _Resolution, scan: Scan) -> None:
     rate = resolution.ask(path, PrimType.SCENE, "time_steps_per_second")
     if rate is not None and rate.value and rate.value > 0:
         environment.timestep = 1.0 / rate.value
-    iterations = resolution.ask(path, PrimType.SCENE, "max_solver_iterations")
+    iterations = resolution.ask(path, PrimType.SCENE, ITERATIONS)
     if iterations is not None and iterations.value is not None:
-        environment.settings["max_solver_iterations"] = iterations.value
+        environment.settings[ITERATIONS] = iterations.value
     gravity = resolution.ask(path, PrimType.SCENE, "gravity_enabled")
     if gravity is not None and not gravity.value:
         environment.gravity = np.zeros(3)

@@ -9,6 +9,7 @@ import numpy as np
 
 from simwright.formats.mjcf.writer.draft import Draft, set_values
 from simwright.formats.mjcf.writer.messages import INTEGRATOR_CHOSEN, SETTING_LOST
+from simwright.model.origins import is_fallback
 
 _OPTIONS = (
     "impratio", "integrator", "cone", "jacobian", "solver", "iterations", "tolerance", "ls_iterations", "ls_tolerance",
@@ -57,6 +58,8 @@ def write_options(draft: Draft) -> None:
     scene = str(draft.asset.provenance.info.get("physicsScene", ""))
     _read_scene(draft, scene, settings, values, flags)
     limit = settings.pop("max_solver_iterations", None)
+    if is_fallback(draft.asset.origins, scene, "max_solver_iterations"):
+        limit = None
     for name in _OPTIONS:
         value = settings.pop(name, None)
         values[name] = _WORDS.get(value, value) if isinstance(value, str) else value

@@ -15,6 +15,7 @@ from simwright.formats.usd.writer.attributes import make_attribute_name, write_p
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.motors import SINGLE
 from simwright.formats.usd.writer.sheet import Sheet
+from simwright.model.origins import is_fallback
 
 _GRAVITY = (0.0, 0.0, -9.81)
 _STEP = 0.002
@@ -39,7 +40,10 @@ def write_world(layout: Layout, sheets: dict[str, Sheet]) -> None:
             values[name] = [float(v) for v in value]
     if world.timestep is not None and world.timestep != _STEP:
         values["timestep"] = world.timestep
+    scene = str(layout.asset.provenance.info.get("physicsScene", ""))
     for name, value in world.settings.items():
+        if is_fallback(layout.asset.origins, scene, name):
+            continue
         if name in _FLAGS and isinstance(value, list):
             for flag in value:
                 sheet.set(root, make_attribute_name(space, "flag", flag), "bool", _FLAGS[name], custom=True)
