@@ -14,7 +14,7 @@ from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions
 from simwright.formats.urdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
 from simwright.formats.xml import Element
-from simwright.model.asset import Asset, Body
+from simwright.model.asset import Asset, Body, Site
 from simwright.model.joint import Dof, Joint
 from simwright.model.kinematics import Tree
 
@@ -44,7 +44,11 @@ class Mount:
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """One writing.  ``links`` has the name of the link of every body (and the world, if it is one)."""
+    """One writing.
+
+    ``links`` has the name of the link of every body (and the world, if it is one), ``bare_links`` those of links that
+    are none; ``dofs`` the joint of every freedom; ``root_site`` is a frame that is the root.
+    """
 
     asset: Asset
     tree: Tree
@@ -58,7 +62,7 @@ class Draft:
     files: dict[str, bytes] = field(default_factory=dict)
     scopes: dict[str, NameScope] = field(default_factory=dict)
     renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    elements: dict[str, Element] = field(default_factory=dict)
+    root_site: Site | None = None
 
     def claim(self, family: str, name: str) -> str:
         """A name that is free among links, joints or materials; the one asked for if it can be."""

@@ -18,7 +18,11 @@ def write_frames(draft: Draft) -> None:
     known: dict[str, tuple[str, Pose]] = {}
     homeless: list[Site | Camera | Sensor] = []
     rows: list[tuple[Site | Camera | Sensor, str, Pose]] = [
-        *((site, site.ros_frame or site.name, site.pose) for site in asset.sites),
+        *(
+            (site, site.ros_frame or site.name, site.pose)
+            for site in asset.sites
+            if site is not draft.root_site
+        ),
         *((camera, _name_optical(camera), camera.pose @ OPTICAL) for camera in asset.cameras),
         *((s, _find_frame(draft, s), s.pose) for s in asset.sensors if not s.pose.is_identity(1e-12)),
     ]

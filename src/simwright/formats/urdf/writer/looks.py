@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Colours as URDF means them, ``<material>`` elements, and images.
+"""``<material>`` elements and images.
 
-URDF, MTL and COLLADA files hold colours as they appear on a screen; OpenUSD and glTF hold linear ones.  A visual has
-one ``<material>``; what has a look for each set of faces keeps them in its mesh file.
+A visual has one ``<material>``; what has a look for each set of faces keeps them in its mesh file.  Colours are those
+of the model: as they appear on a screen.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import PurePath
 
 from lxml import etree
 
-from simwright.core.colors import to_display
 from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB
 from simwright.core.names import NameScope
@@ -21,42 +20,15 @@ from simwright.formats.urdf.writer.draft import Draft
 from simwright.formats.urdf.writer.messages import TEXTURE_LEFT_OUT
 from simwright.formats.urdf.writer.numbers import format_numbers, tidy
 from simwright.formats.xml import Element
-from simwright.model.asset import Asset, Shape
+from simwright.model.asset import Shape
 from simwright.model.geometry import Mesh
-from simwright.model.material import RenderMaterial, Rgb, Texture
+from simwright.model.material import RenderMaterial, Texture
 
 FOLDER = "textures"
 _MAX_BYTES = 256 * MIB
-_LINEAR = frozenset({"usd", "gltf"})
 _SUFFIXES = frozenset(
     {".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".gif", ".webp", ".dds", ".ppm"}
 )
-
-
-def settle_colors(asset: Asset) -> Asset:
-    """The asset, or a copy with display colours."""
-    if asset.provenance.format not in _LINEAR:
-        return asset
-    twin = asset.copy()
-    for material in twin.materials:
-        show(material)
-    for shape in twin.shapes:
-        if shape.color is not None:
-            shape.color = (*_show_color(shape.color[:3]), shape.color[3])
-    return twin
-
-
-def show(material: RenderMaterial) -> None:
-    """Turn linear colours into display colours."""
-    material.diffuse = _show_color(material.diffuse)
-    material.emissive = _show_color(material.emissive)
-    if material.specular is not None:
-        material.specular = _show_color(material.specular)
-
-
-def _show_color(color: Rgb) -> Rgb:
-    red, green, blue = (to_display(value) for value in color)
-    return red, green, blue
 
 
 class Images:

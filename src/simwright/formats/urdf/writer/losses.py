@@ -35,8 +35,6 @@ def report_losses(draft: Draft) -> None:
     draft.lose("contact pairs", asset.contact_pairs)
     draft.lose("named states", asset.keyframes, "MoveIt has them in its SRDF file")
     draft.lose("custom attributes", asset.custom_attributes)
-    touching = {shape.physics_material for shape in asset.shapes if shape.collision}
-    draft.lose("contact materials", [m for m in asset.physics_materials if m.name in touching])
     world = [s for s in asset.shapes if s.body == WORLD and WORLD not in draft.links and s.enabled]
     for shape in list_refused(asset):
         draft.reporter.report(
@@ -87,6 +85,7 @@ def _list_settings(draft: Draft) -> list[tuple[str, list[Any]]]:
         ("the velocity at the start", [b for b in bodies if _is_fast(b)]),
         ("the damping of free motion", [b for b in bodies if b.linear_damping or b.angular_damping]),
         ("the simplification of a mesh", [s for s in shapes if s.collision and _is_simplified(s)]),
+        ("the contact material", [s for s in shapes if s.collision and s.physics_material]),
         ("a contact setting", [s for s in shapes if s.collision and (s.settings or s.margin or s.gap)]),
         ("all but the colour and its image", [m for m in asset.materials if _is_rich(m)]),
         ("the gravity or time step", [asset.name] if _has_world(draft) else []),
@@ -129,9 +128,10 @@ def _has_world(draft: Draft) -> bool:
 
 def _report_extras(draft: Draft) -> None:
     lost: dict[str, list[str]] = {}
+    motors = {actuator.path for actuator in draft.asset.actuators}
     for space, element, attribute, _ in draft.asset.extras:
         is_written = space == "urdf" and attribute.startswith(_WRITTEN)
-        if not (is_written or space in _SPENT or attribute in _SAID):
+        if not (is_written or space in _SPENT or attribute in _SAID or element in motors):
             lost.setdefault(space, []).append(f"{element} {attribute}")
     for space, names in lost.items():
         draft.reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])

@@ -19,7 +19,7 @@ from simwright.core.names import NameScope
 from simwright.formats.mesh import load_mesh_materials
 from simwright.formats.mesh.writer import write_mesh
 from simwright.formats.urdf.writer.draft import Draft
-from simwright.formats.urdf.writer.looks import Images, make_file_name, show
+from simwright.formats.urdf.writer.looks import Images, make_file_name
 from simwright.formats.urdf.writer.messages import LOOK_UNREADABLE, LOOKS_LEFT_OUT
 from simwright.model.asset import Shape
 from simwright.model.geometry import Mesh, MeshData, Subset
@@ -28,7 +28,6 @@ from simwright.model.material import RenderMaterial
 FOLDER = "meshes"
 DEFAULT_FORMAT = "obj"
 _COPIED = (".stl", ".obj", ".dae")
-_LINEAR = (".gltf", ".glb")
 _MAX_BYTES = 1024 * MIB
 _LIBRARY = b"mtllib"
 
@@ -130,10 +129,7 @@ class MeshFiles:
                 shown = PurePath(file).name
                 self._draft.reporter.report(LOOK_UNREADABLE, file=shown, why=error.message)
                 return {}
-            for material in materials:
-                if PurePath(file).suffix.lower() in _LINEAR:
-                    show(material)
-                self._brought[file][material.name] = material
+            self._brought[file] = {material.name: material for material in materials}
         return self._brought[file]
 
     def report(self) -> None:

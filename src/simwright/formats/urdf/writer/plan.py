@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one tree that URDF wants: a root link, and a joint for every other one.
 
-A robot that floats has its base as the root.  Where something is fixed to the world, or several parts stand side by
-side, the root is the link ``world``; what floats beside it hangs on a floating joint.
+A robot that floats has its base as the root, or the frame of the base that stands at the origin (base_footprint).
+Where something is fixed to the world, or several parts stand side by side, the root is the link ``world``; what floats
+beside it hangs on a floating joint.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from simwright.formats.urdf.writer.messages import (
 from simwright.model.asset import Body
 from simwright.model.joint import WORLD, Dof, Motion
 from simwright.model.kinematics import Edge
+
+_AT_ORIGIN = 1e-9
+"""How far from the origin a frame at the origin may be [m, and as much in a quaternion]."""
 
 
 def plan_tree(draft: Draft, *, world_used: bool) -> None:
@@ -63,11 +67,27 @@ def _is_floating(body: Body, edge: Edge | None) -> bool:
 
 def _hold_floating(draft: Draft, body: Body, edge: Edge | None) -> list[Mount]:
     if WORLD not in draft.links:
-        return []
+        return _stand_on_frame(draft, body)
     joint = None if edge is None else edge.joint
     name = draft.claim("joint", f"{body.name}_free" if joint is None else joint.public_name)
     child = draft.links[body.name]
     return [Mount(name, "floating", WORLD_LINK, child, body.pose, joint=joint, body=body)]
+
+
+def _stand_on_frame(draft: Draft, body: Body) -> list[Mount]:
+    """Nothing for a base at the origin; else its frame there is the root, so that the base is where it was."""
+    if body.pose.is_identity(_AT_ORIGIN):
+        return []
+    sites = [site for site in draft.asset.sites if site.body == body.name]
+    front = next((s for s in sites if (body.pose @ s.pose).is_identity(_AT_ORIGIN)), None)
+    if front is None:
+        draft.drop("the pose at the start", [body])
+        return []
+    draft.root_site = front
+    link = draft.claim("link", front.ros_frame or front.name)
+    draft.bare_links.append(link)
+    name = draft.claim("joint", f"{link}_joint")
+    return [Mount(name, "fixed", link, draft.links[body.name], body.pose, body=body)]
 
 
 def _hold_still(draft: Draft, body: Body) -> list[Mount]:
@@ -101,17 +121,9 @@ def _report(draft: Draft, floating: list[Body]) -> None:
         draft.reporter.report(LOOP_LEFT_OUT, first.source, count=len(tree.loops), first=first.name)
     draft.lose("disabled joints", tree.disabled, "URDF has no switch for joints")
     draft.lose("joints to bodies that do not exist", tree.dangling, "correct the names")
-    if WORLD in draft.links:
-        if floating:
-            first_body = floating[0]
-            draft.reporter.report(FLOATS, first_body.source, count=len(floating), first=first_body.name)
-    else:
-        draft.drop("the pose at the start", [b for b in floating if not b.pose.is_identity(1e-12)])
-
-
-def find_place(draft: Draft, body: str) -> str | None:
-    """The link that something on a body hangs on, None if that is not written."""
-    return draft.links.get(body)
+    if WORLD in draft.links and floating:
+        first_body = floating[0]
+        draft.reporter.report(FLOATS, first_body.source, count=len(floating), first=first_body.name)
 
 
 def make_frame(draft: Draft, name: str, parent: str, pose: Pose) -> str:
