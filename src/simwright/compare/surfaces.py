@@ -15,7 +15,6 @@ from simwright.compare.difference import Item, Section
 from simwright.compare.pairing import Pairing
 from simwright.compare.shapes import pair_shapes
 from simwright.compare.values import Ruler
-from simwright.core.colors import to_linear
 from simwright.core.names import make_identifier
 from simwright.model.asset import Asset, Shape
 from simwright.model.material import PhysicsMaterial
@@ -24,8 +23,6 @@ _CONTACT = (
     "static_friction", "dynamic_friction", "torsional_friction", "rolling_friction", "restitution",
     "stiffness", "damping",
 )  # fmt: skip
-_ON_SCREEN = ("urdf", "sdf", "mjcf")
-"""Formats whose colours are meant for the screen."""
 
 
 def compare_materials(section: Section, pairing: Pairing, ruler: Ruler) -> None:
@@ -57,7 +54,7 @@ def _index_contacts(asset: Asset) -> dict[str, PhysicsMaterial]:
 
 @dataclass(slots=True, eq=False)
 class Look:
-    """How a shape looks: linear colour and opacity, and what images there are."""
+    """How a shape looks: colour and opacity, and what images there are."""
 
     shape: str
     color: tuple[float, ...] | None
@@ -66,29 +63,23 @@ class Look:
 
 
 class Looks:
-    """Looks of an asset; colours of files that hold them as on a screen are made linear."""
+    """Looks of an asset."""
 
     def __init__(self, asset: Asset) -> None:
         self._materials = {material.name: material for material in asset.materials}
-        self._on_screen = asset.provenance.format in _ON_SCREEN
 
     def of(self, shape: Shape) -> Look:
         """One shape's: the material's, else its own colour."""
         material = self._materials.get(shape.material)
         if material is None:
-            return Look(shape.name, self._settle(shape.color), {}, {})
+            return Look(shape.name, shape.color, {}, {})
         images = {key: _stem(texture.file) for key, texture in material.textures.items()}
         values = {
             "metallic": material.metallic,
             "roughness": material.roughness,
-            "emissive": self._settle(material.emissive),
+            "emissive": material.emissive,
         }
-        return Look(shape.name, self._settle((*material.diffuse, material.opacity)), images, values)
-
-    def _settle(self, color: tuple[float, ...] | None) -> tuple[float, ...] | None:
-        if color is None or not self._on_screen:
-            return color
-        return (*(to_linear(value) for value in color[:3]), *color[3:])
+        return Look(shape.name, (*material.diffuse, material.opacity), images, values)
 
 
 def _compare_look(section: Section, ruler: Ruler, a: Look, b: Look, unsaid: Counter[str]) -> None:

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from simwright.core.colors import make_display
 from simwright.core.diag import Reporter
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read as read_file
@@ -65,9 +66,9 @@ def Xform "R" {{
 }}""")
     (material,) = found.asset.materials
     assert found.asset.shapes[0].material == material.name == "look"
-    assert material.emissive == (0.5, 0.25, 0.125)
+    assert material.emissive == make_display((0.5, 0.25, 0.125))
     assert (material.opacity, material.ior) == (0.75, pytest.approx(1.3))
-    assert material.specular == pytest.approx((0.1, 0.2, 0.3))
+    assert material.specular == pytest.approx(make_display((0.1, 0.2, 0.3)))
     texture = material.textures["diffuse"]
     assert texture.file.endswith("wood.png")
     assert (texture.channel, texture.color_space, texture.uv_set) == ("rgb", "sRGB", "uv1")

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from simwright.core.colors import to_display
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere, box_bounds
 from simwright.model.moments import compute_moments
 
@@ -142,7 +143,7 @@ def Mesh "R" (
     assert not shape.enabled
     assert shape.approximation.token == "convexHull"
     assert shape.margin == 0.25
-    assert shape.color == (0.5, 0.25, 0.0, 0.5)
+    assert shape.color == (to_display(0.5), to_display(0.25), 0.0, 0.5)
 
 
 TETRA = """

@@ -187,7 +187,7 @@ def test_image_of_another_kind_is_reported(tmp_path):
 def test_colour_without_material(tmp_path):
     shape = Shape("m", Sphere(1.0), color=(0.25, 0.5, 0.75, 0.5))
     (found,) = make_trip(make_prop(shape), tmp_path / "out").back.shapes
-    assert found.color == (0.25, 0.5, 0.75, 0.5)
+    assert found.color == pytest.approx((0.25, 0.5, 0.75, 0.5), rel=2e-7)
 
 
 def test_contact_material(tmp_path):

@@ -6,11 +6,11 @@ A mesh that several shapes share is one ``newton.Mesh``.  Bodies have their mass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from simwright.core.colors import to_display
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.engines.newton.fields import put_field, resolve_field
@@ -40,8 +40,8 @@ _METHODS = {
     "meshsimplification": "quadratic",
 }
 _SITE_SIZE = 0.01
-_PLAIN = (0.18, 0.18, 0.18)
-"""OpenUSD's colour of what has none."""
+_PLAIN = (to_display(0.18),) * 3
+"""OpenUSD's colour of what has none, as Newton's viewers take it."""
 _CONTACT_SETTINGS = ("ke", "kd", "kf", "ka", "kh")
 
 
@@ -174,15 +174,10 @@ class ShapeMaker:
     def _choose_look(self, shape: Shape) -> tuple[tuple[float, ...] | None, float | None]:
         material = self._looks.get(shape.material)
         if material is not None:
-            return _encode(material.diffuse), min(max(material.opacity, 0.0), 1.0)
+            return material.diffuse, min(max(material.opacity, 0.0), 1.0)
         if shape.color is not None:
-            return _encode(shape.color[:3]), min(max(shape.color[3], 0.0), 1.0)
-        return _encode(_PLAIN), None
-
-
-def _encode(color: Sequence[float]) -> tuple[float, ...]:
-    """Linear values as the display values that Newton's viewers take."""
-    return tuple(12.92 * v if v <= 0.0031308 else 1.055 * v ** (1 / 2.4) - 0.055 for v in color)
+            return shape.color[:3], min(max(shape.color[3], 0.0), 1.0)
+        return _PLAIN, None
 
 
 def approximate(builder: Any, shapes: dict[str, int], asset: Asset, reporter: Reporter) -> None:

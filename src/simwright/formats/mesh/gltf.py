@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from simwright.core.colors import make_display
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError, ParseError
 from simwright.core.files import MIB, read_bytes, resolve_inside
 from simwright.core.math3d import Array, Pose
 from simwright.formats.mesh.join import Part, join_parts, list_objects
 from simwright.model.geometry import Faces, MeshData
-from simwright.model.material import RenderMaterial, Rgb, Texture
+from simwright.model.material import RenderMaterial, Texture
 
 _MAX_BUFFER_BYTES = 1024 * MIB
 _MAX_DEPTH = 128
@@ -225,7 +226,10 @@ def _material_name(document: _Document, index: object) -> str:
 
 
 def read_gltf_materials(content: bytes, file: Path) -> list[RenderMaterial]:
-    """Materials of a glTF file, in order; an image inside the file is named ``<file>#image<number>``."""
+    """Materials of a glTF file, in order, with display colours as the model has them.
+
+    An image inside the file is named ``<file>#image<number>``.
+    """
     document = _Document(content, file)
     return [_convert(document, index) for index in range(len(document.rows("materials")))]
 
@@ -234,7 +238,9 @@ def _convert(document: _Document, index: int) -> RenderMaterial:
     row = document.row("materials", index)
     surface = row.get("pbrMetallicRoughness", {})
     red, green, blue, alpha = (float(v) for v in surface.get("baseColorFactor", (1.0, 1.0, 1.0, 1.0)))
-    emissive: Rgb = tuple(float(v) for v in row.get("emissiveFactor", (0.0, 0.0, 0.0)))  # type: ignore[assignment]
+    red, green, blue = make_display((red, green, blue))
+    glow_red, glow_green, glow_blue = (float(v) for v in row.get("emissiveFactor", (0.0, 0.0, 0.0)))
+    emissive = make_display((glow_red, glow_green, glow_blue))
     textures: dict[str, Texture] = {}
     metallic, roughness = (float(surface.get(f"{key}Factor", 1.0)) for key in ("metallic", "roughness"))
     both = surface.get("metallicRoughnessTexture")

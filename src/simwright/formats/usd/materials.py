@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from pxr import Usd, UsdShade
 
+from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.bindings import Bindings
 from simwright.formats.usd.source import Source, as_rows
@@ -44,6 +46,8 @@ _TEXTURED = {
     "occlusion": "occlusion",
     "displacement": "displacement",
 }
+COLORED = frozenset({"diffuse", "emissive", "specular"})
+"""Inputs of the model that are colours: linear here, display colours there."""
 
 
 def read_materials(source: Source, bindings: Bindings) -> None:
@@ -112,12 +116,10 @@ class _Inputs:
         return float(value) if isinstance(value, (int, float)) else default
 
     def color(self, name: str, default: Rgb) -> Rgb:
-        """A colour constant."""
+        """A colour constant as it appears on a screen; the default is linear, as the schema has it."""
         rows = as_rows(self._constant(name), 3)
-        if len(rows) != 1:
-            return default
-        red, green, blue = rows[0].tolist()
-        return red, green, blue
+        red, green, blue = rows[0].tolist() if len(rows) == 1 else default
+        return make_display((red, green, blue))
 
     def textures(self) -> dict[str, Texture]:
         """Images by model input; what is connected to something else is reported."""
@@ -128,6 +130,9 @@ class _Inputs:
                 continue
             texture = read_texture(self._source, output)
             if texture is not None:
+                red, green, blue, alpha = texture.gain
+                if key in COLORED:
+                    texture = replace(texture, gain=(*make_display((red, green, blue)), alpha))
                 result[key] = texture
             else:
                 node = UsdShade.Shader(output.GetPrim()).GetIdAttr().Get() or output.GetPrim().GetPath()

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Usd, UsdGeom
 
+from simwright.core.colors import make_all_display
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array
 from simwright.formats.usd.questions import is_proxy, specs_of
@@ -213,7 +214,8 @@ def _find_colors(source: Source, usd: UsdGeom.Mesh) -> tuple[Rows | None, str]:
     primvar = usd.GetDisplayColorPrimvar()
     if not primvar.HasValue() or primvar.GetInterpolation() == UsdGeom.Tokens.constant:
         return None, ""
-    return _flatten(source, primvar, 3)
+    rows, interpolation = _flatten(source, primvar, 3)
+    return None if rows is None else make_all_display(rows), interpolation
 
 
 def _flatten(source: Source, primvar: UsdGeom.Primvar, width: int) -> tuple[Rows | None, str]:

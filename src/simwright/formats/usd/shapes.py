@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from pxr import UsdGeom
 
+from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, Pose
 from simwright.formats.usd.bindings import Bindings
@@ -201,7 +202,7 @@ def _read_geometry(
 
 
 def _read_color(source: Source, found: Found) -> tuple[float, float, float, float] | None:
-    """The constant display colour and opacity, if there is one."""
+    """The constant colour of a prim, as it appears on a screen, and opacity, if there is one."""
     if not found.may_author(_COLOR):
         return None
     values = source.get(found, _COLOR)
@@ -210,5 +211,6 @@ def _read_color(source: Source, found: Found) -> tuple[float, float, float, floa
     if values is None or len(values) != 1:
         return None
     red, green, blue = as_floats(values[0])
+    red, green, blue = make_display((red, green, blue))
     opacity: Sequence[float] = source.get(found, "primvars:displayOpacity") or ()
     return red, green, blue, float(opacity[0]) if len(opacity) == 1 else 1.0

@@ -178,11 +178,12 @@ def test_looks_of_mesh_files(tmp_path):
     assert model.geom("given").matid[0] == -1
 
 
-def test_linear_colours_are_shown(tmp_path):
+@pytest.mark.parametrize("source", ["usd", "gltf", "urdf", ""])
+def test_colours_are_written_as_they_are(source, tmp_path):
     asset = scene(Shape("s", Sphere(1.0), color=(0.5, 0.0, 1.0, 0.5)))
-    asset.provenance.format = "usd"
+    asset.provenance.format = source
     model = write_and_compile(asset, tmp_path).model
-    assert np.allclose(model.geom_rgba[0], (0.7353569, 0.0, 1.0, 0.5))
+    assert np.allclose(model.geom_rgba[0], (0.5, 0.0, 1.0, 0.5))
 
 
 def test_flat_colliders(tmp_path):

@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from pxr import UsdShade
+from pxr import Usd, UsdShade
 
 import simwright
-from simwright.core.colors import to_display, to_linear
+from simwright.core.colors import to_linear
 from simwright.core.diag import Reporter
 from simwright.model.asset import Shape
-from simwright.model.geometry import Sphere
+from simwright.model.geometry import Mesh, MeshData, Sphere
 from simwright.model.material import RenderMaterial, Texture
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from test_colliders import find_errors, make_asset
+from test_colliders import BLOCK, CORNERS, find_errors, make_asset
 from writing import make_trip
 
 MTL = """newmtl shell
@@ -71,7 +71,8 @@ def test_mesh_file_brings_its_looks(folder):
     (shape,) = back.shapes
     looks = {material.name: material for material in back.materials}
     assert [subset.material for subset in shape.geometry.data.subsets] == ["shell", "sticker"]
-    assert looks["shell"].diffuse == pytest.approx((to_linear(0.5),) * 3)
+    assert looks["shell"].diffuse == pytest.approx((0.5,) * 3)
+    assert read_diffuse(entry, "shell") == pytest.approx((to_linear(0.5),) * 3)
     assert looks["shell"].roughness == pytest.approx((2 / 100) ** 0.5)
     assert looks["shell"].specular is None
     assert looks["ghost"].opacity == 1.0
@@ -88,7 +89,8 @@ def test_look_of_the_robot_file_wins(folder):
     back = simwright.load(entry)
     (shape,) = back.shapes
     assert (shape.material, shape.geometry.data.subsets) == ("red", ())
-    assert back.materials[0].diffuse == pytest.approx((to_linear(0.5), 0.0, 0.0))
+    assert back.materials[0].diffuse == pytest.approx((0.5, 0.0, 0.0))
+    assert read_diffuse(entry, "red") == pytest.approx((to_linear(0.5), 0.0, 0.0))
 
 
 def test_instances_of_a_mesh_with_face_sets_keep_the_looks(folder):
@@ -107,16 +109,42 @@ def test_unreadable_materials_are_said(folder):
     assert "usd-write-look-unreadable" in {d.kind for d in reporter}
 
 
-def test_colours_of_a_model_without_source_are_linear_already(tmp_path):
-    asset = make_asset(Shape("m", Sphere(1.0), material="grey"))
-    asset.materials = [RenderMaterial("grey", (0.5, 0.5, 0.5))]
-    assert make_trip(asset, tmp_path / "out").back.materials[0].diffuse == (0.5, 0.5, 0.5)
+def test_model_has_display_colours_and_the_layers_linear_ones(tmp_path):
+    Image.new("RGB", (2, 2), (200, 10, 10)).save(tmp_path / "a.png")
+    block = Mesh(MeshData(CORNERS, BLOCK.reshape(-1), colors=np.linspace(0.0, 1.0, 24).reshape(8, 3)))
+    asset = make_asset(
+        Shape("m", Sphere(1.0), material="grey"),
+        Shape("c", Sphere(1.0), color=(0.1, 0.5, 0.9, 0.25)),
+        Shape("v", block),
+    )
+    image = Texture(str(tmp_path / "a.png"), gain=(0.3, 0.6, 1.0, 0.5))
+    maps = Texture(str(tmp_path / "a.png"), "r", gain=(0.3, 0.3, 0.3, 0.3))
+    grey = RenderMaterial("grey", (0.5, 0.4, 0.02), emissive=(0.1, 3.0, 0.0), specular=(0.2, 0.2, 0.2))
+    grey.textures = {"diffuse": image, "roughness": maps}
+    asset.materials = [grey]
+    trip = make_trip(asset, tmp_path / "out")
+    (back,) = trip.back.materials
+    shapes = {shape.name: shape for shape in trip.back.shapes}
+    for word in ("diffuse", "emissive", "specular"):
+        assert getattr(back, word) == pytest.approx(getattr(grey, word), rel=2e-7)
+    assert back.textures["diffuse"].gain == pytest.approx(image.gain, rel=2e-7)
+    assert back.textures["roughness"].gain == pytest.approx(maps.gain, rel=2e-7)
+    assert shapes["c"].color == pytest.approx((0.1, 0.5, 0.9, 0.25), rel=2e-7)
+    np.testing.assert_allclose(shapes["v"].geometry.data.colors, block.data.colors, rtol=2e-7)
+    stage = trip.stage
+    surface = stage.GetPrimAtPath("/prop/materials/grey/surface")
+    assert surface.GetAttribute("inputs:emissiveColor").Get() == pytest.approx((to_linear(0.1), 3.0, 0.0))
+    drawn = next(p for p in stage.Traverse() if p.GetName() == "c")
+    assert drawn.GetAttribute("primvars:displayColor").Get()[0] == pytest.approx(
+        [to_linear(v) for v in (0.1, 0.5, 0.9)]
+    )
 
 
-@pytest.mark.parametrize("value", [0.0, 0.01, 0.04045, 0.5, 0.99, 1.0, 2.0])
-def test_display_and_linear_are_inverse(value):
-    assert to_display(to_linear(value)) == pytest.approx(value, abs=1e-7)
-    assert to_linear(0.5) == pytest.approx(0.2140411)
+def read_diffuse(entry: Path, name: str) -> tuple[float, ...]:
+    """The colour that other tools see."""
+    stage = Usd.Stage.Open(str(entry))
+    shader = stage.GetPrimAtPath(f"/r/materials/{name}/surface")
+    return tuple(shader.GetAttribute("inputs:diffuseColor").Get())
 
 
 @pytest.mark.parametrize(
@@ -177,7 +205,7 @@ def test_images_inside_a_gltf_file_are_taken_out(tmp_path):
     assert set(look.textures) == {"diffuse", "metallic", "roughness"}
     assert look.textures["metallic"].channel == "b"
     assert look.textures["roughness"].gain[1] == pytest.approx(0.5)
-    assert look.textures["diffuse"].gain[0] == pytest.approx(128 / 255, rel=0.01)
+    assert to_linear(look.textures["diffuse"].gain[0]) == pytest.approx(128 / 255, rel=0.01)
     with Image.open(look.textures["diffuse"].file) as picture:
         assert picture.convert("RGB").getpixel((0, 0)) == (10, 200, 10)
     assert find_errors(entry) == []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Colours as MJCF means them, and the looks that mesh files bring.
+"""The looks that mesh files bring.
 
-MJCF holds colours as they appear on a screen; OpenUSD holds linear ones.  A mesh of another format may have materials
-in its file (OBJ, COLLADA, glTF): visuals that the source gives no look of their own get those.
+A mesh of another format may have materials in its file (OBJ, COLLADA, glTF): visuals that the source gives no look of
+their own get those.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import PurePath
 
 import numpy as np
 
-from simwright.core.colors import to_display
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError
 from simwright.core.names import NameScope
@@ -20,35 +19,16 @@ from simwright.formats.mesh import load_mesh_materials
 from simwright.formats.mjcf.writer.messages import LOOK_UNREADABLE
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Faces, Mesh, Subset
-from simwright.model.material import RenderMaterial, Rgb
-
-_LINEAR = frozenset({"usd", "gltf"})
-_LINEAR_MESHES = frozenset({".gltf", ".glb"})
+from simwright.model.material import RenderMaterial
 
 
 def settle_looks(asset: Asset, reporter: Reporter) -> Asset:
-    """The asset, or a copy with display colours and all looks it needs."""
+    """The asset, or a copy with all looks it needs."""
     if asset.provenance.format == "mjcf":
         return asset
     twin = asset.copy()
-    if asset.provenance.format in _LINEAR:
-        for material in twin.materials:
-            _show(material)
-        for shape in twin.shapes:
-            if shape.color is not None:
-                shape.color = (*_show_color(shape.color[:3]), shape.color[3])
     _Wardrobe(twin, reporter).dress()
     return twin
-
-
-def _show_color(color: Rgb) -> Rgb:
-    red, green, blue = color
-    return to_display(red), to_display(green), to_display(blue)
-
-
-def _show(material: RenderMaterial) -> None:
-    material.diffuse = _show_color(material.diffuse)
-    material.emissive = _show_color(material.emissive)
 
 
 class _Wardrobe:
@@ -107,8 +87,6 @@ class _Wardrobe:
             material.opacity = (
                 material.opacity if material.opacity > 0.0 else 1.0
             )  # exporters disagree what 0 means
-            if PurePath(file).suffix.lower() in _LINEAR_MESHES:
-                _show(material)
             twin = next((m for m in self._asset.materials if _is_same(m, material)), None)
             if twin is None:
                 material.name = self._names.claim(name or "material")

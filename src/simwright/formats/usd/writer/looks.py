@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks made ready for UsdPreviewSurface: materials of mesh files, and linear colours (REP-0158 3.1).
+"""Looks made ready for UsdPreviewSurface: materials of mesh files (REP-0158 3.1).
 
 A visual without a material of its own has those of its mesh file (OBJ with MTL, COLLADA, glTF), one for each face
-set.  UsdPreviewSurface wants linear colours: what URDF, SDFormat, MJCF, MTL and COLLADA files say is meant for the
-screen and is made linear here, glTF and OpenUSD are linear already.  Images keep their values, and say ``sRGB`` where
-they are pictures.  Highlights of the Phong model (specular colours of MTL and COLLADA) have no counterpart: a
-specular colour of UsdPreviewSurface would make metal of them.  Shininess becomes roughness.
+set.  Images keep their values, and say ``sRGB`` where they are pictures.  Highlights of the Phong model (specular
+colours of MTL and COLLADA) have no counterpart: a specular colour of UsdPreviewSurface would make metal of them.
+Shininess becomes roughness.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from simwright.core.colors import to_linear
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError
 from simwright.core.names import NameScope
@@ -21,34 +19,15 @@ from simwright.formats.mesh import load_mesh_materials
 from simwright.formats.usd.writer.messages import LOOK_HIGHLIGHTS, LOOK_UNREADABLE
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh, MeshData, Subset
-from simwright.model.material import RenderMaterial, Rgb
+from simwright.model.material import RenderMaterial
 
-_SCREEN = frozenset({"urdf", "sdf", "mjcf"})
-_LINEAR_MESHES = frozenset({".gltf", ".glb"})
+_METALLIC_MESHES = frozenset({".gltf", ".glb"})
+"""Files whose specular colours are no Phong highlights."""
 
 
 def settle_looks(asset: Asset, reporter: Reporter) -> None:
     """Complete the looks of an asset that may be changed."""
-    if asset.provenance.format in _SCREEN:
-        for material in asset.materials:
-            _linearise(material)
-        for shape in asset.shapes:
-            if shape.color is not None:
-                red, green, blue, alpha = shape.color
-                shape.color = (*_make_linear((red, green, blue)), alpha)
     _Wardrobe(asset, reporter).dress()
-
-
-def _make_linear(color: Rgb) -> Rgb:
-    red, green, blue = color
-    return to_linear(red), to_linear(green), to_linear(blue)
-
-
-def _linearise(material: RenderMaterial) -> None:
-    material.diffuse = _make_linear(material.diffuse)
-    material.emissive = _make_linear(material.emissive)
-    if material.specular is not None:
-        material.specular = _make_linear(material.specular)
 
 
 class _Wardrobe:
@@ -119,9 +98,8 @@ class _Wardrobe:
             name = material.name
             if material.opacity <= 0.0:  # exporters disagree what 0 means; nobody draws a part to hide it
                 material.opacity = 1.0
-            if Path(file).suffix.lower() not in _LINEAR_MESHES:
+            if Path(file).suffix.lower() not in _METALLIC_MESHES:
                 self._dim(material)
-                _linearise(material)
             twin = next((m for m in self._asset.materials if _is_same(m, material)), None)
             if twin is None:
                 material.name = self._names.claim(name or "material")

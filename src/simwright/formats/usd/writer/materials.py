@@ -7,6 +7,7 @@ from typing import Any
 
 from pxr import Sdf
 
+from simwright.core.colors import make_linear
 from simwright.core.diag import Reporter
 from simwright.core.units import DEGREE
 from simwright.formats.usd.writer.images import Images
@@ -62,18 +63,18 @@ def _write_surface(sheet: Sheet, path: str, material: RenderMaterial) -> None:
     sheet.define(shader, "Shader")
     sheet.set(shader, "info:id", "token", "UsdPreviewSurface", uniform=True)
     values: list[tuple[str, str, Any, Any]] = [
-        ("diffuseColor", "color3f", material.diffuse, None),
+        ("diffuseColor", "color3f", make_linear(material.diffuse), None),
         ("metallic", "float", material.metallic, None),
         ("roughness", "float", material.roughness, None),
         ("opacity", "float", material.opacity, 1.0),
-        ("emissiveColor", "color3f", tuple(material.emissive), (0.0, 0.0, 0.0)),
+        ("emissiveColor", "color3f", make_linear(material.emissive), (0.0, 0.0, 0.0)),
         ("clearcoat", "float", material.clearcoat, 0.0),
         ("clearcoatRoughness", "float", material.clearcoat_roughness, 0.01),
         ("ior", "float", material.ior, 1.5),
         ("opacityThreshold", "float", material.opacity_threshold, 0.0),
     ]
     if material.specular is not None:
-        values.append(("specularColor", "color3f", material.specular, None))
+        values.append(("specularColor", "color3f", make_linear(material.specular), None))
         sheet.set(shader, "inputs:useSpecularWorkflow", "int", 1)
     for name, kind, value, usual in values:
         if value != usual:
@@ -94,7 +95,7 @@ def _write_texture(sheet: Sheet, path: str, key: str, texture: Texture, file: st
     sheet.set(image, "inputs:wrapS", "token", texture.wrap_s)
     sheet.set(image, "inputs:wrapT", "token", texture.wrap_t)
     if texture.gain != (1.0, 1.0, 1.0, 1.0):
-        sheet.set(image, "inputs:scale", "float4", texture.gain)
+        sheet.set(image, "inputs:scale", "float4", _settle_gain(key, texture))
     if texture.bias != (0.0, 0.0, 0.0, 0.0):
         sheet.set(image, "inputs:bias", "float4", texture.bias)
     sheet.define(reader, "Shader")
@@ -109,6 +110,12 @@ def _write_texture(sheet: Sheet, path: str, key: str, texture: Texture, file: st
     sheet.set(image, f"outputs:{channel}", _OUTPUTS[channel], None)
     name, kind = _INPUTS[key]
     _connect(sheet, f"{path}/surface.inputs:{name}", kind, f"{image}.outputs:{channel}")
+
+
+def _settle_gain(key: str, texture: Texture) -> tuple[float, ...]:
+    """What multiplies an image: linear where the input is a colour."""
+    red, green, blue, alpha = texture.gain
+    return (*make_linear((red, green, blue)), alpha) if key in _COLORED else texture.gain
 
 
 def _write_transform(sheet: Sheet, path: str, texture: Texture, source: str) -> str:

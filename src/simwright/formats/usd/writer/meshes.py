@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from simwright.core.colors import make_all_linear
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope, make_identifier
 from simwright.formats.usd.writer.sheet import Sheet
@@ -246,10 +247,11 @@ def _write_mesh(sheet: Sheet, path: str, data: MeshData, double_sided: bool) -> 
     sheet.set(path, "orientation", "token", "rightHanded", uniform=True)
     if double_sided:
         sheet.set(path, "doubleSided", "bool", True, uniform=True)
+    colors = None if data.colors is None else make_all_linear(data.colors[:, :3])
     rows = (
         ("normals", "normal3f[]", data.normals),
         ("primvars:st", "texCoord2f[]", data.uvs),
-        ("primvars:displayColor", "color3f[]", None if data.colors is None else data.colors[:, :3]),
+        ("primvars:displayColor", "color3f[]", colors),
     )
     for name, kind, values in rows:
         if values is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from simwright.core.colors import make_linear
 from simwright.formats.usd.writer.desk import Desk
 from simwright.formats.usd.writer.layout import VISUAL, VISUAL_DEFAULT, VISUAL_SET
 from simwright.formats.usd.writer.lod import Tiers
@@ -94,7 +95,7 @@ class Visuals:
     def _paint(self, path: str, shape: Shape) -> None:
         """A colour without a material, on the geometry itself."""
         if shape.color is not None and self._is_painted(shape):
-            self._sheet.set(path, "primvars:displayColor", "color3f[]", [shape.color[:3]])
+            self._sheet.set(path, "primvars:displayColor", "color3f[]", [make_linear(shape.color[:3])])
             if shape.color[3] != 1.0:
                 self._sheet.set(path, "primvars:displayOpacity", "float[]", [shape.color[3]])
 
