@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from simwright.app.losses import is_loss
 from simwright.app.report.report import Report, build_asset_report
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
-from simwright.core.errors import StrictError
-from simwright.core.packages import find_packages
+from simwright.core.errors import StrictError, UsageError
+from simwright.core.packages import PackageMap, find_packages
 from simwright.formats.format import ReadOptions, WriteOptions
-from simwright.formats.table import choose_writer, read_asset, write_asset
+from simwright.formats.table import choose_writer, detect_format, read_asset, write_asset
 from simwright.model.asset import Asset
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
@@ -45,9 +46,8 @@ def load(
     ``reporter``; with ``strict``, a finding worse than info raises :class:`StrictError`.
     """
     reporter = Reporter() if reporter is None else reporter
-    explicit = {name: Path(folder) for name, folder in (packages or {}).items()}
     options = ReadOptions(
-        packages=find_packages(explicit, near=[Path(path).parent]),
+        packages=_find_packages(path, packages),
         arguments=dict(arguments or {}),
         variants=dict(variants or {}),
         time=time,
@@ -69,20 +69,29 @@ def convert(
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     strict: bool = False,
-    lod: bool = False,
-    decompose: bool = False,
     reporter: Reporter | None = None,
+    **writing: Any,
 ) -> Path:
     """Read a file of any supported format and write it in another; gives the path of the file to open.
 
     ``to`` names the format to write; without it, the name of ``target`` decides, and a folder is an OpenUSD asset.
     What cannot be carried, and what had to be guessed, goes to ``reporter``; with ``strict`` any loss and any finding
-    worse than info raises :class:`StrictError` and nothing is written.  ``lod`` adds decimated visuals to an OpenUSD
-    asset and ``decompose`` convex parts of its mesh colliders, as variants.  The other arguments are those of
-    :func:`load`.
+    worse than info raises :class:`StrictError` and nothing is written.  A ``.usdz`` target is a package of all layers
+    and images.  ``writing`` is what the writer is told, by the words of
+    :class:`~simwright.formats.format.WriteOptions`: ``lod=True`` adds decimated visuals to an OpenUSD asset.  The
+    other arguments are those of :func:`load`.
     """
     reporter = Reporter() if reporter is None else reporter
-    choose_writer(target, to, reporter)
+    row = choose_writer(target, to, reporter)
+    options = _write_options(source, reporter, strict, writing)
+    if options.flatten and row.name != "usd":
+        raise UsageError(f"only OpenUSD layers can be flattened, not {row.title}", where=Where(str(target)))
+    if row.name == "usd" and _is_one_usd_file(source, target, format, flatten=options.flatten):
+        from simwright.formats.usd.delivery import deliver_file
+
+        found = _find_packages(source, packages)
+        read_options = ReadOptions(packages=found, variants=dict(variants or {}))
+        return deliver_file(Path(source), Path(target), read_options, options, reporter)
     asset = load(
         source,
         format=format,
@@ -92,8 +101,23 @@ def convert(
         strict=strict,
         reporter=reporter,
     )
-    options = _write_options(source, reporter, strict=strict, lod=lod, decompose=decompose)
     return write_asset(asset, target, format_name=to, options=options, reporter=reporter)
+
+
+def _find_packages(
+    path: str | os.PathLike[str], packages: Mapping[str, str | os.PathLike[str]] | None
+) -> PackageMap:
+    explicit = {name: Path(folder) for name, folder in (packages or {}).items()}
+    return find_packages(explicit, near=[Path(path).parent])
+
+
+def _is_one_usd_file(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], name: str | None, *, flatten: bool
+) -> bool:
+    """Are USD layers made into one file?  Then nothing has to go through the model."""
+    if not flatten and Path(target).suffix.lower() != ".usdz":
+        return False
+    return (name or detect_format(source).name) == "usd"
 
 
 def to_stage(
@@ -104,9 +128,8 @@ def to_stage(
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     strict: bool = False,
-    lod: bool = False,
-    decompose: bool = False,
     reporter: Reporter | None = None,
+    **writing: Any,
 ) -> Usd.Stage:
     """The ``Usd.Stage`` that :func:`convert` would write, composed in memory without a file.
 
@@ -125,16 +148,20 @@ def to_stage(
         strict=strict,
         reporter=reporter,
     )
-    options = _write_options(source, reporter, strict=strict, lod=lod, decompose=decompose)
+    options = _write_options(source, reporter, strict, writing)
     return build_stage(asset, options, reporter)
 
 
 def _write_options(
-    source: str | os.PathLike[str], reporter: Reporter, *, strict: bool, lod: bool, decompose: bool
+    source: str | os.PathLike[str], reporter: Reporter, strict: bool, writing: Mapping[str, Any]
 ) -> WriteOptions:
+    known = {field.name for field in dataclasses.fields(WriteOptions)} - {"approve"}
+    for name in writing:
+        if name not in known:
+            raise UsageError(f"no writer knows {name!r}", hint=f"there are {', '.join(sorted(known))}")
     if not strict:
-        return WriteOptions(lod=lod, decompose=decompose)
-    return WriteOptions(lod=lod, decompose=decompose, approve=lambda: raise_losses(reporter, source))
+        return WriteOptions(**writing)
+    return WriteOptions(**writing, approve=lambda: raise_losses(reporter, source))
 
 
 def check(

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simwright.app.api import convert
 from simwright.app.conversion_inputs import Task
@@ -69,9 +69,9 @@ class Wishes:
     arguments: dict[str, str] = field(default_factory=dict)
     variants: dict[str, str] = field(default_factory=dict)
     strict: bool = False
-    lod: bool = False
-    decompose: bool = False
     check: bool = True
+    writing: dict[str, Any] = field(default_factory=dict)
+    """What the writer is told: fields of :class:`simwright.formats.format.WriteOptions`."""
 
 
 @dataclass(slots=True)
@@ -150,8 +150,7 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
             arguments=wishes.arguments,
             variants=wishes.variants,
             strict=wishes.strict,
-            lod=wishes.lod,
-            decompose=wishes.decompose,
+            **wishes.writing,
             reporter=reporter,
         )
     except StrictError:

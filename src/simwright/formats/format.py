@@ -46,13 +46,15 @@ class WriteOptions:
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there.
     ``lod`` adds decimated levels of detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each
-    needs the extra of its name).  ``mesh_format`` is the format of mesh files (stl, obj, dae, glb), empty for the
+    needs the extra of its name).  ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the format of mesh files (stl, obj, dae, glb), empty for the
     writer's own choice; ``mesh_paths`` how they are named: ``relative`` to the file or in the ROS ``package``
-    ``package_name`` (URDF).
+    ``package_name`` (URDF).  ``flatten`` makes one layer of an OpenUSD asset.
     """
 
     lod: bool = False
     decompose: bool = False
+    flatten: bool = False
+    overwrite: bool = False
     mesh_format: str = ""
     mesh_paths: str = "relative"
     package_name: str = ""
@@ -72,7 +74,8 @@ class Format:
     ``shared_extensions`` (``.xml``) decide only where the content says nothing; ``root_tags`` are XML root
     elements that decide before any extension;
     ``magic`` are leading bytes that decide.  ``reader`` and ``writer`` are
-    ``"module:function"``, empty where there is none.
+    ``"module:function"``, empty where there is none.  ``carries_motion`` and ``carries_look_variants`` say what the
+    writer has a place for.
     """
 
     name: str
@@ -83,6 +86,8 @@ class Format:
     shared_extensions: tuple[str, ...] = ()
     magic: tuple[bytes, ...] = ()
     writer: str = ""
+    carries_motion: bool = False
+    carries_look_variants: bool = False
 
     def read(self, path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
         """Read a file into the neutral model."""

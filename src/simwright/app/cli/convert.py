@@ -18,10 +18,17 @@ Examples:
   simwright convert robot.urdf out/robot
   simwright convert robot.urdf.xacro out/robot --arg gripper=false --package my_robot=src/my_robot
   simwright convert scene.usda out/scene.usda --variant tool=gripper
+  simwright convert robot.usda robot.usdz
+  simwright convert robot.usda flat.usdc --flatten --variant tool=gripper
   simwright convert robot.xml out/robot --strict --report json
+  simwright convert out/robot/robot.usda robot.xml
   simwright convert robots/ out/ --jobs 4
   simwright convert 'robots/**/*.urdf' out/
 """
+
+
+WRITING = ("lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name")
+"""Options that are words of the writers."""
 
 
 @click.command("convert", epilog=EPILOG)
@@ -42,6 +49,17 @@ Examples:
 @click.option(
     "--decompose", is_flag=True, help="OpenUSD: add convex parts of colliders, collision_fidelity=decomposed."
 )
+@click.option("--flatten", is_flag=True, help="OpenUSD: one layer of all, at the chosen variants.")
+@click.option(
+    "--overwrite", is_flag=True, help="Replace files beside OUT that are there and say something else."
+)
+@click.option(
+    "--mesh-format", type=click.Choice(("stl", "obj", "dae", "glb")), help="URDF: format of mesh files."
+)
+@click.option(
+    "--mesh-paths", type=click.Choice(("relative", "package")), help="URDF: how mesh files are named."
+)
+@click.option("--package-name", metavar="NAME", help="URDF: the ROS package of --mesh-paths package.")
 @click.option("--no-check", is_flag=True, help="Do not check the result against REP-0158.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
@@ -57,9 +75,10 @@ Examples:
 def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """Convert IN (URDF, xacro, SDFormat, MJCF or OpenUSD) to OUT.
 
-    OUT is a folder, or the entry layer in a folder of its own: the layers of REP-0158.  A folder that holds an
-    earlier result is replaced whole.  Where IN is a folder, a pattern or several files, each file found becomes a
-    folder of its own in OUT.
+    The name of OUT decides what is written: a folder or *.usda is a layered OpenUSD asset (REP-0158), *.usdz a
+    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A folder that is new or holds an
+    earlier result is replaced whole; a file goes beside what is there.  Where IN is a folder, a pattern or several
+    files, each file found becomes a folder of its own in OUT.
 
     Everything that is lost or guessed is listed; silence means nothing was.  The result is checked, and warnings
     that are left are listed as well.
@@ -80,9 +99,8 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
         arguments=parse_pairs(options["arguments"], "--arg"),
         variants=parse_pairs(options["variants"], "--variant"),
         strict=options["strict"],
-        lod=options["lod"],
-        decompose=options["decompose"],
         check=not options["no_check"],
+        writing={name: options[name] for name in WRITING if options[name]},
     )
     choose_writer(target, wishes.to)
     tasks = plan_tasks(sources, target, wishes.to)

@@ -13,7 +13,6 @@ from lxml import etree
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
-from simwright.core.files import write_folder
 from simwright.formats.format import WriteOptions
 from simwright.formats.mjcf.writer.actuators import write_actuators
 from simwright.formats.mjcf.writer.bodies import write_bodies
@@ -37,6 +36,7 @@ from simwright.formats.mjcf.writer.sensors import write_sensors
 from simwright.formats.mjcf.writer.sites import write_sites
 from simwright.formats.mjcf.writer.solver import Solver
 from simwright.formats.mjcf.writer.tendons import write_tendons
+from simwright.formats.place import choose_place
 from simwright.model.asset import Asset
 from simwright.model.kinematics import build_tree
 
@@ -54,12 +54,13 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
         folder, name = target.parent, target.name
     else:
         folder, name = target, f"{make_file_name(asset.name)}.xml"
-    _check_place(folder, name, asset)
+    named = target.suffix.lower() in SUFFIXES
+    place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
     files = build_files(asset, name, reporter)
     options.approve()
-    with write_folder(folder) as staging:
+    with place.fill() as staging:
         _store(staging, files)
-    return folder / name
+    return place.path
 
 
 def _store(staging: Path, files: dict[str, bytes]) -> None:
@@ -72,24 +73,6 @@ def _store(staging: Path, files: dict[str, bytes]) -> None:
         raise OutputError(
             f"cannot be written: {error.strerror or error}", where=Where(str(staging))
         ) from None
-
-
-def _check_place(folder: Path, entry: str, asset: Asset) -> None:
-    """A folder is replaced only if it holds nothing but an earlier result, and not the source."""
-    where = Where(str(folder))
-    if folder.exists() and not folder.is_dir():
-        raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
-    if not folder.exists():
-        return
-    if asset.provenance.file and Path(asset.provenance.file).resolve().parent == folder.resolve():
-        raise OutputError("the folder holds the source file", hint="name a folder of its own", where=where)
-    foreign = sorted({item.name for item in folder.iterdir()} - OWN_FILES - {entry})
-    if foreign:
-        raise OutputError(
-            f"the folder holds {foreign[0]!r}, which is no part of the asset",
-            hint="name a new folder; an asset's folder is replaced whole",
-            where=where,
-        )
 
 
 def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes]:

@@ -12,11 +12,12 @@ from pathlib import Path
 from lxml import etree
 
 from simwright.core.diag import Reporter, Where
-from simwright.core.errors import OutputError, UsageError
-from simwright.core.files import write_folder, write_staged
+from simwright.core.errors import UsageError
+from simwright.core.files import write_staged
 from simwright.core.names import is_identifier
 from simwright.formats.format import WriteOptions
 from simwright.formats.mesh.writer import MESH_FORMATS
+from simwright.formats.place import choose_place
 from simwright.formats.urdf.writer import looks, meshes
 from simwright.formats.urdf.writer.control import write_control
 from simwright.formats.urdf.writer.draft import Draft
@@ -46,12 +47,13 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     else:
         folder, name = target, f"{looks.make_file_name(asset.name)}{SUFFIX}"
     options = _check_options(options, folder)
-    _check_place(folder, name, asset)
+    named = target.suffix.lower() == SUFFIX
+    place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
     files = build_files(asset, name, options, reporter)
     options.approve()
-    with write_folder(folder) as staging:
+    with place.fill() as staging:
         write_staged(staging, files)
-    return folder / name
+    return place.path
 
 
 def _check_options(options: WriteOptions, folder: Path) -> WriteOptions:
@@ -71,27 +73,8 @@ def _check_options(options: WriteOptions, folder: Path) -> WriteOptions:
     return dataclasses.replace(options, package_name=name)
 
 
-def _check_place(folder: Path, entry: str, asset: Asset) -> None:
-    """A folder is replaced only if it holds nothing but an earlier result, and not the source."""
-    where = Where(str(folder))
-    if folder.exists() and not folder.is_dir():
-        raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
-    if not folder.exists():
-        return
-    if asset.provenance.file and Path(asset.provenance.file).resolve().parent == folder.resolve():
-        raise OutputError("the folder holds the source file", hint="name a folder of its own", where=where)
-    foreign = sorted({item.name for item in folder.iterdir()} - OWN_FILES - {entry})
-    if foreign:
-        raise OutputError(
-            f"the folder holds {foreign[0]!r}, which is no part of the asset",
-            hint="name a new folder; an asset's folder is replaced whole",
-            where=where,
-        )
-
-
 def build_files(asset: Asset, entry: str, options: WriteOptions, reporter: Reporter) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
-    asset = looks.settle_colors(asset)
     root = etree.Element("robot", {"name": asset.name or "robot"})
     draft = Draft(asset, build_tree(asset), options, reporter, root)
     plan_tree(draft, world_used=has_world_shapes(asset))

@@ -7,15 +7,19 @@ and the link tree.
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from pxr import Tf
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import LimitError, OutputError, UsageError
-from simwright.core.files import write_folder, write_staged
+from simwright.core.files import write_staged
 from simwright.core.names import make_identifier
-from simwright.formats.format import WriteOptions
+from simwright.formats.format import ReadOptions, WriteOptions
+from simwright.formats.place import choose_place
+from simwright.formats.usd.delivery import PACKAGE_SUFFIX, flatten_file, pack_file
 from simwright.formats.usd.writer.base import write_base
 from simwright.formats.usd.writer.decisions import report_decisions
 from simwright.formats.usd.writer.extended import write_extended
@@ -54,23 +58,36 @@ OWN_FILES = frozenset(
 def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
     """Write an asset; ``target`` is a folder, or the entry ``<folder>/<name>.usda``.  Gives the entry's path.
 
-    A folder that holds an earlier result is replaced whole.
+    A folder that holds an earlier result is replaced whole.  A ``.usdz`` target is a package of all layers; with
+    ``options.flatten`` the target is one layer.
     """
+    if options.flatten or target.suffix.lower() == PACKAGE_SUFFIX:
+        return _deliver(asset, target, options, reporter)
     register_plugins()
     folder, name = _choose_place(asset, target)
-    _check_place(folder, name, asset)
+    named = target.suffix.lower() == SUFFIX
+    place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
     check_depth(asset, Where(str(target)))
     try:
         sheets, images = build_layers(asset, name, reporter, options)
         options.approve()
-        with write_folder(folder) as staging:
+        with place.fill() as staging:
             write_staged(staging, images.files)
             while sheets:  # one after the other: none is held longer than it takes to write it
                 file, sheet = sheets.popitem()
                 export_layer(sheet.layer, staging / file)
     except Tf.ErrorException as error:
         raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
-    return folder / name
+    return place.path
+
+
+def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
+    """The layers in a folder of our own, then the one file that is wanted."""
+    deliver = flatten_file if options.flatten else pack_file
+    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
+        place = Path(folder) / "asset" / name_entry(asset)
+        entry = write(asset, place, replace(options, flatten=False), reporter)
+        return deliver(entry, target, ReadOptions(), reporter)
 
 
 def name_entry(asset: Asset) -> str:
@@ -100,28 +117,11 @@ def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
     suffix = target.suffix.lower()
     if suffix == SUFFIX:
         return target.parent, target.name
-    if suffix in (".usd", ".usdc", ".usdz"):
+    if suffix in (".usd", ".usdc"):
         message = f"the entry layer of an asset is text, not {suffix}"
-        raise UsageError(message, hint=f"name a folder, or *{SUFFIX} in a folder", where=Where(str(target)))
+        hint = f"name a folder, or *{SUFFIX} in a folder; or ask for one layer of everything: --flatten"
+        raise UsageError(message, hint=hint, where=Where(str(target)))
     return target, name_entry(asset)
-
-
-def _check_place(folder: Path, entry: str, asset: Asset) -> None:
-    """A folder is replaced only if it holds nothing but an earlier result, and not the source."""
-    where = Where(str(folder))
-    if folder.exists() and not folder.is_dir():
-        raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
-    if not folder.exists():
-        return
-    if asset.provenance.file and Path(asset.provenance.file).resolve().parent == folder.resolve():
-        raise OutputError("the folder holds the source file", hint="name a folder of its own", where=where)
-    foreign = sorted({item.name for item in folder.iterdir()} - OWN_FILES - {entry})
-    if foreign:
-        raise OutputError(
-            f"the folder holds {foreign[0]!r}, which is no part of the asset",
-            hint="name a new folder; an asset's folder is replaced whole",
-            where=where,
-        )
 
 
 def build_files(

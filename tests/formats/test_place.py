@@ -1,0 +1,95 @@
+"""A result goes into a folder of its own, or beside other files without touching them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import simwright
+from simwright.core.errors import OutputError, UsageError
+
+ROBOT = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+</inertial><visual><geometry><mesh filename="part.stl"/></geometry></visual></link></robot>"""
+CORNERS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
+SIDES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "source"
+    folder.mkdir()
+    sides = "".join(
+        "facet normal 0 0 0\nouter loop\n"
+        + "".join("vertex {} {} {}\n".format(*CORNERS[k]) for k in side)
+        + "endloop\nendfacet\n"
+        for side in SIDES
+    )
+    (folder / "part.stl").write_text(f"solid t\n{sides}endsolid t\n")
+    (folder / "r.urdf").write_text(ROBOT)
+    return folder / "r.urdf"
+
+
+@pytest.mark.parametrize("name", ["r.xml", "r.usda", "other.urdf"])
+def test_a_named_file_goes_beside_others(source: Path, tmp_path: Path, name: str) -> None:
+    place = tmp_path / "work"
+    place.mkdir()
+    (place / "notes.txt").write_text("mine")
+    entry = simwright.convert(source, place / name)
+    assert entry == place / name
+    assert (place / "notes.txt").read_text() == "mine"
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    simwright.convert(source, place / name)
+    assert {path: path.read_bytes() for path in place.rglob("*") if path.is_file()} == before
+    assert not [path for path in place.iterdir() if path.name.startswith(".")]
+
+
+def test_what_says_something_else_is_not_replaced_unless_asked(source: Path, tmp_path: Path) -> None:
+    place = tmp_path / "work"
+    entry = simwright.convert(source, place / "r.xml")
+    (place / "notes.txt").write_text("mine")
+    mesh = next((place / "meshes").iterdir())
+    mesh.write_text("mine too")
+    entry.write_text("old")
+    with pytest.raises(OutputError, match="says something else"):
+        simwright.convert(source, place / "r.xml")
+    assert mesh.read_text() == "mine too"
+    assert entry.read_text() == "old"
+    simwright.convert(source, place / "r.xml", overwrite=True)
+    assert mesh.read_bytes() != b"mine too"
+    assert entry.read_text() != "old"
+    assert (place / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_with_other_things_is_no_asset_folder(source: Path, tmp_path: Path) -> None:
+    place = tmp_path / "work"
+    (place / "meshes").mkdir(parents=True)
+    (place / "meshes" / "mine.stl").write_text("mine")
+    with pytest.raises(OutputError, match="no part of the asset"):
+        simwright.convert(source, place, to="mjcf")
+    assert (place / "meshes" / "mine.stl").read_text() == "mine"
+
+
+def test_the_source_is_never_the_result(source: Path) -> None:
+    text = source.read_text()
+    with pytest.raises(OutputError, match="the source itself"):
+        simwright.convert(source, source)
+    assert source.read_text() == text
+    simwright.convert(source, source.with_suffix(".xml"))
+    assert source.read_text() == text
+
+
+def test_a_link_out_of_the_folder_is_not_followed(source: Path, tmp_path: Path) -> None:
+    place, outside = tmp_path / "work", tmp_path / "outside"
+    place.mkdir()
+    outside.mkdir()
+    (place / "meshes").symlink_to(outside)
+    with pytest.raises(simwright.SimwrightError, match="leaves its folder"):
+        simwright.convert(source, place / "r.xml")
+    assert not list(outside.iterdir())
+    assert not (place / "r.xml").exists()
+
+
+def test_a_word_no_writer_knows(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no writer knows 'lods'"):
+        simwright.convert(source, tmp_path / "x", lods=True)
