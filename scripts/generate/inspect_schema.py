@@ -17,11 +17,16 @@ from simwright.app.describe import _PLAIN_LISTS, VERSION
 from simwright.core.diag import Where
 from simwright.core.math3d import Pose
 from simwright.model import asset as model
+from simwright.model.articulated import Members
 from simwright.model.inertia import Inertial
 from simwright.model.origins import Resolved
 
 NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}]}
-NUMBERS = {"type": "array", "description": "numbers, nested by row for matrices"}
+NUMBERS: dict[str, Any] = {
+    "type": "array",
+    "description": "numbers, nested by row for matrices",
+    "items": {"anyOf": [*NUMBER["anyOf"], {"type": "array", "items": {}}]},
+}
 ANYTHING: dict[str, Any] = {}
 
 
@@ -33,7 +38,12 @@ def generate() -> str:
         "description": "authored, or computed from the colliders",
         "type": "object",
         "required": ["mass", "com", "inertia", "authored"],
-        "properties": {"mass": NUMBER, "com": NUMBERS, "inertia": NUMBERS, "authored": {"type": "boolean"}},
+        "properties": {
+            "mass": NUMBER,
+            "com": _vector(3),
+            "inertia": {**_list_of(_vector(3), 3), "description": "about the centre of mass, three rows"},
+            "authored": {"type": "boolean"},
+        },
     }
     joint = _object(typing.get_args(hints["joints"])[0])
     joint["properties"]["public_name"] = {"type": "string", "description": "the name ROS uses"}
@@ -51,11 +61,20 @@ def generate() -> str:
             "type": "object",
             "description": "spanning forest of the joints",
             "required": ["roots", "edges", "loops", "dangling", "disabled"],
+            "properties": {
+                "edges": _list_of({"type": "object", "required": ["joint", "parent", "child", "reversed"]}),
+                **{name: _list_of({"type": "string"}) for name in ("roots", "loops", "dangling", "disabled")},
+            },
         },
         "shapes": {"type": "array", "items": shape},
         "geometries": {
             "type": "array",
             "items": {"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}}},
+        },
+        "articulations": {"type": "array", "items": _articulation()},
+        "filtered_pairs": {
+            "description": "colliders that never touch, from joints, articulations, groups, bits and filters",
+            **_list_of(_list_of({"type": "string"}, 2)),
         },
         **{
             name: {"type": "array", "items": _object(typing.get_args(hints[name])[0])}
@@ -80,6 +99,22 @@ def generate() -> str:
         "additionalProperties": False,
     }
     return json.dumps(schema, indent=2) + "\n"
+
+
+def _articulation() -> dict[str, Any]:
+    row, members = _object(model.Articulation), _object(Members)
+    row["required"] += members["required"]
+    row["properties"] |= members["properties"]
+    return row
+
+
+def _list_of(items: dict[str, Any], count: int | None = None) -> dict[str, Any]:
+    length = {} if count is None else {"minItems": count, "maxItems": count}
+    return {"type": "array", "items": items, **length}
+
+
+def _vector(count: int) -> dict[str, Any]:
+    return _list_of(NUMBER, count)
 
 
 def _origin() -> dict[str, Any]:
@@ -112,7 +147,7 @@ _SIMPLE: dict[Any, dict[str, Any]] = {
     Pose: {
         "type": "object",
         "required": ["position", "quaternion"],
-        "properties": {"position": NUMBERS, "quaternion": NUMBERS},
+        "properties": {"position": _vector(3), "quaternion": _vector(4)},
     },
     Where: {"anyOf": [{"type": "null"}, {"type": "object", "description": "file, line, column, prim, prop"}]},
     Inertial: ANYTHING,

@@ -18,7 +18,9 @@ import numpy as np
 
 from simwright.core.diag import Diagnostic, Where
 from simwright.core.math3d import Pose
-from simwright.model.asset import Asset, Body, Shape
+from simwright.model.articulated import find_members
+from simwright.model.asset import Articulation, Asset, Body, Shape
+from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import Geometry, Heightfield, Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint
@@ -30,7 +32,7 @@ from simwright.resolve.collect import schema_attrs
 VERSION = 1
 _PLAIN_LISTS = (
     "sites", "cameras", "lights", "sensors", "actuators", "tendons", "equalities", "mimics", "materials",
-    "physics_materials", "collision_groups", "contact_filters", "contact_pairs", "articulations",
+    "physics_materials", "collision_groups", "contact_filters", "contact_pairs",
     "interfaces", "contexts", "controllers", "keyframes", "custom_attributes",
 )  # fmt: skip
 
@@ -51,6 +53,8 @@ def describe_asset(asset: Asset, findings: list[Diagnostic] | None = None) -> di
         "tree": _describe_tree(tree),
         "shapes": [_describe_shape(shape, geometries) for shape in asset.shapes],
         "geometries": [_describe_geometry(g) for g in asset.geometries()],
+        "articulations": [_describe_articulation(asset, found, tree) for found in asset.articulations],
+        "filtered_pairs": sorted(map(list, find_filtered_pairs(asset, tree))),
         **{name: [to_plain(item) for item in getattr(asset, name)] for name in _PLAIN_LISTS},
         "extras": to_plain(asset.extras.values()),
         "schema_attrs": to_plain(schema_attrs(asset)),
@@ -104,6 +108,11 @@ def _describe_tree(tree: Tree) -> dict[str, Any]:
         "dangling": [joint.name for joint in tree.dangling],
         "disabled": [joint.name for joint in tree.disabled],
     }
+
+
+def _describe_articulation(asset: Asset, articulation: Articulation, tree: Tree) -> dict[str, Any]:
+    """With its members, and what holds it."""
+    return {**to_plain(articulation), **to_plain(find_members(asset, articulation, tree))}
 
 
 def _describe_shape(shape: Shape, geometries: Mapping[int, int]) -> dict[str, Any]:
