@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("realworld"):
             item.add_marker(absent)
+
+
+@pytest.fixture(autouse=True)
+def _keep_mujoco_from_logging() -> None:
+    """MuJoCo writes warnings into a file in the current folder, unless somebody listens."""
+    mujoco = sys.modules.get("mujoco")
+    if mujoco is not None and mujoco.get_mju_user_warning() is None:
+        mujoco.set_mju_user_warning(_hear)
+
+
+def _hear(text: str) -> None:
+    """What MuJoCo says of models in tests is asked for where it matters."""
 
 
 @pytest.fixture
