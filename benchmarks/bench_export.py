@@ -53,7 +53,7 @@ def compile_cold(path: Path) -> Any:
     """MuJoCo's model of a file, nothing remembered."""
     import mujoco
 
-    mujoco.set_mju_user_warning(lambda text: None)  # else it logs into the current folder
+    mujoco.set_mju_user_warning(lambda _: None)  # else it logs into the current folder
     mujoco.mj_clearCache(mujoco.mj_getCache())
     return mujoco.MjModel.from_xml_path(str(path))
 

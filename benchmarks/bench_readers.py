@@ -103,7 +103,7 @@ def parse_xml(path: Path) -> object:
 def compile_mjcf(path: Path) -> object:
     import mujoco
 
-    mujoco.set_mju_user_warning(lambda text: None)  # else it logs into the current folder
+    mujoco.set_mju_user_warning(lambda _: None)  # else it logs into the current folder
     return mujoco.MjModel.from_xml_path(str(path))
 
 
