@@ -9,7 +9,8 @@ import pytest
 import simwright
 from simwright.core.errors import OutputError, UsageError
 
-ROBOT = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+ROBOT = """<robot name="r"><link name="a"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
 </inertial><visual><geometry><mesh filename="part.stl"/></geometry></visual></link></robot>"""
 CORNERS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
 SIDES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
@@ -48,7 +49,8 @@ def test_what_says_something_else_is_not_replaced_unless_asked(source: Path, tmp
     place = tmp_path / "work"
     entry = simwright.convert(source, place / "r.xml")
     (place / "notes.txt").write_text("mine")
-    mesh = next((place / "meshes").iterdir())
+    simwright.convert(source, place / "r.xml")
+    mesh = next((place / "r_xml" / "meshes").iterdir())
     mesh.write_text("mine too")
     entry.write_text("old")
     with pytest.raises(OutputError, match="says something else"):
@@ -59,6 +61,18 @@ def test_what_says_something_else_is_not_replaced_unless_asked(source: Path, tmp
     assert mesh.read_bytes() != b"mine too"
     assert entry.read_text() != "old"
     assert (place / "notes.txt").read_text() == "mine"
+
+
+def test_results_in_one_folder_have_their_own_meshes(source: Path, tmp_path: Path) -> None:
+    place = tmp_path / "work"
+    place.mkdir()
+    (place / "notes.txt").write_text("mine")
+    for name in ("r.xml", "r.urdf"):
+        simwright.convert(source, place / name)
+    for name in ("r.xml", "r.urdf"):
+        found = simwright.load(place / name)
+        assert found.shapes[0].geometry.data.triangles().shape == (4, 3)
+    simwright.convert(place / "r.urdf", place / "r.xml", overwrite=True)
 
 
 def test_a_folder_with_other_things_is_no_asset_folder(source: Path, tmp_path: Path) -> None:
@@ -83,7 +97,7 @@ def test_a_link_out_of_the_folder_is_not_followed(source: Path, tmp_path: Path) 
     place, outside = tmp_path / "work", tmp_path / "outside"
     place.mkdir()
     outside.mkdir()
-    (place / "meshes").symlink_to(outside)
+    (place / "r_xml").symlink_to(outside)
     with pytest.raises(simwright.SimwrightError, match="leaves its folder"):
         simwright.convert(source, place / "r.xml")
     assert not list(outside.iterdir())

@@ -155,7 +155,7 @@ def to_stage(
 def _write_options(
     source: str | os.PathLike[str], reporter: Reporter, strict: bool, writing: Mapping[str, Any]
 ) -> WriteOptions:
-    known = {field.name for field in dataclasses.fields(WriteOptions)} - {"approve"}
+    known = {field.name for field in dataclasses.fields(WriteOptions)} - {"approve", "side"}
     for name in writing:
         if name not in known:
             raise UsageError(f"no writer knows {name!r}", hint=f"there are {', '.join(sorted(known))}")

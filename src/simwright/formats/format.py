@@ -48,7 +48,8 @@ class WriteOptions:
     ``lod`` adds decimated levels of detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each
     needs the extra of its name).  ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the format of mesh files (stl, obj, dae, glb), empty for the
     writer's own choice; ``mesh_paths`` how they are named: ``relative`` to the file or in the ROS ``package``
-    ``package_name`` (URDF).  ``flatten`` makes one layer of an OpenUSD asset.
+    ``package_name`` (URDF).  ``flatten`` makes one layer of an OpenUSD asset.  ``side`` is the writer's own: what
+    the names of files beside the entry begin with.
     """
 
     lod: bool = False
@@ -58,6 +59,7 @@ class WriteOptions:
     mesh_format: str = ""
     mesh_paths: str = "relative"
     package_name: str = ""
+    side: str = ""
     approve: Callable[[], None] = _approve
 
 

@@ -3,7 +3,8 @@
 
 A folder that is new, empty or holds an earlier result is replaced whole, in one step.  A file named in a folder with
 other things in it (``simwright convert robot.usda robot.urdf`` where one works) is put beside them, with what it
-needs; of those no file that is there and says something else is touched unless the user asked for it.
+needs in a folder of its own (``robot_urdf``); no file that is there and says something else is touched unless the user
+asked for it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ class Place:
     def path(self) -> Path:
         """The file to open."""
         return self.folder / self.entry
+
+    @property
+    def side(self) -> str:
+        """What the names of accompanying files begin with: robot.xml and robot.urdf in one folder have their own."""
+        stem, _, suffix = self.entry.rpartition(".")
+        return "" if self.whole else f"{stem}_{suffix.lower()}/"
 
     @contextlib.contextmanager
     def fill(self) -> Iterator[Path]:

@@ -56,7 +56,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
         folder, name = target, f"{make_file_name(asset.name)}.xml"
     named = target.suffix.lower() in SUFFIXES
     place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
-    files = build_files(asset, name, reporter)
+    files = build_files(asset, name, reporter, place.side)
     options.approve()
     with place.fill() as staging:
         _store(staging, files)
@@ -67,7 +67,7 @@ def _store(staging: Path, files: dict[str, bytes]) -> None:
     """Plain files: the folder is moved into place when it is complete."""
     try:
         for path, content in files.items():
-            (staging / path).parent.mkdir(exist_ok=True)
+            (staging / path).parent.mkdir(parents=True, exist_ok=True)
             (staging / path).write_bytes(content)
     except OSError as error:
         raise OutputError(
@@ -75,8 +75,8 @@ def _store(staging: Path, files: dict[str, bytes]) -> None:
         ) from None
 
 
-def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes]:
-    """Every file of the folder by relative path."""
+def build_files(asset: Asset, entry: str, reporter: Reporter, side: str = "") -> dict[str, bytes]:
+    """Every file of the folder by relative path; those beside the entry below ``side``."""
     asset = settle_looks(asset, reporter)
     draft = Draft(
         asset,
@@ -102,12 +102,12 @@ def build_files(asset: Asset, entry: str, reporter: Reporter) -> dict[str, bytes
     write_sensors(draft)
     write_keyframes(draft)
     write_custom(draft)
-    write_compiler(draft)
+    write_compiler(draft, side)
     write_ros(draft)
     report_losses(draft)
     draft.report_names()
     factor_defaults(draft.root)
-    return {**draft.files, entry: encode(draft)}
+    return {**{side + path: content for path, content in draft.files.items()}, entry: encode(draft)}
 
 
 def encode(draft: Draft) -> bytes:

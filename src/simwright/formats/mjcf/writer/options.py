@@ -31,14 +31,14 @@ _STATISTIC = ("center", "extent", "meanmass", "meansize")
 """Without ``meaninertia``, which MuJoCo calls obsolete and without effect."""
 
 
-def write_compiler(draft: Draft) -> None:
-    """Angles are radians, and files are in folders of their own."""
+def write_compiler(draft: Draft, side: str = "") -> None:
+    """Angles are radians, and files are in folders of their own, below ``side``."""
     folders = {path.partition("/")[0] for path in draft.files}
     values: dict[str, Any] = {"angle": "radian"}
     if "meshes" in folders:
-        values["meshdir"] = "meshes"
+        values["meshdir"] = f"{side}meshes"
     if "textures" in folders:
-        values["texturedir"] = "textures"
+        values["texturedir"] = f"{side}textures"
     draft.add(draft.root, "compiler", values)
 
 

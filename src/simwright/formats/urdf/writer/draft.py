@@ -67,15 +67,18 @@ class Draft:
     def claim(self, family: str, name: str) -> str:
         """A name that is free among links, joints or materials; the one asked for if it can be."""
         scope = self.scopes.setdefault(family, NameScope((WORLD_LINK,) if family == "link" else ()))
-        new = scope.claim(_ILLEGAL.sub("_", name) or family)
+        new = scope.claim(clean_text(name) or family)
         if name and new != name:
             self.renamed.setdefault(family, []).append((name, new))
         return new
 
     def locate(self, path: str) -> str:
         """The address of a file of the folder, as the option says."""
+        place = f"{self.options.side}{path}"
         return (
-            f"package://{self.options.package_name}/{path}" if self.options.mesh_paths == "package" else path
+            f"package://{self.options.package_name}/{place}"
+            if self.options.mesh_paths == "package"
+            else place
         )
 
     def lose(self, what: str, lost: Sequence[Any], advice: str = "URDF has no such element") -> None:
@@ -96,6 +99,11 @@ class Draft:
         for family, changes in self.renamed.items():
             old, new = changes[0]
             self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
+
+
+def clean_text(text: str) -> str:
+    """Text that XML can hold."""
+    return _ILLEGAL.sub("_", text)
 
 
 def name_of(element: Any) -> str:

@@ -20,7 +20,7 @@ from simwright.formats.mesh.writer import MESH_FORMATS
 from simwright.formats.place import choose_place
 from simwright.formats.urdf.writer import looks, meshes
 from simwright.formats.urdf.writer.control import write_control
-from simwright.formats.urdf.writer.draft import Draft
+from simwright.formats.urdf.writer.draft import Draft, clean_text
 from simwright.formats.urdf.writer.frames import write_frames
 from simwright.formats.urdf.writer.joints import write_joints
 from simwright.formats.urdf.writer.links import write_links
@@ -49,7 +49,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     options = _check_options(options, folder)
     named = target.suffix.lower() == SUFFIX
     place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
-    files = build_files(asset, name, options, reporter)
+    files = build_files(asset, name, dataclasses.replace(options, side=place.side), reporter)
     options.approve()
     with place.fill() as staging:
         write_staged(staging, files)
@@ -75,7 +75,7 @@ def _check_options(options: WriteOptions, folder: Path) -> WriteOptions:
 
 def build_files(asset: Asset, entry: str, options: WriteOptions, reporter: Reporter) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
-    root = etree.Element("robot", {"name": asset.name or "robot"})
+    root = etree.Element("robot", {"name": clean_text(asset.name) or "robot"})
     draft = Draft(asset, build_tree(asset), options, reporter, root)
     plan_tree(draft, world_used=has_world_shapes(asset))
     write_frames(draft)
@@ -85,4 +85,4 @@ def build_files(asset: Asset, entry: str, options: WriteOptions, reporter: Repor
     report_losses(draft)
     draft.report_names()
     text: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
-    return {**draft.files, entry: text}
+    return {**{options.side + path: content for path, content in draft.files.items()}, entry: text}
