@@ -11,6 +11,7 @@ from simwright.core.math3d import Pose, matrix_from_quat, quat_from_rpy, quat_no
 from simwright.model.inertia import (
     Inertial,
     combine,
+    find_nearest_moments,
     matrix_from_six,
     point_inertia,
     principal_axes,
@@ -112,3 +113,35 @@ def test_negative_mass_is_not_physical():
 def test_scaling_the_mass_scales_the_inertia():
     doubled = Inertial(2.0, np.ones(3), np.eye(3)).scaled_to(4.0)
     assert (doubled.mass, doubled.inertia[0, 0], doubled.com.tolist()) == (4.0, 2.0, [1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "moments", [(1.0, 2.0, 2.5), (1.0, 1.0, 2.0), (1.0, 1.0, 2.0005), (1e-6, 1.0, 1.0), (0.0, 0.0, 0.0)]
+)
+def test_possible_moments_stay(moments):
+    assert find_nearest_moments(moments).tolist() == list(moments)
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        (-1.0, 1.0, 1.0),
+        (0.0, 1.0, 1.0),
+        (0.0, 0.0, 1.0),
+        (1.0, 1.0, 5.0),
+        (-1.0, -2.0, -3.0),
+        (-1e-9, 1e-9, 3e-9),
+    ],
+)
+def test_moments_of_no_body_become_those_of_a_solid_one(moments):
+    """Also where layers hold single precision: none is zero, none is the sum of the others."""
+    found = find_nearest_moments(moments)
+    a, b, c = np.sort(np.asarray(found, dtype=np.float32))
+    assert a > 1e-4 * c
+    assert a + b > c * (1 + 1e-5)
+    assert find_nearest_moments(found).tolist() == found.tolist()
+
+
+def test_nearest_moments_are_near():
+    assert find_nearest_moments((-1.0, 1.0, 1.0)) == pytest.approx((3e-4, 1.5, 1.5), rel=2e-4)
+    assert find_nearest_moments((1.0, 1.0, 5.0)) == pytest.approx((2.5, 2.5, 5.0), rel=2e-4)

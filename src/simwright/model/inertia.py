@@ -129,20 +129,29 @@ _PERMUTATIONS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0
 
 
 def find_nearest_moments(moments: VectorLike) -> Array:
-    """Principal moments that a body can have, nearest to given ones in the distribution of its mass.
+    """Principal moments that a solid body can have, nearest to given ones in the distribution of its mass.
 
-    No mass is spread by a negative amount along an axis: what is below zero there becomes zero.  Moments that are
-    possible, to a thousandth, stay as they are.
+    Mass is spread along every axis by more than nothing: what is less than :data:`SPREAD_FLOOR` of the largest
+    spread becomes that, so no moment is zero and none reaches the sum of the others.  Moments above zero that are
+    possible, to a thousandth, stay as they are; so do three that are zero, which say nothing.
     """
     values = vec3(moments)
     spread = values.sum() / 2.0 - values  # second moments of mass along the axes
-    if np.all(values >= 0.0) and np.all(spread >= -_ROUNDING * values.max()):
+    largest = values.max()
+    if np.all(values > _ZERO * largest) and np.all(spread >= -_ROUNDING * largest):
         return values
-    spread = np.maximum(spread, 0.0)
+    if spread.max() <= 0.0:  # all negative, or all zero: nothing to go by but their size
+        size = float(np.abs(values).max())
+        return np.full(3, size)
+    spread = np.maximum(spread, SPREAD_FLOOR * spread.max())
     nearest: Array = spread.sum() - spread
     return nearest
 
 
+SPREAD_FLOOR = 1e-4
+"""The least spread of mass along an axis, as a share of the largest: that of a rod a hundred times as long as wide."""
+_ZERO = 1e-12
+"""Moments below this share of the largest are zero."""
 _ROUNDING = 4e-4
 """How far a moment may exceed the sum of the others by rounding, as half of a share of the largest."""
 

@@ -68,11 +68,11 @@ INERTIA_MISSING = declare(
 INERTIA_IMPOSSIBLE = declare(
     "usd-write-inertia-impossible",
     Level.WARNING,
-    "body {name!r} has moments of inertia {moments} that no body can have; {nearest} is written, and the source's "
+    "body {name!r} has moments of inertia {moments} that no solid body can have; {nearest} is written, and the source's "
     "values are noted beside it",
-    hint="compute the inertia again from the part; one moment is never above the sum of the other two",
-    doc="Engines reject impossible inertia or repair it, each in its own way.  The nearest possible distribution of "
-    "mass is written.",
+    hint="compute the inertia again from the part; all moments are above zero, none is above the sum of the other two",
+    doc="Engines reject impossible inertia or repair it, each in its own way.  The nearest distribution of mass that "
+    "a solid body can have is written; along each axis it has at least a ten-thousandth of its largest spread.",
     section="1.3",
 )
 BODY_BARE = declare(
