@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Import of USD physics against Newton's ``ModelBuilder.add_usd``, in one run (extra ``newton``).
 
-Six robots, converted here from their MuJoCo models, a stage of 2,000 bodies and crowds of 16 to 128 humanoids; then,
-for reading only, stages of a few bodies.  Ours is the neutral model with masses and all three solvers resolved; a
-further row fills a builder through the adapter, whose time is mostly Newton's.  The floor is what OpenUSD alone
-takes: open, one walk, and its C++ physics parser.  All are warm and in one process; ours and the floor take turns.
+Five robots, converted here from their MuJoCo models, a stage of 2,000 bodies and crowds of 16 to 128 humanoids.  Then,
+without a limit, a hand of many small parts and stages of a few bodies, where OpenUSD alone takes about a tenth of
+Newton's time.  Ours is the neutral model with masses and all three solvers resolved; a further row fills a builder
+through the adapter, whose time is mostly Newton's.  The floor is what OpenUSD alone takes: open, one walk, and its
+C++ physics parser.  All are warm and in one process; ours and the floor take turns.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ ROBOTS = {
     "h1": "unitree_h1/h1.xml",
     "cassie": "agility_cassie/cassie.xml",
     "iiwa": "kuka_iiwa_14/iiwa14.xml",
-    "shadow hand": "shadow_hand/right_hand.xml",
     "barkour": "google_barkour_vb/barkour_vb.xml",
 }
+HAND = "shadow_hand/right_hand.xml"
 CROWDS = (16, 32, 64, 128)
 BODIES = 2_000
 ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
@@ -59,8 +60,8 @@ def _run_all(folder: Path) -> Iterator[Result]:
                 times.append(result.seconds)
             last = result.limit == LIMIT and count == CROWDS[-1]
             yield replace(result, note=_growth(times)) if last else result
-    for path in sorted((ASSETS / "usd").glob("*.usda")):
-        for result in compare(f"small: {path.stem}", path):
+    for name, path in _list_others(folder):
+        for result in compare(name, path):
             yield replace(result, limit=None)
 
 
@@ -126,6 +127,17 @@ def _make_robots(folder: Path) -> Iterator[tuple[str, Path]]:
         path = folder / f"tree{bodies}.usda"
         write_robot(path, bodies)
         yield f"tree of {bodies}", path
+
+
+def _list_others(folder: Path) -> Iterator[tuple[str, Path]]:
+    """What is measured without a limit, if it is there."""
+    from simwright.app.api import convert
+
+    hand = ASSETS / "mjcf" / HAND
+    if hand.is_file():
+        yield "shadow hand", convert(hand, folder / "hand")
+    for path in sorted((ASSETS / "usd").glob("*.usda")):
+        yield f"small: {path.stem}", path
 
 
 def _find_humanoid(folder: Path) -> Path:
