@@ -120,8 +120,9 @@ class _Walk:
         while queue:
             layer = queue.popleft()
             for asset in _list_assets("" if layer.dirty else layer.realPath, layer):
-                self._check_address(layer, asset)
                 identifier = Sdf.ComputeAssetPathRelativeToLayer(layer, asset)
+                self._check_package(layer, asset, identifier)
+                self._check_address(layer, asset)
                 if identifier in seen:
                     continue
                 seen.add(identifier)
@@ -147,6 +148,25 @@ class _Walk:
         if name not in self.packages:
             advice = self.packages.unknown(name).hint
             self.reporter.report(PACKAGE_UNKNOWN, where, package=name, asset=asset, advice=advice)
+
+    def _check_package(self, layer: Any, asset: str, identifier: str) -> None:
+        """A layer in a .usdz package has everything it composes in the same package."""
+        from pxr import Ar
+
+        if not (Ar.IsPackageRelativePath(layer.identifier) or layer.GetFileFormat().IsPackage()):
+            return
+        package, _ = Ar.SplitPackageRelativePathOuter(layer.identifier)
+        outer, inner = Ar.SplitPackageRelativePathOuter(identifier)
+        if (
+            outer != package
+            or asset.startswith(_PACKAGE_PREFIX)
+            or ".." in inner.replace("[", "/").split("/")
+        ):
+            raise UnsafePathError(
+                f"refused: {asset!r} leads out of the package",
+                hint="package the asset again with everything it needs: simwright convert IN OUT.usdz",
+                where=Where(layer.identifier),
+            )
 
     def _open(self, layer: Any, asset: str, identifier: str) -> Any:
         """The layer behind an arc, or None: what is missing is told by the stage's own errors."""
