@@ -14,7 +14,7 @@ from typing import Any
 from lxml import etree
 
 from simwright.core.errors import SimwrightError
-from simwright.formats.urdf.writer.draft import Draft, Mount
+from simwright.formats.urdf.writer.draft import Draft, Mount, clean_text
 from simwright.formats.urdf.writer.messages import CONTROL_ASSUMED
 from simwright.formats.urdf.writer.numbers import format_number
 from simwright.formats.xml import Element, parse_bytes
@@ -57,20 +57,20 @@ def _write_transmissions(draft: Draft, actuators: list[Actuator]) -> None:
     for actuator in actuators:
         groups.setdefault(str(actuator.settings["transmission"]), []).append(actuator)
     for name, members in groups.items():
-        node = etree.SubElement(draft.root, "transmission", {"name": name})
-        etree.SubElement(node, "type").text = str(members[0].settings.get("type", ""))
+        node = etree.SubElement(draft.root, "transmission", {"name": clean_text(name)})
+        etree.SubElement(node, "type").text = clean_text(str(members[0].settings.get("type", "")))
         interfaces = [[str(i) for i in a.settings.get("hardware_interfaces", ())] for a in members]
         for actuator, words in zip(members, interfaces, strict=True):
             target = draft.dofs.get(actuator.target)
             driven = target.name if target else names.get(actuator.target, actuator.target)
-            joint = etree.SubElement(node, "joint", {"name": driven})
+            joint = etree.SubElement(node, "joint", {"name": clean_text(driven)})
             for word in words:
-                etree.SubElement(joint, "hardwareInterface").text = f"hardware_interface/{word}"
+                etree.SubElement(joint, "hardwareInterface").text = clean_text(f"hardware_interface/{word}")
         for actuator in members:
-            motor = etree.SubElement(node, "actuator", {"name": actuator.name})
+            motor = etree.SubElement(node, "actuator", {"name": clean_text(actuator.name)})
             for key, value in actuator.settings.items():
                 if key not in _SPENT and isinstance(value, str) and _is_tag(key):
-                    etree.SubElement(motor, key).text = value
+                    etree.SubElement(motor, key).text = clean_text(value)
             etree.SubElement(motor, "mechanicalReduction").text = format_number(actuator.gear[0])
 
 
@@ -82,10 +82,11 @@ def _write_block(draft: Draft, controller: Controller) -> None:
     settings = controller.settings
     values = {"name": controller.name, "type": str(settings.get("type", "system"))}
     values |= {key: str(settings[key]) for key in ("rw_rate", "is_async") if key in settings}
+    values = {key: clean_text(value) for key, value in values.items()}
     node = etree.SubElement(draft.root, "ros2_control", values)
     if settings.get("plugin") or settings.get("parameters"):
         hardware = etree.SubElement(node, "hardware")
-        etree.SubElement(hardware, "plugin").text = str(settings.get("plugin", ""))
+        etree.SubElement(hardware, "plugin").text = clean_text(str(settings.get("plugin", "")))
         _write_parameters(hardware, settings.get("parameters"))
     names = {joint.name: joint.public_name for joint in draft.asset.joints}
     for tag in ("joint", "sensor", "gpio"):
@@ -100,19 +101,19 @@ def _write_block(draft: Draft, controller: Controller) -> None:
 
 def _write_component(node: Element, tag: str, name: str, component: Any) -> None:
     words = _as_table(component)
-    child = etree.SubElement(node, tag, {"name": str(name)})
+    child = etree.SubElement(node, tag, {"name": clean_text(str(name))})
     if "mimic" in words:
-        child.set("mimic", str(words["mimic"]))
+        child.set("mimic", clean_text(str(words["mimic"])))
     for role in ("command", "state"):
         for interface, parameters in _as_table(words.get(role)).items():
-            element = etree.SubElement(child, f"{role}_interface", {"name": str(interface)})
+            element = etree.SubElement(child, f"{role}_interface", {"name": clean_text(str(interface))})
             _write_parameters(element, parameters)
     _write_parameters(child, words.get("parameters"))
 
 
 def _write_parameters(node: Element, parameters: Any) -> None:
     for name, value in _as_table(parameters).items():
-        etree.SubElement(node, "param", {"name": str(name)}).text = str(value)
+        etree.SubElement(node, "param", {"name": clean_text(str(name))}).text = clean_text(str(value))
 
 
 def _as_table(value: Any) -> Mapping[str, Any]:

@@ -31,11 +31,8 @@ def write_links(draft: Draft) -> None:
     nodes: list[Element] = []
     if WORLD in draft.links:
         node = etree.Element("link", {"name": WORLD_LINK})
-        writer.palette.define()
         writer.write(node, WORLD, shapes.get(WORLD, []))
         nodes.append(node)
-    else:
-        writer.palette.define()
     inertials = body_inertials(draft.asset)
     for body in draft.asset.bodies:
         node = etree.Element("link", {"name": draft.links[body.name]})
@@ -43,6 +40,7 @@ def write_links(draft: Draft) -> None:
         writer.write(node, body.name, shapes.get(body.name, []))
         nodes.append(node)
     nodes += [etree.Element("link", {"name": name}) for name in draft.bare_links]
+    writer.palette.define()
     draft.root.extend(nodes)
     writer.report()
 

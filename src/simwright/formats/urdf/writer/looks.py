@@ -8,6 +8,7 @@ of the model: as they appear on a screen.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from lxml import etree
@@ -25,6 +26,7 @@ from simwright.model.geometry import Mesh
 from simwright.model.material import RenderMaterial, Texture
 
 FOLDER = "textures"
+_SINGLE = 3e-8
 _MAX_BYTES = 256 * MIB
 _SUFFIXES = frozenset(
     {".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".gif", ".webp", ".dds", ".ppm"}
@@ -93,7 +95,7 @@ class Palette:
         self._names: dict[str, str] = {}
 
     def define(self) -> None:
-        """The robot's materials: those that visuals have, and those that nothing has."""
+        """The robot's materials, when its meshes are written: those that visuals have, and those that nothing has."""
         shapes = self._draft.asset.shapes
         own = {shape.material for shape in shapes}
         meshes = {
@@ -104,9 +106,13 @@ class Palette:
         in_meshes = {subset.material for mesh in meshes.values() for subset in mesh.data.subsets}
         for name, material in self._materials.items():
             if name in own or name not in in_meshes:
-                self._names[name] = self._draft.claim("material", name)
-                node = etree.SubElement(self._draft.root, "material", {"name": self._names[name]})
+                node = etree.SubElement(self._draft.root, "material", {"name": self._name(name)})
                 self._describe(node, (*material.diffuse, material.opacity), material)
+
+    def _name(self, material: str) -> str:
+        if material not in self._names:
+            self._names[material] = self._draft.claim("material", material)
+        return self._names[material]
 
     def write(self, visual: Element, shape: Shape) -> None:
         """The look of a visual: its material, in its own colour where it has one."""
@@ -115,14 +121,20 @@ class Palette:
         if material is not None and (
             color is None or _is_close(color, (*material.diffuse, material.opacity))
         ):
-            etree.SubElement(visual, "material", {"name": self._names[material.name]})
+            etree.SubElement(visual, "material", {"name": self._name(material.name)})
         elif color is not None:
-            key = (shape.material, format_numbers(tidy(color)))
+            key = (shape.material, format_numbers(self._shorten(color)))
             if key not in self._colors:
                 word = shape.material or f"{shape.name}_color"
                 self._colors[key] = self._draft.claim("material", f"{word}_tint" if shape.material else word)
             node = etree.SubElement(visual, "material", {"name": self._colors[key]})
             self._describe(node, color, material)
+
+    def _shorten(self, color: Sequence[float]) -> list[float]:
+        """A colour without the noise of the single precision that OpenUSD keeps it in."""
+        if self._draft.asset.provenance.format != "usd":
+            return tidy(color)
+        return [short if abs((short := round(v, 6)) - v) < _SINGLE else v for v in color]
 
     def _describe(
         self, node: Element, color: tuple[float, float, float, float], material: RenderMaterial | None
@@ -131,7 +143,7 @@ class Palette:
         if material is not None and "diffuse" in material.textures:
             image = self._images.take(material.textures["diffuse"].file, material.name)
         if not image or any(value != 1.0 for value in color):
-            etree.SubElement(node, "color", {"rgba": format_numbers(tidy(color))})
+            etree.SubElement(node, "color", {"rgba": format_numbers(self._shorten(color))})
         if image:
             etree.SubElement(node, "texture", {"filename": self._draft.locate(image)})
 

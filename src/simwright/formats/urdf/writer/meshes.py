@@ -42,6 +42,7 @@ class MeshFiles:
         self._images = images
         self._names = NameScope()
         self._known: dict[tuple[object, ...], str] = {}
+        self._plain: dict[object, str] = {}
         self._kept: list[Mesh] = []  # their ids are keys, so they must live
         self._own = {material.name: material for material in draft.asset.materials}
         self._brought: dict[str, Looks] = {}
@@ -49,20 +50,20 @@ class MeshFiles:
 
     def find(self, shape: Shape, mesh: Mesh, *, seen: bool) -> tuple[str, bool]:
         """The address of a mesh, and whether its file has the looks: then the visual has no material."""
-        is_copied = self._may_copy(mesh)
-        if is_copied:
-            key: tuple[object, ...] = ("copy", mesh.file)
-            brings = False
-        else:
-            looks = self._choose_looks(shape, mesh) if seen else {}
-            brings = bool(looks) and self._format != "stl"
-            key = (mesh.file or id(mesh), tuple(looks), shape.material if brings else "")
+        same: object = mesh.file or id(mesh)
+        if self._may_copy(mesh):
+            if same not in self._plain:
+                self._plain[same] = self._copy(mesh)
+            return self._draft.locate(self._plain[same]), False
+        looks = self._choose_looks(shape, mesh) if seen else {}
+        brings = bool(looks) and self._format != "stl"
+        if not seen and same in self._plain:  # what is touched has no look, any file of it will do
+            return self._draft.locate(self._plain[same]), False
+        key = (same, tuple(looks), shape.material if brings else "")
         if key not in self._known:
             self._kept.append(mesh)
-            if is_copied:
-                self._known[key] = self._copy(mesh)
-            else:
-                self._known[key] = self._write(shape, mesh, looks)
+            self._known[key] = self._write(shape, mesh, looks)
+            self._plain.setdefault(same, self._known[key])
         return self._draft.locate(self._known[key]), brings
 
     @property

@@ -100,7 +100,7 @@ SHAPE_COMPOSED = declare(
 SHAPE_MESHED = declare(
     "urdf-write-meshed",
     Level.INFO,
-    "{count} shape(s) are written as meshes, the first {first!r} (a {kind}): URDF has no such geometry",
+    "{count} shape(s) are written as meshes, the first {first!r} ({kind}): URDF has no such geometry",
     doc="URDF has boxes, cylinders, spheres and meshes.",
 )
 GEOMETRY_LEFT_OUT = declare(

@@ -12,7 +12,7 @@ from lxml import etree
 
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array, Pose, vec3
-from simwright.formats.urdf.writer.draft import Draft
+from simwright.formats.urdf.writer.draft import Draft, clean_text
 from simwright.formats.urdf.writer.looks import Images, Palette
 from simwright.formats.urdf.writer.meshes import MeshFiles
 from simwright.formats.urdf.writer.messages import GEOMETRY_LEFT_OUT, SHAPE_COMPOSED, SHAPE_MESHED
@@ -65,7 +65,7 @@ class ShapeWriter:
                 values = {"filename": address, **values}
             node = etree.SubElement(link, tag)
             if not re.fullmatch(rf"{re.escape(body or 'world')}_{tag}(_\d+)?", shape.name) and shape.name:
-                node.set("name", shape.name)
+                node.set("name", clean_text(shape.name))
             write_origin(node, piece.pose)
             etree.SubElement(etree.SubElement(node, "geometry"), piece.tag, values)
             if tag == "visual" and not brings:
