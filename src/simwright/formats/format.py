@@ -50,6 +50,7 @@ class WriteOptions:
     writer's own choice; ``mesh_paths`` how they are named: ``relative`` to the file or in the ROS ``package``
     ``package_name`` (URDF).  ``flatten`` makes one layer of an OpenUSD asset.  ``side`` is the writer's own: what
     the names of files beside the entry begin with.
+    ``collision`` writes colliders too, ``quantize`` stores meshes in fewer bits (glTF).
     """
 
     lod: bool = False
@@ -60,6 +61,8 @@ class WriteOptions:
     mesh_paths: str = "relative"
     package_name: str = ""
     side: str = ""
+    collision: bool = False
+    quantize: bool = False
     approve: Callable[[], None] = _approve
 
 

@@ -23,6 +23,7 @@ FORMATS: Registry[Format] = Registry(
         "sdf": "simwright.formats.sdf:FORMAT",
         "mjcf": "simwright.formats.mjcf:FORMAT",
         "usd": "simwright.formats.usd:FORMAT",
+        "gltf": "simwright.formats.gltf:FORMAT",
     },
 )
 

@@ -22,7 +22,8 @@ from simwright.model.extras import CustomAttribute, Extras
 from simwright.model.geometry import Approximation, Geometry
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Drive, Equality, Gear, Joint, Mimic, Tendon, TendonPoint
-from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb
+from simwright.model.material import LookVariant, PhysicsMaterial, RenderMaterial, Rgb
+from simwright.model.movement import Movement
 from simwright.model.origins import Origins
 from simwright.model.ros import Controller, Interface, RosContext
 
@@ -59,7 +60,9 @@ class Shape:
     ``scale`` multiplies the geometry's own size.  ``mass`` and ``density`` are overrides for mass
     computation; ``margin`` and ``gap`` contact distances [m]; ``group`` an opaque display group;
     ``settings`` are further solver values by resolver key, SI (``ke``, ``kd``, ``mass_model`` ...); gains ``ke`` and
-    ``kd`` here come after those of the physics material unless ``contact_first`` is set.
+    ``kd`` here come after those of the physics material unless ``contact_first`` is set.  ``double_sided`` says that
+    back faces are seen too; ``instancer`` is the path of the point instancer that scattered the shape.  ``color`` is a
+    display colour (see ``material``) and opacity.
     """
 
     name: str
@@ -83,6 +86,8 @@ class Shape:
     category_bits: int | None = None
     collide_bits: int | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    double_sided: bool = False
+    instancer: str = ""
     path: str = ""
     source: Where = NOWHERE
 
@@ -136,7 +141,11 @@ class LightKind(enum.StrEnum):
 
 @dataclass(slots=True, eq=False)
 class Light:
-    """A light shining along its local -Z.  ``cone`` is inner and outer half-angle [rad]."""
+    """A light shining along its local -Z.  ``cone`` is inner and outer half-angle [rad].
+
+    ``intensity`` is as the source has it.  ``angle`` is the angular diameter of a directional light [rad];
+    ``normalized`` says that its size does not change how much light it gives (UsdLux).
+    """
 
     name: str
     kind: LightKind
@@ -148,6 +157,8 @@ class Light:
     cone: tuple[float, float] | None = None
     range: float | None = None
     cast_shadows: bool = True
+    angle: float | None = None
+    normalized: bool = False
     path: str = ""
     source: Where = NOWHERE
 
@@ -286,7 +297,8 @@ class Asset:
     """A robot, a prop or a whole scene, free of any file format.
 
     ``origins`` tells, by element path and resolver key, which schema attribute decided a value and which
-    authored values lost; only what was chosen among several schemas (OpenUSD) has an entry.
+    authored values lost; only what was chosen among several schemas (OpenUSD) has an entry.  ``motion`` are the
+    movements a file brings, ``look_variants`` other looks of the same shapes.
     """
 
     name: str
@@ -316,6 +328,8 @@ class Asset:
     provenance: Provenance = field(default_factory=Provenance)
     extras: Extras = field(default_factory=Extras)
     origins: Origins = field(default_factory=dict)
+    motion: Movement | None = None
+    look_variants: list[LookVariant] = field(default_factory=list)
 
     def body(self, name: str) -> Body:
         """The body called ``name``; KeyError if there is none."""
@@ -391,7 +405,7 @@ def _find(elements: Iterable[Element], name: str) -> Element:
 _MUTABLE = (
     Body, Joint, Dof, Drive, Gear, Shape, Site, Camera, Light, Sensor, Actuator, Tendon, TendonPoint,
     Equality, Mimic, RenderMaterial, PhysicsMaterial, CollisionGroup, ContactFilter, ContactPair,
-    Articulation, Keyframe, Interface, RosContext, Controller, CustomAttribute,
+    Articulation, Keyframe, Interface, RosContext, Controller, CustomAttribute, LookVariant,
 )  # fmt: skip
 
 

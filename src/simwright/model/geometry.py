@@ -6,7 +6,7 @@ Primitives are centred at their origin; axial ones lie along local +Z.  All leng
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -116,7 +116,9 @@ class MeshData:
     """The arrays of a mesh.
 
     ``counts`` is None for triangles (``indices`` is then ``3 * n``), else the corners of each face.
-    ``normals`` and ``uvs`` have one row per corner (face-varying) or per vertex.
+    ``normals``, ``uvs`` and ``colors`` have one row per corner (face-varying) or per vertex.  ``uv_sets`` are further
+    texture coordinates by name, ``uv_name`` is that of ``uvs``.  ``smooth`` says how a mesh without normals looks:
+    round, in facets, or (None) not said.  ``colors`` are display colours (see ``material``).
     """
 
     vertices: Array
@@ -127,6 +129,9 @@ class MeshData:
     colors: Array | None = None
     subsets: tuple[Subset, ...] = ()
     left_handed: bool = False
+    uv_name: str = "st"
+    uv_sets: Mapping[str, Array] = field(default_factory=dict)
+    smooth: bool | None = None
 
     @property
     def face_count(self) -> int:

@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Materials: how a surface looks (:class:`RenderMaterial`) and how it touches (:class:`PhysicsMaterial`)."""
+"""Materials: how a surface looks (:class:`RenderMaterial`) and how it touches (:class:`PhysicsMaterial`).
+
+Colours of surfaces are display colours everywhere in the model: of materials, of shapes and of vertices, as URDF,
+SDFormat, MJCF, OBJ and COLLADA files write them.  Formats with linear colours (OpenUSD, glTF) convert at their edge,
+with ``simwright.core.colors``: readers to display colours, writers to linear ones.  Exact to the last digits.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
+from simwright.core.colors import Rgb as Rgb
+from simwright.core.colors import to_display
 from simwright.core.diag import NOWHERE, Where
 
-Rgb: TypeAlias = tuple[float, float, float]
+_GREY = to_display(0.18)
 
 
 @dataclass(frozen=True, slots=True)
 class Texture:
-    """An image and how it is sampled.  ``channel`` is one of rgb, rgba, r, g, b, a."""
+    """An image and how it is sampled.  ``channel`` is one of rgb, rgba, r, g, b, a.
+
+    Sampled values are multiplied with ``gain``, which is a display colour where the input is one, and ``bias`` added.
+    """
 
     file: str
     channel: str = "rgb"
@@ -30,14 +40,15 @@ class Texture:
 
 @dataclass(slots=True)
 class RenderMaterial:
-    """Metallic-roughness surface, linear colours, as UsdPreviewSurface and glTF have it.
+    """Metallic-roughness surface, as UsdPreviewSurface and glTF have it, with display colours (sRGB).
 
     ``textures`` maps an input (``diffuse``, ``emissive``, ``metallic``, ``roughness``, ``normal``,
     ``occlusion``, ``opacity``, ``specular`` ...) to its image, which then replaces the constant.
+    ``vertex_colors`` says that the diffuse colour is the one of the mesh's vertices.
     """
 
     name: str
-    diffuse: Rgb = (0.18, 0.18, 0.18)
+    diffuse: Rgb = (_GREY, _GREY, _GREY)
     opacity: float = 1.0
     emissive: Rgb = (0.0, 0.0, 0.0)
     metallic: float = 0.0
@@ -48,8 +59,22 @@ class RenderMaterial:
     ior: float = 1.5
     opacity_threshold: float = 0.0
     double_sided: bool = False
+    vertex_colors: bool = False
     textures: dict[str, Texture] = field(default_factory=dict)
     source: Where = NOWHERE
+
+
+@dataclass(slots=True)
+class LookVariant:
+    """Another choice of looks for the same shapes: a variant of a variant set that changes materials only.
+
+    ``materials`` maps a shape, or a shape and one of its face sets, to a material of the asset; what is not named keeps
+    the look it has.
+    """
+
+    set_name: str
+    name: str
+    materials: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the writer has to say: everything that does not arrive in glTF, and every guess it makes."""
+
+from __future__ import annotations
+
+from simwright.core.diag import Level, declare
+
+NOT_CARRIED = declare(
+    "gltf-write-not-carried",
+    Level.INFO,
+    "{count} {what} cannot be said in glTF and are left out, the first {first!r}",
+    hint="keep the source file",
+    doc="Elements of the model that neither glTF nor the physics block of its extras has a place for.",
+    section="3.8",
+)
+COLLIDERS_LEFT_OUT = declare(
+    "gltf-write-colliders",
+    Level.INFO,
+    "{count} shape(s) that are only touched are not written, the first {first!r}",
+    hint="--collision writes them too",
+    doc="glTF is for what is seen; colliders are written where they are asked for.",
+    section="3.8",
+)
+PURPOSE_LEFT_OUT = declare(
+    "gltf-write-purpose",
+    Level.INFO,
+    "{count} shape(s) are stand-ins or guides and are left out, the first {first!r}",
+    doc="Geometry of purpose proxy or guide is no part of the final picture.",
+)
+GEOMETRY_LEFT_OUT = declare(
+    "gltf-write-geometry",
+    Level.WARNING,
+    "{kind} {name!r} is left out: {why}",
+    hint="replace it by a mesh",
+    doc="A geometry that has no triangles.",
+)
+TEXTURE_LEFT_OUT = declare(
+    "gltf-write-texture",
+    Level.WARNING,
+    "the image {file!r} of material {name!r} is left out: {why}",
+    hint="use 8-bit PNG or JPEG images beside the source",
+    doc="An image that cannot be read, converted or mapped to glTF.",
+    section="3.2",
+)
+COORDINATES_MISSING = declare(
+    "gltf-write-coordinates",
+    Level.WARNING,
+    "material {name!r} is worn by {count} mesh(es) without the texture coordinates it needs; its images are left "
+    "out there",
+    hint="author the texture coordinates its images are mapped by",
+    doc="An image needs texture coordinates; without them the constant of the input is used.",
+    section="3.1",
+)
+INPUT_LOST = declare(
+    "gltf-write-input",
+    Level.WARNING,
+    "{what} of material {name!r} has no place in glTF and is left out",
+    hint="bake it into the other inputs",
+    doc="An input of UsdPreviewSurface that no glTF material has.",
+    section="3.1",
+)
+WRAP_CHANGED = declare(
+    "gltf-write-wrap",
+    Level.INFO,
+    "images of material {name!r} are black outside their borders, which glTF cannot say; their edges are repeated",
+    doc="The wrap mode 'black' has no counterpart and becomes clamping.",
+    section="3.1",
+)
+COLORS_HIDDEN = declare(
+    "gltf-write-colors",
+    Level.INFO,
+    "colours of the vertices of {count} mesh(es) are hidden by their materials and not written, the first {first!r}",
+    doc="glTF multiplies vertex colours with the material; a material that does not read them hides them.",
+)
+LIGHT_LEFT_OUT = declare(
+    "gltf-write-light",
+    Level.INFO,
+    "{count} {kind} light(s) have no place in glTF, the first {first!r}",
+    hint="use distant, sphere and spot lights",
+    doc="KHR_lights_punctual has directional, point and spot lights.",
+    section="3.6",
+)
+LIGHT_SETTING = declare(
+    "gltf-write-light-setting",
+    Level.INFO,
+    "that {count} light(s) cast no shadows has no place in glTF, the first {first!r}",
+    doc="Viewers of glTF decide about shadows.",
+    section="3.6",
+)
+LOOK_UNREADABLE = declare(
+    "gltf-write-look-unreadable",
+    Level.WARNING,
+    "looks of mesh file {file!r} are left out: {why}",
+    hint="repair the file, or give the shape a material",
+    doc="The materials of a mesh file cannot be read.",
+)
+LOOK_HIGHLIGHTS = declare(
+    "gltf-write-look-highlights",
+    Level.INFO,
+    "{count} look(s) of mesh files have highlights (specular colours) that are left out, the first {first!r}",
+    doc="Highlights of the Phong model are no reflectance; as one they would make metal of paint.",
+)
+EXTRAS_LOST = declare(
+    "gltf-write-extras",
+    Level.INFO,
+    "{count} attribute(s) of {space} have no place in glTF, the first {first!r}",
+    hint="keep the source file for the tool they are meant for",
+    doc="Attributes of solvers are discarded, not injected (REP-0158 3.8).",
+    section="3.8",
+)
