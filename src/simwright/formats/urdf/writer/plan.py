@@ -34,7 +34,7 @@ def plan_tree(draft: Draft, *, world_used: bool) -> None:
     anchored = [b for b in asset.bodies if b.name not in loose and _parent(edges.get(b.name)) == WORLD]
     if anchored or world_used or len(floating) != 1:
         draft.links[WORLD] = WORLD_LINK
-    if not asset.bodies:
+    if not asset.bodies and not world_used:
         draft.reporter.report(EMPTY, name=asset.name)
     for body in asset.bodies:
         draft.links[body.name] = draft.claim("link", body.name)
