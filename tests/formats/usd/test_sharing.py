@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd
 
+from simwright.core.collector import pause_collector
 from simwright.core.diag import Reporter
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd import meshes
@@ -210,6 +211,19 @@ def make_colliders(path: Path, count: int) -> None:
             points = layer.GetAttributeAtPath(f"/R/m{i}.points")
             points.default = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1 + i * 1e-3)]
     layer.Export(str(path))
+
+
+def test_a_stage_closes_with_its_asset(tmp_path):
+    """At once, without the collector; but not while a mesh may still have to be read from it."""
+    path = tmp_path / "few.usda"
+    make_colliders(path, 3)
+    with pause_collector():
+        asset, _ = read_file(path)
+        mesh = asset.shapes[0].geometry
+        del asset
+        assert len(mesh.data.vertices) == 4
+        del mesh
+        assert Sdf.Layer.Find(str(path)) is None
 
 
 def test_a_hundred_imports_of_a_thousand_mesh_colliders(tmp_path):

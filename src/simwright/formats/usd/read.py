@@ -36,6 +36,7 @@ from simwright.formats.usd.mjc_world import (
     read_root_options,
     read_tendon_equalities,
 )
+from simwright.formats.usd.movement import read_movement
 from simwright.formats.usd.noted import restore_order
 from simwright.formats.usd.noted_joints import restore_joints
 from simwright.formats.usd.noted_parts import read_noted_sensors, restore_parts
@@ -72,6 +73,7 @@ def read_stage(
 ) -> Asset:
     """Read an open stage.  Its meshes are loaded later, so the asset keeps the stage open."""
     file = file or str(stage.GetRootLayer().identifier)
+    played = stage if options.time is None else None
     if options.time is None:
         stage = settle_samples(stage, file, reporter)
     source = Source(
@@ -82,15 +84,15 @@ def read_stage(
         reporter=reporter,
         asset=Asset(name or _choose_name(stage, Path(file))),
         order=make_order(make_resolvers(options.resolvers)),
+        played=played,
     )
     try:
         with capture() as messages, pause_collector():
             _read_all(source)
     except Tf.ErrorException as error:
         raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None
-    source.forget()
     report_messages(messages, Where(file), reporter)
-    return source.asset
+    return source.release()
 
 
 def _read_all(source: Source) -> None:
@@ -132,6 +134,7 @@ def _read_all(source: Source) -> None:
     shift_coordinates(source.asset, references)
     report_unknown_types(source, scan)
     check_turns(source, scan)
+    read_movement(source)
     check_topology(source)
 
 

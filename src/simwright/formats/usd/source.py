@@ -73,7 +73,8 @@ class Source:
     """A stage, the time it is read at, its units, and the tables that link prim paths to the model.
 
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
-    ``noted`` tells that layers have notes (see ``simwright.usd.notes``).
+    ``noted`` tells that layers have notes (see ``simwright.usd.notes``).  ``played`` is the stage with its time samples,
+    None where a time was chosen.
     """
 
     stage: Usd.Stage
@@ -87,6 +88,7 @@ class Source:
     xforms: Any = None
     timed: bool = False
     animated: bool = False
+    played: Usd.Stage | None = None
     noted: bool = False
     sorts: Sorts = field(default_factory=Sorts)
     founds: dict[str, Found] = field(default_factory=dict)
@@ -102,6 +104,7 @@ class Source:
     faulty: set[str] = field(default_factory=set)
     meshes: dict[Any, Mesh] = field(default_factory=dict)
     broken: set[Where] = field(default_factory=set)
+    uv_names: set[str] = field(default_factory=set)
     solids: dict[int, Callable[[], Any]] = field(default_factory=dict)
     masses: dict[str, Any] = field(default_factory=dict)
     primitives: dict[tuple[type[Geometry], tuple[float, ...]], Geometry] = field(default_factory=dict)
@@ -216,14 +219,20 @@ class Source:
         attribute = attribute_of(prim, name)
         return self._read_value(attribute) if is_authored(attribute) else None
 
-    def forget(self) -> None:
-        """Let go of what only reading needs; meshes that are loaded later keep the rest alive."""
+    def release(self) -> Asset:
+        """The asset, and let go of it and of all that only reading needs.
+
+        Meshes that are loaded later keep the rest alive.  They must not hold the asset that holds them: a stage
+        would stay open until the collector comes round.
+        """
         self.founds.clear()
         self.by_prim.clear()
         self.notes.clear()
         self.solids.clear()
         self.meshes.clear()
         self.sorts = Sorts()
+        asset, self.asset = self.asset, Asset("")
+        return asset
 
     def get_number(self, at: Holder, name: str, default: float) -> float:
         """A number that may be infinite; anything that is not a number is reported."""
