@@ -14,6 +14,7 @@ from simwright.compare.values import Ruler
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import make_identifier
 from simwright.model.asset import Site
+from simwright.model.optics import list_implied_frames
 
 Frames = dict[str, tuple[str, Pose]]
 
@@ -76,13 +77,18 @@ def _count(names: list[str]) -> str:
 def compare_frames(section: Section, pairing: Pairing, ruler: Ruler) -> None:
     """Sites by name, and bodies that the other side has as sites."""
     first, second = list_frames(pairing)
+    implied = [list_implied_frames(side.asset) for side in (pairing.a, pairing.b)]
+    unsaid: list[str] = []
     matches = match_elements(first, second)
     section.compared = len(matches)
     by_name = {site.name: site for site in second}
     for site in first:
         twin = by_name.get(matches.get(site.name, ""))
         if twin is None:
-            section.items.append(Item(f"frame {site.name!r}", "frame", site.name, None))
+            if site.name in implied[0]:
+                unsaid.append(site.name)
+            else:
+                section.items.append(Item(f"frame {site.name!r}", "frame", site.name, None))
             continue
         met = pairing.meet((site.body, site.pose), (twin.body, twin.pose))
         if met is None:
@@ -90,7 +96,11 @@ def compare_frames(section: Section, pairing: Pairing, ruler: Ruler) -> None:
         else:
             ruler.compare_pose(section, f"frame {site.name!r}", *met)
     taken = set(matches.values())
-    section.items += [Item(f"frame {s.name!r}", "frame", None, s.name) for s in second if s.name not in taken]
+    left = [site.name for site in second if site.name not in taken]
+    unsaid += [name for name in left if name in implied[1]]
+    section.items += [Item(f"frame {name!r}", "frame", None, name) for name in left if name not in implied[1]]
+    if unsaid:
+        section.notes.append(f"said by one side, implied by ROS interfaces of the other: {_count(unsaid)}")
 
 
 def list_frames(pairing: Pairing) -> tuple[list[Site], list[Site]]:

@@ -51,9 +51,7 @@ def _compare_joint(section: Section, pairing: Pairing, ruler: Ruler, a: Joint, b
         ends = getattr(a, what), getattr(b, what)
         if not _is_same_piece(pairing, *ends):
             section.items.append(Item(element, what, *(end or "the world" for end in ends)))
-    for what in ("enabled", "collide"):
-        if what == "enabled" or WORLD not in (a.parent, b.parent):
-            ruler.compare(section, element, what, getattr(a, what), getattr(b, what))
+    ruler.compare(section, element, "enabled", a.enabled, b.enabled)
     for what in ("break_force", "break_torque", "distance"):
         ruler.compare(section, element, what.replace("_", " "), getattr(a, what), getattr(b, what))
     loops = [any(joint is other for other in s.tree.loops) for joint, s in ((a, pairing.a), (b, pairing.b))]

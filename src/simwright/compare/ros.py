@@ -10,9 +10,11 @@ from simwright.compare.difference import Item, Section
 from simwright.compare.equipment import pair_by_name
 from simwright.compare.pairing import Pairing
 from simwright.compare.values import Ruler
+from simwright.model.asset import Asset
+from simwright.model.optics import find_frame
 from simwright.model.ros import Controller, Interface
 
-_INTERFACE = ("rate", "qos", "frame_override", "starts_enabled")
+_INTERFACE = ("qos", "starts_enabled")
 
 
 def compare_ros(section: Section, pairing: Pairing, ruler: Ruler) -> None:
@@ -28,6 +30,7 @@ def compare_ros(section: Section, pairing: Pairing, ruler: Ruler) -> None:
 
 def _compare_interfaces(section: Section, pairing: Pairing, ruler: Ruler) -> None:
     first, second = ({_key(i): i for i in s.asset.interfaces} for s in (pairing.a, pairing.b))
+    unsaid = 0
     for key in dict.fromkeys((*first, *second)):
         a, b = first.get(key), second.get(key)
         element = f"{key[0]} {key[2]!r}"
@@ -40,8 +43,23 @@ def _compare_interfaces(section: Section, pairing: Pairing, ruler: Ruler) -> Non
             x, y = getattr(a, what), getattr(b, what)
             if x != y:
                 ruler.compare(section, element, what.replace("_", " "), _plain(x), _plain(y))
+        if a.rate is not None and b.rate is not None:
+            ruler.compare(section, element, "rate", a.rate, b.rate)
+        elif a.rate != b.rate:
+            unsaid += 1
+        _compare_frames(section, pairing, element, a, b)
         if not same_name(a.at or "-", b.at or "-"):
             section.items.append(Item(element, "sits on", a.at, b.at))
+    if unsaid:
+        section.notes.append(f"rate is said by one side only: {unsaid} topic(s)")
+
+
+def _compare_frames(section: Section, pairing: Pairing, element: str, a: Interface, b: Interface) -> None:
+    """Frames of messages; where neither side names one it follows from the place, which is compared."""
+    if a.frame_override or b.frame_override:
+        frames = find_frame(pairing.a.asset, a), find_frame(pairing.b.asset, b)
+        if not same_name(*frames):
+            section.items.append(Item(element, "frame", *frames))
 
 
 def _key(interface: Interface) -> tuple[str, str, str, str]:
@@ -58,8 +76,16 @@ def _compare_controller(
     element = f"controller {a.name!r}"
     ruler.compare(section, element, "kind", a.kind, b.kind)
     ruler.compare(section, element, "starts enabled", a.starts_enabled, b.starts_enabled)
-    named = {role: [pairing.joints.get(name, name) for name in names] for role, names in a.joints.items()}
-    if named != b.joints:
-        section.items.append(Item(element, "joints", a.joints, b.joints))
+    first, second = _list_joints(pairing.a.asset, a), _list_joints(pairing.b.asset, b)
+    named = {role: [pairing.joints.get(name, name) for name in names] for role, names in first.items()}
+    if named != second:
+        section.items.append(Item(element, "joints", first, second))
     if a.interfaces != b.interfaces:
         section.items.append(Item(element, "interfaces", a.interfaces, b.interfaces))
+
+
+def _list_joints(asset: Asset, controller: Controller) -> dict[str, list[str]]:
+    """Joints by role; a broadcaster of joint states that names none speaks of all that move."""
+    if controller.kind != "joint_state_broadcaster" or controller.joints.get("state"):
+        return controller.joints
+    return {**controller.joints, "state": [joint.name for joint in asset.joints if joint.dofs]}

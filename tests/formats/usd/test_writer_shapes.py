@@ -256,7 +256,9 @@ def test_inertia_of_zero_is_not_written(tmp_path):
     asset = make_prop(Shape("m", Sphere(0.1), collision=True))
     asset.bodies[0].inertial = Inertial(1.0, np.zeros(3), np.zeros((3, 3)))
     trip = make_trip(asset, tmp_path / "out")
-    assert "usd-write-inertia-missing" in trip.kinds
+    (told,) = (d for d in trip.said if d.kind == "usd-write-inertia-missing")
+    assert "'part'" in told.message
+    assert told.message.endswith("other simulators take that of its colliders")
     body = trip.stage.GetPrimAtPath("/prop/part")
     assert body.GetAttribute("physics:mass").Get() == 1.0
     assert not body.GetAttribute("physics:diagonalInertia").HasAuthoredValue()

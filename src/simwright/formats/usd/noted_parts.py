@@ -65,9 +65,11 @@ def restore_parts(source: Source, scan: Scan) -> None:
     asset = source.asset
     known = {e.name for family in (asset.bodies, asset.sites, asset.sensors, asset.cameras) for e in family}
     for interface in asset.interfaces:
-        at = str(notes.get(interface.path, {}).get("at", ""))
+        note = notes.get(interface.path, {})
+        at = str(note.get("at", ""))
         if at in known or at == asset.name:
             interface.at = at
+        interface.frame_override = interface.frame_override or str(note.get("frame", ""))
     _restore_controllers(source, notes)
     for camera in asset.cameras:
         size = numbers(notes.get(camera.path, {}).get("resolution"), finite=True)

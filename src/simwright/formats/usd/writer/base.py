@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from simwright.core.math3d import IDENTITY
-from simwright.formats.usd.writer.layout import COLLISION, OPTICAL, VISUAL, Layout
+from simwright.formats.usd.writer.layout import COLLISION, VISUAL, Layout
 from simwright.formats.usd.writer.sheet import Sheet
+from simwright.model.optics import OPTICAL
 
 
 def write_base(layout: Layout) -> Sheet:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import make_identifier
 from simwright.formats.usd.writer.names import Names
-from simwright.model.asset import Asset, Camera, Shape, Site
+from simwright.model.asset import Asset, Shape
 from simwright.model.joint import WORLD, Joint
 from simwright.model.kinematics import Tree, build_tree
+from simwright.model.optics import find_optical
 
 VISUAL, COLLISION = "visual", "collision"
 VISUAL_SET, VISUAL_DEFAULT = "visual_representation", "mesh_medium"
@@ -25,9 +26,6 @@ _ROOT_SCOPES = (
     VISUAL, COLLISION, "materials", "physics_materials", "prototypes", "Interfaces", "Controllers", "Actuators",
     "Tendons", "Sensors", "Keyframes", "ContactPairs", "PhysicsScene",
 )  # fmt: skip
-_SAME = 1e-6
-OPTICAL = Pose.of(q=(0.0, 1.0, 0.0, 0.0))
-"""From a camera's axes to the optical frame: half a turn about X (REP-0158 2.8)."""
 
 
 @dataclass(slots=True)
@@ -162,15 +160,6 @@ def _plan_sensors(layout: Layout) -> None:
         if sensor.name in used and (sensor.target or sensor.name) not in layout.optical:
             path = layout.names.claim(layout.body(sensor.body), sensor.name, "_sensor")
             layout.sensors[sensor.name] = path
-
-
-def find_optical(asset: Asset, camera: Camera) -> Site | None:
-    """The frame that is the camera's optical one already."""
-    pose = camera.pose @ OPTICAL
-    for site in asset.sites:
-        if site.body == camera.body and site.pose.is_close(pose, _SAME):
-            return site
-    return None
 
 
 def list_written(layout: Layout) -> list[Joint]:

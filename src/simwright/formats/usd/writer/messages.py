@@ -60,16 +60,18 @@ MASS_MISSING = declare(
 INERTIA_MISSING = declare(
     "usd-write-inertia-missing",
     Level.WARNING,
-    "body {name!r} has a mass of {mass:g} kg and an inertia of zero; no inertia is written",
-    hint="give it an inertia; without one, simulators take that of the colliders",
-    doc="UsdPhysics takes an inertia of zero as not authored.",
+    "body {name!r} has a mass of {mass:g} kg and an inertia of zero, which OpenUSD cannot say; other simulators take "
+    "{theirs}",
+    hint="give it the inertia of the part",
+    doc="UsdPhysics takes an inertia of zero as not authored, and then every simulator computes one.  Simwright reads "
+    "the zero back.",
     section="1.3",
 )
 INERTIA_IMPOSSIBLE = declare(
     "usd-write-inertia-impossible",
     Level.WARNING,
-    "body {name!r} has moments of inertia {moments} that no solid body can have; {nearest} is written, and the source's "
-    "values are noted beside it",
+    "body {name!r} has moments of inertia {moments} that no solid body can have; {nearest} is written, and the "
+    "source's values are noted beside it",
     hint="compute the inertia again from the part; all moments are above zero, none is above the sum of the other two",
     doc="Engines reject impossible inertia or repair it, each in its own way.  The nearest distribution of mass that "
     "a solid body can have is written; along each axis it has at least a ten-thousandth of its largest spread.",
@@ -110,10 +112,11 @@ RATE_GUESSED = declare(
 FRAME_OVERRIDDEN = declare(
     "usd-write-frame-override",
     Level.WARNING,
-    "topic {name!r} is said to be in frame {override!r}, which is elsewhere in the asset; it is in {frame!r}, "
-    "where its sensor is",
+    "topic {name!r} is said to be in frame {override!r}, which is elsewhere in the asset; other tools see it in "
+    "{frame!r}, where its sensor is",
     hint="place the sensor at the frame, or the frame at the sensor",
-    doc="REP-0158 2.4: a frame name that overrides the sensor's own must not be another frame of the asset.",
+    doc="REP-0158 2.4: a frame name that overrides the sensor's own must not be another frame of the asset.  The "
+    "source's name is noted for Simwright.",
     section="2.4",
 )
 DRIVE_EMPTY = declare(

@@ -16,7 +16,7 @@ from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.core.names import NameScope
 from simwright.formats.usd.writer.fold_contacts import keep_contacts
-from simwright.formats.usd.writer.layout import OPTICAL, Layout, find_optical
+from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import (
     BODY_BARE,
     CONTACT_COMPLETED,
@@ -33,6 +33,7 @@ from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
+from simwright.model.optics import OPTICAL, find_optical
 
 DEFAULT_CONTACT = "default_contact"
 _FRICTION = 0.5
@@ -58,7 +59,10 @@ def _report_mass(asset: Asset, reporter: Reporter) -> None:
                 reporter.report(MASS_MISSING, body.source, name=body.name)
             continue
         if not body.inertial.inertia.any():
-            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=body.inertial.mass)
+            has_colliders = any(s.body == body.name and s.collision for s in asset.shapes)
+            theirs = "that of its colliders" if has_colliders else "one of their own, as it has no colliders"
+            mass = body.inertial.mass
+            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=mass, theirs=theirs)
             continue
         moments, _ = body.inertial.principal()
         nearest = find_nearest_moments(moments)

@@ -134,6 +134,8 @@ def _write_topic(
         )
     elif override and override != frame:
         sheet.set(path, "ros:topic:override_frame_id", "string", override, uniform=True)
+    if override and (override == frame or override in frames):
+        sheet.note(path, frame=override)
     _write_qos(sheet, path, "ros:topic:qos", interface.qos)
 
 
