@@ -265,3 +265,68 @@ def test_nothing_is_written_without_approval(tmp_path):
     with pytest.raises(UsageError):
         write(make_robot(), tmp_path / "out", WriteOptions(approve=refuse), Reporter())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_motor_on_a_fixed_joint_is_kept(tmp_path):
+    asset = make_robot()
+    asset.bodies.append(make_body("finger"))
+    asset.joints.append(Joint("grip", JointKind.FIXED, "arm", "finger", POSE))
+    place_bodies(asset)
+    settings = {"transmission": "grip_trans", "hardware_interfaces": ["EffortJointInterface"]}
+    asset.actuators = [
+        Actuator("grip_motor", "motor", "grip", gear=(5.0,), force_range=(-1.0, 2.0), settings=settings),
+        Actuator("elbow_motor", "motor", "elbow"),
+    ]
+    trip = make_trip(asset, tmp_path / "out")
+    assert "usd-write-not-carried" not in trip.kinds
+    idle, moving = trip.back.actuators
+    assert (idle.name, idle.target, idle.gear, idle.force_range) == (
+        "grip_motor",
+        "grip",
+        (5.0,),
+        (-1.0, 2.0),
+    )
+    assert idle.settings == settings
+    assert moving.name == "elbow_motor"
+
+
+@pytest.mark.parametrize("note", ["{", "[]", '{"name": "x"}', '{"gear": 3}', 7])
+def test_notes_of_motors_by_others_are_no_motors(note, tmp_path):
+    asset = make_robot()
+    trip = make_trip(asset, tmp_path / "out")
+    trip.stage.GetDefaultPrim().SetCustomDataByKey("simwright:motor", note)
+    trip.stage.GetRootLayer().customLayerData = {"simwright": {"notes": 1}}
+    trip.stage.GetRootLayer().Save()
+    assert simwright.load(trip.entry).actuators == []
+
+
+def make_scanner() -> Asset:
+    asset = make_robot()
+    asset.sites = [Site("tool", "arm", Pose.of((0, 0, 0.5)))]
+    asset.sensors = [Sensor("lidar", "lidar", "arm", Pose.of((0, 0, 0.1)))]
+    asset.interfaces = [
+        Interface(InterfaceKind.TOPIC, "publisher", "scan", "sensor_msgs/msg/LaserScan", 10.0, at="lidar")
+    ]
+    return asset
+
+
+@pytest.mark.parametrize(
+    ("frame", "is_authored", "is_told"),
+    [
+        ("map", True, False),
+        ("arm", False, False),
+        ("tool", False, True),
+        ("base", False, True),
+        ("", False, False),
+    ],
+)
+def test_frame_that_a_topic_names_is_kept(frame, is_authored, is_told, tmp_path):
+    """REP-0158 2.4 allows only frames that the asset has not; others are noted."""
+    asset = make_scanner()
+    asset.interfaces[0].frame_override = frame
+    trip = make_trip(asset, tmp_path / "out")
+    (topic,) = trip.back.interfaces
+    assert (topic.frame_override, topic.at) == (frame, "lidar")
+    prim = next(p for p in trip.stage.Traverse() if p.GetAttribute("ros:topic:name"))
+    assert prim.GetAttribute("ros:topic:override_frame_id").HasAuthoredValue() is is_authored
+    assert ("usd-write-frame-override" in trip.kinds) is is_told

@@ -39,6 +39,7 @@ from simwright.formats.usd.mjc_world import (
 from simwright.formats.usd.movement import read_movement
 from simwright.formats.usd.noted import restore_order
 from simwright.formats.usd.noted_joints import restore_joints
+from simwright.formats.usd.noted_motors import restore_idle_motors
 from simwright.formats.usd.noted_parts import read_noted_sensors, restore_parts
 from simwright.formats.usd.ros import read_ros
 from simwright.formats.usd.samples import settle_samples
@@ -128,6 +129,7 @@ def _read_all(source: Source) -> None:
     read_root_options(source, scan)
     references = restore_joints(source, scan)
     restore_parts(source, scan)
+    restore_idle_motors(source, scan)
     merge_stacks(source)
     restore_order(source, scan)
     read_keyframes(source, scan)

@@ -14,6 +14,7 @@ from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import NOTED
 from simwright.formats.usd.writer.mimics import write_mimics
 from simwright.formats.usd.writer.motors import write_motors
+from simwright.formats.usd.writer.motors_idle import write_idle_motors
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.model.asset import Shape
 from simwright.model.joint import Dof, Joint, JointKind, Motion
@@ -45,6 +46,7 @@ def write_extended(layout: Layout, reporter: Reporter) -> Sheet:
     for material in layout.asset.physics_materials:
         _write_rows(sheet, layout.contacts[material.name], PrimType.MATERIAL, _read_material(material))
     write_motors(layout, sheet)
+    write_idle_motors(layout, sheet, reporter)
     return sheet
 
 

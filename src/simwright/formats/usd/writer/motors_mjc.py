@@ -39,6 +39,8 @@ def write_mjc_motors(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
             _write_settings(layout, sheet, path, actuator)
             _write_idle(sheet, path, actuator)
             continue
+        if actuator.name in layout.actuators:  # it drives nothing
+            continue
         target = find_target(layout, actuator)
         if not target:
             lost.append(actuator)
