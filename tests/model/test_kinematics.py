@@ -93,6 +93,23 @@ def test_floating_components_have_roots_and_keep_their_place():
     assert forward_kinematics(asset)["leg"].p == pytest.approx((0, 0, 4))
 
 
+def test_a_ring_is_walked_forwards_and_its_last_joint_closes_it():
+    ring = [hinge("ab", "a", "b"), hinge("bc", "b", "c"), hinge("cd", "c", "d"), hinge("da", "d", "a")]
+    tree = build_tree(asset_of("abcd", ring))
+    assert [(edge.joint.name, edge.reversed) for edge in tree.edges] == [
+        ("ab", False),
+        ("bc", False),
+        ("cd", False),
+    ]
+    assert [joint.name for joint in tree.loops] == ["da"]
+
+
+def test_joints_are_followed_backwards_where_nothing_else_leads():
+    tree = build_tree(asset_of("abcd", [hinge("j", "", "a"), hinge("ba", "b", "a"), hinge("bc", "b", "c")]))
+    assert [(e.joint.name, e.reversed) for e in tree.edges] == [("j", False), ("ba", True), ("bc", False)]
+    assert tree.roots == ["d"]
+
+
 def test_pure_cycle_takes_its_first_body_as_root():
     asset = asset_of(["a", "b", "c"], [hinge("1", "a", "b"), hinge("2", "b", "c"), hinge("3", "c", "a")])
     tree = build_tree(asset)

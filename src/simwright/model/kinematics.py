@@ -109,22 +109,27 @@ def build_tree(asset: Asset) -> Tree:
 
 
 def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: set[int], tree: Tree) -> None:
-    """Breadth-first from ``start``; forward joints before reversed ones at every body."""
-    queue = deque([start])
-    while queue:
-        at = queue.popleft()
-        forward_first = sorted(links[at], key=lambda j: j.parent != at)
-        for joint in forward_first:
+    """Breadth-first from ``start``, forwards as long as that reaches a body, then one joint backwards, and so on."""
+    queue: deque[str] = deque([start])
+    waiting: deque[tuple[Joint, str]] = deque()
+    while queue or waiting:
+        if queue:
+            at = queue.popleft()
+            ahead = [joint for joint in links[at] if joint.parent == at]
+            waiting += [(joint, at) for joint in links[at] if joint.parent != at]
+        else:
+            joint, at = waiting.popleft()
+            ahead = [joint]
+        for joint in ahead:
             if id(joint) in used:
                 continue
-            backwards = joint.parent != at
-            other = joint.parent if backwards else joint.child
             used.add(id(joint))
+            other = joint.child if joint.parent == at else joint.parent
             if other in seen:
                 tree.loops.append(joint)
                 continue
             seen.add(other)
-            tree.edges.append(Edge(joint, at, other, backwards))
+            tree.edges.append(Edge(joint, at, other, joint.parent != at))
             queue.append(other)
 
 
