@@ -311,7 +311,7 @@ def test_mujoco_shape(read):
     shape = shape_of(
         read, "bool mjc:shellinertia = true\ndouble[] mjc:solref = [0.02, 1]\nint mjc:maxhullvert = 8"
     )
-    assert shape.settings.pop("mass_model") == "shell"
+    assert (shape.settings.pop("mass_model"), shape.settings.pop("shell_density")) == ("shell", "area")
     assert shape.settings == pytest.approx({"ke": 2500.0, "kd": 100.0, "max_hull_vertices": 8})
 
 

@@ -43,11 +43,8 @@ def measure_shell(source: Source, shape: Shape) -> Moments:
     """What a density fills of a hollow collider."""
     report = source.reporter.report
     own = shape.settings.get("shell_thickness")
-    origin = source.asset.origins.get(shape.path, {}).get("mass_model")
     if own is not None and not 0.0 <= own < math.inf:
         report(SHELL_INVALID, shape.source, name=shape.name, thickness=own)
-    elif own is None and origin is not None and origin.namespace == "mjc":
-        shape.settings["shell_density"] = "area"
     thickness = find_thickness(shape)
     moments = measure_shape(shape)
     if (

@@ -261,8 +261,17 @@ def _resolve_shape(resolution: _Resolution, shape: Shape) -> None:
     for name in _SHAPE_FIELDS:
         resolution.put(shape, name, shape.path, PrimType.SHAPE, name)
     shape.settings |= resolution.settings(shape.path, PrimType.SHAPE, said, _SHAPE_FIELDS)
+    if _is_surface(resolution, shape):
+        shape.settings["shell_density"] = "area"
     if _puts_solref_first(resolution.source.order) and "mjc:solref" in resolution.source.authored[shape.path]:
         shape.settings["contact_first"] = True
+
+
+def _is_surface(resolution: _Resolution, shape: Shape) -> bool:
+    """Is it hollow by MuJoCo's word, without a wall of its own?  Then density is a mass per area."""
+    if shape.settings.get("mass_model") != "shell" or "shell_thickness" in shape.settings:
+        return False
+    return resolution.source.asset.origins[shape.path]["mass_model"].namespace == "mjc"
 
 
 def _puts_solref_first(order: Order) -> bool:

@@ -26,6 +26,33 @@ def write_plain(sheet: Sheet, path: str, name: str, value: Any) -> None:
         sheet.set(path, f"{name}:{JSON}", "string", json.dumps(value, sort_keys=True), custom=True)
 
 
+def write_typed(sheet: Sheet, path: str, name: str, value: Any, schema: str) -> None:
+    """An attribute or relationship of a solver's schema, which is applied if it is known."""
+    if schema:
+        sheet.apply(path, schema)
+    kind = find_type(name, value)
+    if kind == "rel":
+        sheet.relate(path, name, value, custom=not schema)
+    elif kind is not None:
+        sheet.set(path, name, kind, value, custom=not schema)
+
+
+def find_type(name: str, value: Any) -> str | None:
+    """The attribute type for a value that was read; None where there is no sure one.  MuJoCo's numbers are doubles."""
+    number = "double" if name.startswith("mjc:") else "float"
+    if isinstance(value, bool | int | float | str):
+        return {bool: "bool", int: "int", float: number, str: "token"}[type(value)]
+    if not isinstance(value, list | tuple) or not value:
+        return None
+    if all(isinstance(v, str) for v in value):
+        return "rel" if value[0].startswith("/") else "token[]"
+    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in value):
+        return None
+    if isinstance(value, tuple):
+        return f"float{len(value)}" if len(value) in (2, 3, 4) else None
+    return "int[]" if all(isinstance(v, int) for v in value) else f"{number}[]"
+
+
 def find_kind(value: Any) -> str:
     """The attribute type for a Python value, doubles for numbers; empty where there is none."""
     match value:

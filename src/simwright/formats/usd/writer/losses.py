@@ -6,6 +6,7 @@ from __future__ import annotations
 from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
+from simwright.formats.usd.writer.opinions import find_lost_settings
 
 
 def report_losses(layout: Layout, reporter: Reporter) -> None:
@@ -20,8 +21,7 @@ def report_losses(layout: Layout, reporter: Reporter) -> None:
             what="joints to bodies that do not exist",
             first=first.name,
         )
-    kept = {element for elements in asset.extras.table.values() for element in elements}
-    bare = [s for s in asset.shapes if s.settings and s.collision and s.path not in kept]
+    bare = [s for s in asset.shapes if s.settings and s.collision and find_lost_settings(asset, s)]
     if bare:
         reporter.report(
             SETTING_LOST, bare[0].source, what="a contact setting", count=len(bare), first=bare[0].name

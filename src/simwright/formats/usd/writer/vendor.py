@@ -11,11 +11,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from simwright.core.diag import Reporter
+from simwright.formats.usd.writer.attributes import find_type, write_typed
 from simwright.formats.usd.writer.custom import write_custom
 from simwright.formats.usd.writer.layout import Layout, list_written
 from simwright.formats.usd.writer.messages import EXTRAS_LOST
 from simwright.formats.usd.writer.motors_mjc import write_mjc_motors
 from simwright.formats.usd.writer.native import NativeExtras
+from simwright.formats.usd.writer.opinions import (
+    FIELD,
+    FIELD_ASKED,
+    ROWS,
+    Rescaler,
+    write_key,
+    write_settings,
+)
 from simwright.formats.usd.writer.pairs import write_pairs
 from simwright.formats.usd.writer.sensors import write_sensors
 from simwright.formats.usd.writer.sheet import Sheet
@@ -23,28 +32,29 @@ from simwright.formats.usd.writer.states import write_keyframes, write_states
 from simwright.formats.usd.writer.tendons import write_tendons
 from simwright.formats.usd.writer.world import write_couplings, write_world
 from simwright.model.filtering import find_components, list_articulated
-from simwright.resolve import mjc, newton, physx, usdphysics
-from simwright.resolve.table import PrimType, Row
+from simwright.resolve import usdphysics
+from simwright.resolve.table import PrimType
 
 FILES = {"mjc": "mujoco.usda", "newton": "newton.usda", "physx": "physx.usda", "gazebo": "gazebo.usda"}
-_ROWS: dict[str, tuple[Row, ...]] = {"newton": newton.ROWS, "physx": physx.ROWS, "mjc": mjc.ROWS}
 _NEUTRAL = {
     *((row.prim, row.key) for row in usdphysics.ROWS),
     (PrimType.ARTICULATION, "self_collision_enabled"),
 }
 _SAID = {
     (row.prim, name)
-    for rows in _ROWS.values()
+    for rows in ROWS.values()
     for row in rows
     if (row.prim, row.key) in _NEUTRAL
     for name in row.attributes
 }
 """Attributes whose value is in the neutral layers already, by kind of prim."""
 _KINDS = {
-    name: {row.prim for rows in _ROWS.values() for row in rows if name in row.attributes}
-    for name in {name for rows in _ROWS.values() for row in rows for name in row.attributes}
+    name: {row.prim for rows in ROWS.values() for row in rows if name in row.attributes}
+    for name in {name for rows in ROWS.values() for row in rows for name in row.attributes}
 }
 """What kinds of prims an attribute is for."""
+_OPTIONS = {name: row.key for row in ROWS["mjc"] if row.prim is PrimType.SCENE for name in row.attributes}
+"""Attributes of a scene that are written at the root as the model has them: the others of the same key are beaten."""
 _CARRIED = ("mimic", "Mimic", "coef", "target")
 _MODEL = (
     "mjc:sensor:", "gazebo:sensor:", "mjc:pair:", "mjc:equality:", "mjc:setting:", "mjc:torqueScale", "mjc:qpos",
@@ -76,7 +86,7 @@ def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
         for key, field in _BODY_FIELDS.items():
             value = getattr(body, field)
             if value is not None and not (key == "gravity_scale" and value == 1.0):
-                _write_key(sheets, path, PrimType.BODY, key, value)
+                write_key(sheets, path, PrimType.BODY, key, value)
     mujoco = sheets["mjc"]
     write_tendons(layout, mujoco, reporter)
     write_mjc_motors(layout, mujoco, reporter)
@@ -87,27 +97,18 @@ def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
     write_custom(layout, sheets["newton"], reporter)
     write_sensors(layout, sheets)
     write_world(layout, sheets)
+    write_settings(layout, sheets)
     _move_extras(layout, sheets, reporter)
     return {FILES[space]: sheet for space, sheet in sheets.items()}
-
-
-def _write_key(sheets: dict[str, Sheet], path: str, prim: PrimType, key: str, value: Any) -> None:
-    """By the first solver that has a word for it; a switch has none for a half."""
-    for space, rows in _ROWS.items():
-        for row in rows:
-            words = row.write(value) if row.prim is prim and row.key == key else {}
-            for name, raw in words.items():
-                _write_attribute(sheets[space], path, name, raw, row.schema)
-            if words:
-                return
 
 
 def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -> None:
     places = _map_places(layout)
     paths = {source: next(iter(found.values())) for source, found in places.items()}
-    schemas = {name: row.schema for rows in _ROWS.values() for row in rows for name in row.attributes}
+    schemas = {name: row.schema for rows in ROWS.values() for row in rows for name in row.attributes}
     motors = {actuator.path for actuator in layout.asset.actuators}
-    native = NativeExtras(layout)
+    native, rescaler = NativeExtras(layout), Rescaler(layout.asset)
+    fields = {shape.path for shape in layout.asset.shapes if shape.settings.get(FIELD_ASKED)}
     lost: dict[str, list[str]] = {}
     for space, element, attribute, extra in layout.asset.extras:
         path, prim = _choose_place(places.get(element, {}), attribute)
@@ -119,12 +120,15 @@ def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -
         is_native = not is_named or (space in _NATIVE and not attribute.startswith(f"{space}:"))
         if is_native and native.write(sheets, space, element, attribute, extra.value):
             continue
-        value = _map_value(extra.value, paths)
-        if not (space in sheets and path and is_named and _find_type(value)):
+        value = rescaler.convert(element, prim, attribute, _map_value(extra.value, paths))
+        is_beaten = path == layout.root and attribute in _OPTIONS
+        if not (space in sheets and path and is_named and find_type(attribute, value)) or is_beaten:
             lost.setdefault(space, []).append(f"{element} {attribute}")
             continue
         schema = schemas.get(attribute) or _guess_schema(attribute)
-        _write_attribute(sheets[space], path, attribute, value, schema)
+        if prim is PrimType.SCENE or (schema == FIELD and element not in fields):
+            schema = ""
+        write_typed(sheets[space], path, attribute, value, schema)
     for space, names in lost.items():
         reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
 
@@ -139,10 +143,21 @@ def _is_carried(layout: Layout, element: str, attribute: str) -> bool:
     )
     if attribute.startswith("newton:") and attribute in customs:
         return True
+    scene = _find_scene(layout)
+    if element == scene and attribute in _OPTIONS:
+        known = layout.asset.origins.get(scene, {}).get(_OPTIONS[attribute])
+        return known is not None and known.attribute == attribute
+    if attribute == "mjc:compiler:angle":
+        return True
     is_root = element == _find_root(layout)
     if is_root and name.startswith(("option:", "flag:")):
         return True
     return name.startswith(_TENDON) and any(element == tendon.source.prim for tendon in layout.asset.tendons)
+
+
+def _find_scene(layout: Layout) -> str:
+    """The scene of the stage that was read; empty if it had none."""
+    return str(layout.asset.provenance.info.get("physicsScene", ""))
 
 
 def _find_root(layout: Layout) -> str:
@@ -180,6 +195,7 @@ def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
     yield from ((site.path, PrimType.BODY, layout.sites[site.name]) for site in asset.sites)
     yield from ((a.path, PrimType.ACTUATOR, layout.actuators.get(a.name, "")) for a in asset.actuators)
     yield _find_root(layout), PrimType.SCENE, layout.root
+    yield _find_scene(layout), PrimType.SCENE, layout.root
 
 
 def _choose_place(places: dict[PrimType, str], attribute: str) -> tuple[str, PrimType | None]:
@@ -201,28 +217,3 @@ def _guess_schema(attribute: str) -> str:
     """PhysX names its schemas after the namespace."""
     space = attribute.partition(":")[0]
     return f"{space[0].upper()}{space[1:]}API" if space.startswith("physx") else ""
-
-
-def _write_attribute(sheet: Sheet, path: str, name: str, value: Any, schema: str) -> None:
-    if schema:
-        sheet.apply(path, schema)
-    kind = _find_type(value)
-    if kind == "rel":
-        sheet.relate(path, name, value, custom=not schema)
-    elif kind is not None:
-        sheet.set(path, name, kind, value, custom=not schema)
-
-
-def _find_type(value: Any) -> str | None:
-    """The attribute type for a value that was read; None where there is no sure one."""
-    if isinstance(value, bool | int | float | str):
-        return {bool: "bool", int: "int", float: "float", str: "token"}[type(value)]
-    if not isinstance(value, list | tuple) or not value:
-        return None
-    if all(isinstance(v, str) for v in value):
-        return "rel" if value[0].startswith("/") else "token[]"
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in value):
-        return None
-    if isinstance(value, tuple):
-        return f"float{len(value)}" if len(value) in (2, 3, 4) else None
-    return "int[]" if all(isinstance(v, int) for v in value) else "float[]"
