@@ -34,6 +34,7 @@ def load(
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     time: float | None = None,
+    look_variants: bool = False,
     resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     strict: bool = False,
     reporter: Reporter | None = None,
@@ -41,9 +42,10 @@ def load(
     """Read a robot, prop or scene of any supported format into the neutral model.
 
     ``packages`` maps ROS package names to folders, in addition to those of the environment;
-    ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state; ``resolvers`` are the
-    solvers whose USD attributes count, in order of priority (default: newton, physx, mjc).  Findings go to
-    ``reporter``; with ``strict``, a finding worse than info raises :class:`StrictError`.
+    ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state; ``look_variants`` also
+    reads the looks of USD variants that change nothing else; ``resolvers`` are the solvers whose USD attributes
+    count, in order of priority (default: newton, physx, mjc).  Findings go to ``reporter``; with ``strict``, a finding
+    worse than info raises :class:`StrictError`.
     """
     reporter = Reporter() if reporter is None else reporter
     options = ReadOptions(
@@ -51,6 +53,7 @@ def load(
         arguments=dict(arguments or {}),
         variants=dict(variants or {}),
         time=time,
+        look_variants=look_variants,
         resolvers=tuple(resolvers),
     )
     asset = read_asset(path, format_name=format, options=options, reporter=reporter)
@@ -98,6 +101,7 @@ def convert(
         packages=packages,
         arguments=arguments,
         variants=variants,
+        look_variants=row.carries_look_variants,
         strict=strict,
         reporter=reporter,
     )

@@ -24,7 +24,8 @@ class ReadOptions:
     """What a reader may be told.
 
     ``packages`` resolve ``package://`` addresses; ``arguments`` are xacro arguments; ``variants`` selects
-    USD variants (``{set: name}``); ``time`` is the USD time code to read at, None for the default;
+    USD variants (``{set: name}``); ``time`` is the USD time code to read at, None for the default; ``look_variants``
+    asks for the looks of USD variants that change materials only;
     ``resolvers`` are the solvers whose USD attributes count, the first before the second (names or
     ``SchemaResolver`` objects; Newton alone would be ``("newton",)``, none at all ``()``).
     """
@@ -33,6 +34,7 @@ class ReadOptions:
     arguments: Mapping[str, str] = field(default_factory=dict)
     variants: Mapping[str, str] = field(default_factory=dict)
     time: float | None = None
+    look_variants: bool = False
     resolvers: tuple[str | SchemaResolver, ...] = DEFAULT_ORDER
 
 
@@ -46,11 +48,13 @@ class WriteOptions:
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there.
     ``lod`` adds decimated levels of detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each
-    needs the extra of its name).  ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the format of mesh files (stl, obj, dae, glb), empty for the
-    writer's own choice; ``mesh_paths`` how they are named: ``relative`` to the file or in the ROS ``package``
+    needs the extra of its name).  ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the
+    format of mesh files (stl, obj, dae, glb), empty for the writer's own choice; ``mesh_paths`` how they are named: ``relative`` to the file or in the ROS ``package``
     ``package_name`` (URDF).  ``flatten`` makes one layer of an OpenUSD asset.  ``side`` is the writer's own: what
     the names of files beside the entry begin with.
-    ``collision`` writes colliders too, ``quantize`` stores meshes in fewer bits (glTF).
+    ``collision`` writes colliders too, ``quantize`` stores meshes in fewer bits (glTF).  ``world`` decides between a world
+    and a model, which is else decided by the content; ``sdf_version`` is a version such as 1.11, empty for the oldest
+    one that has a word for everything (SDFormat).
     """
 
     lod: bool = False
@@ -63,6 +67,8 @@ class WriteOptions:
     side: str = ""
     collision: bool = False
     quantize: bool = False
+    world: bool | None = None
+    sdf_version: str = ""
     approve: Callable[[], None] = _approve
 
 

@@ -27,7 +27,10 @@ Examples:
 """
 
 
-WRITING = ("lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name")
+WRITING = (
+    "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name", "collision",
+    "quantize", "world", "sdf_version",
+)  # fmt: skip
 """Options that are words of the writers."""
 
 
@@ -60,6 +63,12 @@ WRITING = ("lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_path
     "--mesh-paths", type=click.Choice(("relative", "package")), help="URDF: how mesh files are named."
 )
 @click.option("--package-name", metavar="NAME", help="URDF: the ROS package of --mesh-paths package.")
+@click.option("--collision", is_flag=True, help="glTF: write what is only touched as well.")
+@click.option("--quantize", is_flag=True, help="glTF: store meshes in fewer bits (KHR_mesh_quantization).")
+@click.option(
+    "--world/--model", default=None, help="SDFormat: write a world or a model; else the content decides."
+)
+@click.option("--sdf-version", metavar="VERSION", help="SDFormat: the version, 1.9 to 1.12; else the oldest that fits.")
 @click.option("--no-check", is_flag=True, help="Do not check the result against REP-0158.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
@@ -100,7 +109,7 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
         variants=parse_pairs(options["variants"], "--variant"),
         strict=options["strict"],
         check=not options["no_check"],
-        writing={name: options[name] for name in WRITING if options[name]},
+        writing={name: options[name] for name in WRITING if options[name] not in (None, "")},
     )
     choose_writer(target, wishes.to)
     tasks = plan_tasks(sources, target, wishes.to)

@@ -90,7 +90,7 @@ def _see_from(parent: Track | None, child: Track) -> Track:
     return Track(places, rotations, child.scales)
 
 
-def _decode(track: Track, origin: Array, unit: float) -> Track:
+def _decode(track: Track, origin: Array, unit: Array) -> Track:
     """The track of a node whose points are stored in another unit."""
     turns = matrices_from_quats(track.rotations)
     shift = np.einsum("nij,nj->ni", turns, track.scales * origin)

@@ -44,7 +44,7 @@ class Draft:
     shape_nodes: dict[str, int] = field(default_factory=dict)
     camera_nodes: dict[str, int] = field(default_factory=dict)
     light_nodes: dict[str, int] = field(default_factory=dict)
-    decodings: dict[str, tuple[Array, float]] = field(default_factory=dict)
+    decodings: dict[str, tuple[Array, Array]] = field(default_factory=dict)
     """By shape: where the origin and the unit of its stored points are."""
 
     def __post_init__(self) -> None:

@@ -27,8 +27,8 @@ def write_scatter(draft: Draft, members: list[tuple[Shape, Stored]], more: dict[
     scales = np.array([scaled(shape) for shape, _ in members])
     turns = matrices_from_quats(np.array([shape.pose.q for shape, _ in members]))
     places = np.array([shape.pose.p for shape, _ in members])
-    places = places + np.einsum("nij,nj->ni", turns, scales * stored.origin)
-    scales = scales * stored.unit
+    places = places + np.einsum("nij,nj->ni", turns, scales * [mesh.origin for _, mesh in members])
+    scales = scales * [mesh.unit for _, mesh in members]
     mirrored = np.prod(scales, axis=1) < 0.0
     first = members[0][0]
     name = first.instancer.rpartition("/")[2] or first.name

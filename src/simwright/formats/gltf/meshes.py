@@ -19,7 +19,7 @@ from simwright.formats.gltf.buffer import INDICES, VERTICES
 from simwright.formats.gltf.draft import Draft
 from simwright.formats.gltf.materials import DEFAULT, Wearer
 from simwright.formats.gltf.messages import COLORS_HIDDEN, COORDINATES_MISSING, GEOMETRY_LEFT_OUT
-from simwright.formats.gltf.solids import make_mesh
+from simwright.formats.gltf.solids import find_unit, make_mesh
 from simwright.formats.gltf.vertices import Cutter, Needs, Vertices
 from simwright.model.asset import Shape
 from simwright.model.geometry import Geometry
@@ -35,11 +35,14 @@ _VARIANTS = "KHR_materials_variants"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """A mesh of the document; its points are ``origin + unit * stored``."""
+    """A mesh of the document; the points of its shape are ``origin + unit * stored``.
+
+    Primitives are stretched ones of unit size, so that all boxes of a look are one mesh.
+    """
 
     number: int
     origin: Array
-    unit: float
+    unit: Array
 
 
 class Library:
@@ -57,11 +60,15 @@ class Library:
 
     def find(self, shape: Shape) -> Stored | None:
         """The mesh a shape shows; None (reported) if it has no triangles."""
-        key = self._identify(shape)
+        geometry, size = find_unit(shape.geometry)
+        key = (id(geometry), *self._identify(shape))
         if key not in self._stored:
-            self._kept.append(shape.geometry)
-            self._stored[key] = self._store(shape)
-        return self._stored[key]
+            self._kept.append(geometry)
+            self._stored[key] = self._store(shape, geometry)
+        stored = self._stored[key]
+        if stored is None or geometry is shape.geometry:
+            return stored
+        return Stored(stored.number, stored.origin * size, stored.unit * size)
 
     def report(self) -> None:
         """Findings about meshes, one of each sort."""
@@ -79,16 +86,16 @@ class Library:
             for variant in self._draft.asset.look_variants
         )
         color = None if shape.material else shape.color
-        return id(shape.geometry), shape.material, color, shape.double_sided, choices
+        return shape.material, color, shape.double_sided, choices
 
-    def _store(self, shape: Shape) -> Stored | None:
-        cutter = self._cut(shape)
+    def _store(self, shape: Shape, geometry: Geometry) -> Stored | None:
+        cutter = self._cut(shape, geometry)
         if cutter is None:
             return None
         low, high = cutter.data.vertices.min(axis=0), cutter.data.vertices.max(axis=0)
-        origin, unit = np.zeros(3), 1.0
+        origin, unit = np.zeros(3), np.ones(3)
         if self._draft.options.quantize:
-            origin, unit = (low + high) / 2.0, float((high - low).max()) / 2.0 or 1.0
+            origin, unit = (low + high) / 2.0, np.full(3, float((high - low).max()) / 2.0 or 1.0)
         primitives = []
         for names, faces in self._list_parts(shape, cutter):
             row = self._write_primitive(shape, cutter, names, faces, Stored(0, origin, unit))
@@ -98,14 +105,15 @@ class Library:
             self._refuse(shape, "it has no triangles")
             return None
         meshes = self._draft.meshes
-        meshes.append({"name": shape.name, "primitives": primitives})
+        name = shape.name if geometry is shape.geometry else geometry.kind
+        meshes.append({"name": name, "primitives": primitives})
         return Stored(len(meshes) - 1, origin, unit)
 
-    def _cut(self, shape: Shape) -> Cutter | None:
-        key = id(shape.geometry)
+    def _cut(self, shape: Shape, geometry: Geometry) -> Cutter | None:
+        key = id(geometry)
         if key not in self._cutters:
             try:
-                data = make_mesh(shape.geometry)
+                data = make_mesh(geometry)
             except InputError as error:
                 self._refuse(shape, error.message)
                 self._cutters[key] = None

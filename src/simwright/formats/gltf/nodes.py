@@ -125,6 +125,6 @@ def describe_shape(draft: Draft, shape: Shape) -> dict[str, object]:
 
 def decode(pose: Pose, scale: Array, stored: Stored) -> tuple[Pose, Array]:
     """The placement of stored points that are not in metres."""
-    if stored.unit == 1.0 and not np.any(stored.origin):
+    if stored.unit.tolist() == [1.0, 1.0, 1.0] and not np.any(stored.origin):
         return pose, scale
     return Pose(pose.p + quat_rotate(pose.q, scale * stored.origin), pose.q), scale * stored.unit

@@ -31,7 +31,25 @@ _SIDES = 36
 _RINGS = 18
 GROUND = 20.0
 """Edge length of a plane without end [m]."""
+_BOX, _BALL, _COLUMN, _CONE = Box.of(1.0, 1.0, 1.0), Sphere(1.0), Cylinder(1.0, 1.0), Cone(1.0, 1.0)
 _CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
+
+
+def find_unit(geometry: Geometry) -> tuple[Geometry, Array]:
+    """The one primitive that all of a kind are, and what it is stretched by; others are their own."""
+    match geometry:
+        case Box():
+            return _BOX, np.asarray(geometry.size, dtype=np.float64)
+        case Sphere():
+            return _BALL, np.full(3, float(geometry.radius))
+        case Ellipsoid():
+            return _BALL, np.asarray(geometry.radii, dtype=np.float64)
+        case Cylinder():
+            return _COLUMN, np.array((geometry.radius, geometry.radius, geometry.length), dtype=np.float64)
+        case Cone():
+            return _CONE, np.array((geometry.radius, geometry.radius, geometry.length), dtype=np.float64)
+        case _:
+            return geometry, np.ones(3)
 
 
 def make_mesh(geometry: Geometry) -> MeshData | None:
@@ -45,7 +63,7 @@ def make_mesh(geometry: Geometry) -> MeshData | None:
             size = (GROUND, GROUND) if geometry.size is None else geometry.size
             return _make_sheet(float(size[0]), float(size[1]))
         case Sphere():
-            return _stretch(_make_profile(_list_ball(1.0, 0.0)), np.full(3, geometry.radius))
+            return _make_profile(_list_ball(geometry.radius, 0.0))
         case Ellipsoid():
             return _stretch(_make_profile(_list_ball(1.0, 0.0)), np.asarray(geometry.radii, dtype=float))
         case Capsule():

@@ -114,6 +114,7 @@ def read_instancers(source: Source, scatters: list[Scatter], bindings: Bindings)
             if shape is None:
                 continue
             shape.name = scope.claim(f"{scatter.found.name}_{number}_{shape.name}")
+            shape.instancer = scatter.found.path
             source.asset.shapes.append(shape)
         tally.report(source)
 

@@ -100,6 +100,8 @@ def _read_light(source: Source, found: Found, name: str, body: BodyFrame, placem
         radius=radius,
         cone=cone,
         cast_shadows=source.get_flag(found, "inputs:shadow:enable", True),
+        angle=source.get_number(found, "inputs:angle", 0.53) * DEGREE if kind is LightKind.DIRECTIONAL else None,
+        normalized=source.get_flag(found, "inputs:normalize", False),
         path=found.path,
         source=source.where(found),
     )

@@ -54,6 +54,7 @@ def read_materials(source: Source, bindings: Bindings) -> None:
     """Add every look and every contact material."""
     for name, prim in bindings.looks():
         material = _read_look(source, name, prim)
+        source.uv_names.update(texture.uv_set for texture in material.textures.values())
         source.asset.materials.append(material)
     for name, prim in bindings.contacts():
         source.asset.physics_materials.append(_read_contact(source, name, prim))
@@ -97,6 +98,7 @@ def _read_look(source: Source, name: str, prim: Usd.Prim) -> RenderMaterial:
         clearcoat_roughness=inputs.number("clearcoatRoughness", 0.01),
         ior=inputs.number("ior", 1.5),
         opacity_threshold=inputs.number("opacityThreshold", 0.0),
+        vertex_colors=inputs.reads_vertices("diffuseColor"),
         textures=inputs.textures(),
         source=where,
     )
@@ -126,7 +128,7 @@ class _Inputs:
         result: dict[str, Texture] = {}
         for name, key in _TEXTURED.items():
             output = self._find_output(name)
-            if output is None:
+            if output is None or (name == "diffuseColor" and self.reads_vertices(name)):
                 continue
             texture = read_texture(self._source, output)
             if texture is not None:
@@ -141,6 +143,15 @@ class _Inputs:
                     INPUT_UNTRANSLATED, where, input=name, name=self._name, node=node
                 )
         return result
+
+    def reads_vertices(self, name: str) -> bool:
+        """Is a colour that of the mesh's vertices (``primvars:displayColor``)?"""
+        output = self._find_output(name)
+        node = None if output is None else UsdShade.Shader(output.GetPrim())
+        if node is None or node.GetIdAttr().Get() != "UsdPrimvarReader_float3":
+            return False
+        entry = node.GetInput("varname")
+        return entry is not None and bool(entry) and str(entry.Get(self._source.time) or "") == "displayColor"
 
     def _attributes(self, name: str) -> list[Usd.Attribute]:
         entry = self._shader.GetInput(name)

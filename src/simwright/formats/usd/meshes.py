@@ -40,6 +40,8 @@ MESH_DATA = declare(
 )
 
 Rows = npt.NDArray[Any]
+_SMOOTH = {"none": False, "bilinear": False, "catmullClark": True, "loop": True}
+"""How a mesh without normals looks, by the subdivision scheme its author chose."""
 
 
 def read_mesh(
@@ -112,10 +114,14 @@ def load_mesh(
     counts = np.full(data.face_count, 3, np.int32) if data.counts is None else data.counts
     rows = _Rows(source, prim, len(data.vertices), counts)
     normals = rows.fit("normals", *_find_normals(source, usd))
+    uv_name, uvs, interpolation = _find_uvs(source, prim)
     return dataclasses.replace(
         data,
         normals=None if stretch is not None else normals,
-        uvs=rows.fit("texture coordinates", *_find_uvs(source, prim)),
+        uvs=rows.fit("texture coordinates", uvs, interpolation),
+        uv_name=uv_name,
+        uv_sets=_read_uv_sets(source, prim, rows, uv_name),
+        smooth=_SMOOTH.get(str(source.get_authored(found, "subdivisionScheme"))),
         colors=rows.fit("colours", *_find_colors(source, usd)),
         subsets=_read_subsets(source, prim, len(counts), materials),
     )
@@ -199,14 +205,28 @@ def _find_normals(source: Source, usd: UsdGeom.Mesh) -> tuple[Rows | None, str]:
     return rows, str(usd.GetNormalsInterpolation())
 
 
-def _find_uvs(source: Source, prim: Usd.Prim) -> tuple[Rows | None, str]:
-    """``primvars:st``, else the first texture coordinates there are."""
+def _find_uvs(source: Source, prim: Usd.Prim) -> tuple[str, Rows | None, str]:
+    """``primvars:st``, else the first texture coordinates there are: name, rows, interpolation."""
     api = UsdGeom.PrimvarsAPI(prim)
     primvar = api.GetPrimvar("st")
     if not (primvar and primvar.HasValue()):
         others = (p for p in api.GetPrimvarsWithValues() if str(p.GetTypeName()).startswith("texCoord2"))
         primvar = next(others, None)
-    return (None, "") if primvar is None else _flatten(source, primvar, 2)
+    if primvar is None:
+        return "st", None, ""
+    return str(primvar.GetPrimvarName()), *_flatten(source, primvar, 2)
+
+
+def _read_uv_sets(source: Source, prim: Usd.Prim, rows: _Rows, known: str) -> dict[str, Array]:
+    """Further texture coordinates that images are mapped by."""
+    found = {}
+    for name in sorted(source.uv_names - {known, "st"}):
+        primvar = UsdGeom.PrimvarsAPI(prim).GetPrimvar(name)
+        if primvar and primvar.HasValue():
+            fitted = rows.fit("texture coordinates", *_flatten(source, primvar, 2))
+            if fitted is not None:
+                found[name] = fitted
+    return found
 
 
 def _find_colors(source: Source, usd: UsdGeom.Mesh) -> tuple[Rows | None, str]:

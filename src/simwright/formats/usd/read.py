@@ -26,6 +26,7 @@ from simwright.formats.usd.instancers import list_geometry, read_instancers, sca
 from simwright.formats.usd.joints import read_joints
 from simwright.formats.usd.leftovers import read_attributes, report_unknown_types
 from simwright.formats.usd.lights_cameras import read_cameras, read_lights
+from simwright.formats.usd.look_variants import read_look_variants
 from simwright.formats.usd.mass import read_mass
 from simwright.formats.usd.materials import read_materials
 from simwright.formats.usd.messages import report_messages
@@ -66,7 +67,10 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     from simwright.usd.open import open_stage
 
     stage = open_stage(path, packages=options.packages, variants=options.variants, reporter=reporter)
-    return read_stage(stage, options, reporter, name=_choose_name(stage, path), file=str(path))
+    asset = read_stage(stage, options, reporter, name=_choose_name(stage, path), file=str(path))
+    if options.look_variants:
+        read_look_variants(stage, path, options, reporter, asset=asset, read=read)
+    return asset
 
 
 def read_stage(

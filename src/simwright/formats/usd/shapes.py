@@ -159,6 +159,7 @@ def build_shape(
         material=bindings.render_name(found),
         color=_read_color(source, found),
         purpose=found.purpose,
+        double_sided=found.may_author("doubleSided") and source.get_flag(found, "doubleSided", False),
         path=found.path,
         source=source.where(found),
     )

@@ -59,10 +59,13 @@ class Visuals:
         assert self._tiers is not None
         if not is_mesh(shape.geometry):
             return dict.fromkeys(self._tiers.levels)
-        return self._tiers.make(shape, self._library, double_sided=shape.material in self._double_sided)
+        return self._tiers.make(shape, self._library, double_sided=self._is_double_sided(shape))
 
     def _store(self, shape: Shape) -> Stored | None:
-        return self._library.store_visual(shape, double_sided=shape.material in self._double_sided)
+        return self._library.store_visual(shape, double_sided=self._is_double_sided(shape))
+
+    def _is_double_sided(self, shape: Shape) -> bool:
+        return shape.double_sided or shape.material in self._double_sided
 
     def _key(self, shape: Shape) -> tuple[bytes | int, tuple[float, ...]]:
         return self._library.identify(shape.geometry), tuple(scaled(shape).tolist())
