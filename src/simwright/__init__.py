@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from simwright.app.api import check as check
     from simwright.app.api import convert as convert
     from simwright.app.api import diff as diff
+    from simwright.app.api import fix as fix
     from simwright.app.api import load as load
     from simwright.app.api import to_stage as to_stage
     from simwright.core.diag import Diagnostic as Diagnostic
@@ -31,6 +32,7 @@ _PUBLIC = {
     "check": "simwright.check",  # the package, which can be called
     "convert": "simwright.app.api:convert",
     "diff": "simwright.app.api:diff",
+    "fix": "simwright.app.api:fix",
     "load": "simwright.app.api:load",
     "to_stage": "simwright.app.api:to_stage",
 }
@@ -45,6 +47,7 @@ __all__ = [
     "check",
     "convert",
     "diff",
+    "fix",
     "load",
     "to_stage",
 ]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from simwright.check.settings import Settings
     from simwright.compare.difference import Difference
+    from simwright.sanitizer.result import FixResult
 
 
 def load(
@@ -207,6 +208,50 @@ def check(
         findings = [finding for finding in result.findings if finding.kind not in choice.hidden]
         report.assets.append(build_asset_report(result.path, findings))
     return report
+
+
+def fix(
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    select: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
+    unsafe: bool = False,
+    in_place: bool = False,
+    dry_run: bool = False,
+    diff: bool = False,
+    values: Mapping[str, str] | None = None,
+    settings: Settings | None = None,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+) -> FixResult:
+    """Repair what :func:`check` finds in a USD asset, and prove that nothing else changed.
+
+    ``out`` is the folder (or ``.usdz``) of the fixed asset; ``in_place`` puts it in the place of the old one, which is
+    kept beside it; ``dry_run`` writes nothing.  ``select`` and ``ignore`` choose the rules that are fixed, by the words
+    of :func:`check`.  Fixes that need intent are made with ``unsafe``, or where ``values`` (``identifier``, ``version``
+    and the like) say what is meant.  ``diff`` adds readable differences of the layers.
+    """
+    from simwright.check.catalogue import build_catalogue
+    from simwright.check.run import all_rules
+    from simwright.check.select import choose_rules
+    from simwright.check.settings import Settings as CheckSettings
+    from simwright.sanitizer.fixer import Wishes
+    from simwright.sanitizer.rounds import Order
+    from simwright.sanitizer.sanitize import sanitize
+
+    if sum((out is not None, in_place, dry_run)) != 1:
+        raise UsageError("say where the fixed asset goes", hint="one of: a folder, in place, or a dry run")
+    choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore))
+    order = Order(
+        codes=frozenset(choice.codes),
+        rules=all_rules(),
+        unsafe=unsafe,
+        wishes=Wishes(dict(values or {})),
+        settings=settings or CheckSettings(),
+    )
+    target = None if out is None else Path(out)
+    found = _find_packages(path, packages)
+    return sanitize(Path(path), order, found, target=target, in_place=in_place, with_diff=diff)
 
 
 def diff(

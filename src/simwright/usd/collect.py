@@ -41,6 +41,16 @@ class Outside(enum.Enum):
     """They stay where they are; relative addresses are counted from the copy."""
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An address that changed: in the layer at ``place``, ``original`` is ``text`` now; ``outside`` is a file that stays."""
+
+    place: str
+    text: str
+    original: str
+    outside: Path | None
+
+
 @dataclass(slots=True)
 class Collection:
     """The files of an asset.
@@ -48,6 +58,7 @@ class Collection:
     ``entry`` is the place of the root layer.  ``files`` maps places to files that are copied as they are, ``layers``
     to layers in memory whose addresses were changed; a place is in one of the two.  ``missing`` lists addresses that
     lead to no file, ``refused`` those of files that are no part of an asset, each with the layer that names it.
+    ``moved`` are the addresses that changed.
     """
 
     entry: str
@@ -55,6 +66,7 @@ class Collection:
     layers: dict[str, Any] = field(default_factory=dict)
     missing: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
 
     @property
     def places(self) -> list[str]:
@@ -118,7 +130,9 @@ class _Walk:
         moved = _count_from(found, place, self.target)
         if _means_the_same(text, moved, place):
             return text
-        return Ar.JoinPackageRelativePath([moved, inner]) if inner else moved
+        address = Ar.JoinPackageRelativePath([moved, inner]) if inner else moved
+        self.result.moved.append(Moved(place, address, text, found if isinstance(found, Path) else None))
+        return str(address)
 
     def _find_place(self, resolved: str, text: str, layer: Any) -> str | Path | None:
         """The place of a file; its own path if it stays; None if its address is to be left alone."""

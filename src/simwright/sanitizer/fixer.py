@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fix is: one small function for one rule (or a few that want the same), in a module of ``sanitizer.fixes``.
+
+::
+
+    @fix("units-kilograms")
+    def author_kilograms(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+        editor.set_layer_info("kilogramsPerUnit", 1.0)
+
+The function looks at ``editor.stage`` and at the finding (its prim, property and ``data``), and asks the editor for
+edits; it changes nothing itself.  It raises :class:`~simwright.usd.edit.Refused` where it cannot do what it says.  It
+asks for nothing where there is nothing left to do, so that a second run changes nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TypeAlias
+
+from simwright.core.diag import Diagnostic
+from simwright.usd.edit import Editor
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a user says beyond the asset: ``values`` by name, such as ``identifier`` or ``version``."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, name: str) -> str:
+        """A value, empty if it is not given."""
+        return self.values.get(name, "")
+
+
+Apply: TypeAlias = Callable[[Editor, Diagnostic, Wishes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fixer:
+    """A declared fix.
+
+    ``codes`` are the rules it repairs.  ``wishes`` names values that let it run without ``--unsafe``, because the user
+    has said what is meant.  ``changes`` are sections of the comparison (:mod:`simwright.compare`) that it is allowed to
+    change, because that is what it is for; ``stage`` allows prims to come, go or stand elsewhere, ``units`` another
+    reading of all numbers.  ``phase`` orders fixes: structure (0), transforms (1), values (2), layers (3).
+    """
+
+    codes: tuple[str, ...]
+    apply: Apply = field(repr=False)
+    wishes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    phase: int = 2
+    module: str = ""
+
+    @property
+    def name(self) -> str:
+        """The first rule stands for all."""
+        return self.codes[0]
+
+
+def fix(
+    *codes: str, wishes: tuple[str, ...] = (), changes: tuple[str, ...] = (), phase: int = 2
+) -> Callable[[Apply], Fixer]:
+    """Declare a fix: decorates its function."""
+
+    def declare_fix(apply: Apply) -> Fixer:
+        return Fixer(codes, apply, wishes, changes, phase, apply.__module__)
+
+    return declare_fix
+
+
+@cache
+def all_fixers() -> Mapping[str, Fixer]:
+    """Every fix by rule code, in the order in which they run."""
+    from simwright.sanitizer import fixes
+
+    found: list[Fixer] = []
+    for module in pkgutil.walk_packages(fixes.__path__, f"{fixes.__name__}."):
+        if not module.ispkg:
+            values = vars(importlib.import_module(module.name)).values()
+            found += [value for value in values if isinstance(value, Fixer) and value.module == module.name]
+    found.sort(key=lambda fixer: (fixer.phase, fixer.name))
+    table: dict[str, Fixer] = {}
+    for fixer in found:
+        for code in fixer.codes:
+            assert code not in table, f"two fixes for {code}"
+            table[code] = fixer
+    return table

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proof: an asset before and after its fixes is the same, but for what the fixes are for.
+
+Two views are compared.  The *stage*: where every prim stands in the world at sampled times, and the geometry there
+(:mod:`simwright.sanitizer.outline`).  The *machine*: bodies, masses, inertia, joint frames, limits, drives, shapes,
+poses and motion as the neutral model has them (:mod:`simwright.compare`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simwright.compare.run import compare_assets
+from simwright.compare.settings import SECTIONS, Settings
+from simwright.core.diag import Reporter
+from simwright.core.errors import SimwrightError
+from simwright.core.packages import PackageMap
+from simwright.formats.format import ReadOptions
+from simwright.formats.table import read_asset
+from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline
+from simwright.usd.open import open_stage
+
+if TYPE_CHECKING:
+    from simwright.model.asset import Asset
+
+TOLERANCE = 1e-6
+"""Relative difference that still counts as the same."""
+STAGE = "stage"
+UNITS = "units"
+_CONFIGURATIONS = 4
+_MAX_TIMES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """Something that differs: ``section`` of the comparison, or ``stage``; in words."""
+
+    section: str
+    what: str
+
+
+@dataclass(slots=True)
+class Original:
+    """What an asset is before anything is changed; read once and held against every state of its copy.
+
+    ``problem`` says why there is no machine to compare.
+    """
+
+    outline: Outline
+    times: list[float] = field(default_factory=list)
+    machines: list[Asset] = field(default_factory=list)
+    problem: str = ""
+
+
+def read_original(path: Path, packages: PackageMap) -> Original:
+    """Read an asset as stage and as machine."""
+    stage = open_stage(path, packages=packages)
+    original = Original(draw_outline(stage))
+    times = original.outline.times
+    original.times = [times[i] for i in sorted({0, len(times) // 2, len(times) - 1})] if times else []
+    try:
+        original.machines = _read_machines(path, packages, original.times)
+    except SimwrightError as error:
+        original.problem = error.message
+    return original
+
+
+def find_deviations(
+    original: Original, path: Path, packages: PackageMap, allowed: Collection[str]
+) -> list[Deviation]:
+    """What is different in the asset at ``path``, but for the sections that are ``allowed``."""
+    stage = open_stage(path, packages=packages)
+    drawn = draw_outline(stage)
+    found = []
+    if STAGE not in allowed:
+        differences = compare_outlines(original.outline, drawn, TOLERANCE, in_si=UNITS not in allowed)
+        found = [Deviation(STAGE, text) for text in differences]
+    if original.problem or UNITS in allowed or found:
+        return found
+    return _compare_machines(original, path, packages, allowed)
+
+
+def _read_machines(path: Path, packages: PackageMap, times: list[float]) -> list[Asset]:
+    moments: list[float | None] = [None, *times[:_MAX_TIMES]]
+    return [
+        read_asset(
+            path, format_name="usd", options=ReadOptions(packages=packages, time=time), reporter=Reporter()
+        )
+        for time in moments
+    ]
+
+
+def _compare_machines(
+    original: Original, path: Path, packages: PackageMap, allowed: Collection[str]
+) -> list[Deviation]:
+    try:
+        machines = _read_machines(path, packages, original.times)
+    except SimwrightError as error:
+        return [Deviation("machine", f"that the asset can be read: {error.message}")]
+    sections = tuple(name for name in SECTIONS if name not in allowed)
+    settings = Settings(rtol=TOLERANCE, configurations=_CONFIGURATIONS, sections=sections)
+    found = []
+    for before, after in zip(original.machines, machines, strict=True):
+        for section in compare_assets(before, after, settings).sections:
+            found += [
+                Deviation(section.name, f"{item.what} of {item.element} from {item.a} to {item.b}")
+                for item in section.items
+            ]
+            found += [
+                Deviation(section.name, f"{figure.name} by {figure.error:.3g} at {figure.where}")
+                for figure in section.figures
+                if not figure.equal
+            ]
+    return found

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixing until nothing is left to fix: check, fix, check again; then the proof.
+
+First all fixes of a round are made together and the proof is given once, at the end: that is fast, and right almost
+always.  Where the proof fails, the work starts again on a fresh copy with a proof after every rule, and the findings of
+a rule that fails it are halved until those are found that cannot be fixed; they stay as they were and are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from simwright.check.asset import check_file
+from simwright.check.rule import Rule
+from simwright.check.settings import Settings
+from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate, sort_diagnostics
+from simwright.sanitizer.fixer import Fixer, Wishes, all_fixers
+from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
+from simwright.sanitizer.proof import Deviation, Original, find_deviations
+from simwright.sanitizer.result import Change
+from simwright.sanitizer.workspace import Workspace
+from simwright.usd.edit import Edit, Editor, Refused
+
+MAX_ROUNDS = 10
+Signature: TypeAlias = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be done: ``codes`` are rules that may be fixed, ``unsafe`` allows fixes that need intent."""
+
+    codes: frozenset[str]
+    rules: Sequence[Rule]
+    unsafe: bool = False
+    wishes: Wishes = field(default_factory=Wishes)
+    settings: Settings = field(default_factory=Settings)
+
+
+@dataclass(slots=True)
+class Course:
+    """How a run went.  ``given_up`` are findings that are not tried again."""
+
+    changes: list[Change] = field(default_factory=list)
+    before: list[Diagnostic] = field(default_factory=list)
+    after: list[Diagnostic] = field(default_factory=list)
+    failed: bool = False
+    rounds: int = 0
+    used: set[str] = field(default_factory=set)
+    refused: dict[Signature, Diagnostic] = field(default_factory=dict)
+    notes: Reporter = field(default_factory=Reporter)
+    given_up: set[Signature] = field(default_factory=set)
+    crashed: set[str] = field(default_factory=set)
+
+    @property
+    def allowed(self) -> set[str]:
+        """Sections of the comparison that the fixes made so far may change."""
+        table = all_fixers()
+        return {section for code in self.used for section in table[code].changes}
+
+
+class Run:
+    """One run over a workspace; ``prove`` is asked after every rule where ``careful``."""
+
+    def __init__(self, workspace: Workspace, order: Order, original: Callable[[], Original]) -> None:
+        self.workspace = workspace
+        self.order = order
+        self.original = original
+        self.course = Course()
+        self.careful = False
+
+    def go(self) -> Course:
+        """Fix until a check finds nothing more to fix."""
+        course = self.course
+        findings = self._check()
+        course.before = course.after = findings
+        seen = {self.workspace.read_state()}
+        while not course.failed and course.rounds < MAX_ROUNDS:
+            jobs = self._plan(findings)
+            if not jobs or not self._make_round(jobs):
+                break
+            course.rounds += 1
+            findings = course.after = self._check()
+            state = self.workspace.read_state()
+            if state in seen:
+                self._report_unstable(jobs)
+                break
+            seen.add(state)
+        else:
+            if not course.failed and (jobs := self._plan(findings)):
+                self._report_unstable(jobs)
+        course.notes.extend(course.refused.values())
+        return course
+
+    def _check(self) -> list[Diagnostic]:
+        result = check_file(
+            self.workspace.entry,
+            rules=self.order.rules,
+            settings=self.order.settings,
+            packages=self.workspace.packages,
+        )
+        self.course.failed |= result.failed
+        return result.findings
+
+    def _plan(self, findings: Iterable[Diagnostic]) -> list[tuple[Fixer, list[Diagnostic]]]:
+        """The fixes of a round in their order, each with its findings."""
+        table = all_fixers()
+        wanted: dict[str, list[Diagnostic]] = {}
+        for finding in findings:
+            fixer = table.get(finding.kind)
+            if fixer is not None and self._is_wanted(finding, fixer):
+                wanted.setdefault(finding.kind, []).append(finding)
+        return [(table[code], wanted[code]) for code in table if code in wanted]
+
+    def _is_wanted(self, finding: Diagnostic, fixer: Fixer) -> bool:
+        order, course = self.order, self.course
+        if finding.kind not in order.codes or finding.kind in course.crashed:
+            return False
+        if sign(finding) in course.given_up:
+            return False
+        if finding.fixable is Fixable.SAFE:
+            return True
+        told = bool(fixer.wishes) and all(order.wishes.find(name) for name in fixer.wishes)
+        return finding.fixable is Fixable.UNSAFE and (order.unsafe or told)
+
+    def _make_round(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> bool:
+        """Make the fixes of a round; False if none of them changed anything."""
+        stage = self.workspace.open()
+        changed = False
+        for fixer, findings in jobs:
+            if self.careful:
+                changed |= self._make_carefully(stage, fixer, findings)
+            else:
+                changed |= bool(self._make(stage, fixer, findings))
+        if changed:
+            self.workspace.accept()
+        return changed
+
+    def _make(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> list[Change]:
+        """Make one fix for its findings; those that it refuses or that ask for nothing are not tried again."""
+        editor = Editor(stage, self.workspace.list_own())
+        done: list[Diagnostic] = []
+        for finding in findings:
+            kept = dict(editor.edits)
+            try:
+                fixer.apply(editor, finding, self.order.wishes)
+            except Refused as reason:
+                editor.edits = kept
+                self._give_up(finding, str(reason))
+                continue
+            except Exception as error:  # noqa: BLE001 - a crash of one fix is one finding, the rest goes on
+                editor.edits = {}
+                self.course.crashed.add(finding.kind)
+                reason_text = f"{type(error).__name__}: {error}"
+                self.course.notes.report(CRASHED, finding.where, rule=finding.kind, reason=reason_text)
+                return []
+            if len(editor.edits) > len(kept):
+                done.append(finding)
+        made = editor.make_edits()
+        if not made:
+            return []
+        changes = [self._describe(edit, findings[0].kind, done) for edit in made]
+        self.course.changes += changes
+        self.course.used.add(findings[0].kind)
+        return changes
+
+    def _make_carefully(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> bool:
+        """The same with a proof; on failure the findings are halved."""
+        mark, used = len(self.course.changes), set(self.course.used)
+        if not self._make(stage, fixer, findings) or not self.workspace.is_changed():
+            return False
+        deviations = self.prove()
+        if not deviations:
+            self.workspace.accept()
+            return True
+        self.workspace.undo()
+        del self.course.changes[mark:]
+        self.course.used = used
+        if len(findings) == 1:
+            self._report_undone(findings[0], deviations)
+            return False
+        half = len(findings) // 2
+        first = self._make_carefully(stage, fixer, findings[:half])
+        return self._make_carefully(stage, fixer, findings[half:]) or first
+
+    def prove(self) -> list[Deviation]:
+        """What differs from the original beyond what the fixes are for."""
+        space = self.workspace
+        return find_deviations(self.original(), space.entry, space.packages, self.course.allowed)
+
+    # telling
+
+    def _describe(self, edit: Edit, rule: str, done: list[Diagnostic]) -> Change:
+        grade = done[0].fixable if done else Fixable.SAFE
+        file = self.workspace.name_place(edit.layer.realPath)
+        return Change(rule, grade, file, str(edit.path), edit.what)
+
+    def _give_up(self, finding: Diagnostic, reason: str) -> None:
+        signature = sign(finding)
+        self.course.given_up.add(signature)
+        reporter = Reporter()
+        reporter.report(REFUSED, self._locate(finding), rule=finding.kind, reason=reason)
+        self.course.refused[signature] = reporter.found[0]
+
+    def _report_undone(self, finding: Diagnostic, deviations: list[Deviation]) -> None:
+        self.course.given_up.add(sign(finding))
+        what = deviations[0].what
+        if len(deviations) > 1:
+            what += f" (and {len(deviations) - 1} more)"
+        self.course.notes.report(UNDONE, self._locate(finding), rule=finding.kind, what=what)
+
+    def _report_unstable(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> None:
+        rules = ", ".join(sorted({findings[0].kind for _, findings in jobs}))
+        where = Where(self.workspace.name_original(str(self.workspace.entry)))
+        self.course.notes.report(UNSTABLE, where, rules=rules, rounds=self.course.rounds)
+
+    def _locate(self, finding: Diagnostic) -> Where:
+        where = finding.where
+        return Where(self.workspace.name_original(where.file), prim=where.prim, prop=where.prop)
+
+
+def sign(finding: Diagnostic) -> Signature:
+    """What makes a finding the same one in the next round: not its line."""
+    return (finding.kind, finding.where.prim, finding.where.prop, finding.message)
+
+
+def name_originals(findings: Iterable[Diagnostic], workspace: Workspace) -> list[Diagnostic]:
+    """Findings of the copy as findings of the source."""
+    return sort_diagnostics(
+        relocate(
+            finding,
+            Where(
+                workspace.name_original(finding.where.file),
+                finding.where.line,
+                finding.where.column,
+                finding.where.prim,
+                finding.where.prop,
+            ),
+        )
+        for finding in findings
+    )

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A private copy of an asset to work on: its own files below one folder, outside files named from there.
+
+Fixes change layers in memory; :meth:`Workspace.accept` writes what changed to the copy and :meth:`Workspace.undo` reads
+it back from there, so an asset is always in a state that was accepted.  The source is only read.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from pxr import Ar, Sdf, UsdUtils
+
+from simwright.core.diag import Where
+from simwright.core.errors import OutputError
+from simwright.core.files import resolve_inside
+from simwright.core.packages import PackageMap
+from simwright.usd.collect import Collection, Outside, collect_files
+from simwright.usd.guard import check_file, is_text
+from simwright.usd.layers import encode_layer, export_layer
+from simwright.usd.open import open_stage
+from simwright.usd.silence import capture
+
+_LAYERS = (".usda", ".usdc", ".usd")
+_MANIFEST = "package.xml"
+_MAX_LEVELS = 8
+
+
+class Workspace:
+    """The copy.  ``entry`` is its root layer, ``edited`` the places of layers that fixes changed."""
+
+    def __init__(self, source: Path, packages: PackageMap, *, name: str = "") -> None:
+        self.source = source.absolute()
+        self.packages = packages
+        self.edited: set[str] = set()
+        self.added: set[str] = set()
+        self._base = Path(tempfile.mkdtemp(prefix="simwright-fix-")).resolve()
+        try:
+            self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
+            self.folder = self._make_folder(name)
+            self.collection, self._addresses = self._copy()
+        except BaseException:
+            self.close()
+            raise
+        self.entry = self.folder / self.collection.entry
+
+    def close(self) -> None:
+        """Remove the copy."""
+        shutil.rmtree(self._base, ignore_errors=True)
+
+    @property
+    def places(self) -> list[str]:
+        """Places of all files, the entry first."""
+        return [*self.collection.places, *sorted(self.added)]
+
+    @property
+    def changed_places(self) -> set[str]:
+        """Places of layers that are not what they were."""
+        return self.edited | self.added
+
+    def add_layer(self, place: str) -> Any:
+        """A new, empty layer of the asset, which fixes may fill."""
+        file = self.folder / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.added.add(place)
+        return Sdf.Layer.CreateNew(str(file))
+
+    def is_readdressed(self, place: str) -> bool:
+        """Does the copy name files in another way than the source?"""
+        return place in self._addresses
+
+    @property
+    def layer_places(self) -> list[str]:
+        """Places of the asset's own layers, the entry first."""
+        return [place for place in self.places if place.lower().endswith(_LAYERS)]
+
+    def open(self) -> Any:
+        """The stage of the copy."""
+        return open_stage(self.entry, packages=self.packages)
+
+    def list_own(self) -> list[str]:
+        """Identifiers of the layers that may be changed."""
+        return [str(self.folder / place) for place in self.layer_places]
+
+    def find_open_layers(self) -> dict[str, Any]:
+        """The asset's own layers that are open, by place."""
+        found = {place: Sdf.Layer.Find(str(self.folder / place)) for place in self.layer_places}
+        return {place: layer for place, layer in found.items() if layer}
+
+    def is_changed(self) -> bool:
+        """Is there something to accept or to undo?"""
+        return any(layer.dirty for layer in self.find_open_layers().values())
+
+    def accept(self) -> None:
+        """Keep what was changed."""
+        for place, layer in self.find_open_layers().items():
+            if layer.dirty:
+                with capture():
+                    if not layer.Save():
+                        raise OutputError("cannot be written", where=Where(layer.realPath))
+                self.edited.add(place)
+
+    def undo(self) -> None:
+        """Drop what was changed since it was last accepted."""
+        for layer in self.find_open_layers().values():
+            if layer.dirty:
+                with capture():
+                    layer.Reload(force=True)
+
+    def read_state(self) -> str:
+        """A text that is the same when the asset is."""
+        import hashlib
+
+        digest = hashlib.sha256()
+        for place in self.layer_places:
+            digest.update((self.folder / place).read_bytes())
+        return digest.hexdigest()
+
+    def name_original(self, file: str) -> str:
+        """The file of the source that a file of the copy stands for."""
+        path = Path(file)
+        if self.folder not in path.parents:
+            return file
+        return str(self.origin.parent / path.relative_to(self.folder))
+
+    def name_place(self, file: str) -> str:
+        """The place of a file of the copy in the asset's folder."""
+        path = Path(file)
+        return path.relative_to(self.folder).as_posix() if self.folder in path.parents else file
+
+    def encode_result(self, place: str, *, restore: bool, target: Path | None = None) -> bytes:
+        """A layer as it is delivered: outside addresses as they were, or counted from ``target``."""
+        layer = Sdf.Layer.FindOrOpen(str(self.folder / place))
+        copy = Sdf.Layer.CreateAnonymous(Path(place).name)
+        copy.TransferContent(layer)
+        self.restore_addresses(copy, place, None if restore else target)
+        return encode_layer(copy, self._find_encoding(place))
+
+    def restore_addresses(self, layer: Any, place: str, target: Path | None = None) -> None:
+        """Name outside files in a layer as the source does, or as seen from ``target``."""
+        back = self._addresses.get(place, {})
+
+        def move(text: str) -> str:
+            if text not in back:
+                return text
+            original, outside = back[text]
+            if target is None:
+                return original
+            if outside is None:
+                return text
+            return Path(os.path.relpath(outside, (target / place).parent)).as_posix()
+
+        if back:
+            UsdUtils.ModifyAssetPaths(layer, move)
+
+    def _find_encoding(self, place: str) -> str:
+        """The suffix that stands for what a layer is: ``.usd`` may be text."""
+        suffix = Path(place).suffix.lower()
+        if suffix != ".usd":
+            return suffix
+        with (self.folder / place).open("rb") as stream:
+            return ".usda" if is_text(stream.read(8)) else ".usdc"
+
+    # making the copy
+
+    def _unpack(self) -> Path:
+        check_file(self.source)
+        folder = self._base / "unpacked" / self.source.stem
+        with zipfile.ZipFile(self.source) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            for member in members:
+                file = resolve_inside(folder, member.filename, Where(str(self.source)))
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(archive.read(member))
+        return folder / members[0].filename
+
+    def _make_folder(self, name: str) -> Path:
+        """A folder of the same name, in a package of the same name if the asset is in one."""
+        own = self.origin.parent
+        for level, folder in enumerate(own.parents):
+            if level > _MAX_LEVELS:
+                break
+            if (folder / _MANIFEST).is_file():
+                package = self._base / (folder.name or "package")
+                place = package / own.relative_to(folder)
+                place.mkdir(parents=True)
+                shutil.copyfile(folder / _MANIFEST, package / _MANIFEST)
+                return place
+        place = self._base / (name or own.name or "asset")
+        place.mkdir()
+        return place
+
+    def _copy(self) -> tuple[Collection, dict[str, dict[str, tuple[str, Path | None]]]]:
+        stage = open_stage(self.origin, packages=self.packages)
+        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+            root = stage.GetRootLayer()
+            collection = collect_files(root, outside=Outside.KEEP, target=self.folder)
+            for place, file in collection.files.items():
+                self._copy_file(file, place)
+            for place, layer in collection.layers.items():
+                target = self.folder / place
+                target.parent.mkdir(parents=True, exist_ok=True)
+                export_layer(layer, target)
+        addresses: dict[str, dict[str, tuple[str, Path | None]]] = {}
+        for moved in collection.moved:
+            addresses.setdefault(moved.place, {})[moved.text] = (moved.original, moved.outside)
+        return collection, addresses
+
+    def _copy_file(self, file: Path, place: str) -> None:
+        target = self.folder / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if file.suffix.lower() in _LAYERS or not _link(file.resolve(), target):
+            shutil.copyfile(file, target)
+
+
+def _link(file: Path, target: Path) -> bool:
+    """Let two names stand for one file, which nobody is going to change; False on other file systems."""
+    try:
+        target.hardlink_to(file)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changing an asset where its opinions are: edits are collected first, then made in one step.
+
+A fix reads the composed stage and asks an :class:`Editor` for edits; nothing changes while it looks.  The editor finds
+the specs that say something, in the layers that belong to the asset.  What is said in a layer of another asset is not
+ours to change: :class:`Refused`.  Edits are made together in one change block, so that a stage of many prims is
+composed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pxr import Sdf, Usd
+
+
+class Refused(Exception):  # noqa: N818 - not a mistake, an answer
+    """A fix that cannot be made here; the text says why."""
+
+
+@dataclass(slots=True)
+class Edit:
+    """One change: in which layer, at which spec, what is done, in words."""
+
+    layer: Sdf.Layer
+    path: Sdf.Path
+    what: str
+    apply: Callable[[], None] = field(repr=False)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The same edit, wanted twice, is made once."""
+        return (self.layer.identifier, str(self.path), self.what)
+
+
+class Editor:
+    """Edits of one fix on one stage.  ``own`` are the identifiers of the layers that may be changed."""
+
+    def __init__(self, stage: Usd.Stage, own: Iterable[str]) -> None:
+        self.stage = stage
+        self.own = frozenset(own)
+        self.edits: dict[tuple[str, str, str], Edit] = {}
+
+    @property
+    def root(self) -> Sdf.Layer:
+        """The root layer."""
+        return self.stage.GetRootLayer()
+
+    def make_edits(self) -> list[Edit]:
+        """Make what was asked for; gives it."""
+        made = list(self.edits.values())
+        self.edits = {}
+        with Sdf.ChangeBlock():
+            for edit in made:
+                edit.apply()
+        return made
+
+    # looking
+
+    def find_prim(self, path: str) -> Usd.Prim:
+        """The prim at a path of the stage; one that another fix took away is refused."""
+        prim = self.stage.GetPrimAtPath(path) if path else None
+        if not prim:
+            raise Refused(f"{path or 'the prim'} is no longer there")
+        return prim
+
+    def list_prim_specs(self, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
+        """The specs of a prim in layers of the asset, strongest first."""
+        return [spec for spec in prim.GetPrimStack() if spec.layer.identifier in self.own]
+
+    def choose_home(self, prim: Usd.Prim) -> Sdf.PrimSpec:
+        """Where a new opinion about a prim belongs: its strongest spec in the asset."""
+        specs = self.list_prim_specs(prim)
+        if not specs:
+            raise Refused("the prim belongs to another asset, which has to be fixed itself")
+        return specs[0]
+
+    def list_specs(self, prim: Usd.Prim, name: str) -> list[Sdf.PropertySpec]:
+        """The opinions about a property, strongest first; all of them have to be the asset's own."""
+        specs = [
+            found
+            for spec in prim.GetPrimStack()
+            if (found := spec.layer.GetPropertyAtPath(spec.path.AppendProperty(name))) is not None
+        ]
+        foreign = next((spec for spec in specs if spec.layer.identifier not in self.own), None)
+        if foreign is not None:
+            raise Refused(
+                f"{name} is said in {foreign.layer.GetDisplayName()}, which belongs to another asset"
+            )
+        return specs
+
+    def find_strongest(self, prim: Usd.Prim, name: str) -> Sdf.PropertySpec | None:
+        """The opinion that counts, which has to be the asset's own; weaker ones may be anybody's."""
+        for spec in prim.GetPrimStack():
+            found = spec.layer.GetPropertyAtPath(spec.path.AppendProperty(name))
+            if found is not None:
+                if spec.layer.identifier not in self.own:
+                    raise Refused(
+                        f"{name} is said in {spec.layer.GetDisplayName()}, which belongs to another asset"
+                    )
+                return found
+        return None
+
+    # asking for edits
+
+    def add(self, layer: Sdf.Layer, path: Sdf.Path, what: str, apply: Callable[[], None]) -> None:
+        """Ask for any edit; the other methods are words for the common ones."""
+        if layer.identifier not in self.own:
+            raise Refused(f"{layer.GetDisplayName()} belongs to another asset")
+        edit = Edit(layer, path, what, apply)
+        self.edits.setdefault(edit.key, edit)
+
+    def set_layer_info(self, key: str, value: Any, layer: Sdf.Layer | None = None) -> None:
+        """Metadata of a layer, the root layer unless another is named."""
+        target = layer or self.root
+        spec = target.pseudoRoot
+        self.add(target, spec.path, f"{key} = {show(value)}", lambda: spec.SetInfo(key, value))
+
+    def set_prim_info(self, spec: Sdf.PrimSpec, key: str, value: Any) -> None:
+        """Metadata of a prim in a layer."""
+        self.add(spec.layer, spec.path, f"{key} = {show(value)}", lambda: spec.SetInfo(key, value))
+
+    def clear_prim_info(self, prim: Usd.Prim, key: str) -> None:
+        """Take away every opinion about metadata of a prim."""
+        for spec in [spec for spec in prim.GetPrimStack() if spec.HasInfo(key)]:
+            self.add(spec.layer, spec.path, f"no {key}", lambda spec=spec: spec.ClearInfo(key))  # type: ignore[misc]
+
+    def set_value(
+        self, prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, value: Any, *, uniform: bool = False
+    ) -> None:
+        """Let an attribute have a value: where it is said, or at the prim's home if nobody says it."""
+        found = self.find_strongest(prim, name)
+        home = self.choose_home(prim) if found is None else found.owner
+        self.set_spec_value(home, name, kind, value, uniform=uniform)
+
+    def set_spec_value(
+        self, spec: Sdf.PrimSpec, name: str, kind: Sdf.ValueTypeName, value: Any, *, uniform: bool = False
+    ) -> None:
+        """Let an attribute have a value in one spec; one of another type is declared anew."""
+        what = f"{kind} {name} = {show(value)}"
+        path = spec.path.AppendProperty(name)
+
+        def apply() -> None:
+            known = spec.layer.GetPropertyAtPath(path)
+            if known is not None and (not isinstance(known, Sdf.AttributeSpec) or known.typeName != kind):
+                redeclare(known, kind)
+                known = spec.layer.GetPropertyAtPath(path)
+            if known is None:
+                variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
+                known = Sdf.AttributeSpec(spec, name, kind, variability)
+            if known.HasInfo("timeSamples"):
+                known.ClearInfo("timeSamples")
+            known.default = value
+
+        self.add(spec.layer, path, what, apply)
+
+    def retype(
+        self, prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, convert: Callable[[Any], Any]
+    ) -> None:
+        """Declare an attribute with another type, everywhere, its values converted."""
+        for spec in self.list_specs(prim, name):
+            if not isinstance(spec, Sdf.AttributeSpec):
+                raise Refused(f"{name} is a relationship")
+            if spec.typeName == kind:
+                continue
+            values = _convert_values(spec, convert)
+            self.add(spec.layer, spec.path, f"{kind} {name}", _bind_redeclare(spec, kind, values))
+
+    def remove_property(self, prim: Usd.Prim, name: str) -> None:
+        """Take away every opinion about a property."""
+        for spec in self.list_specs(prim, name):
+            self.remove_spec(spec)
+
+    def remove_spec(self, spec: Sdf.PropertySpec) -> None:
+        """Take away one opinion about a property."""
+        layer, path = spec.layer, spec.path
+        owner = spec.owner
+
+        def apply() -> None:
+            known = layer.GetPropertyAtPath(path)
+            if known is not None:
+                owner.RemoveProperty(known)
+
+        self.add(layer, path, f"no {spec.name}", apply)
+
+
+def redeclare(spec: Sdf.AttributeSpec, kind: Sdf.ValueTypeName) -> None:
+    """The same attribute with another type, its metadata kept and its values dropped."""
+    owner, name, order = spec.owner, spec.name, [prop.name for prop in spec.owner.properties]
+    info = {
+        key: spec.GetInfo(key)
+        for key in spec.ListInfoKeys()
+        if key not in ("typeName", "default", "timeSamples", "variability", "custom", "connectionPaths")
+    }
+    variability, custom = spec.variability, spec.custom
+    owner.RemoveProperty(spec)
+    new = Sdf.AttributeSpec(owner, name, kind, variability)
+    new.custom = custom
+    for key, value in info.items():
+        new.SetInfo(key, value)
+    if "propertyOrder" in owner.ListInfoKeys():
+        owner.SetInfo("propertyOrder", order)
+
+
+def show(value: Any) -> str:
+    """A value in a few words."""
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _convert_values(spec: Sdf.AttributeSpec, convert: Callable[[Any], Any]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    if spec.HasDefaultValue():
+        values["default"] = convert(spec.default)
+    if spec.HasInfo("timeSamples"):
+        values["timeSamples"] = {time: convert(value) for time, value in spec.GetInfo("timeSamples").items()}
+    return values
+
+
+def _bind_redeclare(
+    spec: Sdf.AttributeSpec, kind: Sdf.ValueTypeName, values: dict[str, Any]
+) -> Callable[[], None]:
+    layer, path = spec.layer, spec.path
+
+    def apply() -> None:
+        redeclare(layer.GetAttributeAtPath(path), kind)
+        new = layer.GetAttributeAtPath(path)
+        if "default" in values:
+            new.default = values["default"]
+        for time, value in values.get("timeSamples", {}).items():
+            layer.SetTimeSample(path, time, value)
+
+    return apply
+
+
+def iterate_specs(layer: Sdf.Layer) -> Iterator[Sdf.PrimSpec]:
+    """Every prim spec of a layer, also those in variants."""
+    paths: list[Sdf.Path] = []
+    layer.Traverse(Sdf.Path.absoluteRootPath, lambda path: paths.append(path) if path.IsPrimPath() else None)
+    for path in paths:
+        yield layer.GetPrimAtPath(path)
