@@ -330,3 +330,11 @@ def test_frame_that_a_topic_names_is_kept(frame, is_authored, is_told, tmp_path)
     prim = next(p for p in trip.stage.Traverse() if p.GetAttribute("ros:topic:name"))
     assert prim.GetAttribute("ros:topic:override_frame_id").HasAuthoredValue() is is_authored
     assert ("usd-write-frame-override" in trip.kinds) is is_told
+
+
+@pytest.mark.parametrize("kind", [LightKind.POINT, LightKind.SPOT, LightKind.DIRECTIONAL])
+def test_light_keeps_its_reach_and_its_bulb(kind, tmp_path):
+    asset = make_robot()
+    asset.lights = [Light("lamp", kind, "arm", POSE, radius=0.02, range=7.1, cone=(0.2, 0.4))]
+    (found,) = make_trip(asset, tmp_path / "out").back.lights
+    assert (found.kind, found.range, found.radius) == (kind, 7.1, pytest.approx(0.02))

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import simwright
 from simwright.core.math3d import Pose, quat_from_rpy
-from simwright.model.asset import Asset, Body, CollisionGroup, ContactFilter, Shape
+from simwright.model.asset import Asset, Body, CollisionGroup, ContactFilter, Shape, scaled
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import (
     Approximation,
@@ -121,11 +122,21 @@ def test_geometry_without_a_type_is_reported(tmp_path):
     assert trip.back.shapes == []
 
 
-def test_heightfield_is_a_mesh(tmp_path):
+def test_heightfield_is_a_mesh_for_others(tmp_path):
     field = Heightfield(np.array([(0.0, 0.1), (0.2, 0.3)]), np.array((2.0, 3.0)), base=0.5)
-    (shape,) = make_trip(make_prop(Shape("h", field)), tmp_path / "out").back.shapes
-    assert shape.geometry.kind == "mesh"
-    assert np.ptp(shape.geometry.data.vertices, axis=0) == pytest.approx((2.0, 3.0, 0.8))
+    trip = make_trip(make_prop(Shape("h", field)), tmp_path / "out")
+    mesh = next(prim for prim in trip.stage.Traverse() if prim.GetTypeName() == "Mesh")
+    assert np.ptp(mesh.GetAttribute("points").Get(), axis=0) == pytest.approx((2.0, 3.0, 0.8))
+
+
+def test_bent_faces_are_cut_the_same_way_when_mirrored(tmp_path):
+    corners = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0.5), (0, 1, 0), (2, 0, 0.7), (2, 1, 0)], dtype=float)
+    faces = np.array((0, 1, 2, 3, 1, 4, 5, 2), np.int32)
+    bent = MeshData(corners, faces, np.full(2, 4, np.int32))
+    shape = Shape("bent", Mesh(bent), scale=np.array((1.0, 1.0, -1.0)))
+    (found,) = make_trip(make_prop(shape), tmp_path / "out").back.shapes
+    cuts = [{frozenset(t) for t in data.triangles().tolist()} for data in (bent, found.geometry.data)]
+    assert cuts[0] == cuts[1]
 
 
 @pytest.mark.parametrize(
@@ -266,3 +277,43 @@ def test_inertia_of_zero_is_not_written(tmp_path):
     back = trip.back.bodies[0].inertial
     assert back.mass == 1.0
     assert not back.inertia.any()
+
+
+def make_hills() -> Heightfield:
+    heights = np.random.default_rng(3).random((5, 7))
+    return Heightfield(heights, np.array((4.0, 3.0)), base=0.3)
+
+
+@pytest.mark.parametrize("scale", [None, np.array((2.0, 0.5, 3.0))])
+def test_heightfield_comes_back_as_one(scale, tmp_path):
+    hills = make_hills()
+    ground = Shape("ground", hills, collision=True, pose=Pose.of((1.0, 0.0, 0.5)), scale=scale)
+    trip = make_trip(Asset("world", shapes=[ground]), tmp_path / "out")
+    assert "usd-write-noted" in trip.kinds
+    for shape in trip.back.shapes:
+        found = shape.geometry
+        assert isinstance(found, Heightfield)
+        x, y, z = scaled(ground)
+        np.testing.assert_allclose(found.heights, hills.heights * z, rtol=1e-15)
+        np.testing.assert_allclose(found.size, hills.size * (x, y), rtol=1e-15)
+        assert found.base == pytest.approx(0.3 * z, rel=1e-15)
+        assert (shape.approximation, shape.pose.p.tolist()) == (None, [1.0, 0.0, 0.5])
+    assert simwright.diff(trip.asset, trip.back).equal
+    prim = next(p for p in trip.stage.Traverse() if p.GetName() == "ground")
+    assert prim.GetTypeName() == "Mesh"
+    assert prim.GetAttribute("physics:approximation").Get() == "convexHull"
+
+
+def test_edited_terrain_is_the_mesh_that_it_is(tmp_path):
+    trip = make_trip(Asset("world", shapes=[Shape("ground", make_hills(), visual=True)]), tmp_path / "out")
+    mesh = next(p for p in trip.stage.Traverse() if p.GetTypeName() == "Mesh")
+    mesh.GetAttribute("extent").Set([(-2, -1.5, -0.3), (2, 1.5, 5.0)])
+    trip.stage.GetRootLayer().Save()
+    (shape,) = simwright.load(trip.entry).shapes
+    assert isinstance(shape.geometry, Mesh)
+
+
+def test_mirrored_heightfield_is_a_mesh(tmp_path):
+    ground = Shape("ground", make_hills(), scale=np.array((-1.0, 1.0, 1.0)))
+    (shape,) = make_trip(Asset("world", shapes=[ground]), tmp_path / "out").back.shapes
+    assert isinstance(shape.geometry, Mesh)

@@ -14,7 +14,7 @@ from simwright.formats.usd.noted_joints import numbers, read_pose
 from simwright.formats.usd.questions import has_custom_data
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
-from simwright.model.asset import Sensor
+from simwright.model.asset import Light, Sensor
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 from simwright.model.joint import WORLD
 from simwright.model.ros import Controller
@@ -75,6 +75,8 @@ def restore_parts(source: Source, scan: Scan) -> None:
         size = numbers(notes.get(camera.path, {}).get("resolution"), finite=True)
         if len(size) == 2:
             camera.resolution = (int(size[0]), int(size[1]))
+    for light in asset.lights:
+        _restore_light(light, notes.get(light.path, {}))
     for site in asset.sites:
         note = notes.get(site.path, {})
         if site.geometry is None and "marker" in note:
@@ -83,6 +85,15 @@ def restore_parts(source: Source, scan: Scan) -> None:
         if isinstance(shape.geometry, Plane) and notes.get(shape.path, {}).get("endless"):
             shape.geometry = Plane()
     _restore_words(source, notes)
+
+
+def _restore_light(light: Light, note: dict[str, Any]) -> None:
+    """How far it reaches and how large its bulb is [m]."""
+    reach, bulb = (numbers([note.get(key)], finite=True) for key in ("reach", "bulb"))
+    if reach and reach[0] >= 0.0:
+        light.range = reach[0]
+    if bulb and bulb[0] >= 0.0:
+        light.radius = bulb[0]
 
 
 def _restore_controllers(source: Source, notes: dict[str, dict[str, Any]]) -> None:

@@ -23,8 +23,9 @@ from simwright.formats.usd.primitives import find_axis_turn, read_primitive
 from simwright.formats.usd.rounds import read_ellipsoid
 from simwright.formats.usd.scan import COLLISION, Found, Scan
 from simwright.formats.usd.source import BodyFrame, Source, as_floats
+from simwright.formats.usd.terrain import read_terrain
 from simwright.model.asset import Shape
-from simwright.model.geometry import Approximation, Geometry
+from simwright.model.geometry import Approximation, Geometry, Heightfield
 
 GEOMETRY_UNSUPPORTED = declare(
     "usd-geometry-unsupported",
@@ -172,7 +173,8 @@ def _add_collision(source: Source, found: Found, bindings: Bindings, shape: Shap
     shape.enabled = source.get_flag(found, "physics:collisionEnabled", True)
     shape.physics_material = bindings.physics_name(found)
     token = source.get(found, "physics:approximation")
-    if "PhysicsMeshCollisionAPI" in found.apis or token is not None:
+    is_meshed = "PhysicsMeshCollisionAPI" in found.apis or token is not None
+    if is_meshed and not isinstance(shape.geometry, Heightfield):  # its mesh is for who reads no notes
         shape.approximation = Approximation(str(token or "none"))
     if SDF in found.apis:
         shape.settings["sdf_enabled"] = True
@@ -187,6 +189,9 @@ def _read_geometry(
         ellipsoid = read_ellipsoid(source, found, placement.scale) if source.noted else None
         if ellipsoid is not None and placement.stretch is None:
             return ellipsoid, None
+        terrain = read_terrain(source, found, placement.scale) if source.noted else None
+        if terrain is not None and placement.stretch is None:
+            return terrain, None
         scheme = source.get(found, _SCHEME) if found.may_author(_SCHEME) else "none"
         if scheme != "none" and source.get_authored(found, _SCHEME) is not None:
             tally.subdivided.append(found)

@@ -8,11 +8,13 @@ from simwright.formats.usd.writer.desk import Desk
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.lod import Tiers
 from simwright.formats.usd.writer.meshes import Library
+from simwright.formats.usd.writer.messages import NOTED
 from simwright.formats.usd.writer.parts import Decomposer
 from simwright.formats.usd.writer.prototypes import Prototypes
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.formats.usd.writer.touchables import Touchables
 from simwright.formats.usd.writer.visuals import Visuals
+from simwright.model.geometry import Heightfield
 
 
 def write_geometry(
@@ -34,4 +36,7 @@ def write_geometry(
         if shape.name in layout.visuals and not visuals.write(shape):
             del layout.visuals[shape.name]
     Touchables(desk, decomposer).write()
+    for shape in layout.asset.shapes:
+        if isinstance(shape.geometry, Heightfield) and shape.name in {**layout.visuals, **layout.colliders}:
+            reporter.report(NOTED, shape.source, what="the grid of heights", name=shape.name)
     return sheet, desk.library

@@ -16,6 +16,7 @@ import numpy as np
 from simwright.core.colors import make_all_linear
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope, make_identifier
+from simwright.formats.usd.terrain import make_terrain_note
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.formats.usd.writer.solids import make_hull, make_solid
 from simwright.model.asset import Shape, scaled
@@ -121,11 +122,15 @@ class Library:
             self._known[key] = None
             if data is not None and len(data.vertices) and data.face_count:
                 word = choose_word(shape) if role == "visual" else f"{choose_word(shape)}_{role}"
-                self._known[key] = (
+                self._known[key] = stored = (
                     self.store_small(word, data)
-                    if role == "hull"
+                    if role == "hull" and not isinstance(shape.geometry, Heightfield)
                     else self.store_data(word, data, double_sided=double_sided)
                 )
+                if isinstance(shape.geometry, Heightfield) and np.all(scaled(shape) > 0.0):
+                    self.sheet.note(
+                        f"{stored.path}/{MESH}", **make_terrain_note(shape.geometry, scaled(shape))
+                    )
         return self._known[key]
 
 
@@ -218,12 +223,15 @@ def _make_unit(normals: Array) -> Array:
 
 
 def _reverse_faces(data: MeshData) -> Faces:
-    """Corner numbers with the corners of every face in reverse."""
+    """Corner numbers with the corners of every face in reverse.
+
+    The first one stays: a face that is not flat is cut into the same triangles from there.
+    """
     counts = np.full(data.face_count, 3) if data.counts is None else data.counts.astype(np.int64)
     ends = np.cumsum(counts)
-    first = np.repeat(ends - counts, counts)
-    last = np.repeat(ends - 1, counts)
-    reverse: Faces = (first + last - np.arange(int(counts.sum()))).astype(np.int32)
+    first, after = np.repeat(ends - counts, counts), np.repeat(ends, counts)
+    corners = np.arange(int(counts.sum()))
+    reverse: Faces = np.where(corners == first, first, first + after - corners).astype(np.int32)
     return reverse
 
 
