@@ -364,3 +364,16 @@ def test_public_function(samples):
     assert difference.equal
     assert not simwright.diff(arm / "arm.urdf", build_robot(), only="bodies").equal
     assert simwright.diff(build_robot(), build_robot(), ignore=["geometry"], rtol=0.0, configurations=0).equal
+
+
+def test_where_coordinates_start_is_not_what_they_mean():
+    """A joint at 0.5 in the file, and one whose frame is turned back by that: equal poses at equal coordinates."""
+    first, second = build_robot(), build_robot()
+    dof, joint = first.joint("elbow").dofs[0], second.joint("elbow")
+    dof.ref, dof.position = 0.5, 0.5
+    turn = Pose.of(q=quat_from_axis_angle(joint.dofs[0].axis, -0.5))
+    joint.parent_frame @= turn
+    assert differing(first, second) == {"keyframes": ["freedom 'elbow': initial position"]}
+    assert differing(second, first) == {"keyframes": ["freedom 'elbow': initial position"]}
+    joint.parent_frame @= turn
+    assert "poses" in differing(first, second)

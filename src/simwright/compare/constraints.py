@@ -50,7 +50,7 @@ def same_name(a: str, b: str) -> bool:
 
 def _compare_mimics(section: Section, pairing: Pairing, ruler: Ruler) -> None:
     names = {b.name: a.name for a, b in pairing.freedoms}
-    refs = [{pair[number].name: pair[number].dof.ref for pair in pairing.freedoms} for number in (0, 1)]
+    refs = [{p[number].name: pairing.zeros(*p)[number] for p in pairing.freedoms} for number in (0, 1)]
     first = {mimic.follower: mimic for mimic in pairing.a.asset.mimics}
     second = {names.get(mimic.follower, mimic.follower): mimic for mimic in pairing.b.asset.mimics}
     for follower in dict.fromkeys((*first, *second)):
@@ -70,7 +70,7 @@ def _compare_mimics(section: Section, pairing: Pairing, ruler: Ruler) -> None:
 
 
 def _law(mimic: Mimic, refs: dict[str, float]) -> list[float]:
-    """Coefficients between displacements from the reference coordinates."""
+    """Coefficients between coordinates counted from ``refs``."""
     law = Polynomial(np.array((mimic.offset, mimic.multiplier, *mimic.polynomial)))
     moved = law(Polynomial((refs.get(mimic.leader, 0.0), 1.0)))
     values = [float(value) for value in moved.coef] + [0.0] * (5 - len(moved.coef))

@@ -26,21 +26,24 @@ def compare_drives(section: Section, pairing: Pairing, ruler: Ruler) -> None:
         if a.is_base:
             continue
         element = f"freedom {a.name!r}"
+        zeros = pairing.zeros(a, b)
         for what in _PASSIVE:
             ruler.compare(section, element, what, getattr(a.dof, what) or 0.0, getattr(b.dof, what) or 0.0)
         if a.dof.stiffness and b.dof.stiffness:
-            rests = [(dof.spring_ref or 0.0) - dof.ref for dof in (a.dof, b.dof)]
+            rests = [(f.dof.spring_ref or 0.0) - zero for f, zero in zip((a, b), zeros, strict=True)]
             ruler.compare(section, element, "rest of the spring", *rests, scale=1.0)
-        _compare_drive(section, ruler, element, a.dof, b.dof)
+        _compare_drive(section, ruler, element, (a.dof, b.dof), zeros)
 
 
-def _compare_drive(section: Section, ruler: Ruler, element: str, a: Dof, b: Dof) -> None:
-    first, second = (dof.drive or Drive() for dof in (a, b))
+def _compare_drive(
+    section: Section, ruler: Ruler, element: str, dofs: tuple[Dof, Dof], zeros: tuple[float, float]
+) -> None:
+    first, second = (dof.drive or Drive() for dof in dofs)
     for what in _DRIVE:
         x, y = getattr(first, what), getattr(second, what)
         ruler.compare(section, element, f"drive {what.replace('_', ' ')}", x, y)
     if first.stiffness and second.stiffness:
-        targets = (first.target_position - a.ref, second.target_position - b.ref)
+        targets = (first.target_position - zeros[0], second.target_position - zeros[1])
         ruler.compare(section, element, "drive target", *targets, scale=1.0)
     gains = first.stiffness or first.damping or second.stiffness or second.damping
     if gains:

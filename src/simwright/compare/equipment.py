@@ -72,7 +72,7 @@ def pair_by_name(
 
 
 def compare_keyframes(section: Section, pairing: Pairing, ruler: Ruler) -> None:
-    """Named states, with coordinates measured from each side's reference, and the initial state."""
+    """Named states and the initial state, with coordinates counted alike."""
     _compare_initial(section, pairing, ruler)
     first, second = pairing.a.asset.keyframes, pairing.b.asset.keyframes
     for a, b in pair_by_name(section, "keyframe", first, second):
@@ -82,7 +82,8 @@ def compare_keyframes(section: Section, pairing: Pairing, ruler: Ruler) -> None:
                 continue
             found = b.positions.get(y.name)
             if found is not None and isinstance(found, float):
-                ours, theirs = a.positions[x.name] - x.dof.ref, found - y.dof.ref
+                zeros = pairing.zeros(x, y)
+                ours, theirs = a.positions[x.name] - zeros[0], found - zeros[1]
                 ruler.compare(section, element, f"position of {x.name!r}", ours, theirs, scale=1.0)
             else:
                 ruler.compare(
@@ -100,6 +101,5 @@ def _compare_initial(section: Section, pairing: Pairing, ruler: Ruler) -> None:
         section.compared += 1
         values = [dof.ref if dof.position is None else float(dof.position) for dof in (a.dof, b.dof)]
         element = f"freedom {a.name!r}"
-        ruler.compare(
-            section, element, "initial position", values[0] - a.dof.ref, values[1] - b.dof.ref, scale=1.0
-        )
+        starts = [value - zero for value, zero in zip(values, pairing.zeros(a, b), strict=True)]
+        ruler.compare(section, element, "initial position", *starts, scale=1.0)

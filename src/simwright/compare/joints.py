@@ -137,6 +137,8 @@ def _compare_axes(section: Section, pairing: Pairing, ruler: Ruler) -> None:
     for a, b in pairing.freedoms:
         if a.is_base:
             configurations[1][b.positions] = configurations[0][a.positions]
+        elif a.dof.motion in (Motion.HINGE, Motion.SLIDE):
+            configurations[1][b.positions] = pairing.zeros(a, b)[1]
     first, second = (
         mechanism.move(q).screws[:, 0]
         for mechanism, q in zip(pairing.mechanisms, configurations, strict=True)
@@ -175,9 +177,9 @@ def compare_order(section: Section, pairing: Pairing, ruler: Ruler) -> None:
 
 
 def compare_limits(section: Section, pairing: Pairing, ruler: Ruler) -> None:
-    """Ranges, efforts, speeds and reference coordinates.
+    """Ranges, efforts, speeds and what coordinates are counted from.
 
-    A different reference coordinate is one difference: ranges are measured from it.
+    Coordinates counted from another zero are one difference: ranges are measured from it.
     """
     section.compared = len(pairing.freedoms)
     for a, b in pairing.freedoms:
@@ -185,8 +187,9 @@ def compare_limits(section: Section, pairing: Pairing, ruler: Ruler) -> None:
             continue
         element = f"freedom {a.name!r}"
         x, y = a.dof, b.dof
-        ruler.compare(section, element, "reference", x.ref, y.ref, scale=1.0)
-        ends = [value for dof in (x, y) for value in (dof.lower - dof.ref, dof.upper - dof.ref)]
+        zeros = pairing.zeros(a, b)
+        ruler.compare(section, element, "reference", *zeros, scale=1.0)
+        ends = [end - zero for dof, zero in zip((x, y), zeros, strict=True) for end in (dof.lower, dof.upper)]
         span = max((abs(value) for value in ends if math.isfinite(value)), default=0.0)
         if x.motion is not Motion.BALL:
             ruler.compare(section, element, "lower limit", ends[0], ends[2], scale=span)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The two machines at the same random configurations: body poses, mass matrix and bias force.
 
-Coordinates are measured from each side's reference, ball and free coordinates in axes of the bodies, so they do not
-depend on how joint frames are turned.  Freedoms that only one side has stay where the file puts them, at rest.
+Coordinates are counted alike on both sides (see :mod:`.pairing`), ball and free coordinates in axes of the bodies, so
+they do not depend on how joint frames are turned.  Freedoms that only one side has stay where the file puts them, at rest.
 
 Errors, the largest over all configurations:
 
@@ -44,7 +44,11 @@ def sample(pairing: Pairing, settings: Settings) -> tuple[Array, Array, Array, A
     for a, b in pairing.freedoms:
         drawn = _draw(a, count - 1, rng)
         q_a[1:, a.positions] = drawn
-        q_b[1:, b.positions] = _carry(a, b, drawn)
+        if a.dof.motion in (Motion.HINGE, Motion.SLIDE):
+            zero_a, zero_b = pairing.zeros(a, b)
+            q_b[:, b.positions] = q_a[:, a.positions] - zero_a + zero_b
+        else:
+            q_b[1:, b.positions] = _carry(a, b, drawn)
         size = a.velocities.stop - a.velocity
         v_a[:, a.velocities] = v_b[:, b.velocities] = rng.standard_normal((count, size))
     return q_a, q_b, v_a, v_b
@@ -66,9 +70,7 @@ def _draw(freedom: Freedom, count: int, rng: np.random.Generator) -> Array:
 
 
 def _carry(a: Freedom, b: Freedom, drawn: Array) -> Array:
-    """The same motion in the coordinates of the other side."""
-    if a.dof.motion in (Motion.HINGE, Motion.SLIDE):
-        return drawn - a.dof.ref + b.dof.ref
+    """The same turn, or the same place of a free body, in the coordinates of the other side."""
     if a.is_base or a.joint is None or b.joint is None:
         return drawn
     rows = []

@@ -30,6 +30,7 @@ class Pairing:
     """Matches from ``a`` to ``b`` by name; ``anchors`` by group of ``a``; freedoms as pairs.
 
     ``mechanisms`` count free bases for frames that both sides have; ``shapes`` keeps matched shapes by role.
+    ``has_one_zero`` tells that both sides count joint coordinates from the same zero, whatever they start at.
     """
 
     a: Side
@@ -41,6 +42,7 @@ class Pairing:
     freedoms: list[tuple[Freedom, Freedom]] = field(default_factory=list)
     bases: tuple[dict[str, Pose], dict[str, Pose]] = field(default_factory=lambda: ({}, {}))
     shapes: dict[str, Any] = field(default_factory=dict)
+    has_one_zero: bool = True
 
     def lost(self, bodies: bool = True) -> tuple[list[str], list[str]]:
         """Names of bodies (or joints) that only one side has."""
@@ -48,6 +50,10 @@ class Pairing:
         taken = set(pairs.values())
         first, second = (s.asset.bodies if bodies else s.asset.joints for s in (self.a, self.b))
         return [x.name for x in first if x.name not in pairs], [x.name for x in second if x.name not in taken]
+
+    def zeros(self, a: Freedom, b: Freedom) -> tuple[float, float]:
+        """Coordinates of two matched freedoms that mean the same place."""
+        return a.dof.ref, a.dof.ref if self.has_one_zero else b.dof.ref
 
     def meet(self, at_a: tuple[str, Pose], at_b: tuple[str, Pose]) -> tuple[Pose, Pose] | None:
         """Frames on bodies of ``a`` and ``b`` seen from a common frame; None if they hang on different pieces."""
@@ -74,7 +80,32 @@ def pair_sides(a: Side, b: Side) -> Pairing:
     )
     pairing.mechanisms = (first, second)
     pairing.freedoms = _match_freedoms(pairing)
+    pairing.has_one_zero = _has_one_zero(pairing)
     return pairing
+
+
+def _has_one_zero(pairing: Pairing) -> bool:
+    """Do equal coordinates mean equal poses, or only equal distances from the reference coordinates?"""
+    turned = [(a, b) for a, b in pairing.freedoms if a.dof.ref != b.dof.ref]
+    if not turned:
+        return True
+    first, second = pairing.mechanisms
+    q_a, q_b = first.neutral(), second.neutral()
+    for a, b in pairing.freedoms:
+        if a.is_base:
+            q_b[b.positions] = q_a[a.positions]
+    absolute = q_b.copy()
+    for a, b in turned:
+        absolute[b.positions] = q_a[a.positions]
+    rows = {name: number for number, name in enumerate(second.bodies)}
+    twins = [(n, rows[pairing.bodies[name]]) for n, name in enumerate(first.bodies) if name in pairing.bodies]
+    if not twins:
+        return True
+    here = first.move(q_a).bodies[[x for x, _ in twins]]
+    gaps = [
+        float(np.abs(second.move(q).bodies[[y for _, y in twins]] - here).max()) for q in (absolute, q_b)
+    ]
+    return gaps[0] <= gaps[1]
 
 
 def match_elements(a: Sequence[Any], b: Sequence[Any], *keys: Callable[[Any], str]) -> dict[str, str]:
