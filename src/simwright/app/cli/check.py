@@ -14,7 +14,7 @@ import click
 from simwright.app.cli.options import console, format_option, package_option
 
 if TYPE_CHECKING:
-    from simwright.app.checking import CheckOutcome
+    from simwright.app.checking import CheckOutcome, CheckRequest
     from simwright.app.report.report import Report
     from simwright.check.batch import Listener
 
@@ -26,6 +26,7 @@ Examples:
   simwright check robots/ --format sarif --output findings.sarif
   simwright check robots/ --baseline known.json --write-baseline
   simwright check robots/ --baseline known.json
+  simwright check robot.usda --fix
   simwright check robot.usda --variants --package my_robot=src/my_robot
 """
 _FORMATS = ("text", "json", "sarif", "junit", "github", "md", "html")
@@ -69,6 +70,9 @@ _FORMATS = ("text", "json", "sarif", "junit", "github", "md", "html")
 @click.option("--no-cache", is_flag=True, help="Check everything again.")
 @click.option("--statistics", is_flag=True, help="Also count the findings of each rule.")
 @click.option("--show-suppressed", is_flag=True, help="Also show suppressed findings, with their reason.")
+@click.option(
+    "--fix", "fixes", is_flag=True, help="Make the safe fixes in place first; *.orig keeps the old asset."
+)
 @click.option("--stamp", is_flag=True, help="Record the result in the asset as a UsdProfiles claim.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Check USD assets against REP-0158.
@@ -98,6 +102,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         write_baseline=options["write_baseline"],
         stamp=options["stamp"],
     )
+    if options["fixes"]:
+        _fix(paths, request)
     with _progress() as listener:
         outcome = run_check(request, listener)
     report = build_check_report(outcome, show_suppressed=options["show_suppressed"])
@@ -107,6 +113,26 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         _print_statistics(report, to_stderr=options["output_format"] != "text")
     _print_notes(outcome, request.baseline, shown=options["show_suppressed"])
     return outcome.exit_code
+
+
+def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
+    """The safe fixes of the selected rules, where the assets are; what was done goes to standard error."""
+    from simwright.app.fixing import FixRequest, fix_in_place
+
+    wanted = FixRequest(
+        select=request.select,
+        ignore=request.ignore,
+        in_place=True,
+        packages=request.packages,
+        config=request.config,
+    )
+    for result in fix_in_place(paths, wanted):
+        count = sum(result.fixed.values())
+        if count:
+            kept = f", the old asset is {result.backup}"
+            click.echo(f"{result.source}: {_count(count, 'finding')} fixed{kept}", err=True)
+        for note in result.notes if result.status != "failed" else ():
+            click.echo(str(note), err=True)
 
 
 def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Path | None) -> None:

@@ -18,6 +18,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.check:check",
         "Check USD assets against REP-0158.",
     ),
+    "fix": (
+        "simwright.app.cli.fix:fix",
+        "Repair what check finds, and prove that nothing else changed.",
+    ),
     "rules": (
         "simwright.app.cli.rules:rules",
         "List the rules that check knows.",
@@ -64,6 +68,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 EPILOG = """\b
 Examples:
   simwright check robot.usda
+  simwright fix robot.usda -o fixed/robot
   simwright inspect robot.urdf
   simwright inspect robot.usda --format json
   simwright convert robot.urdf out/robot

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright fix``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simwright.app.cli.options import package_option, parse_pairs, print_json
+
+if TYPE_CHECKING:
+    from simwright.sanitizer.result import FixResult
+
+EPILOG = """\b
+Examples:
+  simwright fix robot.usda -o fixed/robot
+  simwright fix robot.usda --dry-run --diff
+  simwright fix robot.usda --in-place --select 1.1,default-prim
+  simwright fix robot.usda -o fixed/robot --set identifier=acme/robot --set version=1.2.0
+  simwright fix robot.usda -o fixed/robot --unsafe --ignore axis-up-z
+"""
+
+
+@click.command("fix", epilog=EPILOG)
+@click.argument("asset", type=click.Path())
+@click.option(
+    "-o", "--output", "target", metavar="OUT", type=click.Path(), help="Folder (or .usdz) to write."
+)
+@click.option("--in-place", is_flag=True, help="Replace the asset; the old one is kept as *.orig.")
+@click.option("--select", multiple=True, metavar="RULES", help="Fix only these rules; words as for check.")
+@click.option("--ignore", multiple=True, metavar="RULES", help="Do not fix these rules.")
+@click.option(
+    "--safe/--unsafe", "safe", default=True, help="Also make fixes that need intent.  [default: --safe]"
+)
+@click.option(
+    "--set", "values", multiple=True, metavar="NAME=VALUE", help="What is meant, for fixes that need to know."
+)
+@click.option("--dry-run", is_flag=True, help="Fix, prove and report, but write nothing.")
+@click.option("--diff", is_flag=True, help="Show what changes in each layer.")
+@package_option
+@click.option(
+    "--config", type=click.Path(dir_okay=False, path_type=Path), help="Use this configuration file."
+)
+@click.option(
+    "--report",
+    "--format",
+    "report",
+    type=click.Choice(("text", "json")),
+    default="text",
+    show_default=True,
+    help="How to print what was fixed, what is left and why.",
+)
+def fix(asset: str, target: str | None, **options: Any) -> int:
+    """Repair what `simwright check` finds in a USD asset, and prove that nothing else changed.
+
+    The fixes are made on a private copy and repeated until a check finds nothing more to fix.  Then the asset before
+    and after is compared: poses and geometry of all prims, masses, inertia, joints, limits, drives and motion.  A fix
+    that changes anything but what it is for is undone and told.
+
+    Safe fixes keep the meaning of the asset.  The others need intent: --unsafe makes all that are selected, and
+    --set tells single ones what is meant.
+
+    Exit code 0 means that no errors are left, 1 that some are, 2 that the asset could not be opened or written.
+    """
+    from simwright.app.fix_report import describe_fix
+    from simwright.app.fixing import FixRequest, check_ways, fix_one
+    from simwright.core.packages import parse_assignments
+
+    check_ways(target, in_place=options["in_place"], dry_run=options["dry_run"])
+    dry_run = options["dry_run"]
+    request = FixRequest(
+        select=options["select"],
+        ignore=options["ignore"],
+        unsafe=not options["safe"],
+        in_place=options["in_place"] and not dry_run,
+        dry_run=dry_run,
+        diff=options["diff"],
+        values=parse_pairs(options["values"], "--set"),
+        packages=parse_assignments(options["assignments"]),
+        config=options["config"],
+    )
+    result = fix_one(asset, None if dry_run else target, request)
+    if options["report"] == "json":
+        print_json(describe_fix(result))
+    else:
+        print_result(result)
+    return result.exit_code
+
+
+def print_result(result: FixResult) -> None:
+    """What was done, for people."""
+    from simwright.app.cli.findings import print_report
+    from simwright.app.fix_report import summarize_fix
+    from simwright.core.errors import SimwrightError
+
+    if result.status == "failed":
+        problem = next(iter([*result.after, *result.notes]), None)
+        assert problem is not None
+        raise SimwrightError(problem.message, hint=problem.hint, where=problem.where)
+    for text in result.diffs.values():
+        click.echo(text)
+    if result.notes:
+        print_report([(result.source, result.notes)])
+    for line in summarize_fix(result):
+        click.echo(line)
+    if result.backup:
+        click.echo(f"kept the old asset as {result.backup}")
+    if result.entry:
+        click.echo(f"wrote {result.entry}")
+        _warn_of_folder(result)
+
+
+def _warn_of_folder(result: FixResult) -> None:
+    """A shell that stands in a folder that was exchanged stands in the old one."""
+    backup = Path(result.backup) if result.backup else None
+    if backup is not None and backup.is_dir() and backup.resolve() in (Path.cwd(), *Path.cwd().parents):
+        click.echo('this shell stands in the old folder now: cd "$PWD"', err=True)
