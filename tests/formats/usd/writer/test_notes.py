@@ -11,8 +11,9 @@ import pytest
 from pxr import Gf, Sdf, Usd, Vt
 
 import simwright
+from simwright.core.diag import Level, Reporter
 from simwright.core.math3d import Pose, quat_from_rpy
-from simwright.model.asset import Articulation, Asset, Body, Site
+from simwright.model.asset import Articulation, Asset, Body, Keyframe, Site
 from simwright.model.extras import CustomAttribute
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Drive, Joint, JointKind, Mimic, Motion
@@ -189,3 +190,17 @@ def test_mimic_of_higher_order(tmp_path):
     assert (found.multiplier, found.offset, *found.polynomial) == pytest.approx(
         (0.1, 0.2, 0.3, 0.4, 0.5), rel=1e-14
     )
+
+
+def test_flattened_asset_keeps_its_notes(tmp_path):
+    asset = make_arm()
+    asset.keyframes = [Keyframe("home", {"joint-1": 0.2})]
+    asset.provenance.format = "mjcf"
+    trip = make_trip(asset, tmp_path / "out")
+    trip.stage.Flatten().Export(str(tmp_path / "flat.usda"))
+    reporter = Reporter()
+    back = simwright.load(tmp_path / "flat.usda", reporter=reporter)
+    assert not [d.message for d in reporter if d.level >= Level.WARNING]
+    assert back.keyframes[0].positions == {"joint-1": pytest.approx(0.2)}
+    assert simwright.diff(trip.back, back).equal
+    assert back.bodies[1].inertial.mass == MASS

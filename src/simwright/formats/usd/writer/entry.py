@@ -42,6 +42,7 @@ from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.usd.layers import encode_layer, export_layer
+from simwright.usd.notes import has_notes, mark_layer
 from simwright.usd.plugins import register_plugins
 
 SUFFIX = ".usda"
@@ -162,7 +163,10 @@ def build_layers(
         sheets["materials.usda"], images = write_materials(layout, reporter)
     if library.is_used:
         sheets[FILE] = library.sheet
+    is_noted = has_notes(sheet.layer for sheet in sheets.values())
     sheets[entry] = _write_entry(layout, [*features, "base.usda"], entry)
+    if is_noted:  # who flattens the asset keeps what the entry says of its layers, and that alone
+        mark_layer(sheets[entry].layer)
     return sheets, images
 
 
