@@ -10,13 +10,14 @@ from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
 from simwright.engines.newton.attributes import add_attributes
 from simwright.engines.newton.choices import Choices
 from simwright.engines.newton.frames import as_transform
-from simwright.engines.newton.joints import Seat, add_joint, reverse_joint, set_springs
+from simwright.engines.newton.joints import Seat, add_joint, drive_both, reverse_joint, set_springs
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE
 from simwright.engines.newton.motors import set_motors
 from simwright.engines.newton.order import Branch, Plan, Step, plan_branches
-from simwright.engines.newton.registered import read_registered
+from simwright.engines.newton.registered import has_registered, read_registered
 from simwright.engines.newton.relations import add_equalities, add_filters, report_tendons, set_mimics
 from simwright.engines.newton.result import Imported
+from simwright.engines.newton.roots import close_articulation, find_root_poses, hold_root
 from simwright.engines.newton.shapes import ShapeMaker, approximate
 from simwright.model.asset import Body
 from simwright.model.inertia import Inertial
@@ -31,8 +32,10 @@ def fill_builder(
 ) -> None:
     """The table of contents."""
     asset, reporter = result.asset, result.reporter
-    plan = plan_branches(asset)
+    plan = plan_branches(asset, choices)
     fill = _Fill(builder, result, base, choices)
+    if choices.override_root_xform:
+        fill.root_poses = find_root_poses(asset, stage)
     for branch in plan.branches:
         fill.add_branch(branch)
     fill.add_shapes()
@@ -41,7 +44,7 @@ def fill_builder(
     set_mimics(builder, asset, result.joints, reporter)
     add_filters(builder, asset, result.shapes)
     add_attributes(builder, asset.custom_attributes, _index_elements(result), reporter)
-    if stage is not None:
+    if stage is not None and has_registered(builder):
         read_registered(builder, stage, result, with_mjc=with_mjc)
     set_motors(builder, asset, result.joints, reporter)
     report_tendons(builder, asset, reporter)
@@ -61,21 +64,33 @@ class _Fill:
         self._choices = choices
         self._result = result
         self._reporter = result.reporter
-        self._base = base
+        self._base = self._stand = base
+        self.root_poses: dict[str, Pose] = {}
         self._bodies = {body.name: body for body in result.asset.bodies}
         self._inertials = body_inertials(result.asset)
 
     def add_branch(self, branch: Branch) -> None:
         """The bodies and joints of one articulation."""
-        for step in branch.steps:
+        declared = branch.declared
+        self._stand = self._base
+        if declared is not None and declared.name in self.root_poses:
+            self._stand = self._base @ ~self.root_poses[declared.name]
+        steps = branch.steps
+        if not self._choices.bodies_follow_joint_ordering:
+            place = {name: i for i, name in enumerate(self._bodies)}
+            steps = sorted(steps, key=lambda step: place[step.body])
+        for step in steps:
             self._add_body(self._bodies[step.body], is_root=step.parent == WORLD)
         indices = [self._add_step(step) for step in branch.steps]
         root = self._bodies[branch.steps[0].body]
         label = root.path or root.name
-        if branch.declared is not None:
-            label = branch.declared.path or branch.declared.name
-            self._result.articulations[branch.declared.name] = self._builder.articulation_count
-        self._builder.add_articulation(indices, label=label)
+        if declared is not None:
+            label = declared.path or declared.name
+        floats = any(step.joint is None for step in branch.steps)
+        parent_body = self._choices.parent_body if floats else -1
+        number = close_articulation(self._builder, indices, label, parent_body)
+        if declared is not None:
+            self._result.articulations[declared.name] = number
 
     def _add_body(self, body: Body, *, is_root: bool) -> None:
         builder = self._builder
@@ -83,7 +98,7 @@ class _Fill:
         if body.kinematic and not is_root:
             self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
         index = builder.add_link(
-            xform=as_transform(self._base @ body.pose),
+            xform=as_transform(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
             inertia=[[float(v) for v in row] for row in inertial.inertia],
             mass=float(inertial.mass),
@@ -95,7 +110,7 @@ class _Fill:
         linear = (0.0, 0.0, 0.0) if body.linear_velocity is None else body.linear_velocity
         angular = (0.0, 0.0, 0.0) if body.angular_velocity is None else body.angular_velocity
         if any(linear) or any(angular):
-            rates = (*quat_rotate(self._base.q, linear), *quat_rotate(self._base.q, angular))
+            rates = (*quat_rotate(self._stand.q, linear), *quat_rotate(self._stand.q, angular))
             builder.body_qd[index] = type(builder.body_qd[index])(*(float(v) for v in rates))
         if body.gravity_scale != 1.0:
             self._set_gravity_scale(body, int(index))
@@ -114,13 +129,11 @@ class _Fill:
         return self._add_joint(joint)
 
     def _float(self, step: Step) -> int:
-        """A free joint to the world, moving as its body does; or a fixed one, if that is chosen."""
+        """A free joint to the world, moving as its body does; or another one, if that is chosen."""
         builder, child = self._builder, self._result.bodies[step.body]
-        if self._choices.floating is False:
-            label = f"{builder.body_label[child]}_fixed_joint"
-            return int(builder.add_joint_fixed(-1, child, parent_xform=builder.body_q[child], label=label))
-        index = int(builder.add_joint_free(child, label=f"{builder.body_label[child]}_free_joint"))
-        self._carry_velocity(index, child, IDENTITY)
+        index = hold_root(builder, child, self._choices, self._base)
+        if builder.joint_type[index] == _free_type():
+            self._carry_velocity(index, child, IDENTITY)
         return index
 
     def _carry_velocity(self, joint: int, child: int, parent_frame: Pose) -> None:
@@ -138,12 +151,15 @@ class _Fill:
         seat = Seat(
             parent=-1 if on_world else bodies[joint.parent],
             child=bodies[joint.child],
-            parent_frame=self._base @ joint.parent_frame if on_world else joint.parent_frame,
+            parent_frame=self._stand @ joint.parent_frame if on_world else joint.parent_frame,
             child_frame=joint.child_frame,
             label=joint.path or joint.name,
             filter_parent=not (on_world or joint.collide),
+            enabled=joint.enabled,
         )
         index = add_joint(self._builder, joint, seat, self._reporter)
+        if self._choices.force_position_velocity_actuation:
+            drive_both(self._builder, index)
         if on_world and joint.velocities == 6 and len(joint.dofs) == 1:
             self._carry_velocity(index, seat.child, seat.parent_frame)
         set_springs(self._builder, index, joint, self._reporter)
@@ -152,6 +168,7 @@ class _Fill:
 
     def add_loops(self, plan: Plan) -> None:
         """Joints that close loops belong to no articulation."""
+        self._stand = self._base
         for joint in plan.loops:
             turned = joint
             if joint.child == WORLD:
@@ -168,6 +185,12 @@ class _Fill:
                 result.shapes[shape.name] = index
         for site in asset.sites:
             result.sites[site.name] = maker.add_site(site, result.bodies.get(site.body, -1))
+
+
+def _free_type() -> Any:
+    import newton
+
+    return newton.JointType.FREE
 
 
 def _index_elements(result: Imported) -> dict[str, dict[str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from simwright.core.errors import UsageError
@@ -20,9 +20,18 @@ class Choices:
     ``floating`` says what holds an articulation's root: a free joint (True), a fixed one (False), or what the
     asset says (None).  ``joint_drive_gains_scaling`` goes onto the gains of every hinge.  Attributes of the same
     name on the stage's scene (``newton:collapse_fixed_joints``, ``newton:joint_drive_gains_scaling``) come first.
+    ``base_joint`` has the arguments of ``ModelBuilder.add_joint`` for the joint of the root; it leads to the body
+    ``parent_body`` of the builder, if there is one.
     """
 
     floating: bool | None = None
+    base_joint: Mapping[str, Any] | None = None
+    parent_body: int = -1
+    override_root_xform: bool = False
+    only_load_enabled_joints: bool = True
+    joint_ordering: str | None = "dfs"
+    bodies_follow_joint_ordering: bool = True
+    force_position_velocity_actuation: bool = False
     ignore_paths: Sequence[str] = ()
     root_path: str = "/"
     only_load_enabled_rigid_bodies: bool = False
@@ -61,7 +70,7 @@ def choose_parts(asset: Asset, choices: Choices) -> Asset:
     _leave_out(asset, _compile(choices))
     if choices.only_load_enabled_rigid_bodies:
         _drop_bodies(asset, {body.name for body in asset.bodies if not body.enabled})
-    if choices.floating is not None:
+    if choices.floating is not None or choices.base_joint is not None:
         asset.joints = [j for j in asset.joints if WORLD not in (j.parent, j.child) or j.closes_loop]
     asset.shapes = [shape for shape in asset.shapes if _is_wanted(shape, choices)]
     _show_colliders(asset, choices)

@@ -18,6 +18,7 @@ from simwright.engines.newton.frames import find_base
 from simwright.engines.newton.messages import listen
 from simwright.engines.newton.registered import has_registered
 from simwright.engines.newton.result import Imported
+from simwright.engines.newton.roots import check_roots
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
 from simwright.model.asset import Asset
@@ -56,7 +57,7 @@ def add_file(
         raise UsageError(f"no such option: {error}", hint=f"known are {', '.join(sorted(NAMES))}") from None
     asset = read_asset(path, format_name=format_name, options=reading, reporter=reporter)
     stage = None
-    if asset.provenance.format == "usd" and has_registered(builder):
+    if asset.provenance.format == "usd" and (has_registered(builder) or choices.get("override_root_xform")):
         from simwright.usd.open import open_stage
 
         stage = open_stage(
@@ -88,6 +89,7 @@ def add_asset(
     import_newton()
     reporter = Reporter() if reporter is None else reporter
     settled = settle_choices(Choices(**choices), asset)
+    check_roots(builder, settled, xform)
     result = Imported(choose_parts(asset, settled), reporter)
     with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in resolvers)
     with listen(reporter, Where(asset.provenance.file)):

@@ -240,6 +240,16 @@ def _choose_mode(dof: Dof) -> Any:
     return modes.VELOCITY if dof.drive.damping != 0.0 else modes.EFFORT
 
 
+def drive_both(builder: Any, index: int) -> None:
+    """Let freedoms that have both gains be driven by position and velocity targets."""
+    import newton
+
+    modes, start = newton.JointTargetMode, builder.joint_qd_start[index]
+    for at in range(start, start + sum(builder.joint_dof_dim[index])):
+        if builder.joint_target_mode[at] == int(modes.POSITION) and builder.joint_target_kd[at] != 0.0:
+            builder.joint_target_mode[at] = int(modes.POSITION_VELOCITY)
+
+
 def _set_state(builder: Any, index: int, dofs: list[Dof]) -> None:
     """Write authored initial positions and velocities."""
     at_q, at_qd = builder.joint_q_start[index], builder.joint_qd_start[index]

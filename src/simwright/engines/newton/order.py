@@ -3,16 +3,21 @@
 
 Newton wants every joint in an articulation whose joints stand side by side, and joints that lead from parent
 to child.  A branch is one such articulation.  Joints are followed forwards as long as that reaches something
-new, then backwards; what is left closes loops.  Joints of a USD stage are taken by path, as Newton takes them,
-so that indices are those of its own importer.
+new, then backwards; what is left closes loops, and so does a joint that is switched off.  Joints of a USD stage
+are taken by path, as Newton takes them, so that indices are those of its own importer.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 
+from simwright.core.errors import UsageError
+from simwright.engines.newton.choices import Choices
 from simwright.model.asset import Articulation, Asset
 from simwright.model.joint import WORLD, Joint, JointKind
+
+_CHOICES = Choices()
 
 
 @dataclass(slots=True, eq=False)
@@ -41,9 +46,11 @@ class Plan:
     loops: list[Joint] = field(default_factory=list)
 
 
-def plan_branches(asset: Asset) -> Plan:
+def plan_branches(asset: Asset, choices: Choices = _CHOICES) -> Plan:
     """Branches of an asset: declared articulations first, in their order, then the rest in body order."""
-    walk = _Walk(asset)
+    if choices.joint_ordering not in ("dfs", "bfs", None):
+        raise UsageError(f"joint_ordering is {choices.joint_ordering!r}", hint='"dfs", "bfs" or None')
+    walk = _Walk(asset, choices)
     walk.spread(WORLD)
     walk.turn_around()
     held = {joint.child for joint in walk.carriers}
@@ -62,6 +69,10 @@ def plan_branches(asset: Asset) -> Plan:
     branches.sort(
         key=lambda b: (number.get(id(b.declared), len(number)), min(first[step.body] for step in b.steps))
     )
+    if choices.joint_ordering is None:
+        place = {id(joint): i for i, joint in enumerate(walk.joints)}
+        for branch in branches:
+            branch.steps[1:] = sorted(branch.steps[1:], key=lambda step: place[id(step.joint)])
     loops = [joint for joint in walk.joints if id(joint) not in walk.used]
     return Plan(branches, loops)
 
@@ -69,16 +80,19 @@ def plan_branches(asset: Asset) -> Plan:
 class _Walk:
     """The state of the search: which branch holds each body, and which joints are spoken for."""
 
-    def __init__(self, asset: Asset) -> None:
+    def __init__(self, asset: Asset, choices: Choices) -> None:
+        self.depth_first = choices.joint_ordering != "bfs"
         names = {WORLD, *(body.name for body in asset.bodies)}
         self.joints = [
             joint
             for joint in asset.joints
-            if joint.enabled and {joint.parent, joint.child} <= names and joint.parent != joint.child
+            if (joint.enabled or not choices.only_load_enabled_joints)
+            and {joint.parent, joint.child} <= names
+            and joint.parent != joint.child
         ]
         if asset.provenance.format == "usd":
             self.joints.sort(key=lambda joint: joint.path.split("/"))
-        tree = [joint for joint in self.joints if not joint.closes_loop]
+        tree = [joint for joint in self.joints if joint.enabled and not joint.closes_loop]
         self.carriers = [joint for joint in tree if joint.kind is not JointKind.DISTANCE]
         self.distances = [joint for joint in tree if joint.kind is JointKind.DISTANCE]
         self.leaving: dict[str, list[Joint]] = {}
@@ -94,15 +108,15 @@ class _Walk:
         self.branch_of[step.body] = self.branches[-1]
 
     def spread(self, start: str) -> None:
-        """Depth first along joints that lead away from ``start``, in their order."""
-        stack = [iter(self.leaving.get(start, ()))]
-        while stack:
-            joint = next(stack[-1], None)
+        """Depth first (or breadth first) along joints that lead away from ``start``, in their order."""
+        open_ends = deque([iter(self.leaving.get(start, ()))])
+        while open_ends:
+            joint = next(open_ends[-1 if self.depth_first else 0], None)
             if joint is None:
-                stack.pop()
+                _ = open_ends.pop() if self.depth_first else open_ends.popleft()
             elif joint.child not in self.branch_of:
                 self._carry(joint, Step(joint.child, joint.parent, joint))
-                stack.append(iter(self.leaving.get(joint.child, ())))
+                open_ends.append(iter(self.leaving.get(joint.child, ())))
 
     def turn_around(self) -> None:
         """Reach, against their direction, bodies that hang on those already reached."""

@@ -10,6 +10,9 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
 
+_STEP = 1e-3
+"""The step of Newton's importer for a scene that names none [s]."""
+
 
 @dataclass(slots=True, eq=False)
 class Imported:
@@ -61,17 +64,29 @@ class Imported:
     def as_newton(self) -> dict[str, Any]:
         """The same under the keys of the dictionary that Newton's own importer returns."""
         environment, info = self.asset.environment, self.asset.provenance.info
+        scene = info.get("physicsScene")
+        step = environment.timestep
+        if step is None and scene:
+            step = _STEP
         return {
             "path_body_map": self.path_body_map,
             "path_joint_map": self.path_joint_map,
             "path_shape_map": self.path_shape_map,
             "schema_attrs": self.schema_attrs,
-            "physics_dt": environment.timestep,
-            "max_solver_iterations": environment.settings.get("max_solver_iterations"),
+            "physics_scene_path": scene,
+            "physics_dt": step,
+            "max_solver_iterations": self._count_iterations(),
             "linear_unit": info.get("metersPerUnit", 1.0),
             "mass_unit": info.get("kilogramsPerUnit", 1.0),
             "collapse_results": self.collapse_results,
         }
+
+    def _count_iterations(self) -> Any:
+        """The resolved count: also the fallback of a schema, which may be -1, "as many as you like"."""
+        known = self.asset.origins.get(self.asset.provenance.info.get("physicsScene", ""), {})
+        if "max_solver_iterations" in known:
+            return known["max_solver_iterations"].value
+        return self.asset.environment.settings.get("max_solver_iterations")
 
 
 def _by_path(elements: Iterable[Any], indices: dict[str, int]) -> dict[str, int]:
