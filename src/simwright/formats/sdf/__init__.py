@@ -8,5 +8,7 @@ FORMAT = Format(
     title="SDFormat",
     extensions=(".sdf", ".world"),
     reader="simwright.formats.sdf.read:read",
+    writer="simwright.formats.sdf.writer.entry:write",
     root_tags=("sdf",),
+    carries_fine_colliders=True,
 )

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every family needs while writing: the asset, the models and links that are planned, names, files, the version.
+
+A :class:`Room` is a ``<model>`` (or the ``<world>``), a :class:`Seat` the link or frame that a body became.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from simwright.core.diag import NOWHERE, Kind, Reporter, Where
+from simwright.core.math3d import IDENTITY, Array, Pose, quat_angle, quat_from_rpy
+from simwright.core.names import NameScope
+from simwright.formats.format import WriteOptions
+from simwright.formats.parts.numbers import format_number, format_numbers, tidy
+from simwright.formats.sdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
+from simwright.formats.xml import Element
+from simwright.model.asset import Asset, Body
+from simwright.model.inertia import Inertial
+from simwright.model.kinematics import Tree
+
+SEPARATOR = "::"
+OLDEST = (1, 9)
+"""The version that is written unless something needs a newer one: the first with quaternions in poses."""
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_RESERVED = ("world",)
+_EXACT = 1e-15
+
+
+@dataclass(slots=True, eq=False)
+class Room:
+    """A model, or the world.  ``base`` is the pose of its frame in the asset; ``names`` those of its children."""
+
+    name: str
+    node: Element
+    parent: Room | None = None
+    base: Pose = IDENTITY
+    names: NameScope = field(default_factory=lambda: NameScope(_RESERVED))
+    rooms: dict[str, Room] = field(default_factory=dict)
+
+    @property
+    def is_world(self) -> bool:
+        """Is it the world and no model?"""
+        return bool(self.node.tag == "world")
+
+    def path(self) -> list[Room]:
+        """The rooms from the outermost to this one."""
+        return [*(self.parent.path() if self.parent else ()), self]
+
+
+@dataclass(slots=True, eq=False)
+class Seat:
+    """What a body became: a link, or a frame that sits ``offset`` in the link.
+
+    ``names`` are those of the things on the link.
+    """
+
+    room: Room
+    name: str
+    link: Element
+    offset: Pose = IDENTITY
+    names: NameScope = field(default_factory=NameScope)
+
+
+@dataclass(slots=True, eq=False)
+class Axis:
+    """Where a freedom is: the ``<axis>`` or ``<axis2>`` of a joint in a room."""
+
+    room: Room
+    joint: str
+    node: Element
+
+
+@dataclass(slots=True, eq=False)
+class Mounting:
+    """A written joint, and its frame on the link of its child."""
+
+    room: Room
+    name: str
+    node: Element
+    frame: Pose
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """One writing.
+
+    ``seats`` has every body, and the world where static things have a link; ``poses`` where bodies stand when all
+    joints are at zero; ``needs`` the version that everything written so far has a word for; ``invented`` and
+    ``adjusted`` are bodies whose mass or inertia (found, written) is not that of the model.
+    """
+
+    asset: Asset
+    tree: Tree
+    options: WriteOptions
+    reporter: Reporter
+    root: Element
+    top: Room = field(init=False)
+    wanted: tuple[int, int] | None = None
+    needs: tuple[int, int] = OLDEST
+    poses: dict[str, Pose] = field(default_factory=dict)
+    inertials: dict[str, Inertial] = field(default_factory=dict)
+    seats: dict[str, Seat] = field(default_factory=dict)
+    static_seats: dict[str, Seat] = field(default_factory=dict)
+    rooms: list[Room] = field(default_factory=list)
+    dofs: dict[str, Axis] = field(default_factory=dict)
+    mountings: dict[str, Mounting] = field(default_factory=dict)
+    expanded: set[int] = field(default_factory=set)
+    folded: set[int] = field(default_factory=set)
+    shapes: dict[str, str] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    invented: list[Body] = field(default_factory=list)
+    adjusted: list[tuple[Body, Array, Array]] = field(default_factory=list)
+    published: set[int] = field(default_factory=set)
+    kept: dict[str, dict[str, Any]] = field(default_factory=dict)
+    spent: set[tuple[str, str]] = field(default_factory=set)
+
+    def allows(self, version: tuple[int, int]) -> bool:
+        """May something that came with this version be written?  If so the file is at least of this version."""
+        if self.wanted is not None and version > self.wanted:
+            return False
+        self.needs = max(self.needs, version)
+        return True
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """The version of the file."""
+        return self.needs if self.wanted is None else self.wanted
+
+    def claim(self, names: NameScope, family: str, name: str) -> str:
+        """A name that is free among its siblings; the one asked for if it can be."""
+        legal = _ILLEGAL.sub("_", name).replace(SEPARATOR, "_").strip()
+        if legal.startswith("__") and legal.endswith("__"):
+            legal = legal.strip("_")
+        new = names.claim(legal or family)
+        if name and new != name:
+            self.renamed.setdefault(family, []).append((name, new))
+        return new
+
+    def lose(self, what: str, lost: Sequence[Any], advice: str = "Gazebo has no such element") -> None:
+        """One finding for elements that are left out."""
+        if lost:
+            self.report(NOT_CARRIED, lost, what=what, advice=advice)
+
+    def drop(self, what: str, lost: Sequence[Any]) -> None:
+        """One finding for a value of elements that are written."""
+        if lost:
+            self.report(SETTING_LOST, lost, what=what)
+
+    def report(self, kind: Kind, found: Sequence[Any], /, **words: Any) -> None:
+        """One finding for several elements."""
+        where: Where = getattr(found[0], "source", NOWHERE)
+        self.reporter.report(kind, where, count=len(found), first=name_of(found[0]), **words)
+
+    def report_names(self) -> None:
+        """One finding per family whose names could not all stay."""
+        for family, changes in self.renamed.items():
+            old, new = changes[0]
+            self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
+
+
+def name_of(element: Any) -> str:
+    """What an element is called in a finding."""
+    if isinstance(element, str):
+        return element
+    return str(getattr(element, "name", "") or getattr(element, "follower", "") or getattr(element, "a", ""))
+
+
+def add(parent: Element, tag: str, value: Any = None, **attributes: str) -> Element:
+    """A child with a text: numbers in full, lists of them, flags and words."""
+    node = etree.SubElement(parent, tag, attributes)
+    if value is not None:
+        node.text = format_value(value)
+    return node
+
+
+def format_value(value: Any) -> str:
+    """The text of an element."""
+    if isinstance(value, str):
+        return _ILLEGAL.sub("_", value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return format_number(value)
+    return format_numbers(value)
+
+
+def add_pose(parent: Element, pose: Pose, relative_to: str = "") -> None:
+    """``<pose>``, left out for the identity; as a quaternion where roll, pitch and yaw are not as exact."""
+    position, turn = tidy(pose.p), tidy(pose.rpy)
+    if not (any(position) or any(turn) or relative_to):
+        return
+    attributes = {"relative_to": relative_to} if relative_to else {}
+    if quat_angle(quat_from_rpy(turn), pose.q) <= _EXACT:
+        add(parent, "pose", [*position, *turn], **attributes)
+    else:
+        w, x, y, z = pose.q.tolist()
+        add(parent, "pose", [*position, x, y, z, w], **attributes, rotation_format="quat_xyzw")
+
+
+def refer(room: Room, target: Room, name: str) -> str | None:
+    """The name of something in ``target`` as it is said in ``room``, None where it cannot be."""
+    path, own = target.path(), room.path()
+    if path[: len(own)] != own:
+        return None
+    return SEPARATOR.join([*(inner.name for inner in path[len(own) :]), name])

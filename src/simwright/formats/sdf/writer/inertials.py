@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``<inertial>``: mass, centre of mass and the whole inertia tensor in the axes of the link.
+
+SDFormat takes a link that says nothing for 1 kg, so every link says something.  What has no mass gets a little, which
+is always reported; what fixed joints hold to a link with a mass is a frame instead (``plan``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from simwright.core.math3d import IDENTITY_QUAT, Array, Pose
+from simwright.formats.sdf.writer.draft import Draft, Seat, add, add_pose
+from simwright.formats.sdf.writer.messages import INERTIA_ADJUSTED, MASS_INVENTED
+from simwright.formats.xml import Element
+from simwright.model.asset import Body
+from simwright.model.inertia import Inertial, find_nearest_moments
+
+INVENTED = 1e-6
+"""Mass of a link that has none [kg]."""
+_RADIUS = 0.01
+_SIX = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+_ORDER = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_SLACK = 1e-9
+"""What a moment may exceed the sum of the others by, relative to the largest: libsdformat rounds no more."""
+
+
+def is_massless(inertial: Inertial | None) -> bool:
+    """Is there neither mass nor inertia?"""
+    return inertial is None or (inertial.mass <= 0.0 and not np.any(inertial.inertia))
+
+
+def make_light(mass: float) -> Inertial:
+    """A ball that weighs almost nothing."""
+    return Inertial(mass, inertia=np.eye(3) * (0.4 * mass * _RADIUS**2))
+
+
+def report_inertials(draft: Draft) -> None:
+    """What had to be invented or corrected, once for all links."""
+    if draft.invented:
+        draft.report(MASS_INVENTED, draft.invented, mass=INVENTED)
+    if draft.adjusted:
+        _, found, written = draft.adjusted[0]
+        bodies = [body for body, _, _ in draft.adjusted]
+        draft.report(INERTIA_ADJUSTED, bodies, found=_show(found), written=_show(written))
+
+
+def write_inertial(draft: Draft, seat: Seat, body: Body) -> None:
+    """The mass properties of a link."""
+    inertial = draft.inertials.get(body.name)
+    if inertial is None or inertial.mass <= 0.0:
+        draft.invented.append(body)
+        light = make_light(INVENTED)
+        tensor = light.inertia if inertial is None or not np.any(inertial.inertia) else inertial.inertia
+        inertial = Inertial(INVENTED, light.com if inertial is None else inertial.com, tensor)
+    else:
+        inertial = _settle(draft, body, inertial)
+    add_inertial(seat.link, inertial)
+
+
+def add_inertial(link: Element, inertial: Inertial) -> None:
+    """``<inertial>`` with the centre of mass as its origin."""
+    node = add(link, "inertial")
+    add_pose(node, Pose(inertial.com, np.array(IDENTITY_QUAT)))
+    add(node, "mass", float(inertial.mass))
+    tensor = add(node, "inertia")
+    six = dict(zip(_SIX, inertial.six.tolist(), strict=True))
+    for key in _ORDER:
+        add(tensor, key, six[key])
+
+
+def _settle(draft: Draft, body: Body, inertial: Inertial) -> Inertial:
+    """The same, or with the nearest moments that a solid can have."""
+    moments, axes = inertial.principal()
+    ordered = np.sort(moments)
+    if ordered[0] >= 0.0 and ordered[0] + ordered[1] >= ordered[2] * (1.0 - _SLACK):
+        return inertial
+    nearest = find_nearest_moments(moments)
+    if np.array_equal(nearest, moments):  # rounding: make the largest one fit
+        nearest = np.maximum(moments, 0.0)
+        largest = int(np.argmax(nearest))
+        nearest[largest] = min(nearest[largest], nearest.sum() - nearest[largest])
+    draft.adjusted.append((body, moments, nearest))
+    return Inertial.from_principal(inertial.mass, nearest, axes, inertial.com)
+
+
+def _show(moments: Array) -> str:
+    return " ".join(f"{value:.6g}" for value in moments)

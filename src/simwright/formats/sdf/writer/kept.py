@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an SDFormat file said and the model has no word for, put back where it was.
+
+The reader keeps such settings as extras of the namespace ``gazebo`` by the name of the element, each under its path
+(``surface/friction/ode/slip1``); the table tells for each family which of them belong there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from lxml import etree
+
+from simwright.formats.sdf.context import NAMESPACE
+from simwright.formats.sdf.writer.draft import Draft, format_value
+from simwright.formats.xml import Element
+from simwright.model.asset import Asset
+
+_TAGS: dict[str, dict[str, str]] = {
+    "link": dict.fromkeys(("self_collide", "enable_wind", "velocity_decay", "must_be_base_link", "projector",
+                           "audio_source", "audio_sink", "particle_emitter", "battery"), ""),
+    "model": dict.fromkeys(("allow_auto_disable", "enable_wind"), ""),
+    "visual": {
+        **dict.fromkeys(("cast_shadows", "laser_retro", "visibility_flags", "meta"), ""),
+        **dict.fromkeys(("shininess", "render_order", "lighting", "shader"), "material"),
+        "material": "", "pbr": "material", "normal_map": "material/pbr/metal", "light_map": "material/pbr/metal",
+        "environment_map": "material/pbr/metal",
+    },
+    "collision": {**dict.fromkeys(("laser_retro", "max_contacts"), ""), "surface": ""},
+    "light": {
+        **dict.fromkeys(("specular", "visualize"), ""),
+        **dict.fromkeys(("constant", "linear", "quadratic"), "attenuation"), "falloff": "spot",
+    },
+    "joint": dict.fromkeys(("physics", "axis", "axis2"), ""),
+    "world": {
+        **dict.fromkeys(("scene", "atmosphere", "audio", "spherical_coordinates"), ""),
+        **dict.fromkeys(("ode", "bullet", "dart", "simbody", "max_contacts", "real_time_update_rate"), "physics"),
+    },
+}  # fmt: skip
+"""Family -> first tag of what is kept -> the element inside that it goes to, as a path."""
+_STEP = re.compile(r"([A-Za-z_][\w.-]*)(?:\[(\d{1,3})\])?")
+
+
+_CLASS = "_systems_"
+"""What a name on a stage has that was a class (``gz::sim::systems::Buoyancy``), which it does not spell any more."""
+_OLD = "use_parent_model_frame"
+"""Said where directions had another default; every direction that is written is in the joint frame."""
+
+
+class Row(NamedTuple):
+    """A value that was kept, and the extra it is from."""
+
+    value: Any
+    origin: tuple[str, str]
+
+
+Table = dict[str, dict[str, Row]]
+"""Owner -> path -> value."""
+
+
+def collect_kept(asset: Asset) -> Table:
+    """What was kept, by name of the owner; from an OpenUSD stage (``gazebo:surface:friction``) also by its prim.
+
+    What has no prim of its own is on the root of a stage, with its name first.
+    """
+    table: Table = {}
+    for space, element, attribute, extra in asset.extras:
+        if space != NAMESPACE:
+            continue
+        row = Row(extra.value, (element, attribute))
+        if not attribute.startswith(f"{NAMESPACE}:"):
+            table.setdefault(element, {})[attribute] = row
+            continue
+        first, *rest = attribute.split(":")[1:]
+        if first == "plugin" and rest:
+            if _CLASS not in rest[0]:
+                table.setdefault(element, {})["/".join((f"plugin:{rest[0]}", *rest[1:]))] = row
+            continue
+        table.setdefault(element, {})["/".join((first, *rest))] = row
+        if element.count("/") == 1 and rest:
+            table.setdefault(first, {})["/".join(rest)] = row
+    return table
+
+
+def restore(draft: Draft, node: Element, family: str, *owners: str) -> None:
+    """Put the settings of an element back, by its name and its path."""
+    for owner in dict.fromkeys(owners):
+        for path, row in draft.kept.get(owner, {}).items():
+            first = _STEP.match(path)
+            head = first.group(1) if first else ""
+            if path.endswith(_OLD):
+                draft.spent.add(row.origin)
+            elif head in _TAGS[family] and row.origin not in draft.spent:
+                base = _TAGS[family][head]
+                put(node, f"{base}/{path}" if base else path, row.value)
+                draft.spent.add(row.origin)
+
+
+def restore_plugins(draft: Draft, node: Element, owner: str) -> None:
+    """Plugins that are code for Gazebo and mean nothing to the model."""
+    rows = draft.kept.get(owner, {})
+    plugins: dict[str, Element] = {}
+    for path, row in rows.items():
+        if not path.startswith("plugin:"):
+            continue
+        name, rest = _split_plugin(path, rows)
+        if not name:
+            continue
+        if name not in plugins:
+            attributes = {"name": name, "filename": str(rows[f"plugin:{name}"].value)}
+            plugins[name] = etree.SubElement(node, "plugin", attributes)
+        if rest:
+            put(plugins[name], rest, row.value)
+        draft.spent.add(row.origin)
+
+
+def _split_plugin(path: str, rows: dict[str, Row]) -> tuple[str, str]:
+    """The name of a plugin, which may have slashes, and the path below it; no name where its file is not known."""
+    parts = path.removeprefix("plugin:").split("/")
+    for count in range(len(parts), 0, -1):
+        name = "/".join(parts[:count])
+        if f"plugin:{name}" in rows:
+            return name, "/".join(parts[count:])
+    return "", ""
+
+
+def restore_settings(draft: Draft, plugin: Element) -> None:
+    """What a plugin that is written again had beside the settings the model knows."""
+    for path, row in draft.kept.get(f"plugin:{plugin.get('name')}", {}).items():
+        if row.origin not in draft.spent:
+            put(plugin, path, row.value)
+            draft.spent.add(row.origin)
+
+
+def put(node: Element, path: str, value: Any) -> None:
+    """Set the element or attribute at a path such as ``scene/sky/clouds[2]/speed`` or ``physics@name``."""
+    path, _, attribute = path.partition("@")
+    for step in filter(None, path.split("/")):
+        match = _STEP.fullmatch(step)
+        if match is None:
+            return
+        tag, number = match.group(1), int(match.group(2) or 1)
+        found = node.findall(tag)
+        while len(found) < number:
+            found.append(etree.SubElement(node, tag))
+        node = found[number - 1]
+    if attribute:
+        node.set(attribute, format_value(value))
+    elif not len(node):
+        node.text = format_value(value)
