@@ -61,24 +61,27 @@ class MeshFiles:
         self._reporter = reporter
         self._unreadable = unreadable
         self._names = NameScope()
+        self._plain: dict[object, str] = {}
         self._known: dict[tuple[object, ...], str] = {}
         self._kept: list[Mesh] = []  # their ids are keys, so they must live
         self._brought: dict[str, Looks] = {}
 
     def find(self, shape: Shape, mesh: Mesh, *, seen: bool) -> tuple[str, bool]:
         """The path of a mesh, and whether its file has the looks: then the visual has no material."""
-        is_copied = self._may_copy(mesh)
-        looks: Looks = {}
-        if is_copied:
-            key: tuple[object, ...] = ("copy", mesh.file)
-            brings = False
-        else:
-            looks = self._choose_looks(shape, mesh) if seen else {}
-            brings = bool(looks) and self._format != "stl"
-            key = (mesh.file or id(mesh), tuple(looks), shape.material if brings else "")
+        same: object = mesh.file or id(mesh)
+        if self._may_copy(mesh):
+            if same not in self._plain:
+                self._plain[same] = self._copy(mesh)
+            return self._plain[same], False
+        looks = self._choose_looks(shape, mesh) if seen else {}
+        brings = bool(looks) and self._format != "stl"
+        if not seen and same in self._plain:  # what is touched has no look, any file of it will do
+            return self._plain[same], False
+        key = (same, tuple(looks), shape.material if brings else "")
         if key not in self._known:
             self._kept.append(mesh)
-            self._known[key] = self._copy(mesh) if is_copied else self._write(shape, mesh, looks)
+            self._known[key] = self._write(shape, mesh, looks)
+            self._plain.setdefault(same, self._known[key])
         return self._known[key], brings
 
     def _may_copy(self, mesh: Mesh) -> bool:

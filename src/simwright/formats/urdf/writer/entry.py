@@ -17,8 +17,8 @@ from simwright.core.files import write_staged
 from simwright.core.names import is_identifier
 from simwright.formats.format import WriteOptions
 from simwright.formats.mesh.writer import MESH_FORMATS
+from simwright.formats.parts import images, meshes
 from simwright.formats.place import choose_place
-from simwright.formats.urdf.writer import looks, meshes
 from simwright.formats.urdf.writer.control import write_control
 from simwright.formats.urdf.writer.draft import Draft, clean_text
 from simwright.formats.urdf.writer.frames import write_frames
@@ -31,7 +31,7 @@ from simwright.model.asset import Asset
 from simwright.model.kinematics import build_tree
 
 SUFFIX = ".urdf"
-OWN_FILES = frozenset({meshes.FOLDER, looks.FOLDER})
+OWN_FILES = frozenset({meshes.FOLDER, images.FOLDER})
 """What an asset's folder may hold beside its URDF file."""
 
 
@@ -45,7 +45,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     if target.suffix.lower() == SUFFIX:
         folder, name = target.parent, target.name
     else:
-        folder, name = target, f"{looks.make_file_name(asset.name)}{SUFFIX}"
+        folder, name = target, f"{images.make_file_name(asset.name)}{SUFFIX}"
     options = _check_options(options, folder)
     named = target.suffix.lower() == SUFFIX
     place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)

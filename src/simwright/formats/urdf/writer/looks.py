@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<material>`` elements and images.
+"""``<material>`` elements.
 
 A visual has one ``<material>``; what has a look for each set of faces keeps them in its mesh file.  Colours are those
 of the model: as they appear on a screen.
@@ -7,81 +7,19 @@ of the model: as they appear on a screen.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from lxml import etree
 
-from simwright.core.errors import SimwrightError
-from simwright.core.files import MIB
-from simwright.core.names import NameScope
-from simwright.formats.mesh import load_image
+from simwright.formats.parts.images import Images
 from simwright.formats.urdf.writer.draft import Draft
-from simwright.formats.urdf.writer.messages import TEXTURE_LEFT_OUT
 from simwright.formats.urdf.writer.numbers import format_numbers, tidy
 from simwright.formats.xml import Element
 from simwright.model.asset import Shape
 from simwright.model.geometry import Mesh
-from simwright.model.material import RenderMaterial, Texture
+from simwright.model.material import RenderMaterial
 
-FOLDER = "textures"
 _SINGLE = 3e-8
-_MAX_BYTES = 256 * MIB
-_SUFFIXES = frozenset(
-    {".png", ".jpg", ".jpeg", ".tga", ".bmp", ".tif", ".tiff", ".gif", ".webp", ".dds", ".ppm"}
-)
-
-
-class Images:
-    """Images in the folder, each written once."""
-
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-        self._names = NameScope()
-        self._known: dict[str, str] = {}
-
-    def take(self, file: str, material: str) -> str:
-        """The path of an image in the folder; empty, and a finding, if it cannot be read."""
-        if file not in self._known:
-            self._known[file] = self._bring(file, material)
-        return self._known[file]
-
-    def _bring(self, file: str, material: str) -> str:
-        try:
-            content = load_image(file, _MAX_BYTES)
-        except SimwrightError as error:
-            shown = PurePath(file).name
-            self._draft.reporter.report(TEXTURE_LEFT_OUT, file=shown, name=material, why=error.message)
-            return ""
-        name = PurePath(file.partition("#image")[0])
-        ending = name.suffix.lower() if name.suffix.lower() in _SUFFIXES else guess_ending(content)
-        stem, number = make_file_name(name.stem), 2
-        unique = self._names.claim(f"{stem}{ending}")
-        while unique != f"{stem}{ending}" and not unique.endswith(ending):
-            unique, number = self._names.claim(f"{stem}_{number}{ending}"), number + 1
-        self._draft.files[f"{FOLDER}/{unique}"] = content
-        return f"{FOLDER}/{unique}"
-
-    def localise(self, material: RenderMaterial) -> RenderMaterial:
-        """A look whose images are those of the folder, as files in ``meshes`` name them."""
-        textures: dict[str, Texture] = {}
-        for slot, texture in material.textures.items():
-            path = self.take(texture.file, material.name)
-            if path:
-                textures[slot] = dataclasses.replace(texture, file=f"../{path}")
-        return dataclasses.replace(material, textures=textures)
-
-
-def guess_ending(content: bytes) -> str:
-    """The ending of an image by its first bytes."""
-    return ".jpg" if content.startswith(b"\xff\xd8\xff") else ".png"
-
-
-def make_file_name(word: str) -> str:
-    """A name that every file system and every address takes, and that stays in its folder."""
-    name = "".join(c if c.isascii() and (c.isalnum() or c in "._-+") else "_" for c in word)
-    return name.strip("._") or "part"
 
 
 class Palette:

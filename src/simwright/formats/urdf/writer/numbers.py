@@ -6,17 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-import numpy as np
 from lxml import etree
 
 from simwright.core.math3d import Pose
+from simwright.formats.parts.numbers import tidy
 from simwright.formats.xml import Element
 
+__all__ = ["UNBOUNDED", "format_number", "format_numbers", "tidy", "write_origin"]
 UNBOUNDED = 1e100
 """What stands for "no end" where URDF wants a number: parsers do not read "inf"."""
-_NOTHING = 1e-15
-_LAST_BITS = 4.0
-_DIGITS = 13
 
 
 def format_number(value: float) -> str:
@@ -29,18 +27,6 @@ def format_number(value: float) -> str:
 def format_numbers(values: Iterable[float]) -> str:
     """Several, apart by spaces."""
     return " ".join(format_number(float(value)) for value in values)
-
-
-def tidy(values: Iterable[float]) -> list[float]:
-    """Numbers that were computed, without the rounding in their last bits; what is less than 1e-15 is nothing."""
-    return [_tidy_number(float(value)) for value in values]
-
-
-def _tidy_number(value: float) -> float:
-    if abs(value) < _NOTHING:
-        return 0.0
-    short = float(f"{value:.{_DIGITS}g}")
-    return short if abs(short - value) <= _LAST_BITS * float(np.spacing(abs(value))) else value
 
 
 def write_origin(parent: Element, pose: Pose) -> None:

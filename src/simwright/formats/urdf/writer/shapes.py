@@ -12,12 +12,20 @@ from lxml import etree
 
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array, Pose, vec3
+from simwright.formats.parts.images import Images
+from simwright.formats.parts.meshes import MeshFiles
+from simwright.formats.parts.solids import make_mesh
 from simwright.formats.urdf.writer.draft import Draft, clean_text
-from simwright.formats.urdf.writer.looks import Images, Palette
-from simwright.formats.urdf.writer.meshes import MeshFiles
-from simwright.formats.urdf.writer.messages import GEOMETRY_LEFT_OUT, SHAPE_COMPOSED, SHAPE_MESHED
+from simwright.formats.urdf.writer.looks import Palette
+from simwright.formats.urdf.writer.messages import (
+    GEOMETRY_LEFT_OUT,
+    LOOK_UNREADABLE,
+    LOOKS_LEFT_OUT,
+    SHAPE_COMPOSED,
+    SHAPE_MESHED,
+    TEXTURE_LEFT_OUT,
+)
 from simwright.formats.urdf.writer.numbers import format_number, format_numbers, tidy, write_origin
-from simwright.formats.urdf.writer.solids import make_mesh
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
@@ -38,10 +46,17 @@ class ShapeWriter:
     """Writes the shapes of links; keeps what has to be said about them."""
 
     def __init__(self, draft: Draft) -> None:
-        images = Images(draft)
+        images = Images(draft.files, draft.reporter, TEXTURE_LEFT_OUT)
         self._draft = draft
         self.palette = Palette(draft, images)
-        self._files = MeshFiles(draft, images)
+        self._files = MeshFiles(
+            draft.files,
+            images,
+            draft.asset.materials,
+            wish=draft.options.mesh_format,
+            reporter=draft.reporter,
+            unreadable=LOOK_UNREADABLE,
+        )
         self._solids: dict[int, tuple[Geometry, Mesh | None]] = {}
         self._composed: list[Shape] = []
         self._meshed: list[Shape] = []
@@ -58,11 +73,11 @@ class ShapeWriter:
             values, brings = piece.values, False
             if piece.mesh is not None:
                 try:
-                    address, brings = self._files.find(shape, piece.mesh, seen=tag == "visual")
+                    path, brings = self._files.find(shape, piece.mesh, seen=tag == "visual")
                 except SimwrightError as error:
                     self._refuse(shape, error.message, error.hint or "check the mesh file")
                     return
-                values = {"filename": address, **values}
+                values = {"filename": self._draft.locate(path), **values}
             node = etree.SubElement(link, tag)
             if not re.fullmatch(rf"{re.escape(body or 'world')}_{tag}(_\d+)?", shape.name) and shape.name:
                 node.set("name", clean_text(shape.name))
@@ -120,7 +135,11 @@ class ShapeWriter:
 
     def report(self) -> None:
         """One finding for each change of form."""
-        self._files.report()
+        if self._files.bare:
+            first = self._files.bare[0]
+            self._draft.reporter.report(
+                LOOKS_LEFT_OUT, first.source, count=len(self._files.bare), format="STL", first=first.name
+            )
         for message, shapes in ((SHAPE_COMPOSED, self._composed), (SHAPE_MESHED, self._meshed)):
             distinct = list({id(shape): shape for shape in shapes}.values())
             if distinct:
