@@ -21,6 +21,15 @@ from pxr import Sdf, Tf, Usd, UsdGeom
 from simwright.check.facts.types import find_bases, find_heads
 from simwright.check.settings import Settings
 from simwright.core.collector import pause_collector
+from simwright.usd.questions import (
+    attribute_of,
+    forwarded_targets_of,
+    is_authored,
+    path_of,
+    relationship_of,
+    type_of,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from simwright.check.facts.graph import JointGraph
@@ -132,25 +141,22 @@ class Node:
         names = self.sort.said.names
         if names is not None and name not in names:
             return None
-        attribute = self.prim.GetAttribute(name)
-        if not attribute:
-            return None
+        attribute = attribute_of(self.prim, name)
         if time is not None:
-            return attribute.Get(time) if attribute.HasAuthoredValue() else None
-        value = attribute.Get()
+            return value_of(attribute, time) if is_authored(attribute) else None
+        value = value_of(attribute)
         if value is None:
             return None
         # a value that is not the fallback is authored; asking would cost as much as reading
         if value != self._fallback(name) and value == value:  # noqa: PLR0124 - nan may be the fallback
             return value
-        return value if attribute.HasAuthoredValue() else None
+        return value if is_authored(attribute) else None
 
     def value(self, name: str) -> Any:
         """Value of an attribute, the schema's fallback included, else None."""
         names = self.sort.said.names
         if names is None or name in names:
-            attribute = self.prim.GetAttribute(name)
-            return attribute.Get() if attribute else None
+            return value_of(attribute_of(self.prim, name))
         return self._fallback(name)
 
     def _fallback(self, name: str) -> Any:
@@ -165,11 +171,8 @@ class Node:
         """Forwarded targets of a relationship, empty where there is none."""
         if not self.may_say(name):
             return []
-        relationship = self.prim.GetRelationship(name)
-        if not relationship:
-            return []
         try:
-            return list(relationship.GetForwardedTargets())
+            return list(forwarded_targets_of(relationship_of(self.prim, name)))
         except Tf.ErrorException:  # an attribute is authored where the schema has a relationship
             return []
 
@@ -264,7 +267,7 @@ class Snapshot:
         stand_in = shown.get(prefix, "")
         at = {} if in_prototype else self._by_path
         for prim in Usd.PrimRange(root, _LIVE):
-            own: str = prim.GetPath().pathString
+            own: str = path_of(prim).pathString
             path = stand_in + own[len(prefix) :] if in_prototype else own
             outer, _, name = own.rpartition("/")
             above = at.get(outer, parent)
@@ -292,7 +295,7 @@ class Snapshot:
 
         ``GetPrimTypeInfo`` and not ``GetAppliedSchemas``: the latter leaves out unregistered schemas.
         """
-        info = prim.GetPrimTypeInfo()
+        info = type_of(prim)
         own = (info.GetTypeName(), tuple(info.GetAppliedAPISchemas()))
         found = self._sort_by_own.get(own)
         if found is None:  # built-in APIs follow from what the prim itself has

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pxr import Tf, Usd
 
 from simwright.check.facts.owners import find_owners
+from simwright.usd.questions import attribute_of, value_of
 from simwright.usd.silence import capture
 from simwright.usd.xform import Transform, convert_matrix, read_local, split_matrix
 
@@ -251,7 +252,7 @@ def _read_stack(node: Node, book: TransformBook) -> OpStack:
 def _read_order(node: Node, book: TransformBook) -> OpStack:
     if not node.may_say(ORDER):
         return NO_OPS
-    order = node.prim.GetAttribute(ORDER).Get()
+    order = value_of(attribute_of(node.prim, ORDER))
     if not order:
         return NO_OPS
     # most prims say the same, and tokens are slow to take out of the array

@@ -12,11 +12,11 @@ from pxr import Usd
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.noted_joints import numbers
-from simwright.formats.usd.questions import relationship_of, targets_of
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.formats.usd.topology import Members, PathIndex
 from simwright.model.asset import CollisionGroup, ContactFilter, Shape
+from simwright.usd.questions import relationship_of, targets_of
 
 GROUP_UNKNOWN = declare(
     "usd-group-unknown",

@@ -15,7 +15,7 @@ from typing import Any
 
 from pxr import Usd, UsdGeom
 
-from simwright.formats.usd.questions import names_of, specs_of, type_of
+from simwright.usd.questions import names_of, specs_of, type_of
 
 RIGID_BODY = "PhysicsRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"

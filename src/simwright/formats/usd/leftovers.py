@@ -16,10 +16,10 @@ from pxr import Gf, Sdf, Vt
 
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.extended import TRANSLATED
-from simwright.formats.usd.questions import has_relationship
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import VALUE_INVALID, Source
 from simwright.resolve.table import Form, fits
+from simwright.usd.questions import has_relationship
 
 TYPE_UNKNOWN = declare(
     "usd-type-unknown",

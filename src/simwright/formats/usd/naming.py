@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from simwright.core.names import NameScope
 from simwright.formats.usd.found import Found
-from simwright.formats.usd.questions import is_proxy, label_of, path_of
+from simwright.usd.questions import is_proxy, label_of, path_of
 
 MESH = "mesh"
 """What the writer calls the mesh below an instance."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from simwright.formats.usd.questions import has_custom_data
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
+from simwright.usd.questions import has_custom_data
 
 _LAST = 1 << 30
 

@@ -7,10 +7,10 @@ import json
 import math
 from typing import Any
 
-from simwright.formats.usd.questions import has_custom_data
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Actuator
+from simwright.usd.questions import has_custom_data
 
 
 def restore_idle_motors(source: Source, scan: Scan) -> None:

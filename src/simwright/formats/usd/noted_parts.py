@@ -11,13 +11,13 @@ from simwright.formats.usd.found import Found
 from simwright.formats.usd.leftovers import make_plain
 from simwright.formats.usd.mjc_world import read_settings
 from simwright.formats.usd.noted_joints import numbers, read_pose
-from simwright.formats.usd.questions import has_custom_data
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Light, Sensor
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 from simwright.model.joint import WORLD
 from simwright.model.ros import Controller
+from simwright.usd.questions import has_custom_data
 
 _LAST = 1 << 30
 _SPACES = ("mjc:sensor", "gazebo:sensor")

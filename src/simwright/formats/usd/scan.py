@@ -27,8 +27,8 @@ from simwright.formats.usd.found import (
     Sort,
     list_apis,
 )
-from simwright.formats.usd.questions import path_of
 from simwright.formats.usd.source import Source
+from simwright.usd.questions import path_of
 
 PAYLOAD_UNLOADED = declare(
     "usd-payload-unloaded",

@@ -17,14 +17,6 @@ from pxr import Gf, Usd, UsdGeom
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.math3d import IDENTITY, Array, Pose, matrices_from_quats
 from simwright.formats.usd.found import Found, Sorts, may_share
-from simwright.formats.usd.questions import (
-    attribute_of,
-    forwarded_targets_of,
-    is_authored,
-    path_of,
-    relationship_of,
-    value_of,
-)
 from simwright.formats.usd.transforms import are_sound, mend_transforms
 from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset
@@ -33,6 +25,14 @@ from simwright.model.joint import WORLD
 from simwright.resolve.resolve import Order
 from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
 from simwright.usd.notes import has_notes, read_note, widen
+from simwright.usd.questions import (
+    attribute_of,
+    forwarded_targets_of,
+    is_authored,
+    path_of,
+    relationship_of,
+    value_of,
+)
 
 VALUE_INVALID = declare(
     "usd-value-invalid",

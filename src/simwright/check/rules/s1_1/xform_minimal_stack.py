@@ -28,6 +28,7 @@ from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.facts.transforms import ORDER, OpStack, list_local, list_strays, read_stack
 from simwright.check.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
+from simwright.usd.questions import attribute_of, value_type_of
 
 _QUATERNIONS = (Sdf.ValueTypeNames.Quatf, Sdf.ValueTypeNames.Quatd, Sdf.ValueTypeNames.Quath)
 _HINT = 'write xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
@@ -122,10 +123,11 @@ def _find_broken(node: Node, role: Role, stack: OpStack) -> Iterator[Finding]:
     for op in stack.ops:
         if op.kind not in ("translate", "orient"):
             continue
-        attribute = node.prim.GetAttribute(op.name)
-        if not attribute:
+        attribute = attribute_of(node.prim, op.name)
+        kind = value_type_of(attribute)
+        if not kind:
             fault = f"xformOpOrder names {op.name}, but there is no such attribute"
-        elif op.kind == "orient" and (kind := attribute.GetTypeName()) not in _QUATERNIONS:
+        elif op.kind == "orient" and kind not in _QUATERNIONS:
             fault = f"{op.name} is a {kind}, not a quaternion"
         else:
             continue
@@ -133,7 +135,7 @@ def _find_broken(node: Node, role: Role, stack: OpStack) -> Iterator[Finding]:
             f"{fault}: OpenUSD skips the op",
             hint=f"author {'quatf' if op.kind == 'orient' else 'double3'} {op.name}",
             at=node,
-            prop=op.name if attribute else ORDER,
+            prop=op.name if kind else ORDER,
             level=Level.WARNING if role is Role.FRAME else None,
             fix=Fixable.UNSAFE,
         )

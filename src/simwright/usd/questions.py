@@ -2,7 +2,8 @@
 """OpenUSD's questions as plain functions, for what is asked of every prim and attribute.
 
 Asked on an object (``prim.GetPath()``), OpenUSD's Python first makes sure that the object has not expired, which takes
-longer than most answers.  A reader holds its stage open and does not edit it, so nothing expires under it.
+longer than most answers.  Readers and the checker hold their stage open and do not edit it, so nothing expires under
+them.  What is not there has the value None.
 """
 
 from __future__ import annotations
@@ -25,3 +26,4 @@ value_of: Final = Usd.Attribute.Get
 is_authored: Final = Usd.Attribute.HasAuthoredValue
 targets_of: Final = Usd.Relationship.GetTargets
 forwarded_targets_of: Final = Usd.Relationship.GetForwardedTargets
+value_type_of: Final = Usd.Attribute.GetTypeName
