@@ -26,7 +26,7 @@ from simwright.model.asset import (
 from simwright.model.geometry import Approximation, Box, Cylinder, Mesh, Plane, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
-from simwright.model.material import PhysicsMaterial, RenderMaterial
+from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
 
 
 def solid(mass=1.0, com=(0.0, 0.0, 0.1)) -> Inertial:
@@ -377,3 +377,20 @@ def test_where_coordinates_start_is_not_what_they_mean():
     assert differing(second, first) == {"keyframes": ["freedom 'elbow': initial position"]}
     joint.parent_frame @= turn
     assert "poses" in differing(first, second)
+
+
+def test_where_a_free_body_begins_is_one_difference():
+    other = build_robot()
+    root = other.body("trunk")
+    root.pose = Pose.of((0, 0, 0.4)) @ root.pose
+    assert differing(build_robot(), other) == {"poses": ["start of body 'trunk': position"]}
+
+
+def test_a_mesh_with_the_looks_of_its_file_says_none_of_its_own():
+    other = build_robot()
+    other.materials.append(RenderMaterial("bone", textures={"diffuse": Texture("bone.png")}))
+    next(s for s in other.shapes if s.name == "bone").material = "bone"
+    assert differing(build_robot(), other) == {}
+    assert "textures is said by one side only: 1 shape(s)" in (
+        compare_assets(build_robot(), other).section("materials").notes
+    )

@@ -101,5 +101,6 @@ def _compare_initial(section: Section, pairing: Pairing, ruler: Ruler) -> None:
         section.compared += 1
         values = [dof.ref if dof.position is None else float(dof.position) for dof in (a.dof, b.dof)]
         element = f"freedom {a.name!r}"
-        starts = [value - zero for value, zero in zip(values, pairing.zeros(a, b), strict=True)]
-        ruler.compare(section, element, "initial position", *starts, scale=1.0)
+        zeros = pairing.zeros(a, b)
+        start = values[1] - zeros[1] + zeros[0]
+        ruler.compare(section, element, "initial position", values[0], start, scale=1.0)

@@ -2,7 +2,8 @@
 """The two machines at the same random configurations: body poses, mass matrix and bias force.
 
 Coordinates are counted alike on both sides (see :mod:`.pairing`), ball and free coordinates in axes of the bodies, so
-they do not depend on how joint frames are turned.  Freedoms that only one side has stay where the file puts them, at rest.
+they do not depend on how joint frames are turned.  Freedoms that only one side has stay where the file puts them, at
+rest.
 
 Errors, the largest over all configurations:
 
@@ -47,6 +48,8 @@ def sample(pairing: Pairing, settings: Settings) -> tuple[Array, Array, Array, A
         if a.dof.motion in (Motion.HINGE, Motion.SLIDE):
             zero_a, zero_b = pairing.zeros(a, b)
             q_b[:, b.positions] = q_a[:, a.positions] - zero_a + zero_b
+        elif a.is_base:
+            q_b[:, b.positions] = q_a[:, a.positions]
         else:
             q_b[1:, b.positions] = _carry(a, b, drawn)
         size = a.velocities.stop - a.velocity
@@ -71,8 +74,8 @@ def _draw(freedom: Freedom, count: int, rng: np.random.Generator) -> Array:
 
 def _carry(a: Freedom, b: Freedom, drawn: Array) -> Array:
     """The same turn, or the same place of a free body, in the coordinates of the other side."""
-    if a.is_base or a.joint is None or b.joint is None:
-        return drawn
+    assert a.joint is not None
+    assert b.joint is not None
     rows = []
     for row in drawn:
         if a.dof.motion is Motion.BALL:
@@ -87,7 +90,8 @@ def _carry(a: Freedom, b: Freedom, drawn: Array) -> Array:
 
 
 def compare_poses(section: Section, pairing: Pairing, ruler: Ruler, settings: Settings) -> None:
-    """World poses of the bodies that both sides have."""
+    """World poses of the bodies that both sides have, and where free ones begin."""
+    _compare_starts(section, pairing, ruler)
     q_a, q_b, _, _ = sample(pairing, settings)
     first, second = pairing.mechanisms
     rows = {name: number for number, name in enumerate(second.bodies)}
@@ -109,6 +113,16 @@ def compare_poses(section: Section, pairing: Pairing, ruler: Ruler, settings: Se
         body, configuration = np.unravel_index(int(np.argmax(errors)), errors.shape)
         where = f"body {first.bodies[pairs[int(body)][0]]!r}, {_tell(int(configuration))}"
         section.figures.append(Figure(name, float(errors.max()), ruler.rtol, where))
+
+
+def _compare_starts(section: Section, pairing: Pairing, ruler: Ruler) -> None:
+    """Where the files put bodies that move freely; from there on they are compared in the same place."""
+    neutral = [mechanism.neutral() for mechanism in pairing.mechanisms]
+    for pair in pairing.freedoms:
+        if pair[0].is_base:
+            rows = [q[freedom.positions] for q, freedom in zip(neutral, pair, strict=True)]
+            starts = [Pose.of(row[:3], row[3:]) for row in rows]
+            ruler.compare_pose(section, f"start of body {pair[0].body!r}", *starts)
 
 
 def _tell_nothing_shared(section: Section, what: str, a: int, b: int) -> None:

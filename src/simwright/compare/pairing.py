@@ -102,9 +102,7 @@ def _has_one_zero(pairing: Pairing) -> bool:
     if not twins:
         return True
     here = first.move(q_a).bodies[[x for x, _ in twins]]
-    gaps = [
-        float(np.abs(second.move(q).bodies[[y for _, y in twins]] - here).max()) for q in (absolute, q_b)
-    ]
+    gaps = [float(np.abs(second.move(q).bodies[[y for _, y in twins]] - here).max()) for q in (absolute, q_b)]
     return gaps[0] <= gaps[1]
 
 

@@ -84,7 +84,9 @@ class Looks:
 
 def _compare_look(section: Section, ruler: Ruler, a: Look, b: Look, unsaid: Counter[str]) -> None:
     element = f"visual {a.shape!r}"
-    if a.images != b.images:
+    if None in (a.color, b.color) and a.images != b.images:
+        unsaid["textures"] += 1  # of a mesh that has the looks of its file
+    elif a.images != b.images:
         section.items.append(Item(element, "textures", a.images, b.images))
     if "diffuse" not in a.images or "diffuse" not in b.images:
         if a.color is not None and b.color is not None:
