@@ -3,7 +3,8 @@
 
 1. What is authored: the resolvers are asked in order; a transform that gives nothing asks the next.
 2. The importer's default, if the caller has one.
-3. The fallback of the first schema that has one.
+3. The fallback of the first schema that has one: the solvers in their order, then the neutral schemas, which nobody
+   named.
 
 Several keys may be given where one is more general than the other; the first key that anyone authors wins.
 """
@@ -15,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from simwright.model.origins import Lost, Origin, Resolved
-from simwright.resolve.resolver import SchemaResolver
+from simwright.resolve.resolver import NEUTRAL, SchemaResolver
 from simwright.resolve.table import SI, Authored, Form, PrimType, Row, Scale
 from simwright.resolve.transforms import UNSET
 
@@ -51,7 +52,8 @@ class Order:
             return found
         if default is not None:
             return Resolved(default, Origin.IMPORTER)
-        for namespace, row in self._find_rows(prim, keys):
+        rows = sorted(self._find_rows(prim, keys), key=lambda place: place[0] == NEUTRAL.name)
+        for namespace, row in rows:
             value = row.read_default(scale, angular=angular)
             if value is not None:
                 known = None if value is UNSET else value

@@ -155,6 +155,37 @@ def test_shapes_and_filters_are_those_of_newton(newton, builder, shared_assets, 
     assert list_filters(builder) == list_filters(other)
 
 
+@pytest.mark.realworld
+@pytest.mark.parametrize("order", ["newton", "physx,newton,mjc", "mjc,newton,physx"])
+@pytest.mark.parametrize("name", FILES)
+def test_the_result_has_what_newtons_has(newton, shared_assets, name, order):
+    """Values and paths of the dictionary that ``add_usd`` returns, and the gaps that schemas fall back to."""
+    known = {
+        "newton": newton.usd.SchemaResolverNewton,
+        "physx": newton.usd.SchemaResolverPhysx,
+        "mjc": newton.usd.SchemaResolverMjc,
+    }
+    names, path = order.split(","), shared_assets / "usd" / f"{name}.usda"
+    mine, his = newton.ModelBuilder(), newton.ModelBuilder()
+    for builder in (mine, his):
+        newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+    result = add_usd(mine, path, resolvers=names).as_newton()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = his.add_usd(str(path), schema_resolvers=[known[n]() for n in names])
+    for key in ("physics_dt", "max_solver_iterations", "linear_unit", "mass_unit", "physics_scene_path"):
+        assert result[key] == pytest.approx(expected[key]), key
+    for key in ("path_body_map", "path_joint_map"):
+        assert result[key].keys() == expected[key].keys(), key
+    assert result["path_shape_map"].keys() >= expected["path_shape_map"].keys()
+    for solver, prims in expected["schema_attrs"].items():
+        for prim, attributes in prims.items():
+            assert result["schema_attrs"][solver].get(prim, {}).keys() >= attributes.keys(), prim
+    for label, gap in zip(his.shape_label, his.shape_gap, strict=True):
+        if label in mine.shape_label:
+            assert mine.shape_gap[mine.shape_label.index(label)] == pytest.approx(gap), label
+
+
 def list_filters(builder):
     return {
         frozenset((builder.shape_label[a], builder.shape_label[b]))

@@ -165,6 +165,48 @@ def test_values_that_do_not_fit_fall_back_to_the_default(read, declared, authore
     assert (finding.where.prim, finding.where.prop) == ("/R/a", "newton:x")
 
 
+PLACES = {
+    "body": ("a", {"a": 2.0}),
+    "shape": ("a/ball", {"ball": 2.0}),
+    "joint": ("j", {"j": 2.0}),
+    "joint_dof": ("j", {"j": [2.0]}),
+    "joint_coord": ("j", {"j": [2.0]}),
+    "articulation": ("", {"R": 2.0}),
+}
+
+
+@pytest.mark.parametrize("assignment", ["model", "state", "control", "contact"])
+@pytest.mark.parametrize("frequency", PLACES)
+def test_every_frequency_with_every_assignment(read, frequency, assignment):
+    """The same name twice, in two namespaces: each has its own default, assignment and value."""
+    place, expected = PLACES[frequency]
+
+    def say(at):
+        return "custom float newton:x = 2\ncustom float newton:ns:x = 7" if at == place else ""
+
+    other = "state" if assignment == "model" else "model"
+    declared = declaration("float", "x", "1", assignment, frequency)
+    declared += declaration("float", "ns:x", "5", other, frequency)
+    found = read(f"""
+def Xform "R" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {{
+    {say("")}
+    def Xform "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {{
+        {say("a")}
+        def Sphere "ball" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) {{ {say("a/ball")} }}
+    }}
+    def PhysicsRevoluteJoint "j" {{ rel physics:body1 = </R/a> \n {say("j")} }}
+}}
+def PhysicsScene "S" {{ {declared} }}""")
+    table = attributes(found)
+    plain, spaced = table["", "x"], table["ns", "x"]
+    assert (plain.assignment, plain.frequency, plain.default) == (assignment, frequency, 1.0)
+    assert (spaced.assignment, spaced.frequency, spaced.default) == (other, frequency, 5.0)
+    assert plain.values == expected
+    sevens = {name: [7.0] if isinstance(value, list) else 7.0 for name, value in expected.items()}
+    assert spaced.values == sevens
+    assert "usd-custom-declaration" not in found.kinds
+
+
 WRONG = [
     ("custom float newton:x = 1", "no assignment"),
     ('custom float newton:x = 1 ( customData = { string assignment = "model" } )', "no frequency"),

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
+from simwright.resolve.collect import schema_attrs
+from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 _STEP = 1e-3
 """The step of Newton's importer for a scene that names none [s]."""
@@ -30,6 +32,7 @@ class Imported:
     articulations: dict[str, int] = field(default_factory=dict)
     equalities: dict[str, int] = field(default_factory=dict)
     collapse_results: dict[str, Any] | None = None
+    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
 
     @property
     def path_body_map(self) -> dict[str, int]:
@@ -58,8 +61,8 @@ class Imported:
 
     @property
     def schema_attrs(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """Solver attributes that have no place in the model: solver, prim, attribute."""
-        return self.asset.extras.values()
+        """Solver attributes as they were authored: solver, prim, attribute."""
+        return schema_attrs(self.asset, self.resolvers)
 
     def as_newton(self) -> dict[str, Any]:
         """The same under the keys of the dictionary that Newton's own importer returns."""
