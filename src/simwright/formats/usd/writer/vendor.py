@@ -14,6 +14,7 @@ from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.attributes import find_type, write_typed
 from simwright.formats.usd.writer.custom import write_custom
 from simwright.formats.usd.writer.layout import Layout, list_written
+from simwright.formats.usd.writer.meshes import MESH
 from simwright.formats.usd.writer.messages import EXTRAS_LOST
 from simwright.formats.usd.writer.motors_mjc import write_mjc_motors
 from simwright.formats.usd.writer.native import NativeExtras
@@ -181,8 +182,14 @@ def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
     yield from ((joint.path, PrimType.JOINT, layout.joints[joint.name]) for joint in list_written(layout))
     for places in (layout.colliders, layout.visuals):
         yield from ((shape.path, PrimType.SHAPE, places.get(shape.name, "")) for shape in asset.shapes)
+        yield from (
+            (shape.path.removesuffix(f"/{MESH}"), PrimType.SHAPE, places.get(shape.name, ""))
+            for shape in asset.shapes
+            if shape.path.endswith(f"/{MESH}")  # an instance is spoken of at its root
+        )
     for material in asset.physics_materials:
         yield material.source.prim, PrimType.MATERIAL, layout.contacts[material.name]
+    yield from ((look.source.prim, PrimType.MATERIAL, layout.materials[look.name]) for look in asset.materials)
     for articulation in asset.articulations:
         members = list_articulated(asset, articulation, layout.tree)
         if members:
@@ -193,6 +200,8 @@ def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
     for equality in asset.equalities:
         yield equality.source.prim, PrimType.JOINT, layout.equalities.get(equality.name, "")
     yield from ((site.path, PrimType.BODY, layout.sites[site.name]) for site in asset.sites)
+    yield from ((c.path, PrimType.BODY, layout.cameras[c.name]) for c in asset.cameras)
+    yield from ((s.path, PrimType.BODY, layout.sensors.get(s.name, "")) for s in asset.sensors)
     yield from ((a.path, PrimType.ACTUATOR, layout.actuators.get(a.name, "")) for a in asset.actuators)
     yield _find_root(layout), PrimType.SCENE, layout.root
     yield _find_scene(layout), PrimType.SCENE, layout.root
