@@ -36,6 +36,7 @@ def load(
     variants: Mapping[str, str] | None = None,
     time: float | None = None,
     look_variants: bool = False,
+    fine_colliders: bool = False,
     resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     strict: bool = False,
     reporter: Reporter | None = None,
@@ -44,7 +45,8 @@ def load(
 
     ``packages`` maps ROS package names to folders, in addition to those of the environment;
     ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state; ``look_variants`` also
-    reads the looks of USD variants that change nothing else; ``resolvers`` are the solvers whose USD attributes
+    reads the looks of USD variants that change nothing else, ``fine_colliders`` reads the meshes of which USD
+    colliders are the hulls, where the asset has both; ``resolvers`` are the solvers whose USD attributes
     count, in order of priority (default: newton, physx, mjc).  Findings go to ``reporter``; with ``strict``, a finding
     worse than info raises :class:`StrictError`.
     """
@@ -55,6 +57,7 @@ def load(
         variants=dict(variants or {}),
         time=time,
         look_variants=look_variants,
+        fine_colliders=fine_colliders,
         resolvers=tuple(resolvers),
     )
     asset = read_asset(path, format_name=format, options=options, reporter=reporter)
@@ -103,6 +106,7 @@ def convert(
         arguments=arguments,
         variants=variants,
         look_variants=row.carries_look_variants,
+        fine_colliders=row.carries_fine_colliders,
         strict=strict,
         reporter=reporter,
     )

@@ -25,7 +25,8 @@ class ReadOptions:
 
     ``packages`` resolve ``package://`` addresses; ``arguments`` are xacro arguments; ``variants`` selects
     USD variants (``{set: name}``); ``time`` is the USD time code to read at, None for the default; ``look_variants``
-    asks for the looks of USD variants that change materials only;
+    asks for the looks of USD variants that change materials only; ``fine_colliders`` for the meshes of which USD
+    colliders are the hulls, where the asset has both;
     ``resolvers`` are the solvers whose USD attributes count, the first before the second (names or
     ``SchemaResolver`` objects; Newton alone would be ``("newton",)``, none at all ``()``).
     """
@@ -35,6 +36,7 @@ class ReadOptions:
     variants: Mapping[str, str] = field(default_factory=dict)
     time: float | None = None
     look_variants: bool = False
+    fine_colliders: bool = False
     resolvers: tuple[str | SchemaResolver, ...] = DEFAULT_ORDER
 
 
@@ -85,8 +87,8 @@ class Format:
     ``shared_extensions`` (``.xml``) decide only where the content says nothing; ``root_tags`` are XML root
     elements that decide before any extension;
     ``magic`` are leading bytes that decide.  ``reader`` and ``writer`` are
-    ``"module:function"``, empty where there is none.  ``carries_motion`` and ``carries_look_variants`` say what the
-    writer has a place for.
+    ``"module:function"``, empty where there is none.  ``carries_motion``, ``carries_look_variants`` and
+    ``carries_fine_colliders`` say what the writer has a place for.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Format:
     writer: str = ""
     carries_motion: bool = False
     carries_look_variants: bool = False
+    carries_fine_colliders: bool = False
 
     def read(self, path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
         """Read a file into the neutral model."""

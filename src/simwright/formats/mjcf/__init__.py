@@ -11,4 +11,5 @@ FORMAT = Format(
     writer="simwright.formats.mjcf.writer.entry:write",
     root_tags=("mujoco",),
     shared_extensions=(".xml",),
+    carries_fine_colliders=True,
 )

@@ -10,4 +10,5 @@ FORMAT = Format(
     reader="simwright.formats.urdf.read:read",
     writer="simwright.formats.urdf.writer.entry:write",
     root_tags=("robot",),
+    carries_fine_colliders=True,
 )

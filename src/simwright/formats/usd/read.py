@@ -21,6 +21,7 @@ from simwright.formats.usd.bodies import read_articulations, read_bodies
 from simwright.formats.usd.custom import read_custom
 from simwright.formats.usd.environment import read_environment, read_provenance
 from simwright.formats.usd.equalities import read_equalities
+from simwright.formats.usd.fidelity import select_fine_colliders
 from simwright.formats.usd.filters import read_filters
 from simwright.formats.usd.instancers import list_geometry, read_instancers, scan_instancers
 from simwright.formats.usd.joints import read_joints
@@ -67,6 +68,8 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     from simwright.usd.open import open_stage
 
     stage = open_stage(path, packages=options.packages, variants=options.variants, reporter=reporter)
+    if options.fine_colliders:
+        select_fine_colliders(stage, options.variants)
     asset = read_stage(stage, options, reporter, name=_choose_name(stage, path), file=str(path))
     if options.look_variants:
         read_look_variants(stage, path, options, reporter, asset=asset, read=read)
