@@ -129,11 +129,11 @@ def _next_corner(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> npt.NDA
 
 def weld_points(points: npt.NDArray[Any]) -> Ints:
     """For every point, the number of the first point at exactly the same place."""
-    clean = np.ascontiguousarray(points + np.zeros(1, points.dtype), np.float32)  # -0.0 becomes 0.0
+    clean = np.ascontiguousarray(points.T, np.float32) + np.float32(0)  # -0.0 becomes 0.0
     words = clean.view(np.uint32).astype(np.uint64)
-    mixed = words[:, 0] * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= words[:, 1] * np.uint64(0xC2B2AE3D27D4EB4F) + (mixed >> np.uint64(29))
-    mixed ^= words[:, 2] * np.uint64(0x165667B19E3779F9) + (mixed >> np.uint64(32))
+    mixed = words[0] * _MIX[0]
+    mixed ^= words[1] * _MIX[1] + (mixed >> np.uint64(29))
+    mixed ^= words[2] * _MIX[2] + (mixed >> np.uint64(32))
     return _first_of_each(mixed)
 
 
@@ -157,22 +157,22 @@ def _first_of_each(keys: npt.NDArray[np.uint64]) -> Ints:
     """
     result: Ints = np.empty(len(keys), np.int64)
     waiting: Ints = np.arange(len(keys))
+    size = 1 << max(4, (2 * len(keys)).bit_length())
+    kind = np.int32 if len(keys) < 2**31 else np.int64
+    room: npt.NDArray[Any] = np.empty(size, kind)  # only what was just written is read
     left = keys
-    size = 1 << max(4, int(4 * len(keys)).bit_length())
-    room = np.zeros(size, np.int64)
-    turn = 0
-    while len(waiting):
-        place = ((left * _MIX[turn % len(_MIX)]) >> np.uint64(65 - size.bit_length())).astype(np.int64)
+    for factor in _MIX:
+        place = ((left * factor) >> np.uint64(65 - size.bit_length())).view(np.int64)
         room[place[::-1]] = waiting[::-1]
-        winner = room[place]
-        won = keys[winner] == left
+        winner = room.take(place)
+        won = keys.take(winner) == left
+        if bool(won.all()):
+            result[waiting] = winner
+            return result
         result[waiting[won]] = winner[won]
         waiting = waiting[~won]
         left = keys[waiting]
-        turn += 1
-        if turn > len(_MIX):  # keys made to collide; a sort does not care
-            return _sort_first(keys)
-    return result
+    return _sort_first(keys)  # keys made to collide; a sort does not care
 
 
 def _sort_first(keys: npt.NDArray[np.uint64]) -> Ints:
