@@ -173,7 +173,7 @@ class _Columns:
         return self._by_vertex[name][self._points if chosen is None else self._points[chosen]]
 
     def merge(self) -> tuple[Numbers, Numbers]:
-        """A corner for each vertex, and the vertex of each corner; vertices in the order of points."""
+        """A corner for each vertex, and the vertex of each corner; vertices in a fixed order."""
         if not self._gathered:
             used = np.full(self._vertices, -1, dtype=np.int64)
             used[self._points[::-1]] = np.arange(len(self._points) - 1, -1, -1)
