@@ -254,8 +254,8 @@ def test_entry_may_be_named(tmp_path):
     entry = write(make_robot(), tmp_path / "out" / "bot.usda", WriteOptions(), Reporter())
     assert entry == tmp_path / "out" / "bot.usda"
     assert simwright.load(entry).name == "robot"
-    with pytest.raises(UsageError, match="usdz"):
-        write(make_robot(), tmp_path / "bot.usdz", WriteOptions(), Reporter())
+    with pytest.raises(UsageError, match="usdc"):
+        write(make_robot(), tmp_path / "bot.usdc", WriteOptions(), Reporter())
 
 
 def test_nothing_is_written_without_approval(tmp_path):

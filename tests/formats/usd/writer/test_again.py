@@ -25,9 +25,11 @@ SAMPLES = (
     "quadruped/scene.xml", "rack/rack.usda", "rover/model.sdf", "warehouse/warehouse.sdf",
 )  # fmt: skip
 ROBOTS = (
-    "agility_cassie/cassie.xml", "franka_emika_panda/panda.xml", "google_barkour_vb/barkour_vb.xml",
-    "kuka_iiwa_14/iiwa14.xml", "robotiq_2f85/2f85.xml", "shadow_hand/right_hand.xml", "skydio_x2/x2.xml",
-    "trossen_vx300s/vx300s.xml", "trs_so_arm100/so_arm100.xml", "unitree_h1/h1.xml",
+    "mjcf/agility_cassie/cassie.xml", "mjcf/franka_emika_panda/panda.xml", "mjcf/google_barkour_vb/barkour_vb.xml",
+    "mjcf/kuka_iiwa_14/iiwa14.xml", "mjcf/robotiq_2f85/2f85.xml", "mjcf/shadow_hand/right_hand.xml",
+    "mjcf/skydio_x2/x2.xml", "mjcf/trossen_vx300s/vx300s.xml", "mjcf/trs_so_arm100/so_arm100.xml",
+    "mjcf/unitree_h1/h1.xml", "urdf/example-robot-data/robots/kinova_description/robots/kinova.urdf",
+    "urdf/example-robot-data/robots/tiago_description/robots/tiago.urdf", "sdf/empty.sdf", "sdf/usd_sensors.sdf",
 )  # fmt: skip
 
 
@@ -48,9 +50,9 @@ def test_samples_stay(name, samples, tmp_path):
 @pytest.mark.realworld
 @pytest.mark.parametrize("name", ROBOTS)
 def test_robots_stay(name, shared_assets, tmp_path):
-    if not (shared_assets / "mjcf" / name).exists():
+    if not (shared_assets / name).exists():
         pytest.skip(f"{name} is absent")
-    assert_stays(shared_assets / "mjcf" / name, tmp_path)
+    assert_stays(shared_assets / name, tmp_path)
 
 
 def test_what_mujoco_alone_says_of_looks_cameras_and_sensors_stays(tmp_path):

@@ -26,6 +26,7 @@ _ROOT_SCOPES = (
     VISUAL, COLLISION, "materials", "physics_materials", "prototypes", "Interfaces", "Controllers", "Actuators",
     "Tendons", "Sensors", "Keyframes", "ContactPairs", "PhysicsScene",
 )  # fmt: skip
+_SAME = 1e-6
 
 
 @dataclass(slots=True)
@@ -156,10 +157,15 @@ def _plan_frames(layout: Layout) -> None:
 def _plan_sensors(layout: Layout) -> None:
     """A sensor that ROS knows is an Xform on its link; cameras have their optical frames."""
     used = {interface.at for interface in layout.asset.interfaces}
+    frames = {site.name: site for site in layout.asset.sites if site.body == WORLD}
     for sensor in layout.asset.sensors:
         if sensor.name in used and (sensor.target or sensor.name) not in layout.optical:
-            path = layout.names.claim(layout.body(sensor.body), sensor.name, "_sensor")
-            layout.sensors[sensor.name] = path
+            frame = frames.get(sensor.name) if sensor.body == WORLD else None
+            if frame is not None and frame.pose.is_close(sensor.pose, _SAME):  # its frame is a prim already
+                layout.sensors[sensor.name] = layout.sites[frame.name]
+            else:
+                path = layout.names.claim(layout.body(sensor.body), sensor.name, "_sensor")
+                layout.sensors[sensor.name] = path
 
 
 def list_written(layout: Layout) -> list[Joint]:

@@ -80,8 +80,7 @@ INERTIA_IMPOSSIBLE = declare(
 BODY_BARE = declare(
     "usd-write-body-bare",
     Level.WARNING,
-    "{count} body(ies) with the name of a frame have a mass, the first {first!r}; they stay bodies, as the mass "
-    "would be lost",
+    "{count} body(ies) with the name of a frame have a mass, the first {first!r}; they stay bodies, as mass counts",
     hint="remove the mass of what is only a frame, and it becomes one",
     doc="REP-0158 1.3: dummy frames are no rigid bodies.  Mass is never taken away from a robot.",
     section="1.3",

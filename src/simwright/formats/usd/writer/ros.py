@@ -179,7 +179,7 @@ def _write_frames(layout: Layout, sheet: Sheet) -> None:
         sheet.set(path, "ros:frame:static", "bool", site.static, uniform=True)
     for sensor in layout.asset.sensors:
         path = layout.sensors.get(sensor.name, "")
-        if path and sensor.body == WORLD:
+        if path and sensor.body == WORLD and path not in layout.sites.values():
             name = sensor.name
             while name in taken:
                 name = f"{name}_frame"

@@ -7,7 +7,7 @@ only a solver's schema can say, written by the rows of its resolver or by the fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from simwright.core.diag import Reporter
@@ -163,8 +163,11 @@ def _find_scene(layout: Layout) -> str:
 
 def _find_root(layout: Layout) -> str:
     """The root of the asset that was read; empty if it was no OpenUSD asset."""
-    paths = [body.path for body in layout.asset.bodies if body.path.startswith("/")]
-    return f"/{paths[0].split('/')[1]}" if paths else ""
+    asset = layout.asset
+    families: tuple[Iterable[Any], ...] = (asset.bodies, asset.shapes, asset.lights, asset.cameras, asset.sites)
+    paths = (element.path for family in families for element in family if element.path.startswith("/"))
+    first = next(paths, "")
+    return f"/{first.split('/')[1]}" if first else ""
 
 
 def _map_places(layout: Layout) -> dict[str, dict[PrimType, str]]:
