@@ -142,3 +142,76 @@ def test_a_servo_drives_its_freedom_and_a_motor_without_target_is_said(newton, m
 def test_without_the_solvers_attributes_motors_set_effort_limits(builder, stage):
     add_usd(builder, stage)
     assert builder.joint_effort_limit == [5.0]
+
+
+EQUALITIES = """#usda 1.0
+( metersPerUnit = 1
+ kilogramsPerUnit = 1
+ upAxis = "Z" )
+def Xform "r" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {
+    BODIES
+    def PhysicsFixedJoint "mount" { rel physics:body1 = </r/a> }
+    def PhysicsRevoluteJoint "ab" {
+        rel physics:body0 = </r/a>
+        rel physics:body1 = </r/b>
+        point3f physics:localPos0 = (0, 0, 1)
+    }
+    def PhysicsRevoluteJoint "ac" {
+        rel physics:body0 = </r/a>
+        rel physics:body1 = </r/c>
+        point3f physics:localPos0 = (0, 0, 2)
+    }
+    def PhysicsSphericalJoint "connect" ( prepend apiSchemas = ["MjcEqualityConnectAPI"] ) {
+        rel physics:body0 = </r/b>
+        rel physics:body1 = </r/c>
+        point3f physics:localPos0 = (0.1, 0.2, 0.3)
+        point3f physics:localPos1 = (0.1, 0.2, -0.7)
+        bool physics:excludeFromArticulation = 1
+        uniform double[] mjc:solref = [0.05, 0.8]
+    }
+    def PhysicsFixedJoint "weld" ( prepend apiSchemas = ["MjcEqualityWeldAPI"] ) {
+        rel physics:body0 = </r/b>
+        rel physics:body1 = </r/c>
+        point3f physics:localPos0 = (0, 0, 0.5)
+        point3f physics:localPos1 = (0, 0, -0.5)
+        quatf physics:localRot0 = (0.8, 0, 0, 0.6)
+        quatf physics:localRot1 = (0.8, 0, 0, 0.6)
+        bool physics:excludeFromArticulation = 1
+        uniform double[] mjc:solimp = [0.8, 0.9, 0.01, 0.4, 1]
+        uniform double mjc:torqueScale = 3
+    }
+}
+"""
+LINK = """def Xform "NAME" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {
+        double3 xformOp:translate = (0, 0, HEIGHT)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Sphere "ball" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) { double radius = 0.1 }
+    }
+"""
+
+
+def test_connects_and_welds_are_rows_of_the_mujoco_solver(make_builder, import_theirs, resolvers, tmp_path):
+    path = tmp_path / "stage.usda"
+    bodies = "".join(LINK.replace("NAME", n).replace("HEIGHT", str(i)) for i, n in enumerate("abc"))
+    path.write_text(EQUALITIES.replace("BODIES", bodies).replace("}", "\n}\n"))
+    ours, theirs = make_builder(), make_builder()
+    add_usd(ours, path, resolvers=NAMES)
+    import_theirs(path, theirs, schema_resolvers=resolvers)
+    mine, expected = list_rows(ours), list_rows(theirs)
+    assert mine.keys() == expected.keys() == {"/r/connect", "/r/weld"}
+    for label, row in expected.items():
+        assert len(row) == 17
+        assert ours.joint_label[mine[label].pop("mujoco:equality_constraint_target")] == label
+        for key in row.keys() & mine[label].keys() - {"mujoco:equality_constraint_label"}:
+            found, value = (np.array(r[key], dtype=float) for r in (mine[label], row))
+            np.testing.assert_allclose(found, value, atol=1e-6, err_msg=f"{label} {key}")
+    ours.finalize(device="cpu")
+
+
+def list_rows(builder):
+    """Rows of equalities by label."""
+    rows = {}
+    for (key, at), value in list_values(builder).items():
+        if "mujoco:eq" in key:
+            rows.setdefault(at, {})[key] = value
+    return {row["mujoco:equality_constraint_label"]: row for row in rows.values()}

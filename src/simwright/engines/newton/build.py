@@ -9,6 +9,7 @@ from typing import Any
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
 from simwright.engines.newton.attributes import add_attributes
 from simwright.engines.newton.choices import Choices
+from simwright.engines.newton.equality_rows import add_equality_rows
 from simwright.engines.newton.frames import as_transform
 from simwright.engines.newton.joints import Seat, add_joint, drive_both, reverse_joint, set_springs
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE
@@ -46,6 +47,7 @@ def fill_builder(
     add_attributes(builder, asset.custom_attributes, _index_elements(result), reporter)
     if stage is not None and has_registered(builder):
         read_registered(builder, stage, result, with_mjc=with_mjc)
+        add_equality_rows(builder, stage, result, base)
     set_motors(builder, asset, result.joints, reporter)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:
