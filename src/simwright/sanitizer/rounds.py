@@ -22,6 +22,7 @@ from simwright.sanitizer.proof import Deviation, Original, find_deviations
 from simwright.sanitizer.result import Change
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Edit, Editor, Refused
+from simwright.usd.silence import capture
 
 MAX_ROUNDS = 10
 Signature: TypeAlias = tuple[str, str, str, str]
@@ -128,11 +129,12 @@ class Run:
         """Make the fixes of a round; False if none of them changed anything."""
         stage = self.workspace.open()
         changed = False
-        for fixer, findings in jobs:
-            if self.careful:
-                changed |= self._make_carefully(stage, fixer, findings)
-            else:
-                changed |= bool(self._make(stage, fixer, findings))
+        with capture():
+            for fixer, findings in jobs:
+                if self.careful:
+                    changed |= self._make_carefully(stage, fixer, findings)
+                else:
+                    changed |= bool(self._make(stage, fixer, findings))
         if changed:
             self.workspace.accept()
         return changed

@@ -11,18 +11,19 @@ from typing import TypeAlias
 
 from pxr import Sdf
 
-from simwright.core.diag import Reporter, Where, diagnostic_from_error, sort_diagnostics
+from simwright.core.diag import Fixable, Reporter, Where, diagnostic_from_error, sort_diagnostics
 from simwright.core.errors import InputError
 from simwright.core.packages import PackageMap
 from simwright.sanitizer.delivery import check_target, write_in_place, write_new
 from simwright.sanitizer.layer_text import describe_layer, diff_layers
 from simwright.sanitizer.messages import NEWLY_FOUND, UNPROVEN
 from simwright.sanitizer.proof import Original, read_original
-from simwright.sanitizer.result import FixResult
+from simwright.sanitizer.result import Change, FixResult
 from simwright.sanitizer.rounds import Course, Order, Run, name_originals
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.plugins import register_plugins
 
+_PATHS = "path-relative"
 Read: TypeAlias = Callable[[], Original]
 """Reads the asset as it was, when that is first asked for."""
 
@@ -52,10 +53,13 @@ def sanitize(
     try:
         if target is not None:
             check_target(target, workspace)
+        keeps_inner = target is not None or (order.unsafe and _PATHS in order.codes)
+        workspace.keeps_inner = keeps_inner
         course = _fix(workspace, order, original)
         if course is None:
             workspace.close()
             workspace = Workspace(source, packages, name=name)
+            workspace.keeps_inner = keeps_inner
             course = _fix_carefully(workspace, order, original)
         _tell(course, workspace, result, original)
         if course.failed:
@@ -94,6 +98,12 @@ def _tell(course: Course, workspace: Workspace, result: FixResult, original: Rea
         result.notes += sort_diagnostics(course.notes)
         return
     result.changes = course.changes
+    if workspace.keeps_inner:
+        result.changes += [
+            Change(_PATHS, Fixable.UNSAFE, place, "/", f"@{new}@ for @{old}@")
+            for place, addresses in sorted(workspace.inner.items())
+            for new, old in sorted(addresses.items())
+        ]
     result.status = "fixed" if workspace.changed_places else "unchanged"
     where = Where(result.source)
     notes = Reporter()

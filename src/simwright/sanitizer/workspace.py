@@ -39,6 +39,8 @@ class Workspace:
         self.packages = packages
         self.edited: set[str] = set()
         self.added: set[str] = set()
+        self.keeps_inner = False
+        """Do addresses that named the asset's own files from outside stay relative?"""
         self._base = Path(tempfile.mkdtemp(prefix="simwright-fix-")).resolve()
         try:
             self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
@@ -61,7 +63,8 @@ class Workspace:
     @property
     def changed_places(self) -> set[str]:
         """Places of layers that are not what they were."""
-        return self.edited | self.added
+        inner = set(self.inner) if self.keeps_inner else set()
+        return self.edited | self.added | inner
 
     def add_layer(self, place: str) -> Any:
         """A new, empty layer of the asset, which fixes may fill."""
@@ -69,6 +72,16 @@ class Workspace:
         file.parent.mkdir(parents=True, exist_ok=True)
         self.added.add(place)
         return Sdf.Layer.CreateNew(str(file))
+
+    @property
+    def inner(self) -> dict[str, dict[str, str]]:
+        """By place, addresses of the asset's own files that were absolute or of a package: now, and before."""
+        found: dict[str, dict[str, str]] = {}
+        for place, back in self._addresses.items():
+            for text, (original, outside) in back.items():
+                if outside is None:
+                    found.setdefault(place, {})[text] = original
+        return found
 
     def is_readdressed(self, place: str) -> bool:
         """Does the copy name files in another way than the source?"""
@@ -149,10 +162,10 @@ class Workspace:
             if text not in back:
                 return text
             original, outside = back[text]
+            if outside is None:
+                return text if self.keeps_inner else original
             if target is None:
                 return original
-            if outside is None:
-                return text
             return Path(os.path.relpath(outside, (target / place).parent)).as_posix()
 
         if back:

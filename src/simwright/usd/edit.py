@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdUtils
 
 
 class Refused(Exception):  # noqa: N818 - not a mistake, an answer
@@ -103,6 +103,13 @@ class Editor:
                 return found
         return None
 
+    def find_layer(self, file: str) -> Sdf.Layer:
+        """A layer of the asset by its file, for findings about layers."""
+        layer = Sdf.Layer.Find(file) if file in self.own else None
+        if layer is None:
+            raise Refused(f"{file} belongs to another asset")
+        return layer
+
     # asking for edits
 
     def add(self, layer: Sdf.Layer, path: Sdf.Path, what: str, apply: Callable[[], None]) -> None:
@@ -156,6 +163,23 @@ class Editor:
 
         self.add(spec.layer, path, what, apply)
 
+    def set_spec_samples(
+        self, spec: Sdf.PrimSpec, name: str, kind: Sdf.ValueTypeName, values: dict[float, Any]
+    ) -> None:
+        """Let an attribute have time samples in one spec, and nothing else."""
+        path = spec.path.AppendProperty(name)
+        offset = _find_offset(self.stage, spec.layer)
+
+        def apply() -> None:
+            known = spec.layer.GetPropertyAtPath(path)
+            if known is not None:
+                spec.RemoveProperty(known)
+            Sdf.AttributeSpec(spec, name, kind)
+            for time, value in values.items():
+                spec.layer.SetTimeSample(path, offset * time, value)
+
+        self.add(spec.layer, path, f"{kind} {name}: {len(values)} time samples", apply)
+
     def retype(
         self, prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, convert: Callable[[Any], Any]
     ) -> None:
@@ -167,6 +191,56 @@ class Editor:
                 continue
             values = _convert_values(spec, convert)
             self.add(spec.layer, spec.path, f"{kind} {name}", _bind_redeclare(spec, kind, values))
+
+    def set_targets(self, prim: Usd.Prim, name: str, targets: Iterable[Sdf.Path]) -> None:
+        """Let a relationship lead to these prims; to none, it is taken away."""
+        paths = list(targets)
+        found = self.find_strongest(prim, name)
+        if not paths:
+            self.remove_property(prim, name)
+            return
+        spec = self.choose_home(prim) if found is None else found.owner
+
+        def apply() -> None:
+            known = spec.layer.GetRelationshipAtPath(spec.path.AppendProperty(name))
+            relationship = known or Sdf.RelationshipSpec(spec, name, custom=False)
+            relationship.targetPathList.ClearEditsAndMakeExplicit()
+            relationship.targetPathList.explicitItems = paths
+
+        shown = ", ".join(f"<{path}>" for path in paths)
+        self.add(spec.layer, spec.path.AppendProperty(name), f"rel {name} = {shown}", apply)
+
+    def add_api(self, prim: Usd.Prim, name: str) -> None:
+        """Apply a schema to a prim, unless it is."""
+        if name not in prim.GetAppliedSchemas():
+            self.add_spec_api(self.choose_home(prim), name)
+
+    def add_spec_api(self, spec: Sdf.PrimSpec, name: str) -> None:
+        """Apply a schema in one spec, unless the prim there has it."""
+        prim = self.stage.GetPrimAtPath(spec.path.StripAllVariantSelections())
+        if _lists_api(spec, name) or (prim and name in prim.GetAppliedSchemas()):
+            return
+        self.add(spec.layer, spec.path, f"apiSchemas: {name}", lambda: _edit_apis(spec, name, wanted=True))
+
+    def remove_api(self, prim: Usd.Prim, name: str) -> None:
+        """Take a schema from a prim: where it is applied, and by ``delete`` what comes from another asset."""
+        said = [spec for spec in prim.GetPrimStack() if _lists_api(spec, name)]
+        for spec in said:
+            if spec.layer.identifier in self.own:
+                what = f"no apiSchemas: {name}"
+                self.add(spec.layer, spec.path, what, lambda spec=spec: _drop_api(spec, name))  # type: ignore[misc]
+        if any(spec.layer.identifier not in self.own for spec in said):
+            home = self.choose_home(prim)
+            what = f"delete apiSchemas: {name}"
+            self.add(home.layer, home.path, what, lambda: _edit_apis(home, name, wanted=False))
+
+    def rename_address(self, layer: Sdf.Layer, old: str, new: str) -> None:
+        """Name a file in another way, everywhere in a layer."""
+
+        def apply() -> None:
+            UsdUtils.ModifyAssetPaths(layer, lambda text: new if text == old else text)
+
+        self.add(layer, Sdf.Path.absoluteRootPath, f"@{new}@ for @{old}@", apply)
 
     def remove_property(self, prim: Usd.Prim, name: str) -> None:
         """Take away every opinion about a property."""
@@ -184,6 +258,39 @@ class Editor:
                 owner.RemoveProperty(known)
 
         self.add(layer, path, f"no {spec.name}", apply)
+
+
+def _read_apis(spec: Sdf.PrimSpec) -> Sdf.TokenListOp:
+    return spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+
+
+def _lists_api(spec: Sdf.PrimSpec, name: str) -> bool:
+    return name in _read_apis(spec).GetAddedOrExplicitItems()
+
+
+def _drop_api(spec: Sdf.PrimSpec, name: str) -> None:
+    listed = _read_apis(spec)
+    for kind in ("explicitItems", "prependedItems", "appendedItems", "addedItems"):
+        items = list(getattr(listed, kind))
+        if name in items:
+            setattr(listed, kind, [item for item in items if item != name])
+    if listed.isExplicit or listed.GetAddedOrExplicitItems() or listed.deletedItems:
+        spec.SetInfo("apiSchemas", listed)
+    else:
+        spec.ClearInfo("apiSchemas")
+
+
+def _edit_apis(spec: Sdf.PrimSpec, name: str, *, wanted: bool) -> None:
+    listed = _read_apis(spec)
+    if listed.isExplicit:
+        items = [item for item in listed.explicitItems if item != name]
+        listed.explicitItems = [*items, name] if wanted else items
+    elif wanted:
+        listed.deletedItems = [item for item in listed.deletedItems if item != name]
+        listed.prependedItems = [*listed.prependedItems, name]
+    else:
+        listed.deletedItems = [*listed.deletedItems, name]
+    spec.SetInfo("apiSchemas", listed)
 
 
 def redeclare(spec: Sdf.AttributeSpec, kind: Sdf.ValueTypeName) -> None:
@@ -233,6 +340,15 @@ def _bind_redeclare(
             layer.SetTimeSample(path, time, value)
 
     return apply
+
+
+def _find_offset(stage: Usd.Stage, layer: Sdf.Layer) -> Any:
+    """From times of the stage to times of a layer in its own stack; others count as they stand."""
+    if layer not in stage.GetLayerStack(includeSessionLayers=False):
+        return Sdf.LayerOffset()
+    target = Usd.EditTarget(layer)
+    found = stage.GetEditTargetForLocalLayer(layer) or target
+    return found.GetMapFunction().timeOffset.GetInverse()
 
 
 def iterate_specs(layer: Sdf.Layer) -> Iterator[Sdf.PrimSpec]:
