@@ -12,6 +12,7 @@ from referencing import Registry, Resource
 import simwright
 from simwright.app.cli.main import run
 from simwright.core.errors import StrictError, UsageError
+from simwright.formats.table import FORMATS
 
 
 def test_xacro_to_a_folder(samples, tmp_path, capsys):
@@ -174,3 +175,17 @@ def test_a_chain_too_deep_to_nest_is_refused(tmp_path, capsys):
     assert run(["convert", str(tmp_path / "chain.urdf"), str(tmp_path / "out")]) == 2
     assert "499 links cannot be nested" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_help_names_every_format(capsys):
+    """By what the table of formats can read and write."""
+    assert run(["convert", "--help"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    read, written = words.partition("Convert IN (")[2].partition(") to OUT (")[::2]
+    for name, row in FORMATS.items():
+        title = row.title.split()[0]
+        assert (title in read) is bool(row.reader), title
+        assert (title in written.partition(")")[0]) is bool(row.writer), title
+        assert (name in words.partition("The format to write: ")[2].partition(".")[0]) is bool(row.writer), (
+            name
+        )

@@ -42,7 +42,7 @@ WRITING = (
 @click.option(
     "--variant", "--set", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select."
 )
-@click.option("--to", "to", metavar="FORMAT", help="The format to write; else the name of OUT decides.")
+@click.option("--to", "to", metavar="FORMAT", help="The format to write: usd, mjcf, urdf, sdf or gltf.")
 @click.option("--strict", is_flag=True, help="Any loss or guess is an error; nothing is written.")
 @click.option(
     "--lod",
@@ -68,7 +68,9 @@ WRITING = (
 @click.option(
     "--world/--model", default=None, help="SDFormat: write a world or a model; else the content decides."
 )
-@click.option("--sdf-version", metavar="VERSION", help="SDFormat: the version, 1.9 to 1.12; else the oldest that fits.")
+@click.option(
+    "--sdf-version", metavar="VERSION", help="SDFormat: the version, 1.9 to 1.12; else the oldest that fits."
+)
 @click.option("--no-check", is_flag=True, help="Do not check the result against REP-0158.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
@@ -82,12 +84,12 @@ WRITING = (
     help="How to print what was lost, guessed, found and written.",
 )
 def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
-    """Convert IN (URDF, xacro, SDFormat, MJCF or OpenUSD) to OUT.
+    """Convert IN (URDF, xacro, SDFormat, MJCF or OpenUSD) to OUT (OpenUSD, MJCF, URDF, SDFormat or glTF).
 
     The name of OUT decides what is written: a folder or *.usda is a layered OpenUSD asset (REP-0158), *.usdz a
-    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A folder that is new or holds an
-    earlier result is replaced whole; a file goes beside what is there.  Where IN is a folder, a pattern or several
-    files, each file found becomes a folder of its own in OUT.
+    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A folder that is new or
+    holds an earlier result is replaced whole; a file goes beside what is there.  Where IN is a folder, a pattern or
+    several files, each file found becomes a folder of its own in OUT.
 
     Everything that is lost or guessed is listed; silence means nothing was.  The result is checked, and warnings
     that are left are listed as well.
