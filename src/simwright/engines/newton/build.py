@@ -12,6 +12,7 @@ from simwright.engines.newton.choices import Choices
 from simwright.engines.newton.equality_rows import add_equality_rows
 from simwright.engines.newton.frames import as_transform
 from simwright.engines.newton.joints import Seat, add_joint, drive_both, reverse_joint, set_springs
+from simwright.engines.newton.looks import report_pictures
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE
 from simwright.engines.newton.motors import set_motors
 from simwright.engines.newton.order import Branch, Plan, Step, plan_branches
@@ -187,6 +188,7 @@ class _Fill:
                 result.shapes[shape.name] = index
         for site in asset.sites:
             result.sites[site.name] = maker.add_site(site, result.bodies.get(site.body, -1))
+        report_pictures(asset.materials, maker.pictured, self._reporter)
 
 
 def _free_type() -> Any:

@@ -15,6 +15,7 @@ from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.engines.newton.fields import put_field, resolve_field
 from simwright.engines.newton.frames import as_transform
+from simwright.engines.newton.looks import describe_picture, find_picture, split_corners
 from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.model.asset import Asset, Shape, Site, scaled
 from simwright.model.geometry import (
@@ -30,6 +31,7 @@ from simwright.model.geometry import (
     Polyline,
     Sphere,
 )
+from simwright.model.material import RenderMaterial, Texture
 from simwright.model.moments import heightfield_solid
 
 _METHODS = {
@@ -57,7 +59,8 @@ class ShapeMaker:
         self._hull_limit = hull_limit
         self._contacts = {material.name: material for material in asset.physics_materials}
         self._looks = {material.name: material for material in asset.materials}
-        self._meshes: dict[tuple[int, int | None], Any] = {}
+        self._meshes: dict[tuple[int, int | None, str], Any] = {}
+        self.pictured: set[str] = set()
 
     def add_shape(self, shape: Shape, body: int) -> int | None:
         """The index of a shape; None (reported) where Newton has none."""
@@ -116,7 +119,7 @@ class ShapeMaker:
             return (*primitive, None)
         if isinstance(geometry, Heightfield) and body < 0:
             return newton.GeoType.HFIELD, scale, _build_heightfield(geometry)
-        mesh = self._find_mesh(geometry, shape.settings.get("max_hull_vertices"))
+        mesh = self._find_mesh(shape)
         if mesh is None:
             why = "extruded outlines have no shape in Newton"
             if not isinstance(geometry, Polyline):
@@ -129,15 +132,26 @@ class ShapeMaker:
             return kind, scale, mesh
         return newton.GeoType.MESH, scale, mesh
 
-    def _find_mesh(self, geometry: Geometry, hull_limit: float | None) -> Any:
-        """One mesh for all shapes that have the geometry and the same limit of its hull."""
-        limit = self._hull_limit if hull_limit is None else int(hull_limit)
-        key = id(geometry), limit
+    def _find_mesh(self, shape: Shape) -> Any:
+        """One mesh for all shapes that have the geometry, the same limit of its hull and the same look of its own."""
+        limit = shape.settings.get("max_hull_vertices", self._hull_limit)
+        look = self._looks.get(shape.material) if shape.visual and isinstance(shape.geometry, Mesh) else None
+        key = id(shape.geometry), limit, look.name if look else ""
         if key not in self._meshes:
-            mesh = self._meshes[key] = _build_mesh(geometry)
+            mesh = self._meshes[key] = self._dress(shape, look)
             if mesh is not None and limit is not None:
-                mesh.maxhullvert = limit
+                mesh.maxhullvert = int(limit)
         return self._meshes[key]
+
+    def _dress(self, shape: Shape, look: RenderMaterial | None) -> Any:
+        """A mesh with the picture, roughness and metal of its material."""
+        picture = find_picture(shape, look)
+        mesh = _build_mesh(shape.geometry, picture)
+        if mesh is not None and look is not None:
+            mesh.roughness, mesh.metallic = look.roughness, look.metallic
+            if picture is not None:
+                self.pictured.add(look.name)
+        return mesh
 
     def _build_config(self, shape: Shape) -> Any:
         cfg = self._builder.default_shape_cfg.copy()
@@ -231,15 +245,19 @@ def _describe_primitive(geometry: Geometry) -> tuple[Any, tuple[float, float, fl
             return None
 
 
-def _build_mesh(geometry: Geometry) -> Any:
+def _build_mesh(geometry: Geometry, picture: Texture | None = None) -> Any:
     """A ``newton.Mesh``; None where there are no triangles."""
     import newton
 
     half = getattr(geometry, "length", 0.0) / 2
     along = {"up_axis": newton.Axis.Z, "compute_inertia": False}
+    look: dict[str, Any] = {}
     match geometry:
         case Mesh():
             vertices, triangles = geometry.data.vertices, geometry.data.triangles()
+            if picture is not None:
+                vertices, triangles, look["uvs"] = split_corners(geometry.data)
+                look |= describe_picture(picture)
         case Heightfield():
             vertices, triangles = heightfield_solid(geometry)
         case Capsule():
@@ -252,9 +270,8 @@ def _build_mesh(geometry: Geometry) -> Any:
             return None
     if len(triangles) == 0:
         return None
-    return newton.Mesh(
-        vertices.astype(np.float32), np.ascontiguousarray(triangles).reshape(-1), compute_inertia=False
-    )
+    indices = np.ascontiguousarray(triangles).reshape(-1)
+    return newton.Mesh(vertices.astype(np.float32), indices, compute_inertia=False, **look)
 
 
 def _build_heightfield(geometry: Heightfield) -> Any:

@@ -1,0 +1,112 @@
+"""Pictures on meshes, against the meshes that Newton's importer makes."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from simwright.core.diag import Reporter
+from simwright.engines.newton import add_usd
+
+STAGE = """#usda 1.0
+( metersPerUnit = 1
+ kilogramsPerUnit = 1
+ upAxis = "Z" )
+def Material "look" {
+    token outputs:surface.connect = </look/surface.outputs:surface>
+    def Shader "surface" {
+        uniform token info:id = "UsdPreviewSurface"
+        color3f inputs:diffuseColor.connect = </look/picture.outputs:rgb>
+        float inputs:roughness = 0.3
+        float inputs:metallic = 0.75
+        MORE
+        token outputs:surface
+    }
+    def Shader "picture" {
+        uniform token info:id = "UsdUVTexture"
+        asset inputs:file = @./a.png@
+        float2 inputs:st.connect = </look/moved.outputs:result>
+        float3 outputs:rgb
+        float outputs:r
+    }
+    def Shader "moved" {
+        uniform token info:id = "UsdTransform2d"
+        float2 inputs:in.connect = </look/st.outputs:result>
+        float2 inputs:scale = (2, 3)
+        float2 inputs:translation = (0.25, 0.5)
+        float inputs:rotation = 30
+        float2 outputs:result
+    }
+    def Shader "st" {
+        uniform token info:id = "UsdPrimvarReader_float2"
+        string inputs:varname = "st"
+        float2 outputs:result
+    }
+}
+def Xform "b" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) {
+    float physics:mass = 1
+    def Mesh "m" ( prepend apiSchemas = ["MaterialBindingAPI"] ) {
+        rel material:binding = </look>
+        int[] faceVertexCounts = [4, 3]
+        int[] faceVertexIndices = [0, 1, 2, 3, 0, 1, 4]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1)]
+        UVS
+    }
+}
+"""
+VARYING = """texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0), (1, 0), (0, 1)] (
+            interpolation = "faceVarying" )"""
+VERTEX = """texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0.5)] (
+            interpolation = "vertex" )"""
+
+
+def make_png():
+    """One red pixel."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head, pixel = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0), zlib.compress(b"\x00\xc8\x0a\x0a")
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", pixel) + chunk(b"IEND", b"")
+
+
+def write(folder, uvs, more=""):
+    (folder / "a.png").write_bytes(make_png())
+    path = folder / "stage.usda"
+    path.write_text(STAGE.replace("UVS", uvs).replace("MORE", more).replace("}", "\n}\n"))
+    return path
+
+
+def list_corners(mesh):
+    """Place and coordinate of every corner of every triangle, whatever the vertices are numbered."""
+    indices = np.asarray(mesh.indices).reshape(-1)
+    rows = np.column_stack((np.asarray(mesh.vertices)[indices], np.asarray(mesh.uvs)[indices]))
+    return sorted(tuple(np.round(row, 5)) for row in rows)
+
+
+@pytest.mark.parametrize("uvs", [VARYING, VERTEX], ids=["corners", "vertices"])
+def test_a_picture_is_drawn_as_in_newton(newton, builder, import_theirs, tmp_path, uvs):
+    path = write(tmp_path, uvs)
+    other, reporter = import_theirs(path), Reporter()
+    add_usd(builder, path, resolvers=("newton",), reporter=reporter)
+    ours, theirs = (b.shape_source[b.shape_label.index("/b/m")] for b in (builder, other))
+    assert list_corners(ours) == list_corners(theirs)
+    assert (ours.roughness, ours.metallic) == pytest.approx((theirs.roughness, theirs.metallic))
+    np.testing.assert_allclose(ours.texture_transform, theirs.texture_transform, atol=1e-6)
+    np.testing.assert_array_equal(np.asarray(ours.texture), np.asarray(theirs.texture))
+    assert [d for d in reporter if d.kind == "newton-texture-lost"] == []
+
+
+def test_pictures_without_a_place_are_said(builder, tmp_path):
+    reporter = Reporter()
+    more = "float inputs:occlusion.connect = </look/picture.outputs:r>"
+    add_usd(builder, write(tmp_path, VARYING, more), reporter=reporter)
+    (lost,) = [d for d in reporter if d.kind == "newton-texture-lost"]
+    assert (lost.data["count"], lost.data["first"]) == (1, "occlusion")
+    reporter = Reporter()
+    add_usd(builder, write(tmp_path, ""), reporter=reporter)
+    (lost,) = [d for d in reporter if d.kind == "newton-texture-lost"]
+    assert lost.data["first"] == "diffuse"
