@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from trips import convert
 
+import simwright
 from simwright.compare.run import compare_assets
 from simwright.core.diag import Reporter
 from simwright.formats.format import WriteOptions
@@ -138,6 +139,20 @@ def test_coordinates_in_the_angle_unit_of_mujocos_compiler(trip):
     old, new = (asset.joint("j").dofs[0] for asset in (found.source, found.back))
     assert (old.spring_ref, old.stiffness) == (0.5, 2.0)
     assert (new.spring_ref, new.stiffness) == pytest.approx((0.5, 2.0), rel=1e-12)
+
+
+def test_fallbacks_of_schemas_are_not_written_as_if_the_asset_had_said_them(tmp_path):
+    file = tmp_path / "r.usda"
+    file.write_text(HEADER.replace("UNIT", "1") + STAGE.replace("APIS", "").replace("}", "\n}\n").replace("SCENE", "")
+                    .replace("SHAPE", "").replace("JOINT", ""))  # fmt: skip
+    source = simwright.load(file, resolvers=("mjc",))
+    (shape,) = source.shapes
+    assert (shape.gap, source.environment.settings["max_solver_iterations"]) == (0.0, 100)
+    entry = write(source, tmp_path / "out", WriteOptions(), Reporter())
+    back = simwright.load(entry)
+    assert next(s for s in back.shapes if s.collision).gap is None
+    assert back.environment.settings == {}
+    assert shape.gap == 0.0, "the asset itself stays as it was"
 
 
 STAGES = (

@@ -34,6 +34,7 @@ from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
 from simwright.model.optics import OPTICAL, find_optical
+from simwright.model.origins import is_fallback
 
 DEFAULT_CONTACT = "default_contact"
 _FRICTION = 0.5
@@ -43,6 +44,7 @@ _FRAME_WORDS = frozenset({"frame", "optical", "tcp", "tool0", "footprint"})
 def prepare(asset: Asset, reporter: Reporter) -> Asset:
     """A copy that can be written."""
     twin = asset.copy()
+    _drop_fallbacks(twin)
     _name_freedoms(twin)
     _settle_mass(twin)
     _fold_frames(twin, reporter)
@@ -50,6 +52,13 @@ def prepare(asset: Asset, reporter: Reporter) -> Asset:
     _settle_contact(twin, reporter)
     _add_optical_frames(twin)
     return twin
+
+
+def _drop_fallbacks(asset: Asset) -> None:
+    """What only a schema's fallback says was not said by the asset."""
+    for shape in asset.shapes:
+        if shape.gap is not None and is_fallback(asset.origins, shape.path, "gap"):
+            shape.gap = None
 
 
 def _report_mass(asset: Asset, reporter: Reporter) -> None:
