@@ -288,7 +288,7 @@ ELEMENT_LISTS = (
     "bodies", "joints", "shapes", "sites", "cameras", "lights", "sensors", "actuators", "tendons",
     "equalities", "mimics", "materials", "physics_materials", "collision_groups", "contact_filters",
     "contact_pairs", "articulations", "interfaces", "contexts", "controllers", "keyframes",
-    "custom_attributes",
+    "custom_attributes", "look_variants",
 )  # fmt: skip
 
 

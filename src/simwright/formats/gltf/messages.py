@@ -13,6 +13,14 @@ NOT_CARRIED = declare(
     doc="Elements of the model that neither glTF nor the physics block of its extras has a place for.",
     section="3.8",
 )
+SETTING_LOST = declare(
+    "gltf-write-setting-lost",
+    Level.INFO,
+    "{what} of {count} element(s) has no place in glTF, the first {first!r}",
+    hint="keep the source file",
+    doc="A single value of an element that is written otherwise.",
+    section="3.8",
+)
 COLLIDERS_LEFT_OUT = declare(
     "gltf-write-colliders",
     Level.INFO,

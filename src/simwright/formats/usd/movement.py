@@ -215,7 +215,7 @@ def _list_sampled(layer: Sdf.Layer) -> list[Sdf.Path]:
     paths: list[Sdf.Path] = []
 
     def look(path: Sdf.Path) -> None:
-        if path.IsPropertyPath() and layer.GetNumTimeSamplesForPath(path):
+        if path.IsPropertyPath() and layer.GetNumTimeSamplesForPath(path) > 1:
             paths.append(path)
 
     layer.Traverse(Sdf.Path.absoluteRootPath, look)

@@ -44,6 +44,8 @@ def write_materials(layout: Layout, reporter: Reporter) -> tuple[Sheet, Images]:
         sheet.name(path, material.name)
         _write_surface(sheet, path, material)
         _connect(sheet, f"{path}.outputs:surface", "token", f"{path}/surface.outputs:surface")
+        if material.vertex_colors:
+            _write_vertex_colors(sheet, path)
         for key, texture in material.textures.items():
             if key in _INPUTS:
                 is_picture = key in _COLORED and texture.channel != "a"
@@ -116,6 +118,16 @@ def _settle_gain(key: str, texture: Texture) -> tuple[float, ...]:
     """What multiplies an image: linear where the input is a colour."""
     red, green, blue, alpha = texture.gain
     return (*make_linear((red, green, blue)), alpha) if key in _COLORED else texture.gain
+
+
+def _write_vertex_colors(sheet: Sheet, path: str) -> None:
+    """The diffuse colour is that of the mesh's vertices."""
+    reader = f"{path}/vertex_colors"
+    sheet.define(reader, "Shader")
+    sheet.set(reader, "info:id", "token", "UsdPrimvarReader_float3", uniform=True)
+    sheet.set(reader, "inputs:varname", "string", "displayColor")
+    sheet.set(reader, "outputs:result", "float3", None)
+    _connect(sheet, f"{path}/surface.inputs:diffuseColor", "color3f", f"{reader}.outputs:result")
 
 
 def _write_transform(sheet: Sheet, path: str, texture: Texture, source: str) -> str:

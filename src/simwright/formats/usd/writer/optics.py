@@ -60,6 +60,10 @@ def _write_light(sheet: Sheet, path: str, light: Light) -> None:
     if not light.cast_shadows:
         sheet.apply(path, "ShadowAPI")
         sheet.set(path, "inputs:shadow:enable", "bool", False)
+    if light.normalized:
+        sheet.set(path, "inputs:normalize", "bool", True)
+    if light.kind is LightKind.DIRECTIONAL:
+        sheet.set(path, "inputs:angle", "float", (light.angle or 0.0) / DEGREE)
     if _TYPES[light.kind] == "SphereLight":
         sheet.set(path, "inputs:radius", "float", light.radius)
         if light.radius == 0.0:
