@@ -117,15 +117,22 @@ class Reading:
         self.keep(document, element, owner, prefix)
 
     def keep(self, document: Document, element: Element, owner: str, prefix: str = "") -> None:
-        """Keep an element and everything in it as extras of ``owner``."""
+        """Keep an element and everything in it as extras of ``owner``; the second of its kind as ``tag[2]``."""
+        head = f"{prefix}/{_local(element)}" if prefix else _local(element)
+        known = self.asset.extras.table.get(NAMESPACE, {}).get(owner, {})
+        place, number = head, 1
+        while any(path == place or path.startswith((f"{place}/", f"{place}@")) for path in known):
+            number += 1
+            place = f"{head}[{number}]"
         for path, value in flatten(element, prefix):
-            self.asset.extras.keep(NAMESPACE, owner, path, value, document.where(element))
+            self.asset.extras.keep(
+                NAMESPACE, owner, place + path[len(head) :], value, document.where(element)
+            )
 
 
 def flatten(element: Element, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """``path/to/leaf`` and its value for every leaf and attribute (``path@attribute``) of an element."""
-    tag = re.sub(r"^\{.*\}", "", element.tag)
-    path = f"{prefix}/{tag}" if prefix else tag
+    path = f"{prefix}/{_local(element)}" if prefix else _local(element)
     for name, text in element.attrib.items():
         yield f"{path}@{name}", text
     children = [child for child in element if isinstance(child.tag, str)]
@@ -140,6 +147,11 @@ def flatten(element: Element, prefix: str = "") -> Iterator[tuple[str, Any]]:
             for inner, value in flatten(child, path):
                 head, tail = inner[: len(path) + 1 + len(child.tag)], inner[len(path) + 1 + len(child.tag) :]
                 yield f"{head}[{number}]{tail}", value
+
+
+def _local(element: Element) -> str:
+    """The tag without its namespace."""
+    return re.sub(r"^\{.*\}", "", str(element.tag))
 
 
 def read_value(text: str) -> Any:

@@ -24,6 +24,8 @@ from simwright.model.asset import Asset
 
 NEWEST = (1, 12)
 """The newest version of the specification this reader knows."""
+CLOSES_LOOP = "{urn:simwright}closes_loop"
+"""Attribute of joints that close a loop: SDFormat itself does not say which of the joints of a loop carries it."""
 ENDLESS = 1e16
 """Limits at or beyond this mean "no limit" in SDFormat up to 1.9."""
 

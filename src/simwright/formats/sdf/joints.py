@@ -15,6 +15,7 @@ from simwright.core.errors import UnknownNameError
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.formats.sdf.axes import read_dof
 from simwright.formats.sdf.context import Reading, Seat
+from simwright.formats.sdf.document import CLOSES_LOOP
 from simwright.formats.sdf.poses import Frame, describe_scope, frame_of, scope_of
 from simwright.formats.sdf.sensors import read_sensor
 from simwright.formats.sdf.tree import Item
@@ -104,6 +105,7 @@ def read_joint(reading: Reading, item: Item) -> None:
     pose = reading.graph.pose(frame_of(item))
     kind, motions = _read_kind(reading, item)
     joint = Joint(item.key, kind, parent_body, child_body, path=item.scoped, source=where)
+    joint.closes_loop = element.get(CLOSES_LOOP) == "true"
     joint.parent_frame = ~parent_pose @ pose
     joint.child_frame = _child_frame(item, child, child_pose, pose)
     names = [item.key] if len(motions) == 1 else [f"{item.key}_{tag}" for tag in _AXES]
@@ -145,11 +147,11 @@ def read_mimics(reading: Reading) -> None:
 
 
 def mark_loops(asset: Asset) -> None:
-    """Mark the joints that close a loop.
+    """Mark the joints that close a loop, where the file does not say which.
 
     A gearbox usually couples two links that hang on hinges of their own, so it gives way first.
     """
-    gearboxes = [joint for joint in asset.joints if joint.kind is JointKind.GEARBOX]
+    gearboxes = [j for j in asset.joints if j.kind is JointKind.GEARBOX and not j.closes_loop]
     for joint in gearboxes:
         joint.closes_loop = True
     for joint in gearboxes:

@@ -20,7 +20,7 @@ from simwright.formats.format import WriteOptions
 from simwright.formats.mesh.writer import MESH_FORMATS
 from simwright.formats.parts import images, meshes
 from simwright.formats.place import choose_place
-from simwright.formats.sdf.document import NEWEST
+from simwright.formats.sdf.document import CLOSES_LOOP, NEWEST
 from simwright.formats.sdf.writer.axes import write_mimics
 from simwright.formats.sdf.writer.controllers import ControllerWriter
 from simwright.formats.sdf.writer.draft import OLDEST, Draft
@@ -88,7 +88,7 @@ def build_files(
     wanted: tuple[int, int] | None = None,
 ) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
-    root = etree.Element("sdf")
+    root = etree.Element("sdf", nsmap={"simwright": CLOSES_LOOP[1:].partition("}")[0]})
     draft = Draft(asset, build_tree(asset), options, reporter, root, wanted=wanted)
     draft.kept = collect_kept(asset)
     plan_models(draft)
@@ -108,6 +108,7 @@ def build_files(
     root.set("version", ".".join(map(str, draft.version)))
     for room in draft.rooms:
         room.node[:] = sorted(room.node, key=lambda node: _ORDER.index(node.tag))
+    etree.cleanup_namespaces(root)
     text: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
     return {**{options.side + path: content for path, content in draft.files.items()}, entry: text}
 

@@ -70,12 +70,15 @@ def find_bits(draft: Draft, quiet: list[Articulation]) -> dict[str, Bits]:
         return {}
     relation = _relate(colliders, missing, implied)
     classes = _classify(relation)
-    masks = _find_masks(relation, classes) if len(set(classes)) <= _CLASSES else None
-    if masks is None:
-        first = min(missing)
-        draft.reporter.report(FILTERS_LEFT_OUT, count=len(missing), first=" and ".join(first))
+    if classes is None:
+        draft.reporter.report(FILTERS_LEFT_OUT, count=len(missing), first=" and ".join(min(missing)))
         return {name: bits for name, bits in own.items() if bits != (None, None)} if fits else {}
-    return {s.name: (1 << classes[i], masks[classes[i]]) for i, s in enumerate(colliders)}
+    masks = _find_masks(relation, classes)
+    return {
+        colliders[number].name: (1 << place, masks[place])
+        for place, members in enumerate(classes)
+        for number in members
+    }
 
 
 def _fits(bits: int | None) -> bool:
@@ -94,33 +97,43 @@ def _relate(colliders: list[Shape], missing: set[Pair], implied: set[Pair]) -> n
     return relation
 
 
-def _classify(relation: npt.NDArray[np.int8]) -> list[int]:
-    """A class for each collider: the first whose members want the same of all others."""
-    rows: list[npt.NDArray[np.int8]] = []
-    classes: list[int] = []
-    for row in relation:
-        for number, known in enumerate(rows):
-            clash = (known != _ANY) & (row != _ANY) & (known != row)
-            if not np.any(clash):
-                rows[number] = np.where(known == _ANY, row, known)
-                classes.append(number)
+def _classify(relation: npt.NDArray[np.int8]) -> list[list[int]] | None:
+    """Colliders in classes that want the same of each other; None if sixteen are not enough."""
+    classes: list[list[int]] = []
+    for number in range(len(relation)):
+        for members in classes:
+            if _agree(relation, [*members, number], classes, members):
+                members.append(number)
                 break
         else:
-            rows.append(row.copy())
-            classes.append(len(rows) - 1)
+            classes.append([number])
+            if len(classes) > _CLASSES:
+                return None
     return classes
 
 
-def _find_masks(relation: npt.NDArray[np.int8], classes: list[int]) -> list[int] | None:
-    """The mask of each class; None if two classes are to touch and to be kept apart."""
-    members = np.array(classes)
-    count = max(classes) + 1
-    masks = [0] * count
-    for a in range(count):
-        for b in range(count):
-            block = relation[np.ix_(members == a, members == b)]
-            if np.any(block == _TOUCH) and np.any(block == _APART):
-                return None
-            if not np.any(block == _APART):
-                masks[a] |= 1 << b
-    return masks
+def _agree(
+    relation: npt.NDArray[np.int8], grown: list[int], classes: list[list[int]], old: list[int]
+) -> bool:
+    """Does a class that has grown still want one thing of every collider, and of every class?"""
+    rows = relation[grown]
+    if np.any(np.any(rows == _APART, axis=0) & np.any(rows == _TOUCH, axis=0)):
+        return False
+    return all(_want(relation, grown, grown if other is old else other) is not None for other in classes)
+
+
+def _want(relation: npt.NDArray[np.int8], a: list[int], b: list[int]) -> int | None:
+    """What is wanted between two classes; None if they are both to touch and to be kept apart."""
+    block = relation[np.ix_(a, b)]
+    apart = bool(np.any(block == _APART))
+    if apart and np.any(block == _TOUCH):
+        return None
+    return _APART if apart else _TOUCH
+
+
+def _find_masks(relation: npt.NDArray[np.int8], classes: list[list[int]]) -> list[int]:
+    """The classes that each class touches, as bits."""
+    return [
+        sum(1 << place for place, other in enumerate(classes) if _want(relation, members, other) == _TOUCH)
+        for members in classes
+    ]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import IDENTITY, Pose, quat_angle
+from simwright.formats.sdf.document import CLOSES_LOOP
 from simwright.formats.sdf.writer.axes import write_axis
 from simwright.formats.sdf.writer.draft import Axis, Draft, Mounting, Room, Seat, add, add_pose, refer
 from simwright.formats.sdf.writer.freedoms import Piece, cut_joint, settle_ends
@@ -100,6 +101,8 @@ class JointWriter:
         place = ends.far if last.after.is_identity() else ends.far @ ~last.after
         name = self._name_end(room, ends.child)
         node = self._add_joint(room, joint, last, (parent, name), place)
+        if id(joint) in self._looped:
+            node.set(CLOSES_LOOP, "true")
         self._keep(joint, room, last, node, child.offset @ place)
 
     def _find_room(self, joint: Joint | Equality, parent: str, child: Seat) -> Room | None:

@@ -118,7 +118,7 @@ def restore_plugins(draft: Draft, node: Element, owner: str) -> None:
 def _split_plugin(path: str, rows: dict[str, Row]) -> tuple[str, str]:
     """The name of a plugin, which may have slashes, and the path below it; no name where its file is not known."""
     parts = path.removeprefix("plugin:").split("/")
-    for count in range(len(parts), 0, -1):
+    for count in range(1, len(parts) + 1):
         name = "/".join(parts[:count])
         if f"plugin:{name}" in rows:
             return name, "/".join(parts[count:])

@@ -18,6 +18,10 @@ from simwright.model.ros import Interface, InterfaceKind
 
 _RESOLUTION = (640, 480)
 """Of a camera that says nothing [pixels]."""
+_ASSUMED = {
+    "horizontal_fov": 1.047, "image_width": 320, "image_height": 240, "clip_near": 0.1, "clip_far": 100.0,
+}  # fmt: skip
+"""What SDFormat takes where nothing is said."""
 _CLOSE = 1e-9
 
 
@@ -142,7 +146,7 @@ class SensorWriter:
         for camera in cameras:
             left = dict(settings)
             values = {**left, **_describe(camera, left)}
-            for key in _describe(camera, {}):
+            for key in _ASSUMED:
                 left.pop(key, None)
             if len(cameras) > 1:
                 values["name"] = camera.name.removeprefix(f"{sensor.name}_")
@@ -207,10 +211,11 @@ def _describe(camera: Camera, settings: dict[str, Any]) -> dict[str, Any]:
     said = settings.get("horizontal_fov")
     if isinstance(said, int | float) and abs(said - across) <= _CLOSE * across:
         across = float(said)
-    return {
+    values = {
         "horizontal_fov": across,
         "image_width": wide,
         "image_height": high,
         "clip_near": float(camera.near),
         "clip_far": float(camera.far),
     }
+    return {key: v for key, v in values.items() if key in settings or abs(v - _ASSUMED[key]) > _CLOSE * v}
