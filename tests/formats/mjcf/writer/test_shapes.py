@@ -121,6 +121,16 @@ def test_shared_meshes_are_one_file(tmp_path):
     assert len(list((written.path.parent / "meshes").iterdir())) == 1
 
 
+def test_equal_meshes_are_one_file(tmp_path):
+    """What is seen and what is touched are often two meshes that say the same."""
+    other = brick()
+    other.data.vertices[0, 0] -= 0.01
+    shapes = [Shape(name, mesh) for name, mesh in (("seen", brick()), ("touched", brick()), ("other", other))]
+    model = write_and_compile(scene(*shapes), tmp_path).model
+    assert model.nmesh == 2
+    assert model.geom_dataid[:3].tolist() == [0, 0, 1]
+
+
 def test_left_handed_meshes_are_turned(tmp_path):
     data = brick().data
     left = MeshData(data.vertices, QUADS[:, ::-1].reshape(-1), counts=data.counts, left_handed=True)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mesh files that MuJoCo reads: STL for bare triangles, OBJ where there are normals or texture coordinates.
 
-MuJoCo stores points in single precision, and so do the files: STL as bits, OBJ with nine digits, which name a float
-exactly.
+MuJoCo stores points in single precision, and so do the files: STL as bits, OBJ with as many decimals as name a float
+exactly, nine digits if need be.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.math3d import Array
+from simwright.formats.mesh.writer.decimals import write_decimals, write_singles, write_whole
 from simwright.model.geometry import Faces, MeshData, Subset
 
 Singles: TypeAlias = npt.NDArray[np.float32]
@@ -51,7 +52,7 @@ def write_obj(data: MeshData, subset: Subset | None = None) -> bytes:
     if mesh.normals is not None:
         parts.append(_write_rows("vn", mesh.normals))
     parts.append(_write_faces(mesh))
-    return "".join(parts).encode("ascii")
+    return b"".join(parts)
 
 
 class Triangles:
@@ -119,21 +120,19 @@ def _find_distinct(rows: Singles) -> tuple[Singles, npt.NDArray[np.int64]]:
     return rows[first], number
 
 
-def _write_rows(word: str, rows: Singles) -> str:
-    line = f"{word}{' %.9g' * rows.shape[1]}\n"
-    return (line * len(rows)) % tuple(rows.ravel().tolist())
+def _write_rows(word: str, rows: Singles) -> bytes:
+    text = write_decimals(word, rows)
+    return write_singles(word, rows) if text is None else text
 
 
-def _write_faces(mesh: Triangles) -> str:
-    points = mesh.corners["v"] + 1
-    columns = [points]
-    corner = "%d"
+def _write_faces(mesh: Triangles) -> bytes:
+    """Corners as point, point/texture, point//normal or point/texture/normal."""
+    columns, separators = [mesh.corners["v"]], [" "]
     if "vt" in mesh.corners:
-        columns.append(mesh.corners["vt"] + 1)
-        corner += "/%d"
+        columns.append(mesh.corners["vt"])
+        separators.append("/")
     if "vn" in mesh.corners:
-        corner += "/%d" if "vt" in mesh.corners else "//%d"
-        columns.append(mesh.corners["vn"] + 1)
-    table = np.stack(columns, axis=-1).ravel()
-    line = f"f {corner} {corner} {corner}\n"
-    return (line * len(points)) % tuple(table.tolist())
+        columns.append(mesh.corners["vn"])
+        separators.append("/" if "vt" in mesh.corners else "//")
+    table = np.stack(columns, axis=-1).reshape(len(columns[0]), -1) + 1
+    return write_whole("f", separators * 3, table)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """``<asset>``: mesh files and height fields, one per geometry and scale, shared by all geoms that use it.
 
-A mesh that came from a file MuJoCo reads is that file again, byte by byte; the others are written as STL or OBJ.  Names
-are those of the source.
+A mesh that came from a file MuJoCo reads is that file again, byte by byte; the others are written as STL or OBJ, equal
+ones (what is seen and what is touched, often) once.  Names are those of the source.
 """
 
 from __future__ import annotations
 
+import hashlib
 import struct
 from pathlib import Path, PurePath
 from typing import Any
@@ -41,7 +42,7 @@ class MeshLibrary:
         self._known: dict[tuple[object, ...], str] = {}
         self._files: dict[tuple[object, ...], str] = {}
         self._file_names = NameScope()
-        self._heights: dict[int, str] = {}
+        self._digests: dict[int, bytes] = {}
         self._alive: list[Geometry] = []
 
     def find_mesh(self, shape: Shape, geometry: Mesh, subset: Subset | None = None) -> str:
@@ -49,11 +50,17 @@ class MeshLibrary:
         scale = scaled(shape)
         limit = shape.settings.get("max_hull_vertices")
         part = "" if subset is None else subset.name
-        key = (id(geometry), tuple(scale.tolist()), part, limit)
+        key = (self._identify(geometry), tuple(scale.tolist()), part, limit)
         if key not in self._known:
-            self._alive.append(geometry)
             self._known[key] = self._add(shape, geometry, scale, subset)
         return self._known[key]
+
+    def _identify(self, geometry: Mesh) -> int | bytes:
+        """What tells a mesh from others: its content, unless it is a file that may never have to be opened."""
+        if id(geometry) not in self._digests:
+            self._alive.append(geometry)
+            self._digests[id(geometry)] = b"" if geometry.file else digest_mesh(geometry.data)
+        return self._digests[id(geometry)] or id(geometry)
 
     def _add(self, shape: Shape, geometry: Mesh, scale: Array, subset: Subset | None) -> str:
         draft = self._draft
@@ -80,7 +87,10 @@ class MeshLibrary:
 
     def _store(self, geometry: Mesh, word: str, subset: Subset | None) -> str:
         """The name of the file with a mesh's content."""
-        key: tuple[object, ...] = (geometry.file or id(geometry), "" if subset is None else subset.name)
+        key: tuple[object, ...] = (
+            geometry.file or self._identify(geometry),
+            "" if subset is None else subset.name,
+        )
         if key in self._files:
             return self._files[key]
         content = None if subset is not None else read_copy(geometry.file)
@@ -116,6 +126,19 @@ class MeshLibrary:
         size = (*(geometry.size / 2.0 * np.abs(scale[:2])), rise * float(scale[2]), base)
         self._draft.add(self._draft.section("asset"), "hfield", {"name": name, "file": file, "size": size})
         return name
+
+
+def digest_mesh(data: MeshData) -> bytes:
+    """Equal for meshes that give equal files."""
+    digest = hashlib.blake2b(digest_size=16)
+    rows = (data.vertices, data.indices, data.counts, data.normals, data.uvs)
+    for row in (*rows, *(subset.faces for subset in data.subsets)):
+        if row is not None:
+            digest.update(f"{row.shape}{row.dtype}".encode())
+            digest.update(np.ascontiguousarray(row).data)
+        digest.update(b"/")
+    digest.update(repr((data.left_handed, [(s.name, s.material) for s in data.subsets])).encode())
+    return digest.digest()
 
 
 def read_copy(file: str) -> bytes | None:
