@@ -41,6 +41,44 @@ HONOURED: dict[str, tuple[str, str]] = {
     "TOOL-ALL-RULES": ("src/simwright/check/run.py", "tests/check/test_ledger.py"),
     "TOOL-SECTION-REFS": ("src/simwright/check/run.py", "tests/check/test_cases.py"),
     "ASSETS-PASS": ("samples/simwright_samples/README.md", "tests/check/test_samples.py"),
+    "CONTACT-CONVERTER": (
+        "src/simwright/formats/sdf/writer/surfaces.py",
+        "tests/formats/sdf/writer/test_shapes.py",
+    ),
+    "GEO-CONV-TRI": ("src/simwright/formats/gltf/triangles.py", "tests/formats/gltf/test_meshes.py"),
+    "INST-GLTF-NODE": ("src/simwright/formats/gltf/meshes.py", "tests/formats/gltf/test_meshes.py"),
+    "INST-GLTF-GPU": ("src/simwright/formats/gltf/instances.py", "tests/formats/gltf/test_scene.py"),
+    "LIGHT-GLTF": ("src/simwright/formats/gltf/optics.py", "tests/formats/gltf/test_scene.py"),
+    "VBAKE-RESOLVED": ("src/simwright/formats/usd/read.py", "tests/formats/usd/test_read.py"),
+    "VBAKE-FLATTEN": ("src/simwright/formats/urdf/writer/plan.py", "tests/formats/urdf/writer/test_tree.py"),
+    "VBAKE-NO-WORLD": ("src/simwright/formats/gltf/nodes.py", "tests/formats/gltf/test_scene.py"),
+    "VBAKE-EVAL": ("src/simwright/formats/gltf/meshes.py", "tests/formats/gltf/test_scene.py"),
+    "VBAKE-FALLBACK": ("src/simwright/formats/gltf/meshes.py", "tests/formats/gltf/test_scene.py"),
+    "LOSSY-PRIORITY": (
+        "src/simwright/formats/urdf/writer/entry.py",
+        "tests/formats/urdf/writer/test_realworld.py",
+    ),
+    "LOSSY-BAKE": ("src/simwright/formats/usd/scan.py", "tests/formats/usd/test_sharing.py"),
+    "LOSSY-API-EXT": (
+        "src/simwright/formats/sdf/writer/controllers.py",
+        "tests/formats/sdf/writer/test_sensors.py",
+    ),
+    "LOSSY-NO-GAZEBO": (
+        "src/simwright/formats/urdf/writer/losses.py",
+        "tests/formats/urdf/writer/test_control.py",
+    ),
+    "LOSSY-DISCARD": (
+        "src/simwright/formats/urdf/writer/losses.py",
+        "tests/formats/urdf/writer/test_control.py",
+    ),
+    "LOSSY-NO-INJECT": (
+        "src/simwright/formats/urdf/writer/losses.py",
+        "tests/formats/urdf/writer/test_control.py",
+    ),
+    "LOSSY-EXT-POINTS": (
+        "src/simwright/formats/mjcf/writer/ros.py",
+        "tests/formats/mjcf/writer/test_folder.py",
+    ),
 }
 """Behaviour row -> (code that honours it, test that shows it)."""
 
