@@ -49,7 +49,7 @@ HONOURED: dict[str, tuple[str, str]] = {
     "INST-GLTF-NODE": ("src/simwright/formats/gltf/meshes.py", "tests/formats/gltf/test_meshes.py"),
     "INST-GLTF-GPU": ("src/simwright/formats/gltf/instances.py", "tests/formats/gltf/test_scene.py"),
     "LIGHT-GLTF": ("src/simwright/formats/gltf/optics.py", "tests/formats/gltf/test_scene.py"),
-    "VBAKE-RESOLVED": ("src/simwright/formats/usd/read.py", "tests/formats/usd/test_read.py"),
+    "VBAKE-RESOLVED": ("src/simwright/formats/usd/read.py", "tests/formats/gltf/test_scene.py"),
     "VBAKE-FLATTEN": ("src/simwright/formats/urdf/writer/plan.py", "tests/formats/urdf/writer/test_tree.py"),
     "VBAKE-NO-WORLD": ("src/simwright/formats/gltf/nodes.py", "tests/formats/gltf/test_scene.py"),
     "VBAKE-EVAL": ("src/simwright/formats/gltf/meshes.py", "tests/formats/gltf/test_scene.py"),
