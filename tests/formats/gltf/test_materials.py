@@ -242,3 +242,13 @@ def test_both_sides(surface):
     assert "doubleSided" not in surface("").document.material_of("q")
     found = surface("", mesh=QUAD + "uniform bool doubleSided = 1")
     assert found.document.material_of("q")["doubleSided"] is True
+
+
+@pytest.mark.parametrize("content", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + b"\0" * 60])
+def test_damaged_image_is_left_out(surface, content, tmp_path, accept_gltf):
+    (tmp_path / "a.png").write_bytes(content)
+    found = surface(
+        "color3f inputs:diffuseColor.connect = </R/look/a.outputs:rgb>", texture("a", "a.png", "rgb")
+    )
+    assert "gltf-write-texture" in found.kinds
+    accept_gltf(found.file)

@@ -9,7 +9,6 @@ not is baked: its channels are taken, made linear, scaled, shifted, put where gl
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ MAX_PIXELS = 1 << 26
 PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _FORMATS = ("PNG", "JPEG", "TGA", "BMP", "TIFF", "WEBP", "GIF", "DDS", "PPM")
 _DEPTH_AT, _COLOR_AT, _WIDE = 24, 25, 16
-_PALETTE = 3
 
 
 class PictureError(InputError):
@@ -39,6 +37,7 @@ class Pictures:
     def __init__(self) -> None:
         self._content: dict[str, bytes] = {}
         self._pixels: dict[str, Channel] = {}
+        self._copied: dict[str, bool] = {}
 
     def read(self, file: str) -> bytes:
         """The bytes of an image; an InputError says why not."""
@@ -47,11 +46,16 @@ class Pictures:
         return self._content[file]
 
     def can_copy(self, file: str) -> bool:
-        """Is it a PNG of 8 bits (no palette, which viewers expand as they like) or a JPEG file?"""
-        content = self.read(file)
-        if content.startswith(JPEG):
-            return True
-        return content.startswith(PNG) and len(content) > _COLOR_AT and content[_DEPTH_AT] < _WIDE
+        """Is it a sound PNG of 8 bits or a JPEG file?  A damaged one is an InputError."""
+        if file not in self._copied:
+            content = self.read(file)
+            plain = content.startswith(JPEG)
+            if content.startswith(PNG) and len(content) > _COLOR_AT:
+                plain = content[_DEPTH_AT] < _WIDE
+            if plain:
+                _verify(content)
+            self._copied[file] = plain
+        return self._copied[file]
 
     def has_alpha(self, file: str) -> bool:
         """Is any pixel not opaque?"""
@@ -67,9 +71,15 @@ class Pictures:
             self._pixels[file] = _decode(self.read(file))
         return self._pixels[file]
 
-    def forget(self) -> None:
-        """Let go of pixels."""
-        self._pixels.clear()
+
+def _verify(content: bytes) -> None:
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image:
+            image.verify()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        raise PictureError("it is no image that can be read") from None
 
 
 def _decode(content: bytes) -> Channel:
@@ -124,6 +134,3 @@ def make_display(values: Channel) -> Channel:
     safe = np.clip(values, 0.0, 1.0)
     curved = np.float32(1.055) * safe ** np.float32(1.0 / 2.4) - np.float32(0.055)
     return np.where(safe <= np.float32(0.0031308), safe * np.float32(12.92), curved)
-
-
-Curve = Callable[[Channel], Channel]

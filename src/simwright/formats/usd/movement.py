@@ -19,6 +19,7 @@ from simwright.core.math3d import Array, Pose, matrices_from_quats
 from simwright.formats.usd.placement import decompose_many
 from simwright.formats.usd.primitives import find_axis_turn
 from simwright.formats.usd.source import Source
+from simwright.formats.usd.transforms import are_sound
 from simwright.model.asset import Camera, Light, Shape, scaled
 from simwright.model.movement import Movement, Track
 
@@ -117,7 +118,12 @@ def _sample(source: Source, stage: Usd.Stage, parts: Sequence[Any], codes: list[
     for number, code in enumerate(codes):
         cache = UsdGeom.XformCache(Usd.TimeCode(code))
         found = [np.array(cache.GetLocalToWorldTransform(prim), dtype=np.float64) for prim in prims]
-        worlds[:, number] = source.units.convert_matrices(np.array(found).transpose(0, 2, 1))
+        worlds[:, number] = np.array(found).transpose(0, 2, 1)
+    sound = [are_sound(matrices.transpose(0, 2, 1)) for matrices in worlds]
+    if not all(sound):  # said where the prims themselves are placed
+        parts = [part for part, is_sound in zip(parts, sound, strict=True) if is_sound]
+        worlds = worlds[sound]
+    worlds = source.units.convert_matrices(worlds.reshape(-1, 4, 4)).reshape(worlds.shape)
     start = codes[0]
     if stage.HasAuthoredTimeCodeRange():
         start = min(start, stage.GetStartTimeCode())

@@ -1,0 +1,39 @@
+"""Time samples of transforms: tracks of bodies and of what sits on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+SPIN = """def Xform "R" { def Xform "b" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {
+    double3 xformOp:translate.timeSamples = { 0: (0, 0, 0), 10: (%s, 0, 0)
+    }
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def Cube "c" { float xformOp:rotateZ.timeSamples = { 0: 0, 10: 90
+        }
+        uniform token[] xformOpOrder = ["xformOp:rotateZ"] } } }"""
+
+
+def test_tracks(read):
+    found = read(SPIN % 5, meters=0.1)
+    motion = found.asset.motion
+    assert motion is not None
+    assert (len(motion.times), motion.times[0], motion.times[-1]) == (11, 0.0, pytest.approx(10 / 24))
+    assert motion.bodies["b"].positions[-1] == pytest.approx([0.5, 0, 0])
+    turn = motion.shapes["c"].rotations[-1]
+    assert turn == pytest.approx([np.sqrt(0.5), 0, 0, np.sqrt(0.5)], abs=1e-6)
+    assert motion.shapes["c"].positions == pytest.approx(np.zeros((11, 3)))
+
+
+def test_nothing_moves(read):
+    assert read('def Xform "R" { def Cube "c" {} }').asset.motion is None
+
+
+def test_broken_places_have_no_track(read):
+    found = read(SPIN % "inf")
+    assert found.asset.motion is None or "b" not in found.asset.motion.bodies
+
+
+def test_other_samples_are_reported(read):
+    text = 'def Xform "R" { def Sphere "s" { double radius.timeSamples = { 0: 1, 5: 2 } } }'
+    assert "usd-samples-static" in read(text).kinds
