@@ -163,6 +163,18 @@ def test_names_of_siblings_differ(tmp_path: Path, accept_sdf) -> None:
     assert accept_sdf(written.path) == ""
 
 
+def test_odd_words_are_still_xml(tmp_path: Path) -> None:
+    asset = make_pair(*HINGE)
+    asset.name = "a::b\x00"
+    asset.bodies[1].name = asset.joints[1].child = "tip\x01<&>"
+    asset.extras.keep("gazebo", "/root", "gazebo:plugin:Odd", "lib\x02.so")
+    asset.extras.keep("gazebo", "base", "battery/name", ["one", "t\x03wo", None, 3])
+    written = write(asset, tmp_path)
+    assert written.again.name == "a_b_"
+    assert "tip_<&>" in {body.name for body in written.again.bodies}
+    assert written.text("battery/name") == "one t_wo  3"
+
+
 def test_ros_names_are_the_names_of_joints(tmp_path: Path) -> None:
     asset = make_pair(*HINGE)
     asset.joints[1].ros_name = "shoulder"

@@ -7,17 +7,18 @@ A :class:`Room` is a ``<model>`` (or the ``<world>``), a :class:`Seat` the link 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from lxml import etree
 
 from simwright.core.diag import NOWHERE, Kind, Reporter, Where
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_angle, quat_from_rpy
 from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions
-from simwright.formats.parts.numbers import format_number, format_numbers, tidy
+from simwright.formats.parts.numbers import format_number, tidy
 from simwright.formats.sdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body
@@ -184,13 +185,15 @@ def format_value(value: Any) -> str:
     """The text of an element."""
     if isinstance(value, str):
         return _ILLEGAL.sub("_", value)
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float):
-        return format_number(value)
-    return format_numbers(value)
+    if isinstance(value, int | np.integer):
+        return str(int(value))
+    if isinstance(value, float | np.floating):
+        return format_number(float(value))
+    if isinstance(value, Iterable):
+        return " ".join(format_value(item) for item in value)
+    return "" if value is None else _ILLEGAL.sub("_", str(value))
 
 
 def add_pose(parent: Element, pose: Pose, relative_to: str = "") -> None:

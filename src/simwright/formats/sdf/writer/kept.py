@@ -108,7 +108,8 @@ def restore_plugins(draft: Draft, node: Element, owner: str) -> None:
         if not name:
             continue
         if name not in plugins:
-            attributes = {"name": name, "filename": str(rows[f"plugin:{name}"].value)}
+            file = rows[f"plugin:{name}"].value
+            attributes = {"name": format_value(name), "filename": format_value(file)}
             plugins[name] = etree.SubElement(node, "plugin", attributes)
         if rest:
             put(plugins[name], rest, row.value)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import IDENTITY, Array, Pose
+from simwright.core.names import NameScope
 from simwright.formats.sdf.writer.draft import SEPARATOR, Draft, Room, Seat, add, add_pose
 from simwright.formats.sdf.writer.freedoms import is_pair
 from simwright.formats.sdf.writer.inertials import is_massless, write_inertial
@@ -35,15 +36,12 @@ def plan_models(draft: Draft) -> None:
     asset = draft.asset
     draft.inertials = body_inertials(asset)
     draft.poses = find_zero_poses(asset, draft.tree)
-    is_static = not asset.bodies
-    if needs_world(draft):
-        name = asset.name or "default"
-        draft.top = Room(name, add(draft.root, "world", name=name))
-    else:
-        name = asset.name or "model"
-        draft.top = Room(name, add(draft.root, "model", name=name))
-        if is_static:
-            add(draft.top.node, "static", True)
+    is_world = needs_world(draft)
+    tag, word = ("world", "default") if is_world else ("model", "model")
+    name = draft.claim(NameScope(("world",)), tag, asset.name or word)
+    draft.top = Room(name, add(draft.root, tag, name=name))
+    if not (is_world or asset.bodies):
+        add(draft.top.node, "static", True)
     draft.rooms.append(draft.top)
     _seat_bodies(draft)
     seat_static(draft)
