@@ -98,6 +98,13 @@ def main() -> int:
     call("convert", f"{SAMPLES}/arm/urdf/arm.urdf.xacro", str(OUT / "arm"))
     call("check", str(OUT / "arm"))
     call("inspect", str(OUT / "arm" / "simwright_arm.usda"), "--depth", "3")
+    step("Is it the same robot? Structure, kinematics, dynamics and geometry, compared")
+    call("diff", f"{SAMPLES}/arm/urdf/arm.urdf.xacro", str(OUT / "arm" / "simwright_arm.usda"))
+    step("Out of OpenUSD again: for MuJoCo, RViz and MoveIt, Gazebo, the web, and as one package")
+    for target in ("mujoco/arm.xml", "ros/arm.urdf", "gazebo/arm.sdf", "web/arm.glb", "package/arm.usdz"):
+        call("convert", str(OUT / "arm" / "simwright_arm.usda"), str(OUT / target))
+    step("A folder of robots in every format, at once")
+    call("convert", str(SAMPLES), str(OUT / "all"), "--jobs", "2")
     step("Whose value counts? Newton, PhysX and MuJoCo attributes on one joint")
     mixed = OUT / "mixed.usda"
     mixed.write_text(MIXED_JOINT)
@@ -110,6 +117,8 @@ def main() -> int:
     call("explain", "mass-no-zero-static")
     save("check", str(bad), "--format", "html", to="bad_robot.html", expect=1)
     save("check", str(bad), "--format", "sarif", to="bad_robot.sarif", expect=1)
+    step("Fixed, with a proof that nothing else changed")
+    call("fix", str(bad), "-o", str(OUT / "fixed"), expect=1)
     step("ROS packages, and package:// for every OpenUSD tool")
     call("packages", "--near", str(SAMPLES))
     step("Schemas for ROS, control and extended physics, known to any OpenUSD tool")

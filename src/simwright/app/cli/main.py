@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "convert": (
         "simwright.app.cli.convert:convert",
-        "Convert a robot, prop or scene to a layered OpenUSD asset.",
+        "Convert a robot, prop or scene between URDF, SDFormat, MJCF, OpenUSD and glTF.",
     ),
     "diff": (
         "simwright.app.cli.diff:diff",
