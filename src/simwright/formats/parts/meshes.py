@@ -12,8 +12,6 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-import numpy as np
-
 from simwright.core.diag import Kind, Reporter
 from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB, read_bytes
@@ -21,6 +19,7 @@ from simwright.core.names import NameScope
 from simwright.formats.mesh import load_mesh_materials
 from simwright.formats.mesh.writer import write_mesh
 from simwright.formats.parts.images import Images, make_file_name
+from simwright.formats.parts.looks import is_plain, list_uncovered
 from simwright.model.asset import Shape
 from simwright.model.geometry import Mesh, MeshData, Subset
 from simwright.model.material import RenderMaterial
@@ -120,8 +119,7 @@ class MeshFiles:
         """Looks of the mesh's face sets; where the shape has one of its own, those of the file do not count."""
         wanted = [subset.material for subset in mesh.data.subsets if len(subset.faces)]
         looks = {name: self._own[name] for name in wanted if name in self._own}
-        is_plain = bool(shape.material) or shape.color is not None
-        if not looks and mesh.file and wanted and not is_plain:
+        if not looks and mesh.file and wanted and not is_plain(shape):
             brought = self._bring(mesh.file)
             looks = {name: brought[name] for name in wanted if name in brought}
         if looks and shape.material in self._own:
@@ -145,11 +143,8 @@ def _cover(data: MeshData, material: str, looks: Looks) -> MeshData:
     """The mesh whose faces without a set of their own have the look of the shape."""
     if material not in looks or any(subset.material == material for subset in data.subsets):
         return data
-    left = np.ones(data.face_count, dtype=bool)
-    for subset in data.subsets:
-        left[subset.faces] = False
-    rest = np.flatnonzero(left).astype(np.int32)
-    return dataclasses.replace(data, subsets=(*data.subsets, Subset(material, rest, material)))
+    rest = Subset(material, list_uncovered(data), material)
+    return dataclasses.replace(data, subsets=(*data.subsets, rest))
 
 
 def list_companions(file: Path) -> dict[str, Path] | None:

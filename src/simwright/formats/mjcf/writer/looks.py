@@ -8,18 +8,12 @@ their own get those.
 from __future__ import annotations
 
 import dataclasses
-from pathlib import PurePath
 
-import numpy as np
-
-from simwright.core.diag import Reporter, Where
-from simwright.core.errors import InputError
-from simwright.core.names import NameScope
-from simwright.formats.mesh import load_mesh_materials
+from simwright.core.diag import Reporter
 from simwright.formats.mjcf.writer.messages import LOOK_UNREADABLE
+from simwright.formats.parts.looks import FileLooks, is_plain
 from simwright.model.asset import Asset, Shape
-from simwright.model.geometry import Faces, Mesh, Subset
-from simwright.model.material import RenderMaterial
+from simwright.model.geometry import Mesh, Subset
 
 
 def settle_looks(asset: Asset, reporter: Reporter) -> Asset:
@@ -32,14 +26,11 @@ def settle_looks(asset: Asset, reporter: Reporter) -> Asset:
 
 
 class _Wardrobe:
-    """Materials of mesh files, each file opened once."""
+    """Dresses visuals in the looks of their mesh files."""
 
     def __init__(self, asset: Asset, reporter: Reporter) -> None:
         self._asset = asset
-        self._reporter = reporter
-        self._names = NameScope(material.name for material in asset.materials)
-        self._own = {material.name for material in asset.materials}
-        self._files: dict[str, dict[str, str]] = {}
+        self._looks = FileLooks(asset, reporter, LOOK_UNREADABLE, highlights=True)
         self._meshes: dict[tuple[int, bool], Mesh] = {}
         self._kept: list[Mesh] = []  # their ids are keys, so they must live
 
@@ -51,60 +42,20 @@ class _Wardrobe:
                 self._dress(shape, mesh)
 
     def _dress(self, shape: Shape, mesh: Mesh) -> None:
-        is_plain = bool(shape.material) or shape.color is not None
-        key = (id(mesh), is_plain)
+        key = (id(mesh), is_plain(shape))
         if key not in self._meshes:
             self._kept.append(mesh)
-            subsets = self._choose(mesh, is_plain)
-            changed = dataclasses.replace(mesh.data, subsets=subsets)
+            changed = dataclasses.replace(mesh.data, subsets=self._choose(mesh, is_plain(shape)))
             self._meshes[key] = Mesh(changed, source=mesh.source, file=mesh.file)
         shape.geometry = self._meshes[key]
 
-    def _choose(self, mesh: Mesh, is_plain: bool) -> tuple[Subset, ...]:
+    def _choose(self, mesh: Mesh, is_dressed: bool) -> tuple[Subset, ...]:
         """The sets with a look; where the source gives the shape one, that of the file does not count."""
         result = []
         for subset in mesh.data.subsets:
-            name: str | None = subset.material if subset.material in self._own else None
-            if name is None and mesh.file and not is_plain:
-                name = self._open(mesh.file).get(subset.material)
+            name: str | None = subset.material if subset.material in self._looks.own else None
+            if name is None and mesh.file and not is_dressed:
+                name = self._looks.take(mesh.file).get(subset.material)
             if name and len(subset.faces):
                 result.append(Subset(subset.name or name, subset.faces, name))
         return tuple(result)
-
-    def _open(self, file: str) -> dict[str, str]:
-        """Materials of a file: name there -> name in the asset."""
-        if file in self._files:
-            return self._files[file]
-        found = self._files[file] = {}
-        try:
-            materials = load_mesh_materials(file)
-        except InputError as error:
-            where = error.where or Where(file)
-            self._reporter.report(LOOK_UNREADABLE, where, file=PurePath(file).name, why=error.message)
-            return found
-        for material in materials:
-            name = material.name
-            material.opacity = (
-                material.opacity if material.opacity > 0.0 else 1.0
-            )  # exporters disagree what 0 means
-            twin = next((m for m in self._asset.materials if _is_same(m, material)), None)
-            if twin is None:
-                material.name = self._names.claim(name or "material")
-                self._asset.materials.append(material)
-                twin = material
-            found[name] = twin.name
-        return found
-
-
-def _is_same(a: RenderMaterial, b: RenderMaterial) -> bool:
-    """Equal looks under one name, from two files of one robot."""
-    return a.name == b.name and dataclasses.replace(a, source=b.source) == b
-
-
-def list_uncovered(mesh: Mesh) -> Faces:
-    """Faces that are in no set."""
-    covered = np.zeros(mesh.data.face_count, dtype=bool)
-    for subset in mesh.data.subsets:
-        covered[subset.faces] = True
-    rest: Faces = np.flatnonzero(~covered).astype(np.int32)
-    return rest

@@ -14,9 +14,9 @@ import numpy as np
 
 from simwright.core.math3d import Array, Pose, vec3
 from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.looks import list_uncovered
 from simwright.formats.mjcf.writer.meshes import MeshLibrary, is_flat, is_proven, make_cone
 from simwright.formats.mjcf.writer.messages import GEOMETRY_LEFT_OUT
+from simwright.formats.parts.looks import list_uncovered
 from simwright.model.asset import Shape, scaled
 from simwright.model.geometry import (
     Box,
@@ -136,7 +136,7 @@ def _list_parts(mesh: Mesh, material: str) -> list[Subset]:
     parts = [subset for subset in mesh.data.subsets if subset.material and len(subset.faces)]
     if not parts:
         return []
-    rest = list_uncovered(mesh)
+    rest = list_uncovered(mesh.data)
     return [*parts, Subset("rest", rest, material)] if len(rest) else parts
 
 
