@@ -143,8 +143,9 @@ class LightKind(enum.StrEnum):
 class Light:
     """A light shining along its local -Z.  ``cone`` is inner and outer half-angle [rad].
 
-    ``intensity`` is as the source has it.  ``angle`` is the angular diameter of a directional light [rad];
-    ``normalized`` says that its size does not change how much light it gives (UsdLux).
+    ``color`` is a display colour (see ``material``), ``intensity`` is as the source has it.  ``angle`` is the angular
+    diameter of a directional light [rad]; ``normalized`` says that its size does not change how much light it gives
+    (UsdLux).
     """
 
     name: str

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Materials: how a surface looks (:class:`RenderMaterial`) and how it touches (:class:`PhysicsMaterial`).
 
-Colours of surfaces are display colours everywhere in the model: of materials, of shapes and of vertices, as URDF,
-SDFormat, MJCF, OBJ and COLLADA files write them.  Formats with linear colours (OpenUSD, glTF) convert at their edge,
+Colours are display colours everywhere in the model: of materials, shapes, vertices and lights, as URDF, SDFormat,
+MJCF, OBJ and COLLADA files write them.  Formats with linear colours (OpenUSD, glTF) convert at their edge,
 with ``simwright.core.colors``: readers to display colours, writers to linear ones.  Exact to the last digits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
-from simwright.core.colors import Rgb as Rgb
-from simwright.core.colors import to_display
+from simwright.core import colors
 from simwright.core.diag import NOWHERE, Where
 
-_GREY = to_display(0.18)
+Rgb: TypeAlias = colors.Rgb
+_GREY = colors.to_display(0.18)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from simwright.core.colors import to_display
 from simwright.model.asset import LightKind
 
 
@@ -56,7 +57,7 @@ def Xform "R" {
 }""")
     sun, bulb, spot, sky, panel = found.asset.lights
     assert (sun.kind, sun.intensity) == (LightKind.DIRECTIONAL, 12.0)
-    assert (bulb.kind, bulb.radius, bulb.color) == (LightKind.POINT, 0.25, (1.0, 0.5, 0.0))
+    assert (bulb.kind, bulb.radius, bulb.color) == (LightKind.POINT, 0.25, (1.0, to_display(0.5), 0.0))
     assert (spot.kind, spot.radius) == (LightKind.SPOT, 0.0)
     assert spot.cone == pytest.approx((math.pi / 12, math.pi / 6))
     assert sky.kind is LightKind.DOME

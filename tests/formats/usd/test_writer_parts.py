@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import simwright
+from simwright.core.colors import to_linear
 from simwright.core.diag import Reporter
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.math3d import Pose, quat_from_rpy
@@ -336,5 +337,10 @@ def test_frame_that_a_topic_names_is_kept(frame, is_authored, is_told, tmp_path)
 def test_light_keeps_its_reach_and_its_bulb(kind, tmp_path):
     asset = make_robot()
     asset.lights = [Light("lamp", kind, "arm", POSE, radius=0.02, range=7.1, cone=(0.2, 0.4))]
-    (found,) = make_trip(asset, tmp_path / "out").back.lights
+    asset.lights[0].color = (1.0, 0.5, 0.1)
+    trip = make_trip(asset, tmp_path / "out")
+    (found,) = trip.back.lights
     assert (found.kind, found.range, found.radius) == (kind, 7.1, pytest.approx(0.02))
+    assert found.color == pytest.approx((1.0, 0.5, 0.1), rel=2e-7)
+    lamp = next(prim for prim in trip.stage.Traverse() if prim.GetName() == "lamp")
+    assert lamp.GetAttribute("inputs:color").Get() == pytest.approx((1.0, to_linear(0.5), to_linear(0.1)))

@@ -16,8 +16,6 @@ from simwright.formats.gltf.messages import LIGHT_LEFT_OUT, LIGHT_SETTING
 from simwright.model.asset import Camera, Light, LightKind
 
 EXTENSION = "KHR_lights_punctual"
-_LINEAR_SOURCES = frozenset({"usd"})
-"""Formats whose colours of lights the reader leaves linear."""
 _WIDEST = math.pi / 2.0
 _FULL = 1.0 - 1e-6
 _ASPECT = 4.0 / 3.0
@@ -35,7 +33,7 @@ def write_optics(draft: Draft) -> None:
         if light.kind in (LightKind.DOME, LightKind.AREA):
             lost.setdefault(light.kind, []).append(light)
             continue
-        draft.lights.append(_describe_light(draft, light))
+        draft.lights.append(_describe_light(light))
         number = draft.add_node(light.name, draft.body_nodes[light.body], light.pose)
         draft.extend(draft.nodes[number], EXTENSION, {"light": len(draft.lights) - 1})
         draft.light_nodes[light.name] = number
@@ -62,10 +60,8 @@ def _describe_camera(camera: Camera) -> Row:
     return {"name": camera.name, "type": "perspective", "perspective": lens}
 
 
-def _describe_light(draft: Draft, light: Light) -> Row:
-    color = light.color
-    if draft.asset.provenance.format not in _LINEAR_SOURCES:
-        color = make_linear(color)
+def _describe_light(light: Light) -> Row:
+    color = make_linear(light.color)
     row: Row = {"name": light.name, "type": light.kind.value}
     shown = [min(max(float(value), 0.0), 1.0) for value in color]
     if shown != [1.0, 1.0, 1.0]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from pxr import UsdLux
 
+from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
 from simwright.core.units import DEGREE
 from simwright.formats.usd.naming import name_prims
@@ -100,7 +101,9 @@ def _read_light(source: Source, found: Found, name: str, body: BodyFrame, placem
         radius=radius,
         cone=cone,
         cast_shadows=source.get_flag(found, "inputs:shadow:enable", True),
-        angle=source.get_number(found, "inputs:angle", 0.53) * DEGREE if kind is LightKind.DIRECTIONAL else None,
+        angle=source.get_number(found, "inputs:angle", 0.53) * DEGREE
+        if kind is LightKind.DIRECTIONAL
+        else None,
         normalized=source.get_flag(found, "inputs:normalize", False),
         path=found.path,
         source=source.where(found),
@@ -124,7 +127,7 @@ def _read_color(source: Source, found: Found) -> tuple[float, float, float]:
         kelvin = source.get_number(found, "inputs:colorTemperature", 6500.0)
         color = color * np.array(UsdLux.BlackbodyTemperatureAsRgb(kelvin), dtype=np.float64)
     red, green, blue = (float(v) for v in color)
-    return red, green, blue
+    return make_display((red, green, blue))
 
 
 def _report_loss(source: Source, found: Found, name: str, kind: LightKind) -> None:

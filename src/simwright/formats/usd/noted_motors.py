@@ -32,7 +32,7 @@ def _make_motor(source: Source, found: Found, note: Any) -> Actuator | None:
     try:
         words = json.loads(note) if isinstance(note, str) else {}
         gear = tuple(float(v) for v in words["gear"])
-        ranges = [_read_range(words[key]) for key in ("control_range", "force_range")]
+        control, force = (_read_range(words[key]) for key in ("control_range", "force_range"))
         stiffness, damping = float(words["stiffness"]), float(words["damping"])
         name, kind, target, transmission = (
             str(words[key]) for key in ("name", "kind", "target", "transmission")
@@ -43,7 +43,7 @@ def _make_motor(source: Source, found: Found, note: Any) -> Actuator | None:
     if not all(math.isfinite(v) for v in (*gear, stiffness, damping)):
         return None
     return Actuator(
-        name, kind, target, transmission, gear, stiffness, damping, *ranges, settings,
+        name, kind, target, transmission, gear, stiffness, damping, control, force, settings,
         path=found.path, source=source.where(found),
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from simwright.core.colors import make_linear
 from simwright.core.diag import Reporter
 from simwright.core.units import DEGREE
 from simwright.formats.usd.writer.layout import Layout
@@ -55,7 +56,7 @@ def _write_light(sheet: Sheet, path: str, light: Light) -> None:
     sheet.define(path, _TYPES[light.kind])
     sheet.name(path, light.name)
     sheet.place(path, light.pose)
-    sheet.set(path, "inputs:color", "color3f", light.color)
+    sheet.set(path, "inputs:color", "color3f", make_linear(light.color))
     sheet.set(path, "inputs:intensity", "float", light.intensity)
     if not light.cast_shadows:
         sheet.apply(path, "ShadowAPI")
