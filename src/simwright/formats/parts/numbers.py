@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,6 +16,13 @@ _DIGITS = 13
 def format_number(value: float) -> str:
     """The shortest text of a double; ``inf`` and ``nan`` as they are."""
     return repr(float(value) + 0.0).removesuffix(".0")
+
+
+def make_finite(value: float, largest: float) -> float:
+    """The number itself; ``largest`` of its sign for an infinity, zero for what is no number."""
+    if math.isfinite(value):
+        return value
+    return 0.0 if math.isnan(value) else math.copysign(largest, value)
 
 
 def format_numbers(values: Iterable[float]) -> str:
@@ -31,7 +39,7 @@ def tidy_number(value: float) -> float:
     """One number: 0.0305 for 0.030499999999999996."""
     if abs(value) < _NOTHING:
         return 0.0
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         return value
     short = float(f"{value:.{_DIGITS}g}")
     return short if abs(short - value) <= _LAST_BITS * float(np.spacing(abs(value))) else value

@@ -18,8 +18,10 @@ from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Array, Pose, quat_conjugate, quat_multiply
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.writer.messages import NOT_CARRIED, RENAMED
-from simwright.formats.mjcf.writer.numbers import format_value, is_equal, make_legal, tidy
+from simwright.formats.mjcf.writer.numbers import format_value, is_equal
 from simwright.formats.mjcf.writer.solver import Solver
+from simwright.formats.parts.numbers import tidy
+from simwright.formats.parts.words import clean_text
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body
 from simwright.model.inertia import Inertial
@@ -116,7 +118,7 @@ class Draft:
     def claim(self, family: str, name: str) -> str:
         """A name that is free in its family; the one asked for if it can be."""
         scope = self.scopes.setdefault(family, NameScope(("world",) if family == "body" else ()))
-        new = scope.claim(make_legal(name) or family)
+        new = scope.claim(clean_text(name) or family)
         self.names.setdefault((family, name), new)
         if name and new != name and family not in _HIDDEN:
             self.renamed.setdefault(family, []).append((name, new))

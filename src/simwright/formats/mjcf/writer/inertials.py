@@ -12,8 +12,8 @@ import numpy as np
 from simwright.core.math3d import IDENTITY_QUAT, Array
 from simwright.formats.mjcf.writer.draft import Adjusted, Draft, Limb
 from simwright.formats.mjcf.writer.messages import INERTIA_ADJUSTED, MASS_INVENTED
-from simwright.formats.mjcf.writer.numbers import tidy
 from simwright.formats.mjcf.writer.plan import TINY
+from simwright.formats.parts.numbers import tidy
 from simwright.formats.xml import Element
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD

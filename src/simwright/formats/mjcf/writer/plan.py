@@ -13,7 +13,7 @@ from simwright.core.errors import LimitError
 from simwright.core.math3d import Pose, quat_rotate, vec3
 from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb
 from simwright.formats.mjcf.writer.messages import BODY_FOLDED, JOINT_REVERSED, ROOT_FIXED
-from simwright.formats.mjcf.writer.numbers import tidy
+from simwright.formats.parts.numbers import tidy
 from simwright.model.asset import Body
 from simwright.model.joint import WORLD, Dof, Joint, Motion
 from simwright.model.kinematics import Edge

@@ -6,7 +6,6 @@ A :class:`Room` is a ``<model>`` (or the ``<world>``), a :class:`Seat` the link 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +18,7 @@ from simwright.core.math3d import IDENTITY, Array, Pose, quat_angle, quat_from_r
 from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions
 from simwright.formats.parts.numbers import format_number, tidy
+from simwright.formats.parts.words import clean_text
 from simwright.formats.sdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body
@@ -28,7 +28,6 @@ from simwright.model.kinematics import Tree
 SEPARATOR = "::"
 OLDEST = (1, 9)
 """The version that is written unless something needs a newer one: the first with quaternions in poses."""
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _RESERVED = ("world",)
 _EXACT = 1e-15
 
@@ -136,7 +135,7 @@ class Draft:
 
     def claim(self, names: NameScope, family: str, name: str) -> str:
         """A name that is free among its siblings; the one asked for if it can be."""
-        legal = _ILLEGAL.sub("_", name).replace(SEPARATOR, "_").strip()
+        legal = clean_text(name).replace(SEPARATOR, "_").strip()
         if legal.startswith("__") and legal.endswith("__"):
             legal = legal.strip("_")
         new = names.claim(legal or family)
@@ -184,7 +183,7 @@ def add(parent: Element, tag: str, value: Any = None, **attributes: str) -> Elem
 def format_value(value: Any) -> str:
     """The text of an element."""
     if isinstance(value, str):
-        return _ILLEGAL.sub("_", value)
+        return clean_text(value)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, int | np.integer):
@@ -193,7 +192,7 @@ def format_value(value: Any) -> str:
         return format_number(float(value))
     if isinstance(value, Iterable):
         return " ".join(format_value(item) for item in value)
-    return "" if value is None else _ILLEGAL.sub("_", str(value))
+    return "" if value is None else clean_text(str(value))
 
 
 def add_pose(parent: Element, pose: Pose, relative_to: str = "") -> None:

@@ -14,7 +14,8 @@ from typing import Any
 from lxml import etree
 
 from simwright.core.errors import SimwrightError
-from simwright.formats.urdf.writer.draft import Draft, Mount, clean_text
+from simwright.formats.parts.words import clean_text
+from simwright.formats.urdf.writer.draft import Draft, Mount
 from simwright.formats.urdf.writer.messages import CONTROL_ASSUMED
 from simwright.formats.urdf.writer.numbers import format_number
 from simwright.formats.xml import Element, parse_bytes

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions
+from simwright.formats.parts.words import clean_text
 from simwright.formats.urdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body, Site
@@ -19,7 +19,6 @@ from simwright.model.joint import Dof, Joint
 from simwright.model.kinematics import Tree
 
 WORLD_LINK = "world"
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(slots=True, eq=False)
@@ -99,11 +98,6 @@ class Draft:
         for family, changes in self.renamed.items():
             old, new = changes[0]
             self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
-
-
-def clean_text(text: str) -> str:
-    """Text that XML can hold."""
-    return _ILLEGAL.sub("_", text)
 
 
 def name_of(element: Any) -> str:

@@ -18,9 +18,10 @@ from simwright.core.names import is_identifier
 from simwright.formats.format import WriteOptions
 from simwright.formats.mesh.writer import MESH_FORMATS
 from simwright.formats.parts import images, meshes
+from simwright.formats.parts.words import clean_text
 from simwright.formats.place import choose_place
 from simwright.formats.urdf.writer.control import write_control
-from simwright.formats.urdf.writer.draft import Draft, clean_text
+from simwright.formats.urdf.writer.draft import Draft
 from simwright.formats.urdf.writer.frames import write_frames
 from simwright.formats.urdf.writer.joints import write_joints
 from simwright.formats.urdf.writer.links import write_links

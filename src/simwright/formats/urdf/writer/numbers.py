@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 from lxml import etree
 
 from simwright.core.math3d import Pose
+from simwright.formats.parts import numbers
 from simwright.formats.parts.numbers import tidy
 from simwright.formats.xml import Element
 
@@ -19,9 +19,7 @@ UNBOUNDED = 1e100
 
 def format_number(value: float) -> str:
     """The shortest text of a double, whole ones without a point."""
-    if not math.isfinite(value):
-        value = 0.0 if math.isnan(value) else math.copysign(UNBOUNDED, value)
-    return repr(float(value) + 0.0).removesuffix(".0")
+    return numbers.format_number(numbers.make_finite(value, UNBOUNDED))
 
 
 def format_numbers(values: Iterable[float]) -> str:

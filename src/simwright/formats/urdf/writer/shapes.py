@@ -15,7 +15,8 @@ from simwright.core.math3d import Array, Pose, vec3
 from simwright.formats.parts.images import Images
 from simwright.formats.parts.meshes import MeshFiles
 from simwright.formats.parts.solids import make_mesh
-from simwright.formats.urdf.writer.draft import Draft, clean_text
+from simwright.formats.parts.words import clean_text
+from simwright.formats.urdf.writer.draft import Draft
 from simwright.formats.urdf.writer.looks import Palette
 from simwright.formats.urdf.writer.messages import (
     GEOMETRY_LEFT_OUT,
