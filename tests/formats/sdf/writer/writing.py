@@ -3,34 +3,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from lxml import etree
+from simwright.formats.table import read_asset
+from simwright.model.asset import Asset
 
-from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose, quat_normalize, vec3
-from simwright.formats.format import WriteOptions
-from simwright.formats.table import read_asset, write_asset
-from simwright.model.asset import Asset, Body
-from simwright.model.inertia import Inertial
-from simwright.model.joint import Dof, Joint, JointKind
+from ...written import WrittenXml, make_pair, make_solid, random_pose, write_xml
+
+__all__ = ["Written", "make_pair", "make_solid", "random_pose", "write", "write_text"]
 
 
-@dataclass
-class Written:
-    """A file on disk, what was said, its elements, and what a reader makes of it."""
-
-    path: Path
-    said: Reporter
-    root: Any
-    again: Asset
-
-    @property
-    def kinds(self) -> set[str]:
-        return {finding.kind for finding in self.said}
+class Written(WrittenXml):
+    """An SDFormat file."""
 
     @property
     def version(self) -> str:
@@ -44,10 +29,7 @@ class Written:
 
 
 def write(asset: Asset, folder: Path, **options: Any) -> Written:
-    said = Reporter()
-    target = folder / "written" / "robot.sdf"
-    path = write_asset(asset, target, options=WriteOptions(**options), reporter=said)
-    return Written(path, said, etree.parse(str(path)).getroot(), read_asset(path))
+    return write_xml(Written, asset, folder / "written" / "robot.sdf", options)
 
 
 def write_text(text: str, folder: Path, **options: Any) -> Written:
@@ -56,24 +38,3 @@ def write_text(text: str, folder: Path, **options: Any) -> Written:
     file.parent.mkdir(exist_ok=True)
     file.write_text(f'<sdf version="1.11">{text}</sdf>')
     return write(read_asset(file), folder, **options)
-
-
-def make_solid(mass: float = 1.0) -> Inertial:
-    return Inertial(
-        mass, vec3(0.1, -0.02, 0.003), np.array(((2.0, 0.1, 0.2), (0.1, 3.0, 0.3), (0.2, 0.3, 4.0)))
-    )
-
-
-def make_pair(*dofs: Dof, kind: JointKind = JointKind.D6) -> Asset:
-    """A base on the world and a tip on a joint ``j``, at odd frames."""
-    asset = Asset("pair", bodies=[Body("base", inertial=make_solid()), Body("tip", inertial=make_solid(2.0))])
-    asset.joints = [
-        Joint("anchor", JointKind.FIXED, "", "base", parent_frame=random_pose(3)),
-        Joint("j", kind, "base", "tip", random_pose(1), random_pose(2), list(dofs)),
-    ]
-    return asset
-
-
-def random_pose(seed: int) -> Pose:
-    rng = np.random.default_rng(seed)
-    return Pose.of(rng.normal(size=3), quat_normalize(rng.normal(size=4)))
