@@ -6,6 +6,8 @@ import warnings
 
 import pytest
 
+from simwright.engines.newton import add_usd
+
 
 @pytest.fixture(scope="module")
 def newton():
@@ -32,5 +34,41 @@ def import_theirs(newton):
             warnings.simplefilter("ignore")
             builder.add_usd(str(path), **options)
         return builder
+
+    return run
+
+
+@pytest.fixture
+def make_builder(newton):
+    """A new builder that knows MuJoCo's attributes."""
+
+    def make():
+        builder = newton.ModelBuilder()
+        newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+        return builder
+
+    return make
+
+
+@pytest.fixture
+def make_resolvers(newton):
+    """Newton's own resolvers, by our names for them."""
+    known = {
+        "newton": newton.usd.SchemaResolverNewton,
+        "physx": newton.usd.SchemaResolverPhysx,
+        "mjc": newton.usd.SchemaResolverMjc,
+    }
+    return lambda order: [known[name]() for name in order]
+
+
+@pytest.fixture
+def import_both(make_builder, make_resolvers, import_theirs):
+    """Our import and Newton's, each into a builder of its own that knows MuJoCo's attributes."""
+
+    def run(path, order):
+        ours, theirs = make_builder(), make_builder()
+        add_usd(ours, path, resolvers=order)
+        import_theirs(path, theirs, schema_resolvers=make_resolvers(order))
+        return ours, theirs
 
     return run

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from simwright.engines.newton import add_usd
-
 STAGE = """#usda 1.0
 ( metersPerUnit = 1
  kilogramsPerUnit = 1
@@ -29,19 +27,10 @@ ORDERS = (("newton",), ("newton", "physx", "mjc"), ("mjc", "newton", "physx"), (
 @pytest.mark.parametrize("order", ORDERS, ids=",".join)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("material", MATERIALS)
-def test_gains(newton, import_theirs, tmp_path, order, shape, material):
+def test_gains(import_both, tmp_path, order, shape, material):
     path = tmp_path / "stage.usda"
     path.write_text(STAGE.replace("MATERIAL", material).replace("SHAPE", shape).replace("}", "\n}\n"))
-    known = {
-        "newton": newton.usd.SchemaResolverNewton,
-        "physx": newton.usd.SchemaResolverPhysx,
-        "mjc": newton.usd.SchemaResolverMjc,
-    }
-    ours, theirs = newton.ModelBuilder(), newton.ModelBuilder()
-    for builder in (ours, theirs):
-        newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
-    add_usd(ours, path, resolvers=order)
-    import_theirs(path, theirs, schema_resolvers=[known[name]() for name in order])
+    ours, theirs = import_both(path, order)
     for field in ("ke", "kd", "kf", "ka", "mu", "mu_torsional", "mu_rolling", "restitution"):
         mine, his = (getattr(builder, f"shape_material_{field}") for builder in (ours, theirs))
         assert mine == pytest.approx(his, rel=1e-5), field

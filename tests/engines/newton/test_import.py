@@ -64,21 +64,6 @@ FREE_BY_STANDARD = "/Robot/D6"
 SOLID = Inertial(2.0, np.array((0.1, 0.0, 0.0)), np.diag((0.1, 0.2, 0.3)))
 
 
-@pytest.fixture(scope="module")
-def newton():
-    """The engine, quiet; its importer warns about stages that ours takes as they are."""
-    module = pytest.importorskip("newton", reason="the extra 'newton' is not installed")
-    import warp
-
-    warp.config.quiet = True
-    return module
-
-
-@pytest.fixture
-def builder(newton):
-    return newton.ModelBuilder()
-
-
 def theirs(newton, path):
     builder = newton.ModelBuilder()
     with warnings.catch_warnings():
@@ -158,21 +143,14 @@ def test_shapes_and_filters_are_those_of_newton(newton, builder, shared_assets, 
 @pytest.mark.realworld
 @pytest.mark.parametrize("order", ["newton", "physx,newton,mjc", "mjc,newton,physx"])
 @pytest.mark.parametrize("name", FILES)
-def test_the_result_has_what_newtons_has(newton, shared_assets, name, order):
+def test_the_result_has_what_newtons_has(make_builder, make_resolvers, shared_assets, name, order):
     """Values and paths of the dictionary that ``add_usd`` returns, and the gaps that schemas fall back to."""
-    known = {
-        "newton": newton.usd.SchemaResolverNewton,
-        "physx": newton.usd.SchemaResolverPhysx,
-        "mjc": newton.usd.SchemaResolverMjc,
-    }
     names, path = order.split(","), shared_assets / "usd" / f"{name}.usda"
-    mine, his = newton.ModelBuilder(), newton.ModelBuilder()
-    for builder in (mine, his):
-        newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+    mine, his = make_builder(), make_builder()
     result = add_usd(mine, path, resolvers=names).as_newton()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = his.add_usd(str(path), schema_resolvers=[known[n]() for n in names])
+        expected = his.add_usd(str(path), schema_resolvers=make_resolvers(names))
     for key in ("physics_dt", "max_solver_iterations", "linear_unit", "mass_unit", "physics_scene_path"):
         assert result[key] == pytest.approx(expected[key]), key
     for key in ("path_body_map", "path_joint_map"):

@@ -31,19 +31,10 @@ def assert_same(ours, theirs, name):
 
 @pytest.mark.parametrize("order", ORDERS, ids=",".join)
 @pytest.mark.parametrize("seed", range(6))
-def test_joints_that_three_solvers_talk_about(newton, import_theirs, tmp_path, seed, order):
+def test_joints_that_three_solvers_talk_about(import_both, tmp_path, seed, order):
     path = tmp_path / "chain.usda"
     path.write_text(make_chain(seed))
-    known = {
-        "newton": newton.usd.SchemaResolverNewton,
-        "physx": newton.usd.SchemaResolverPhysx,
-        "mjc": newton.usd.SchemaResolverMjc,
-    }
-    ours, theirs = newton.ModelBuilder(), newton.ModelBuilder()
-    for builder in (ours, theirs):
-        newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
-    add_usd(ours, path, resolvers=order)
-    import_theirs(path, theirs, schema_resolvers=[known[name]() for name in order])
+    ours, theirs = import_both(path, order)
     assert ours.joint_type == theirs.joint_type
     assert ours.joint_dof_dim == theirs.joint_dof_dim
     for name in JOINT_ARRAYS:

@@ -12,23 +12,8 @@ NAMES = ("newton", "physx", "mjc")
 
 
 @pytest.fixture
-def make_builder(newton):
-    def make():
-        builder = newton.ModelBuilder()
-        newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
-        return builder
-
-    return make
-
-
-@pytest.fixture
-def resolvers(newton):
-    known = {
-        "newton": newton.usd.SchemaResolverNewton,
-        "physx": newton.usd.SchemaResolverPhysx,
-        "mjc": newton.usd.SchemaResolverMjc,
-    }
-    return [known[name]() for name in NAMES]
+def resolvers(make_resolvers):
+    return make_resolvers(NAMES)
 
 
 def list_values(builder):
