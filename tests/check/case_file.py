@@ -6,6 +6,7 @@ A page has ``## pass: title`` and ``## fail: title`` sections.  Each holds fence
   is text that is written as a crate, `` ```png name.png 4x4 rgb 8 `` (size, channels grey/rgb/rgba, bit depth)
   and `` ```jpeg name.jpg `` are tiny images, `` ```text name`` any other file (``hex:`` first line for bytes);
 * ``expect: LEVEL "words in the message" [at /prim/path] [line N]`` lines before the blocks, one per finding;
+* `` ```fixed name.usda `` is the text of a layer after its fix (see ``tests/sanitizer``), not a file of the case;
 * ``settings: key=value`` sets a threshold; ``variants: on`` sweeps variants;
   ``plugins: off`` is for stages whose schemas must look unregistered.
 
@@ -44,6 +45,8 @@ class Case:
     files: list[tuple[str, str, str, str]] = field(default_factory=list)
     """(kind, name, arguments, text)"""
     options: dict[str, str] = field(default_factory=dict)
+    fixed: dict[str, str] = field(default_factory=dict)
+    """Layers after the fix, by name."""
 
     @property
     def id(self) -> str:
@@ -96,6 +99,9 @@ def read_cases(path: Path) -> list[Case]:
                 if inner.strip() == "```":
                     break
                 text.append(inner)
+            if kind == "fixed":
+                cases[-1].fixed[name] = "\n".join(text) + "\n"
+                continue
             default = f"root.{kind}" if not cases[-1].files else f"file{len(cases[-1].files)}.{kind}"
             cases[-1].files.append((kind, name or default, arguments, "\n".join(text) + "\n"))
     for case in cases:

@@ -239,6 +239,7 @@ def fix(
     from simwright.check.run import all_rules
     from simwright.check.select import choose_rules
     from simwright.check.settings import Settings as CheckSettings
+    from simwright.core.collector import pause_collector
     from simwright.sanitizer.fixer import Wishes
     from simwright.sanitizer.rounds import Order
     from simwright.sanitizer.sanitize import sanitize
@@ -255,7 +256,8 @@ def fix(
     )
     target = None if out is None else Path(out)
     found = _find_packages(path, packages)
-    return sanitize(Path(path), order, found, target=target, in_place=in_place, with_diff=diff)
+    with pause_collector():
+        return sanitize(Path(path), order, found, target=target, in_place=in_place, with_diff=diff)
 
 
 def diff(

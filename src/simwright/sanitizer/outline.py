@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where everything stands: poses and geometry of all prims in the world, in SI units and Z-up, as numbers.
+"""Where everything stands: poses and geometry of all prims in the world, in SI units and Z-up.
 
-A mesh is described by the mean and spread of its points in the world and its area and volume, other shapes by the
-corners of their box.  Prims are known by their path.
+Prims are known by their path.  A shape whose own numbers and scale are what they were is the same; only of the others
+points in the world are compared: of a mesh a few that all its points decide, else the corners of its box.
 """
 
 from __future__ import annotations
@@ -12,59 +12,81 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pxr import Usd, UsdGeom
+from pxr import Tf, Usd, UsdGeom
 
 from simwright.usd.silence import capture
 
 Array = npt.NDArray[np.float64]
 MAX_TIMES = 5
 _Y_TO_Z = np.array([[1.0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])
+_SIZES = {
+    "Cube": ("size",), "Sphere": ("radius",), "Cylinder": ("radius", "height", "axis"),
+    "Capsule": ("radius", "height", "axis"), "Cone": ("radius", "height", "axis"),
+    "Plane": ("width", "length", "axis"), "Mesh": ("points",),
+}  # fmt: skip
 
 
 @dataclass(slots=True)
 class Outline:
-    """``poses`` (4x4, column vectors) and ``shapes`` (numbers) of prims by path, one for each moment.
+    """A stage and the world transforms of its prims.
 
-    ``turn`` and ``unit`` lead from stage units to SI; ``times`` are the moments beside the default one.
+    ``poses`` has a 4x4 matrix (column vectors) for each moment and prim of ``rows``; ``moments`` are the default time
+    and a few time samples.  ``unit`` and ``turn`` lead from stage units to SI.
     """
 
+    stage: Usd.Stage
     unit: float = 1.0
     turn: Array = field(default_factory=lambda: np.eye(3))
-    times: list[float] = field(default_factory=list)
-    poses: dict[str, list[Array]] = field(default_factory=dict)
-    shapes: dict[str, list[Array]] = field(default_factory=dict)
+    moments: list[Usd.TimeCode] = field(default_factory=list)
+    rows: dict[str, int] = field(default_factory=dict)
+    poses: Array = field(default_factory=lambda: np.zeros((0, 0, 4, 4)))
+
+    @property
+    def times(self) -> list[float]:
+        """The time samples among the moments."""
+        return [moment.GetValue() for moment in self.moments[1:]]
 
 
 def draw_outline(stage: Usd.Stage) -> Outline:
     """The outline of a composed stage, instances included."""
-    outline = Outline(UsdGeom.GetStageMetersPerUnit(stage))
+    outline = Outline(stage, UsdGeom.GetStageMetersPerUnit(stage))
     if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y:
         outline.turn = _Y_TO_Z
     with capture():
-        prims = [
-            prim
-            for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
-            if prim.IsA(UsdGeom.Xformable)
-        ]
-        outline.times = _choose_times(prims)
-        known: dict[tuple[str, float | None], Array | None] = {}
-        for time in [None, *outline.times]:
-            _draw_moment(outline, prims, time, known)
+        every = Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
+        prims = [prim for prim in every if prim.IsA(UsdGeom.Xformable)]
+        outline.moments = [Usd.TimeCode.Default(), *map(Usd.TimeCode, _choose_times(prims))]
+        outline.rows = {prim.GetPath().pathString: row for row, prim in enumerate(prims)}
+        outline.poses = np.zeros((len(outline.moments), len(prims), 4, 4))
+        for index, moment in enumerate(outline.moments):
+            cache = UsdGeom.XformCache(moment)
+            for row, prim in enumerate(prims):
+                outline.poses[index, row] = _read_world(cache, prim)
+    outline.poses = outline.poses.transpose(0, 1, 3, 2)
     return outline
 
 
+def _read_world(cache: UsdGeom.XformCache, prim: Usd.Prim) -> Any:
+    try:
+        return cache.GetLocalToWorldTransform(prim)
+    except Tf.ErrorException:
+        return np.nan  # ops that OpenUSD cannot read: nobody knows where it stands
+
+
 def compare_outlines(before: Outline, after: Outline, tolerance: float, *, in_si: bool = True) -> list[str]:
-    """What differs, in words; the first few prims only."""
-    gone = sorted(before.poses.keys() - after.poses.keys())
-    new = sorted(after.poses.keys() - before.poses.keys())
+    """What differs, in words."""
+    gone = sorted(before.rows.keys() - after.rows.keys())
+    new = sorted(after.rows.keys() - before.rows.keys())
     found = [f"that there is {path}" for path in gone] + [f"that there is no {path}" for path in new]
-    ruler = _Ruler(before, after, tolerance, in_si=in_si)
-    for path, poses in before.poses.items():
-        if path in after.poses and not ruler.are_same_poses(poses, after.poses[path]):
-            found.append(f"where {path} stands")
-    for path, shapes in before.shapes.items():
-        if path in after.poses and not ruler.are_same_shapes(shapes, after.shapes.get(path, [])):
-            found.append(f"the geometry of {path}")
+    if len(before.moments) != len(after.moments):
+        return [*found, "the number of time samples"]
+    paths = [path for path in before.rows if path in after.rows]
+    if not paths:
+        return found
+    ruler = _Ruler(before, after, paths, tolerance, in_si=in_si)
+    with capture():
+        found += [f"where {path} stands" for path in ruler.list_moved()]
+        found += [f"the geometry of {path}" for path in ruler.list_reshaped()]
     return found
 
 
@@ -84,112 +106,113 @@ def _choose_times(prims: list[Usd.Prim]) -> list[float]:
     return [ordered[round(last * i / (MAX_TIMES - 1))] for i in range(MAX_TIMES)]
 
 
-def _draw_moment(
-    outline: Outline, prims: list[Usd.Prim], time: float | None, known: dict[Any, Array | None]
-) -> None:
-    when = Usd.TimeCode.Default() if time is None else Usd.TimeCode(time)
-    cache = UsdGeom.XformCache(when)
-    for prim in prims:
-        path = str(prim.GetPath())
-        world = np.array(cache.GetLocalToWorldTransform(prim), dtype=np.float64).T
-        outline.poses.setdefault(path, []).append(world)
-        if prim.IsA(UsdGeom.Gprim):
-            source = prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim
-            key = (str(source.GetPath()), time)
-            if key not in known:
-                known[key] = _describe_shape(source, when)
-            local = known[key]
-            if local is not None:
-                outline.shapes.setdefault(path, []).append(_place_shape(local, world))
+class _Ruler:
+    """Holds two outlines against each other, in SI units or as they stand."""
+
+    def __init__(
+        self, before: Outline, after: Outline, paths: list[str], tolerance: float, *, in_si: bool
+    ) -> None:
+        self.sides = (before, after)
+        self.paths = paths
+        self.tolerance = tolerance
+        self.in_si = in_si
+        self.poses = tuple(side.poses[:, [side.rows[path] for path in paths]] for side in self.sides)
+        spots = self._place(self.poses[0][..., :3, 3].reshape(-1, 3), 0)
+        spots = spots[np.isfinite(spots).all(axis=1)]
+        spread = float(np.linalg.norm(np.ptp(spots, axis=0))) if len(spots) else 0.0
+        self.size = max(spread, 1e-3)
+
+    def list_moved(self) -> list[str]:
+        """Prims whose place or direction is another one, at any moment."""
+        spots = [self._place(poses[..., :3, 3], side) for side, poses in enumerate(self.poses)]
+        turns = [self._find_directions(poses, side) for side, poses in enumerate(self.poses)]
+        with np.errstate(invalid="ignore"):
+            far = ~(np.abs(spots[0] - spots[1]) <= self.tolerance * self.size).all(axis=-1)
+            turned = (np.abs(turns[0] - turns[1]) > self.tolerance).any(axis=(-1, -2))
+        far &= np.isfinite(spots[0]).all(axis=-1)
+        return [self.paths[i] for i in np.flatnonzero((far | turned).any(axis=0))]
+
+    def list_reshaped(self) -> list[str]:
+        """Prims whose geometry in the world is another one, at any moment."""
+        same = self._have_same_scales()
+        found = []
+        for index, path in enumerate(self.paths):
+            prims = [side.stage.GetPrimAtPath(path) for side in self.sides]
+            if not prims[0].IsA(UsdGeom.Gprim):
+                continue
+            for moment in range(len(self.sides[0].moments)):
+                if same[index] and self._have_same_numbers(prims, moment):
+                    continue
+                if not self._have_same_points(prims, index, moment):
+                    found.append(path)
+                    break
+        return found
+
+    def _have_same_scales(self) -> npt.NDArray[np.bool_]:
+        """Are the linear parts of the transforms the same, lengths included?"""
+        if self.in_si and self.sides[0].unit != self.sides[1].unit:
+            return np.zeros(len(self.paths), dtype=bool)
+        linear = [poses[..., :3, :3] for poses in self.poses]
+        with np.errstate(invalid="ignore"):
+            allowed = self.tolerance * np.abs(linear[0]).max(axis=(-1, -2), keepdims=True)
+            same: npt.NDArray[np.bool_] = (np.abs(linear[0] - linear[1]) <= allowed).all(axis=(0, 2, 3))
+        return same
+
+    def _have_same_numbers(self, prims: list[Usd.Prim], moment: int) -> bool:
+        names = _SIZES.get(str(prims[0].GetTypeName()))
+        if names is None or prims[0].GetTypeName() != prims[1].GetTypeName():
+            return False
+        times = [side.moments[moment] for side in self.sides]
+        return all(
+            prims[0].GetAttribute(name).Get(times[0]) == prims[1].GetAttribute(name).Get(times[1])
+            for name in names
+        )
+
+    def _have_same_points(self, prims: list[Usd.Prim], index: int, moment: int) -> bool:
+        points: list[Array | None] = []
+        for side, prim in enumerate(prims):
+            local = _describe_shape(prim, self.sides[side].moments[moment])
+            world = self.poses[side][moment, index]
+            placed = None if local is None else self._place(local @ world[:3, :3].T + world[:3, 3], side)
+            points.append(placed)
+        here, there = points
+        if here is None or there is None:
+            return here is there
+        # points are single precision: a rounding of the largest number is no change
+        rounding = 4.0 * float(np.finfo(np.float32).eps) * float(np.abs(here).max())
+        allowed = max(self.tolerance * self.size, rounding)
+        return here.shape == there.shape and bool(np.all(np.abs(here - there) <= allowed))
+
+    def _find_directions(self, poses: Array, side: int) -> Array:
+        """The directions of the axes; how long they are shows in the geometry."""
+        linear = poses[..., :3, :3]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            unit = linear / np.linalg.norm(linear, axis=-2, keepdims=True)
+        turn = self.sides[side].turn
+        found: Array = turn @ unit @ turn.T if self.in_si else unit
+        return found
+
+    def _place(self, points: Array, side: int) -> Array:
+        outline = self.sides[side]
+        placed: Array = outline.unit * (points @ outline.turn.T) if self.in_si else points
+        return placed
 
 
 def _describe_shape(prim: Usd.Prim, when: Usd.TimeCode) -> Array | None:
-    """Points that stand for a shape: of a mesh four that all its points decide, else the corners of its box."""
+    """Points that stand for a shape, in its own frame."""
     if prim.IsA(UsdGeom.PointBased):
-        values = UsdGeom.PointBased(prim).GetPointsAttr().Get(when)
+        values: Any = UsdGeom.PointBased(prim).GetPointsAttr().Get(when)
         points = np.array(values, dtype=np.float64).reshape(-1, 3) if values else np.zeros((0, 3))
         points = points[np.isfinite(points).all(axis=1)]
         if not len(points):
             return None
         weights = np.arange(1, len(points) + 1, dtype=np.float64)
         weighted = (weights[:, None] * points).sum(axis=0) / weights.sum()
-        return np.vstack((points.mean(axis=0), weighted, points[0], points[-1], points.min(0), points.max(0)))
+        return np.vstack((points.mean(axis=0), weighted, points[0], points[-1], points[len(points) // 2]))
     extent = UsdGeom.Boundable.ComputeExtentFromPlugins(UsdGeom.Boundable(prim), when)
-    if not extent:
+    corners = np.array(extent, dtype=np.float64).reshape(-1, 3) if extent else np.zeros((0, 3))
+    if len(corners) != 2 or not np.isfinite(corners).all():
         return None
-    low, high = (np.array(corner, dtype=np.float64) for corner in extent)
-    if not np.isfinite([low, high]).all():
-        return None
-    return np.array([[x[i] for i, x in enumerate(corner)] for corner in _list_corners(low, high)])
-
-
-def _list_corners(low: Array, high: Array) -> list[tuple[Array, Array, Array]]:
-    return [(a, b, c) for a in (low, high) for b in (low, high) for c in (low, high)]
-
-
-def _place_shape(points: Array, world: Array) -> Array:
-    placed: Array = points @ world[:3, :3].T + world[:3, 3]
-    return placed
-
-
-def _measure(outline: Outline) -> float:
-    """The size of the scene in its units, which small distances are held against."""
-    spots = [pose[None, :3, 3] for moments in outline.poses.values() for pose in moments]
-    spots += [shape for shapes in outline.shapes.values() for shape in shapes]
-    points = np.concatenate(spots) if spots else np.zeros((0, 3))
-    points = points[np.isfinite(points).all(axis=1)]
-    return float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) if len(points) else 1.0
-
-
-class _Ruler:
-    """Holds two outlines against each other, in SI units or as they stand."""
-
-    def __init__(self, before: Outline, after: Outline, tolerance: float, *, in_si: bool) -> None:
-        self.sides = (before, after)
-        self.tolerance = tolerance
-        self.in_si = in_si
-        self.size = max(_measure(before) * (before.unit if in_si else 1.0), 1e-3)
-
-    def are_same_poses(self, one: list[Array], other: list[Array]) -> bool:
-        """The same places and directions at all moments."""
-        if len(one) != len(other):
-            return False
-        allowed = self.tolerance * self.size
-        for pair in zip(one, other, strict=True):
-            here, there = (self._place(pose[:3, 3], i) for i, pose in enumerate(pair))
-            if np.isfinite(here).all() and not np.all(np.abs(here - there) <= allowed):
-                return False
-            if not self._are_same_turns(*pair):
-                return False
-        return True
-
-    def are_same_shapes(self, one: list[Array], other: list[Array]) -> bool:
-        """The same points in the world at all moments."""
-        if len(one) != len(other):
-            return False
-        for pair in zip(one, other, strict=True):
-            here, there = (self._place(points, i) for i, points in enumerate(pair))
-            # points are single precision: a rounding of the largest number is no change
-            rounding = 4.0 * float(np.finfo(np.float32).eps) * float(np.abs(here).max())
-            if here.shape != there.shape:
-                return False
-            if not np.all(np.abs(here - there) <= max(self.tolerance * self.size, rounding)):
-                return False
-        return True
-
-    def _are_same_turns(self, one: Array, other: Array) -> bool:
-        """The same directions of the axes; how long they are shows in the geometry."""
-        turns = []
-        for index, pose in enumerate((one, other)):
-            linear = pose[:3, :3]
-            lengths = np.linalg.norm(linear, axis=0)
-            if not np.isfinite(lengths).all() or np.any(lengths < 1e-12):
-                return True
-            turn = self.sides[index].turn
-            turns.append(turn @ (linear / lengths) @ turn.T if self.in_si else linear / lengths)
-        return bool(np.all(np.abs(turns[0] - turns[1]) <= self.tolerance))
-
-    def _place(self, points: Array, index: int) -> Array:
-        outline = self.sides[index]
-        placed: Array = outline.unit * (points @ outline.turn.T) if self.in_si else points
-        return placed
+    choice = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    chosen: Array = corners[choice, np.arange(3)]
+    return chosen

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from simwright.check.asset import check_file
 from simwright.check.rule import Rule
 from simwright.check.settings import Settings
-from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate, sort_diagnostics
+from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.sanitizer.fixer import Fixer, Wishes, all_fixers
 from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
 from simwright.sanitizer.proof import Deviation, Original, find_deviations
@@ -229,16 +229,12 @@ def sign(finding: Diagnostic) -> Signature:
 
 def name_originals(findings: Iterable[Diagnostic], workspace: Workspace) -> list[Diagnostic]:
     """Findings of the copy as findings of the source."""
-    return sort_diagnostics(
-        relocate(
-            finding,
-            Where(
-                workspace.name_original(finding.where.file),
-                finding.where.line,
-                finding.where.column,
-                finding.where.prim,
-                finding.where.prop,
-            ),
-        )
-        for finding in findings
-    )
+    found = []
+    files: dict[str, str] = {}
+    for finding in findings:
+        where = finding.where
+        if where.file not in files:
+            files[where.file] = workspace.name_original(where.file)
+        place = Where(files[where.file], where.line, where.column, where.prim, where.prop)
+        found.append(relocate(finding, place))
+    return found

@@ -57,7 +57,10 @@ def standardize(editor: Editor, prim: Usd.Prim) -> None:
     xformable = UsdGeom.Xformable(prim)
     if not xformable:
         raise Refused(f"a prim of type {prim.GetTypeName() or 'none'} has no transform")
-    if xformable.GetResetXformStack():
+    tokens = read_order(prim)
+    if tokens == [TRANSLATE, ORIENT] and _has_types(prim):
+        return
+    if tokens[:1] == [_RESET]:
         raise Refused("it ignores its parent's transform (!resetXformStack!); decide what it belongs to")
     try:
         times = xformable.GetTimeSamples()
@@ -68,7 +71,6 @@ def standardize(editor: Editor, prim: Usd.Prim) -> None:
         raise Refused("its transform shears, which translate, orient and scale cannot say")
     scaled = any(not moment.is_rigid for moment in moments)
     wanted = [TRANSLATE, ORIENT, SCALE] if scaled else [TRANSLATE, ORIENT]
-    tokens = read_order(prim)
     if tokens == wanted and _has_types(prim):
         return
     home = _find_home(editor, prim)

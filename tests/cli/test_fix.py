@@ -1,0 +1,105 @@
+"""``simwright fix`` and ``simwright check --fix``: what they write, say and refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+
+import simwright
+from simwright.app.cli.main import run
+
+ASSET = """#usda 1.0
+(
+    defaultPrim = "box"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "box" (
+    prepend apiSchemas = ["PhysicsRigidBodyAPI"]
+)
+{
+    float xformOp:rotateZ = 90
+    uniform token[] xformOpOrder = ["xformOp:rotateZ"]
+}
+"""
+
+
+@pytest.fixture
+def asset(tmp_path: Path) -> Path:
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box/box.usda").write_text(ASSET)
+    return tmp_path / "box/box.usda"
+
+
+def test_new_folder(asset, tmp_path, capsys):
+    assert run(["fix", str(asset), "-o", str(tmp_path / "out")]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "  units-kilograms: 1 fixed" in out
+    assert "that needs intent (--unsafe, or --set)" in out
+    assert out.splitlines()[-1] == f"wrote {tmp_path / 'out/box.usda'}"
+    assert asset.read_text() == ASSET
+    assert "xformOp:orient" in (tmp_path / "out/box.usda").read_text()
+
+
+def test_dry_run_with_diff(asset, capsys):
+    run(["fix", str(asset), "--dry-run", "--diff", "--select", "1.1"])
+    out = capsys.readouterr().out
+    assert "--- a/box.usda" in out
+    assert "-    float xformOp:rotateZ = 90" in out
+    assert "+    kilogramsPerUnit = 1" in out
+    assert asset.read_text() == ASSET
+
+
+def test_in_place_keeps_the_old_one(asset, capsys):
+    run(["fix", str(asset), "--in-place", "--ignore", "units-timecodes"])
+    assert f"kept the old asset as {asset}.orig" in capsys.readouterr().out
+    assert Path(f"{asset}.orig").read_text() == ASSET
+    assert "timeCodesPerSecond" not in asset.read_text()
+
+
+def test_report_as_json(asset, tmp_path, capsys):
+    arguments = ["--report", "json", "--diff", "--unsafe", "--set", "version=3.0.0"]
+    run(["fix", str(asset), "-o", str(tmp_path / "out"), *arguments])
+    data = json.loads(capsys.readouterr().out)
+    folder = Path(simwright.__file__).parent / "app"
+    files = (folder / "schemas/fix.v1.schema.json", folder / "report/schemas/diagnostics.v1.schema.json")
+    schemas = [json.loads(file.read_text()) for file in files]
+    registry = Registry().with_resources([(s["$id"], Resource.from_contents(s)) for s in schemas])
+    validator = jsonschema.Draft202012Validator(schemas[0], registry=registry)
+    validator.check_schema(schemas[0])
+    validator.validate(data)
+    assert data["status"] == "fixed"
+    assert data["proven"] is True
+    assert data["fixed"]["assetinfo-version"] == 1
+    assert any(change["change"].endswith("'version': '3.0.0'}") for change in data["changes"])
+    assert data["summary"]["after"]["error"] < data["summary"]["before"]["error"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "say where the fixed asset goes"),
+        (["-o", "x", "--in-place"], "exclude each other"),
+        (["--dry-run", "--select", "no-such-rule"], "unknown rule"),
+        (["--dry-run", "--set", "version"], "--set takes NAME=VALUE"),
+    ],
+)
+def test_wrong_calls(asset, capsys, arguments, words):
+    assert run(["fix", str(asset), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_check_fixes_in_place_first(asset, capsys):
+    run(["check", str(asset), "--fix", "--no-cache", "--format", "json"])
+    out, err = capsys.readouterr()
+    codes = {finding["rule"] for item in json.loads(out)["assets"] for finding in item["findings"]}
+    assert "xform-etl-euler" not in codes
+    assert "kind-component" in codes  # needs intent
+    assert f"the old asset is {asset}.orig" in err
+    assert Path(f"{asset}.orig").read_text() == ASSET

@@ -1,0 +1,84 @@
+"""Every fix against the case page of its rule: the expected text, the rule silent, no other fires, no second change."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import simwright
+from simwright.check.run import all_rules
+from simwright.core.diag import Fixable
+from simwright.sanitizer.fixer import all_fixers
+from simwright.sanitizer.result import FixResult
+
+CHECK = Path(__file__).parent.parent / "check"
+sys.path.insert(0, str(CHECK))
+
+from case_file import Case, read_cases  # noqa: E402 - beside the case pages
+
+CASES = [
+    case
+    for code in all_fixers()
+    for case in read_cases(CHECK / "cases" / f"{code}.md")
+    if case.outcome == "fail"
+]
+VALUES = {"inertia-order": "urdf"}
+CONSEQUENCES = {
+    # rules about the default prim have nothing to look at before there is one
+    "default-prim": {"assetinfo-identifier", "assetinfo-version", "kind-component", "entry-name"},
+    # what was told once for a prototype is told for every copy
+    "inst-no-phys-clone": {"mass-positive", "xform-minimal-stack", "joint-limits"},
+}
+
+
+def fix_case(source: Path, target: Path, code: str) -> FixResult:
+    return simwright.fix(source, target, select=[code], unsafe=True, values=VALUES)
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    }
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_fix(case: Case, tmp_path: Path) -> None:
+    source = case.write(tmp_path / "case")
+    untouched = read_files(tmp_path / "case")
+    result = fix_case(source, tmp_path / "one" / "case", case.rule)
+    assert read_files(tmp_path / "case") == untouched
+
+    left = [finding for finding in result.after if finding.kind == case.rule]
+    told = [note for note in result.notes if note.kind in ("fix-refused", "fix-undone")]
+    assert len(left) <= len(told) + sum(finding.fixable is Fixable.NO for finding in left)
+    assert not [note for note in result.notes if note.kind in ("fix-crashed", "fix-unstable")]
+    for name, text in case.fixed.items():
+        assert (tmp_path / "one" / "case" / name).read_text().rstrip("\n") == text.rstrip("\n")
+        assert not left
+
+    before, after = (Counter(f.kind for f in found) for found in (result.before, result.after))
+    new = {code for code in after if after[code] > before[code]}
+    assert new <= CONSEQUENCES.get(case.rule, set())
+
+    again = fix_case(Path(result.entry), tmp_path / "two" / "case", case.rule)
+    assert again.status == "unchanged"
+    assert read_files(tmp_path / "one" / "case") == read_files(tmp_path / "two" / "case")
+
+
+@pytest.mark.parametrize("code", sorted(all_fixers()))
+def test_every_fix_shows_what_it_writes(code: str) -> None:
+    assert any(case.fixed for case in CASES if case.rule == code)
+
+
+def test_every_fix_is_announced_by_its_rule() -> None:
+    grades = {rule.code: rule.fix for rule in all_rules()}
+    for code in all_fixers():
+        assert grades[code] in (Fixable.SAFE, Fixable.UNSAFE)
+
+
+def test_every_safe_rule_has_a_fix() -> None:
+    safe = {rule.code for rule in all_rules() if rule.fix is Fixable.SAFE}
+    assert safe <= set(all_fixers())

@@ -1,0 +1,127 @@
+"""Fixing where the asset is: the old one is kept, and a kill leaves the old or the new asset, never a mixture."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import simwright
+
+ENTRY = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+    subLayers = [@./base.usda@, @./more.usda@]
+)
+"""
+BASE = """#usda 1.0
+
+def Xform "robot"
+{
+    def Xform "one" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI"]
+    )
+    {
+        float xformOp:rotateZ = 30
+        uniform token[] xformOpOrder = ["xformOp:rotateZ"]
+    }
+}
+"""
+MORE = BASE.replace('"one"', '"two"')
+CHILD = """
+import os, signal, sys
+import simwright
+from simwright.sanitizer import delivery, sanitize
+limit, count, is_on = int(sys.argv[2]), 0, False
+WATCHED = ("open", "os.rename", "os.mkdir", "shutil.copytree", "shutil.copyfile", "os.remove", "ctypes.dlopen")
+def watch(event, _):
+    global count
+    if is_on and event in WATCHED:
+        count += 1
+        if count == limit:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+write = sanitize.write_in_place
+def write_watched(*arguments):
+    global is_on
+    is_on = True
+    write(*arguments)
+    is_on = False
+sanitize.write_in_place = write_watched
+simwright.fix(sys.argv[1], in_place=True)
+print(count)
+"""
+
+
+def make_asset(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    for name, text in (("robot.usda", ENTRY), ("base.usda", BASE), ("more.usda", MORE)):
+        (folder / name).write_text(text)
+    (folder / "notes.txt").write_text("other things live here")
+    return folder / "robot.usda"
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def test_one_layer_is_replaced_as_a_file(tmp_path: Path) -> None:
+    asset = make_asset(tmp_path / "robot")
+    old = read_files(asset.parent)
+    result = simwright.fix(asset, in_place=True, select=["units-kilograms"])
+    assert result.files == ["robot.usda"]
+    assert result.backup == f"{asset}.orig"
+    assert Path(result.backup).read_bytes() == old["robot.usda"]
+    assert "kilogramsPerUnit = 1" in asset.read_text()
+    assert (asset.parent / "base.usda").read_bytes() == old["base.usda"]
+    simwright.fix(asset, in_place=True, select=["units-timecodes"])
+    assert (asset.parent / "robot.usda.orig.2").exists()
+
+
+def test_several_layers_are_exchanged_with_their_folder(tmp_path: Path) -> None:
+    asset = make_asset(tmp_path / "robot")
+    old = read_files(asset.parent)
+    result = simwright.fix(asset, in_place=True)
+    assert result.files == ["base.usda", "more.usda", "robot.usda"]
+    assert result.backup == str(tmp_path / "robot.orig")
+    assert read_files(tmp_path / "robot.orig") == old
+    new = read_files(asset.parent)
+    assert new["notes.txt"] == old["notes.txt"]
+    assert all(new[name] != old[name] for name in result.files)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["robot", "robot.orig"]
+
+
+def test_nothing_to_fix_touches_nothing(tmp_path: Path) -> None:
+    asset = make_asset(tmp_path / "robot")
+    simwright.fix(asset, in_place=True)
+    before = asset.stat().st_mtime_ns
+    result = simwright.fix(asset, in_place=True)
+    assert result.status == "unchanged"
+    assert not result.backup
+    assert asset.stat().st_mtime_ns == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="folders are exchanged in one step on Linux only")
+def test_a_kill_leaves_the_old_or_the_new_asset(tmp_path: Path) -> None:
+    def run(folder: Path, limit: int) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", CHILD, str(make_asset(folder / "robot")), str(limit)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+    whole = run(tmp_path / "whole", 0)
+    assert whole.returncode == 0, whole.stderr
+    events = int(whole.stdout)
+    new = read_files(tmp_path / "whole/robot")
+    old = read_files(tmp_path / "whole/robot.orig")
+    seen = set()
+    for limit in range(1, events + 1, max(1, events // 8)):
+        folder = tmp_path / str(limit)
+        assert run(folder, limit).returncode == -signal.SIGKILL
+        found = read_files(folder / "robot")
+        assert found in (old, new), f"a mixture after event {limit} of {events}"
+        seen.add(found == new)
+    assert False in seen
