@@ -30,6 +30,8 @@ _DEPTH_AT, _COLOR_AT, _WIDE = 24, 25, 16
 class PictureError(InputError):
     """An image that cannot be used."""
 
+    code = "bad-picture"
+
 
 class Pictures:
     """Image files by name, each read and taken apart once."""

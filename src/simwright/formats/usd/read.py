@@ -81,10 +81,21 @@ def read_stage(
 ) -> Asset:
     """Read an open stage.  Its meshes are loaded later, so the asset keeps the stage open."""
     file = file or str(stage.GetRootLayer().identifier)
+    try:
+        with capture() as messages, pause_collector():
+            source = _make_source(stage, options, reporter, name, file)
+            _read_all(source)
+    except Tf.ErrorException as error:
+        raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None
+    report_messages(messages, Where(file), reporter)
+    return source.release()
+
+
+def _make_source(stage: Usd.Stage, options: ReadOptions, reporter: Reporter, name: str, file: str) -> Source:
     played = stage if options.time is None else None
     if options.time is None:
         stage = settle_samples(stage, file, reporter)
-    source = Source(
+    return Source(
         stage=stage,
         file=file,
         time=Usd.TimeCode.Default() if options.time is None else Usd.TimeCode(options.time),
@@ -94,13 +105,6 @@ def read_stage(
         order=make_order(make_resolvers(options.resolvers)),
         played=played,
     )
-    try:
-        with capture() as messages, pause_collector():
-            _read_all(source)
-    except Tf.ErrorException as error:
-        raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None
-    report_messages(messages, Where(file), reporter)
-    return source.release()
 
 
 def _read_all(source: Source) -> None:
