@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from simwright.formats.parts.words import name_of
 from simwright.formats.sdf.context import NAMESPACE
 from simwright.formats.sdf.writer.controllers import ControllerWriter
-from simwright.formats.sdf.writer.draft import Draft, name_of
+from simwright.formats.sdf.writer.draft import Draft
 from simwright.formats.sdf.writer.geometry import OPTIMIZATION
 from simwright.formats.sdf.writer.inertials import report_inertials
 from simwright.formats.sdf.writer.messages import EXTRAS_LOST, MOVED_TO_ZERO, ROS_DISCARDED

@@ -11,7 +11,7 @@ from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions
-from simwright.formats.parts.words import clean_text
+from simwright.formats.parts.words import clean_text, name_of
 from simwright.formats.urdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body, Site
@@ -98,10 +98,3 @@ class Draft:
         for family, changes in self.renamed.items():
             old, new = changes[0]
             self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
-
-
-def name_of(element: Any) -> str:
-    """What an element is called in a finding."""
-    if isinstance(element, str):
-        return element
-    return str(getattr(element, "name", "") or getattr(element, "follower", "") or getattr(element, "a", ""))

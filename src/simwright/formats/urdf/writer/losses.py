@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from simwright.formats.urdf.writer.draft import Draft, name_of
+from simwright.formats.parts.words import name_of
+from simwright.formats.urdf.writer.draft import Draft
 from simwright.formats.urdf.writer.messages import EXTRAS_LOST, GEOMETRY_LEFT_OUT, ROS_DISCARDED
 from simwright.formats.urdf.writer.shapes import list_refused
 from simwright.model.joint import WORLD, Joint
