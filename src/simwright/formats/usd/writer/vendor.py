@@ -164,7 +164,13 @@ def _find_scene(layout: Layout) -> str:
 def _find_root(layout: Layout) -> str:
     """The root of the asset that was read; empty if it was no OpenUSD asset."""
     asset = layout.asset
-    families: tuple[Iterable[Any], ...] = (asset.bodies, asset.shapes, asset.lights, asset.cameras, asset.sites)
+    families: tuple[Iterable[Any], ...] = (
+        asset.bodies,
+        asset.shapes,
+        asset.lights,
+        asset.cameras,
+        asset.sites,
+    )
     paths = (element.path for family in families for element in family if element.path.startswith("/"))
     first = next(paths, "")
     return f"/{first.split('/')[1]}" if first else ""
@@ -192,7 +198,9 @@ def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
         )
     for material in asset.physics_materials:
         yield material.source.prim, PrimType.MATERIAL, layout.contacts[material.name]
-    yield from ((look.source.prim, PrimType.MATERIAL, layout.materials[look.name]) for look in asset.materials)
+    yield from (
+        (look.source.prim, PrimType.MATERIAL, layout.materials[look.name]) for look in asset.materials
+    )
     for articulation in asset.articulations:
         members = list_articulated(asset, articulation, layout.tree)
         if members:
