@@ -258,6 +258,7 @@ class Keyframe:
     velocities: dict[str, Any] = field(default_factory=dict)
     controls: dict[str, float] = field(default_factory=dict)
     time: float = 0.0
+    path: str = ""
 
 
 @dataclass(slots=True, eq=False)

@@ -40,6 +40,8 @@ DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 DEFAULT_FRICTION = (1.0, 0.005, 0.0001)
 DEFAULT_DENSITY = 1000.0
 VISIBLE_GROUPS = 3
+PLANE_GRID = 0.05
+"""Spacing of the lines on a plane where nothing is said [m]; MJCF has no default."""
 
 
 def read_geoms(context: Context) -> None:
@@ -191,6 +193,8 @@ def _keep_extras(context: Context, index: int) -> None:
     context.keep("geom", index, "solimp", model.geom_solimp[index], SOLIMP)
     context.keep("geom", index, "adhesion", context.field("geom_adhesion", index), 0.0)
     context.keep("geom", index, "surfacevel", context.field("geom_surfacevel", index), (0.0,) * 6)
+    if kind_of(context, "geom", index) == "plane":
+        context.keep("geom", index, "grid", float(model.geom_size[index][2]), PLANE_GRID)
     fluid = context.field("geom_fluid", index)
     if fluid is not None and np.any(fluid):
         context.keep("geom", index, "fluid", fluid)

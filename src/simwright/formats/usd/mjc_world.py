@@ -49,7 +49,8 @@ def read_keyframes(source: Source, scan: Scan) -> None:
     names = name_prims(prims, noted=source.noted)
     dofs = [dof for joint in source.asset.joints for dof in joint.dofs]
     for found in prims:
-        keyframe = Keyframe(names[found.path], time=source.get_number(found, "mjc:time", 0.0))
+        time = source.get_number(found, "mjc:time", 0.0)
+        keyframe = Keyframe(names[found.path], time=time, path=found.path)
         for attribute, table, sizes in (
             ("mjc:qpos", keyframe.positions, [dof.positions for dof in dofs]),
             ("mjc:qvel", keyframe.velocities, [dof.velocities for dof in dofs]),

@@ -112,7 +112,8 @@ def _restore(draft: Draft, freedom: Freedom) -> dict[str, Any]:
     keys = [f"joint/{freedom.dof.name}" if freedom.dof else "", freedom.path]
     for key in filter(None, dict.fromkeys(keys)):
         for attribute in (*_KEPT, "actuatorfrcrange"):
-            found = draft.solver.take(key, attribute)
+            word = f"free:{attribute}" if freedom.motion is Motion.FREE and key == freedom.path else attribute
+            found = draft.solver.take(key, word)
             if found is not None:
                 values.setdefault(attribute, found)
         assert freedom.dof is not None

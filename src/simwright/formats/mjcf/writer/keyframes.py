@@ -68,12 +68,20 @@ def _write_key(draft: Draft, key: Keyframe, controls: list[str]) -> None:
         "qpos": np.concatenate(qpos) if qpos else None,
         "qvel": velocity if velocity.any() else None,
         "ctrl": ctrl if any(ctrl) else None,
-        **{name: draft.solver.take(f"key/{key.name}", name) for name in ("act", "mpos", "mquat")},
+        **_restore(draft, key),
     }
-    for name in ("mpos", "mquat"):
-        if values[name] is not None:
-            values[name] = np.ravel(values[name])
     draft.add(draft.section("keyframe"), "key", values)
+
+
+def _restore(draft: Draft, key: Keyframe) -> dict[str, Any]:
+    """What the model has no words for: inner states of actuators, places of bodies that are moved from outside."""
+    found = {}
+    for name in ("act", "mpos", "mquat"):
+        value = draft.solver.take(f"key/{key.name}", name)
+        if value is None and key.path:
+            value = draft.solver.take(key.path, name)
+        found[name] = None if value is None else np.ravel(value)
+    return found
 
 
 def _convert(freedom: Freedom, values: Any) -> Any:

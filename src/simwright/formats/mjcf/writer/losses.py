@@ -11,6 +11,7 @@ from simwright.core.diag import NOWHERE
 from simwright.formats.mjcf.context import NAMESPACE
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.messages import EXTRAS_LOST, SETTING_LOST
+from simwright.model.asset import Camera
 from simwright.model.joint import Joint
 from simwright.resolve import mjc, newton, physx
 
@@ -35,6 +36,7 @@ def report_losses(draft: Draft) -> None:
         ("the breaking force", [j for j in asset.joints if _is_bound(j.break_force) or _is_bound(j.break_torque)]),
         ("the damping of free motion", [b for b in asset.bodies if b.linear_damping or b.angular_damping]),
         ("that it is disabled", list(draft.tree.disabled)),
+        ("the clip distances", _list_clipped(draft)),
         ("a contact setting", [s for s in asset.shapes if s.collision and set(s.settings) - _CONTACT]),
     )  # fmt: skip
     for what, lost in settings:
@@ -42,6 +44,14 @@ def report_losses(draft: Draft) -> None:
             where = getattr(lost[0], "source", NOWHERE)
             draft.reporter.report(SETTING_LOST, where, what=what, count=len(lost), first=lost[0].name)
     _report_extras(draft)
+
+
+def _list_clipped(draft: Draft) -> list[Camera]:
+    """Cameras with distances of their own; those of MuJoCo are the same for all, and found again."""
+    if draft.asset.provenance.format == "mjcf" or NAMESPACE in draft.asset.extras.table:
+        return []
+    usual = Camera("")
+    return [camera for camera in draft.asset.cameras if (camera.near, camera.far) != (usual.near, usual.far)]
 
 
 def _is_bound(value: float | None) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import Array, Pose, vec3
+from simwright.formats.mjcf.geoms import PLANE_GRID
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.meshes import MeshLibrary, is_flat, is_proven, make_cone
 from simwright.formats.mjcf.writer.messages import GEOMETRY_LEFT_OUT
@@ -35,8 +36,6 @@ from simwright.model.geometry import (
 from simwright.model.joint import WORLD
 
 _BOUNDS = {"boundingCube": "box", "boundingSphere": "sphere"}
-PLANE_GRID = 0.05
-"""Spacing of the lines on a plane, which MJCF wants [m]."""
 
 
 @dataclass(slots=True, eq=False)
@@ -73,6 +72,8 @@ def make_pieces(draft: Draft, library: MeshLibrary, shape: Shape) -> list[Piece]
         ]
     fitted = fit_primitive(geometry, scale)
     if fitted is not None:
+        if isinstance(geometry, Plane):
+            fitted["size"] = (*fitted["size"][:2], draft.solver.get(shape, "geom", "grid", PLANE_GRID))
         return [Piece(shape.name, fitted, shape.pose, shape.visual, collision, shape.material)]
     mesh = make_cone(geometry) if isinstance(geometry, Cone) else geometry
     if not isinstance(mesh, Mesh):

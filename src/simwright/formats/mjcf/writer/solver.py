@@ -86,7 +86,10 @@ class Solver:
 def list_keys(element: Any, family: str) -> list[str]:
     """Where the attributes of an element may be kept."""
     path = getattr(element, "path", "")  # that of a tendon is its course
-    keys = [path if isinstance(path, str) else "", f"{family}/{element.name}", element.source.prim]
+    path = path if isinstance(path, str) else ""
+    keys = [path, f"{family}/{element.name}", element.source.prim]
+    if family == "geom":
+        keys.append(path.rpartition("/")[0])  # the instance whose mesh it is
     return [key for key in dict.fromkeys(keys) if key]
 
 

@@ -1,0 +1,80 @@
+"""Attributes that only MuJoCo has, kept in a stage and written again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import simwright
+from simwright.app.losses import is_loss
+from simwright.core.diag import Reporter
+from simwright.model.asset import Asset, Camera
+
+from .compiling import compile_quietly, write_and_compile
+
+TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+SCENE = """
+<mujoco model="scene">
+  <asset><mesh name="part" file="part.obj"/></asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 3 0.25"/>
+    <body name="target" mocap="true" pos="0 0 2"><geom size="0.1" contype="0" conaffinity="0"/></body>
+    <body name="torso" pos="0 0 1">
+      <joint name="root" type="free" margin="0.02"/>
+      <geom name="a" type="mesh" mesh="part" contype="0" conaffinity="0" solimp="0.5 0.99 0.001 0.5 2"/>
+      <geom name="b" type="mesh" mesh="part" pos="1 0 0" contype="0" conaffinity="0" solref="0.01 1"/>
+      <geom name="c" type="mesh" mesh="part" pos="2 0 0" contype="0" conaffinity="0" solref="0.01 1"/>
+      <camera name="eye"/>
+    </body>
+  </worldbody>
+  <keyframe>
+    <key name="home" mpos="0.5 0 1" mquat="0 1 0 0"/>
+    <key name="away" mpos="0 0.5 1"/>
+  </keyframe>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    (tmp_path / "part.obj").write_text(TETRAHEDRON)
+    file = tmp_path / "scene.xml"
+    file.write_text(SCENE)
+    return file
+
+
+def send(source: Path, folder: Path) -> tuple[Path, list[str]]:
+    """The file that came of a stage, and what was lost on the way back."""
+    stage = simwright.convert(source, folder / "usd" / "scene.usda")
+    said = Reporter()
+    return simwright.convert(stage, folder / "back" / "scene.xml", reporter=said), [
+        d.kind for d in said if is_loss(d)
+    ]
+
+
+def test_nothing_is_lost(source, tmp_path):
+    back, lost = send(source, tmp_path)
+    assert lost == []
+    first, second = compile_quietly(source), compile_quietly(back)
+    for name in ("key_mpos", "key_mquat", "jnt_margin"):
+        assert np.allclose(getattr(first, name), getattr(second, name)), name
+    for geom in ("a", "b", "c"):
+        assert np.allclose(first.geom(geom).solimp, second.geom(geom).solimp)
+        assert np.allclose(first.geom(geom).solref, second.geom(geom).solref)
+
+
+def test_lines_on_a_plane_keep_their_distance(source, tmp_path):
+    back, _ = send(source, tmp_path)
+    direct = simwright.convert(source, tmp_path / "direct" / "scene.xml")
+    for file in (back, direct):
+        assert compile_quietly(file).geom("floor").size.tolist() == [2.0, 3.0, 0.25]
+
+
+def test_clip_distances_of_a_camera_are_told(tmp_path):
+    """MuJoCo has one pair of them for all cameras, counted in sizes of the model."""
+    usual = write_and_compile(Asset("a", cameras=[Camera("eye")]), tmp_path / "usual")
+    assert "mjcf-write-setting-lost" not in usual.kinds
+    other = write_and_compile(Asset("a", cameras=[Camera("eye", near=0.1, far=20.0)]), tmp_path / "other")
+    assert "mjcf-write-setting-lost" in other.kinds
