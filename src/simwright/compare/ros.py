@@ -86,6 +86,7 @@ def _compare_controller(
 
 def _list_joints(asset: Asset, controller: Controller) -> dict[str, list[str]]:
     """Joints by role; a broadcaster of joint states that names none speaks of all that move."""
-    if controller.kind != "joint_state_broadcaster" or controller.joints.get("state"):
-        return controller.joints
-    return {**controller.joints, "state": [joint.name for joint in asset.joints if joint.dofs]}
+    said = {role: names for role, names in controller.joints.items() if names}
+    if controller.kind != "joint_state_broadcaster" or "state" in said:
+        return said
+    return {**said, "state": [joint.name for joint in asset.joints if joint.dofs]}
