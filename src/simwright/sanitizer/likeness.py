@@ -8,7 +8,9 @@ cost more than all the rest; here elements are held against each other as they s
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from functools import cache
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -22,43 +24,49 @@ _PLACES = frozenset({"source", "path", "file"})
 _SHAPES = ("shapes", "materials", "physics_materials")
 
 
-def are_alike(one: Asset, other: Asset) -> bool:
-    """Is every element of one in the other, with the same values?"""
-    lists = [(getattr(one, name), getattr(other, name)) for name in ELEMENT_LISTS]
-    return all(_equal(a, b) for a, b in lists) and _equal(one.environment, other.environment)
+class Likeness:
+    """Holds two readings against each other; ``same`` are paths of meshes that are known to be the same."""
 
+    def __init__(self, same: Collection[str] = ()) -> None:
+        self.same = same
 
-def have_same_shapes(one: Asset, other: Asset) -> bool:
-    """The same shapes, on the same bodies, at the same places, of the same materials?"""
-    return all(_equal(getattr(one, name), getattr(other, name)) for name in _SHAPES)
+    def are_alike(self, one: Asset, other: Asset) -> bool:
+        """Is every element of one in the other, with the same values?"""
+        lists = [(getattr(one, name), getattr(other, name)) for name in ELEMENT_LISTS]
+        return all(self._equal(a, b) for a, b in lists) and self._equal(one.environment, other.environment)
 
+    def have_same_shapes(self, one: Asset, other: Asset) -> bool:
+        """The same shapes, on the same bodies, at the same places, of the same materials?"""
+        return all(self._equal(getattr(one, name), getattr(other, name)) for name in _SHAPES)
 
-def _equal(one: Any, other: Any) -> bool:
-    if one is other:
-        return True
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, np.ndarray):
-        return one.shape == other.shape and _near(one, other)
-    if isinstance(one, float):
-        return one == other or abs(one - other) <= _TOLERANCE * abs(one) or (one != one and other != other)  # noqa: PLR0124 - NaN
-    if isinstance(one, tuple | list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_equal(value, other[key]) for key, value in one.items())
-    return _equal_objects(one, other)
+    def _equal(self, one: Any, other: Any) -> bool:
+        if one is other:
+            return True
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, str | int | bool):
+            return bool(one == other)
+        if isinstance(one, np.ndarray):
+            return one.shape == other.shape and _near(one, other)
+        if isinstance(one, float):
+            return one == other or abs(one - other) <= _TOLERANCE * abs(one) or (isnan(one) and isnan(other))
+        if isinstance(one, tuple | list):
+            return len(one) == len(other) and all(map(self._equal, one, other))
+        if isinstance(one, dict):
+            return one.keys() == other.keys() and all(self._equal(one[key], other[key]) for key in one)
+        return self._equal_objects(one, other)
 
-
-def _equal_objects(one: Any, other: Any) -> bool:
-    if isinstance(one, Pose):
-        turn = min(np.abs(one.q - other.q).max(), np.abs(one.q + other.q).max())
-        return bool(turn <= _TOLERANCE) and bool(np.abs(one.p - other.p).max() <= _TOLERANCE)
-    if isinstance(one, Mesh):
-        return _equal(one.data, other.data)
-    if dataclasses.is_dataclass(one):
-        kind: Any = type(one)
-        return all(_equal(getattr(one, name), getattr(other, name)) for name in _list_fields(kind))
-    return bool(one == other)
+    def _equal_objects(self, one: Any, other: Any) -> bool:
+        if isinstance(one, Pose):
+            turn = min(np.abs(one.q - other.q).max(), np.abs(one.q + other.q).max())
+            return bool(turn <= _TOLERANCE) and bool(np.abs(one.p - other.p).max() <= _TOLERANCE)
+        if isinstance(one, Mesh):
+            known = one.source == other.source and one.source in self.same
+            return known or self._equal(one.data, other.data)
+        if dataclasses.is_dataclass(one):
+            kind: Any = type(one)
+            return all(self._equal(getattr(one, name), getattr(other, name)) for name in _list_fields(kind))
+        return bool(one == other)
 
 
 @cache

@@ -22,7 +22,8 @@ _Y_TO_Z = np.array([[1.0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])
 _SIZES = {
     "Cube": ("size",), "Sphere": ("radius",), "Cylinder": ("radius", "height", "axis"),
     "Capsule": ("radius", "height", "axis"), "Cone": ("radius", "height", "axis"),
-    "Plane": ("width", "length", "axis"), "Mesh": ("points",),
+    "Plane": ("width", "length", "axis"),
+    "Mesh": ("points", "faceVertexCounts", "faceVertexIndices", "orientation", "normals"),
 }  # fmt: skip
 
 
@@ -40,6 +41,7 @@ class Outline:
     moments: list[Usd.TimeCode] = field(default_factory=list)
     rows: dict[str, int] = field(default_factory=dict)
     poses: Array = field(default_factory=lambda: np.zeros((0, 0, 4, 4)))
+    same: set[str] = field(default_factory=set)
 
     @property
     def times(self) -> list[float]:
@@ -74,7 +76,7 @@ def _read_world(cache: UsdGeom.XformCache, prim: Usd.Prim) -> Any:
 
 
 def compare_outlines(before: Outline, after: Outline, tolerance: float, *, in_si: bool = True) -> list[str]:
-    """What differs, in words."""
+    """What differs, in words; ``after`` learns which of its shapes are the same, number by number."""
     gone = sorted(before.rows.keys() - after.rows.keys())
     new = sorted(after.rows.keys() - before.rows.keys())
     found = [f"that there is {path}" for path in gone] + [f"that there is no {path}" for path in new]
@@ -86,7 +88,7 @@ def compare_outlines(before: Outline, after: Outline, tolerance: float, *, in_si
     ruler = _Ruler(before, after, paths, tolerance, in_si=in_si)
     with capture():
         found += [f"where {path} stands" for path in ruler.list_moved()]
-        found += [f"the geometry of {path}" for path in ruler.list_reshaped()]
+        found += [f"the geometry of {path}" for path in ruler.list_reshaped(after.same)]
     return found
 
 
@@ -132,20 +134,19 @@ class _Ruler:
         far &= np.isfinite(spots[0]).all(axis=-1)
         return [self.paths[i] for i in np.flatnonzero((far | turned).any(axis=0))]
 
-    def list_reshaped(self) -> list[str]:
-        """Prims whose geometry in the world is another one, at any moment."""
+    def list_reshaped(self, known: set[str]) -> list[str]:
+        """Prims whose geometry in the world is another one, at any moment; ``known`` gets those that never change."""
         same = self._have_same_scales()
+        moments = range(len(self.sides[0].moments))
         found = []
         for index, path in enumerate(self.paths):
             prims = [side.stage.GetPrimAtPath(path) for side in self.sides]
             if not prims[0].IsA(UsdGeom.Gprim):
                 continue
-            for moment in range(len(self.sides[0].moments)):
-                if same[index] and self._have_same_numbers(prims, moment):
-                    continue
-                if not self._have_same_points(prims, index, moment):
-                    found.append(path)
-                    break
+            if same[index] and all(self._have_same_numbers(prims, moment) for moment in moments):
+                known.add(path)
+            elif not all(self._have_same_points(prims, index, moment) for moment in moments):
+                found.append(path)
         return found
 
     def _have_same_scales(self) -> npt.NDArray[np.bool_]:
@@ -163,10 +164,11 @@ class _Ruler:
         if names is None or prims[0].GetTypeName() != prims[1].GetTypeName():
             return False
         times = [side.moments[moment] for side in self.sides]
-        return all(
-            prims[0].GetAttribute(name).Get(times[0]) == prims[1].GetAttribute(name).Get(times[1])
-            for name in names
-        )
+        for name in names:
+            one, other = (prim.GetAttribute(name).Get(time) for prim, time in zip(prims, times, strict=True))
+            if one != other:
+                return False
+        return True
 
     def _have_same_points(self, prims: list[Usd.Prim], index: int, moment: int) -> bool:
         points: list[Array | None] = []

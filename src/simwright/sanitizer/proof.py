@@ -19,12 +19,14 @@ from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
 from simwright.core.packages import PackageMap
 from simwright.formats.format import ReadOptions
-from simwright.formats.table import read_asset
-from simwright.sanitizer.likeness import are_alike, have_same_shapes
+from simwright.formats.usd.read import read_stage
+from simwright.sanitizer.likeness import Likeness
 from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline
 from simwright.usd.open import open_stage
 
 if TYPE_CHECKING:
+    from pxr import Usd
+
     from simwright.model.asset import Asset
 
 TOLERANCE = 1e-6
@@ -64,7 +66,7 @@ def read_original(path: Path, packages: PackageMap) -> Original:
     times = original.outline.times
     original.times = [times[i] for i in sorted({0, len(times) // 2, len(times) - 1})] if times else []
     try:
-        original.machines = _read_machines(path, packages, original.times)
+        original.machines = _read_machines(stage, path, original.times)
     except SimwrightError as error:
         original.problem = error.message
     return original
@@ -82,32 +84,28 @@ def find_deviations(
         found = [Deviation(STAGE, text) for text in differences]
     if original.problem or UNITS in allowed or found:
         return found
-    return _compare_machines(original, path, packages, allowed)
+    return _compare_machines(original, drawn, path, allowed)
 
 
-def _read_machines(path: Path, packages: PackageMap, times: list[float]) -> list[Asset]:
+def _read_machines(stage: Usd.Stage, path: Path, times: list[float]) -> list[Asset]:
     moments: list[float | None] = [None, *times[:_MAX_TIMES]]
-    return [
-        read_asset(
-            path, format_name="usd", options=ReadOptions(packages=packages, time=time), reporter=Reporter()
-        )
-        for time in moments
-    ]
+    return [read_stage(stage, ReadOptions(time=time), Reporter(), file=str(path)) for time in moments]
 
 
 def _compare_machines(
-    original: Original, path: Path, packages: PackageMap, allowed: Collection[str]
+    original: Original, drawn: Outline, path: Path, allowed: Collection[str]
 ) -> list[Deviation]:
+    likeness = Likeness(drawn.same)
     try:
-        machines = _read_machines(path, packages, original.times)
+        machines = _read_machines(drawn.stage, path, original.times)
     except SimwrightError as error:
         return [Deviation("machine", f"that the asset can be read: {error.message}")]
     sections = tuple(name for name in SECTIONS if name not in allowed)
     found = []
     for before, after in zip(original.machines, machines, strict=True):
-        if are_alike(before, after):
+        if likeness.are_alike(before, after):
             continue
-        same = _SHAPES if have_same_shapes(before, after) else ()
+        same = _SHAPES if likeness.have_same_shapes(before, after) else ()
         left = tuple(name for name in sections if name not in same)
         settings = Settings(rtol=TOLERANCE, configurations=_CONFIGURATIONS, sections=left)
         for section in compare_assets(before, after, settings).sections:
