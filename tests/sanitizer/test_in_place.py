@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -110,7 +111,8 @@ def test_nothing_to_fix_touches_nothing(tmp_path: Path) -> None:
 def test_a_kill_leaves_the_old_or_the_new_asset(tmp_path: Path) -> None:
     def run(folder: Path, limit: int) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-c", CHILD, str(make_asset(folder / "robot")), str(limit)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        scratch = {**os.environ, "TMPDIR": str(tmp_path)}  # whoever is killed cannot tidy up
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=scratch)
 
     whole = run(tmp_path / "whole", 0)
     assert whole.returncode == 0, whole.stderr
