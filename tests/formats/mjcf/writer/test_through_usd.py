@@ -78,3 +78,26 @@ def test_clip_distances_of_a_camera_are_told(tmp_path):
     assert "mjcf-write-setting-lost" not in usual.kinds
     other = write_and_compile(Asset("a", cameras=[Camera("eye", near=0.1, far=20.0)]), tmp_path / "other")
     assert "mjcf-write-setting-lost" in other.kinds
+
+
+def test_what_is_seen_and_touched_is_one_geom(tmp_path):
+    """Twins become one; what only looks alike stays two."""
+    (tmp_path / "part.obj").write_text(TETRAHEDRON)
+    file = tmp_path / "scene.xml"
+    file.write_text("""
+<mujoco><asset><mesh name="part" file="part.obj"/></asset><worldbody>
+  <geom name="floor" type="plane" size="1 1 1" rgba="1 0 0 1"/>
+  <body name="b"><freejoint/>
+    <geom name="ball" size="0.1" rgba="0 1 0 1"/>
+    <geom name="hull" type="mesh" mesh="part"/>
+    <geom name="skin" type="mesh" mesh="part" contype="0" conaffinity="0" group="2"/>
+    <geom name="bone" type="mesh" mesh="part" group="3"/>
+  </body>
+</worldbody></mujoco>""")
+    back, _ = send(file, tmp_path)
+    first, second = compile_quietly(file), compile_quietly(back)
+    assert second.ngeom == first.ngeom
+    for name in ("floor", "ball", "hull", "skin", "bone"):
+        a, b = first.geom(name), second.geom(name)
+        for what in ("type", "contype", "group", "rgba", "size"):
+            assert np.allclose(getattr(a, what), getattr(b, what)), (name, what)

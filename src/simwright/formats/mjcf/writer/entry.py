@@ -36,6 +36,7 @@ from simwright.formats.mjcf.writer.sensors import write_sensors
 from simwright.formats.mjcf.writer.sites import write_sites
 from simwright.formats.mjcf.writer.solver import Solver
 from simwright.formats.mjcf.writer.tendons import write_tendons
+from simwright.formats.mjcf.writer.twins import join_twins
 from simwright.formats.place import choose_place
 from simwright.model.asset import Asset
 from simwright.model.kinematics import build_tree
@@ -77,7 +78,7 @@ def _store(staging: Path, files: dict[str, bytes]) -> None:
 
 def build_files(asset: Asset, entry: str, reporter: Reporter, side: str = "") -> dict[str, bytes]:
     """Every file of the folder by relative path; those beside the entry below ``side``."""
-    asset = settle_looks(asset, reporter)
+    asset = join_twins(settle_looks(asset, reporter))
     draft = Draft(
         asset,
         build_tree(asset),
