@@ -13,6 +13,7 @@ import pytest
 
 import simwright
 
+from ..formats.mjcf.writer.compiling import compile_quietly, list_differences
 from .allowed import LONG, MJCF, ROWS, SDF, STRIPS, URDF, find_idle, find_unallowed
 from .judges import judge
 from .routes import REFUSED, Trip, find_robots, name_robot, travel
@@ -75,6 +76,13 @@ def test_it_comes_back_as_it_was(route, name, shared_assets, go):
 @pytest.mark.parametrize(("route", "name"), NAMES)
 def test_other_parsers_take_it(route, name, shared_assets, go):
     assert judge(go(route, shared_assets / name)) == []
+
+
+@pytest.mark.parametrize("name", ["mjcf/kuka_iiwa_14/iiwa14.xml", "mjcf/franka_emika_panda/mjx_hand.xml"])
+def test_mujoco_compiles_the_same_model(name, shared_assets, go):
+    """Every number of the compiled model, those that no comparison of machines asks for included."""
+    trip = go(MJCF, shared_assets / name)
+    assert list_differences(compile_quietly(trip.stops[0]), compile_quietly(trip.end)) == {}
 
 
 def test_every_reason_has_a_robot(shared_assets):

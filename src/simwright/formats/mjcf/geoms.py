@@ -40,6 +40,7 @@ DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 DEFAULT_FRICTION = (1.0, 0.005, 0.0001)
 DEFAULT_DENSITY = 1000.0
 VISIBLE_GROUPS = 3
+VISUAL_GROUP = 2
 PLANE_GRID = 0.05
 """Spacing of the lines on a plane where nothing is said [m]; MJCF has no default."""
 
@@ -48,7 +49,9 @@ def read_geoms(context: Context) -> None:
     """Shapes in MuJoCo's order."""
     reader = _GeomReader(context)
     for index in range(context.count("geom")):
-        context.asset.shapes.append(reader.read(index))
+        shape = reader.read(index)
+        context.asset.shapes.append(shape)
+        context.keep("geom", index, "group", shape.group, choose_group(shape.visual, shape.collision))
         _keep_extras(context, index)
     distance_fields = [i for i in range(context.count("geom")) if kind_of(context, "geom", i) == "sdf"]
     if distance_fields:
@@ -59,6 +62,13 @@ def read_geoms(context: Context) -> None:
             "the mesh of the surface is kept; its distance function is MuJoCo code",
             what="the distance functions of geoms",
         )
+
+
+def choose_group(visual: bool, collision: bool) -> int:
+    """The usual group: viewers show 0 to 2; colliders that are not to be seen go to 3."""
+    if visual:
+        return 0 if collision else VISUAL_GROUP
+    return VISIBLE_GROUPS
 
 
 def kind_of(context: Context, family: str, index: int) -> str:

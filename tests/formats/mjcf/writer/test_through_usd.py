@@ -92,12 +92,14 @@ def test_what_is_seen_and_touched_is_one_geom(tmp_path):
     <geom name="hull" type="mesh" mesh="part"/>
     <geom name="skin" type="mesh" mesh="part" contype="0" conaffinity="0" group="2"/>
     <geom name="bone" type="mesh" mesh="part" group="3"/>
+    <geom name="ghost" size="0.2" contype="0" conaffinity="0" group="4"/>
+    <geom name="pale" size="0.3" group="1"/>
   </body>
 </worldbody></mujoco>""")
     back, _ = send(file, tmp_path)
     first, second = compile_quietly(file), compile_quietly(back)
     assert second.ngeom == first.ngeom
-    for name in ("floor", "ball", "hull", "skin", "bone"):
+    for name in ("floor", "ball", "hull", "skin", "bone", "ghost", "pale"):
         a, b = first.geom(name), second.geom(name)
         for what in ("type", "contype", "group", "rgba", "size"):
             assert np.allclose(getattr(a, what), getattr(b, what)), (name, what)

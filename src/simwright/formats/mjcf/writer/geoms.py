@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from simwright.core.diag import Where
-from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, DEFAULT_RGBA
+from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, DEFAULT_RGBA, choose_group
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
 from simwright.formats.mjcf.writer.draft import Draft, place
 from simwright.formats.mjcf.writer.filters import Bits
@@ -26,7 +26,6 @@ GEOM_DEFAULTS: dict[str, Any] = {
     "friction": DEFAULT_FRICTION, "solmix": 1.0, "solref": SOLREF, "solimp": SOLIMP, "margin": 0.0, "gap": 0.0,
     "rgba": DEFAULT_RGBA,
 }  # fmt: skip
-VISUAL_GROUP, COLLISION_GROUP = 2, 3
 _KEPT = ("condim", "priority", "solmix", "solref", "solimp", "adhesion", "surfacevel", "shellinertia", "user")
 _CONVEX = ("convexHull", "boundingCube", "boundingSphere", "")
 _FLUID_COEFFICIENTS = 5
@@ -56,20 +55,19 @@ def _write_piece(draft: Draft, shape: Shape, piece: Piece, contact: dict[str, An
         **_describe_look(draft, shape, piece),
     }
     contype, conaffinity = bits if piece.collision else (0, 0)
-    values |= {"contype": contype, "conaffinity": conaffinity, "group": _choose_group(shape, piece)}
+    values |= {"contype": contype, "conaffinity": conaffinity, "group": _find_group(draft, shape, piece)}
     values |= contact
     if piece.collision:
         values |= {"margin": shape.margin, "gap": shape.gap}
     draft.add(draft.nodes[shape.body], "geom", values, GEOM_DEFAULTS)
 
 
-def _choose_group(shape: Shape, piece: Piece) -> int:
-    """Viewers show groups 0 to 2; colliders that are not to be seen go to 3."""
+def _find_group(draft: Draft, shape: Shape, piece: Piece) -> int:
+    """As it was read, else by what it is for."""
+    kept = draft.solver.get(shape, "geom", "group")
     if shape.group is not None:
         return shape.group
-    if piece.visual:
-        return 0 if piece.collision else VISUAL_GROUP
-    return COLLISION_GROUP
+    return choose_group(piece.visual, piece.collision) if kept is None else int(kept)
 
 
 def _describe_look(draft: Draft, shape: Shape, piece: Piece) -> dict[str, Any]:
