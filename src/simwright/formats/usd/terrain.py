@@ -6,12 +6,16 @@ The note counts only while the mesh is still as large as the grid says, so whoev
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from simwright.core.math3d import Array
-from simwright.formats.usd.scan import Found
-from simwright.formats.usd.source import Source, as_floats
 from simwright.model.geometry import Heightfield
+
+if TYPE_CHECKING:
+    from simwright.formats.usd.scan import Found
+    from simwright.formats.usd.source import Source
 
 GRID, HEIGHTS = "grid", "heights"
 _NEAR = 1e-5
@@ -27,6 +31,8 @@ def make_terrain_note(geometry: Heightfield, scale: Array) -> dict[str, list[flo
 
 def read_terrain(source: Source, found: Found, scale: Array) -> Heightfield | None:
     """The noted grid of a mesh prim at a scale; None if there is none, or it is no longer true."""
+    from simwright.formats.usd.source import as_floats  # the writer needs no reader
+
     note = source.note(found)
     grid, heights = as_floats(note.get(GRID)), np.array(as_floats(note.get(HEIGHTS)))
     if (

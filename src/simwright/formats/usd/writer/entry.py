@@ -19,7 +19,6 @@ from simwright.core.files import write_staged
 from simwright.core.names import make_identifier
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.place import choose_place
-from simwright.formats.usd.delivery import PACKAGE_SUFFIX, flatten_file, pack_file
 from simwright.formats.usd.writer.base import write_base
 from simwright.formats.usd.writer.decisions import report_decisions
 from simwright.formats.usd.writer.extended import write_extended
@@ -62,7 +61,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     A folder that holds an earlier result is replaced whole.  A ``.usdz`` target is a package of all layers; with
     ``options.flatten`` the target is one layer.
     """
-    if options.flatten or target.suffix.lower() == PACKAGE_SUFFIX:
+    if options.flatten or target.suffix.lower() == ".usdz":
         return _deliver(asset, target, options, reporter)
     register_plugins()
     folder, name = _choose_place(asset, target)
@@ -84,6 +83,8 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
 
 def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
     """The layers in a folder of our own, then the one file that is wanted."""
+    from simwright.formats.usd.delivery import flatten_file, pack_file  # opening stages costs memory
+
     deliver = flatten_file if options.flatten else pack_file
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         place = Path(folder) / "asset" / name_entry(asset)
