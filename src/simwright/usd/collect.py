@@ -43,7 +43,10 @@ class Outside(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """An address that changed: in the layer at ``place``, ``original`` is ``text`` now; ``outside`` is a file that stays."""
+    """An address that changed: in the layer at ``place``, ``original`` is ``text`` now.
+
+    ``outside`` is a file that stays where it is.
+    """
 
     place: str
     text: str

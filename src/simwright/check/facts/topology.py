@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from simwright.core.grouping import find_first
+
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 _MIX = tuple(np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
@@ -134,7 +136,7 @@ def weld_points(points: npt.NDArray[Any]) -> Ints:
     mixed = words[0] * _MIX[0]
     mixed ^= words[1] * _MIX[1] + (mixed >> np.uint64(29))
     mixed ^= words[2] * _MIX[2] + (mixed >> np.uint64(32))
-    return _first_of_each(mixed)
+    return find_first(mixed)
 
 
 def weld_near(points: npt.NDArray[Any]) -> Ints:
@@ -145,40 +147,8 @@ def weld_near(points: npt.NDArray[Any]) -> Ints:
         order = np.argsort(values, kind="stable")
         group = np.zeros(len(values), np.uint64)
         group[order[1:]] = np.cumsum(np.diff(values[order]) > limit)
-        number = _first_of_each(number * np.uint64(len(points) + 1) + group).astype(np.uint64)
+        number = find_first(number * np.uint64(len(points) + 1) + group).astype(np.uint64)
     return number.astype(np.int64)
-
-
-def _first_of_each(keys: npt.NDArray[np.uint64]) -> Ints:
-    """For every key, where it is first.
-
-    Keys are dealt into a table by some of their bits, the first one of a place wins it, and those that lost to another
-    key are dealt again by other bits: a third of the time of a sort.
-    """
-    result: Ints = np.empty(len(keys), np.int64)
-    waiting: Ints = np.arange(len(keys))
-    size = 1 << max(4, (2 * len(keys)).bit_length())
-    kind = np.int32 if len(keys) < 2**31 else np.int64
-    room: npt.NDArray[Any] = np.empty(size, kind)  # only what was just written is read
-    left = keys
-    for factor in _MIX:
-        place = ((left * factor) >> np.uint64(65 - size.bit_length())).view(np.int64)
-        room[place[::-1]] = waiting[::-1]
-        winner = room.take(place)
-        won = keys.take(winner) == left
-        if bool(won.all()):
-            result[waiting] = winner
-            return result
-        result[waiting[won]] = winner[won]
-        waiting = waiting[~won]
-        left = keys[waiting]
-    return _sort_first(keys)  # keys made to collide; a sort does not care
-
-
-def _sort_first(keys: npt.NDArray[np.uint64]) -> Ints:
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    found: Ints = first[inverse].astype(np.int64)
-    return found
 
 
 def describe_faults(topology: Topology) -> str:

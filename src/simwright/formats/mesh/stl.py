@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import Where
 from simwright.core.errors import ParseError
+from simwright.core.grouping import find_first
 from simwright.model.geometry import MeshData
 
 _HEADER = 84
@@ -87,27 +88,13 @@ def _read_ascii(content: bytes, file: Path) -> npt.NDArray[Any]:
 def merge_vertices(corners: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
     """Distinct rows of a float32 ``(n, 3)`` array in order of appearance, and the row of each corner.
 
-    Rows are brought together by one sort of 64-bit words: a hash of the row, then its number.  Should two different
-    rows share a hash, they are compared in full instead.
+    Rows are brought together by a hash.  Should two different rows share it, they are compared in full instead.
     """
     positive = np.ascontiguousarray(corners + np.float32(0.0))  # -0.0 becomes 0.0
-    count = len(positive)
-    bits = np.uint64(max(count - 1, 1).bit_length())
-    low = np.uint64((1 << int(bits)) - 1)
-    words = _hash_rows(positive) & ~low
-    words |= np.arange(count, dtype=np.uint64)
-    words.sort()
-    order = (words & low).astype(np.int32)
-    words >>= bits
-    is_new = np.ones(count, dtype=bool)
-    np.not_equal(words[1:], words[:-1], out=is_new[1:])
-    del words
-    first = order[is_new]
-    is_first = np.zeros(count, dtype=bool)
-    is_first[first] = True
-    rank = np.cumsum(is_first, dtype=np.int32)[first] - np.int32(1)
-    inverse = np.empty(count, dtype=np.int32)
-    inverse[order] = rank[np.cumsum(is_new, dtype=np.int32) - 1]
+    first = find_first(_hash_rows(positive))
+    is_first = first == np.arange(len(positive))
+    rank = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
+    inverse = rank[first]
     vertices = positive[is_first]
     return (vertices, inverse) if np.array_equal(vertices[inverse], positive) else _compare_rows(positive)
 
