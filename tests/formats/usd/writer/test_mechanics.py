@@ -16,7 +16,7 @@ from simwright.model.joint import JointKind
 sys.path.insert(0, str(Path(__file__).parent))
 
 from robots import ACTUATORS, ARM, CONSTRAINTS, ODDS, OPTIONS, STACK_PARTS, STACKS
-from trips import Trip, assert_close, assert_same, convert, convert_text, list_dofs, measure
+from usd_trips import Trip, assert_close, assert_same, convert, convert_text, list_dofs, measure
 
 ROBOTS = {
     "arm": (ARM, ""),

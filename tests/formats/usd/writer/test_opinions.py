@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from trips import convert
+from usd_trips import convert
 
 import simwright
 from simwright.compare.run import compare_assets
