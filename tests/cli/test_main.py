@@ -97,7 +97,8 @@ def test_doctor(capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["healthy"] is True
     assert {row["name"] for row in report["packages"]} >= {"usd-core", "mujoco", "numpy"}
-    assert {row["name"] for row in report["extras"]} == {"newton", "ros", "view", "batch", "engines"}
+    extras = {"newton", "ros", "view", "batch", "engines", "lod", "decompose", "textures"}
+    assert {row["name"] for row in report["extras"]} == extras
 
 
 def test_plugin_path_prints_a_folder(capsys):

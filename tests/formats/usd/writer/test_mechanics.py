@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 
@@ -94,7 +95,8 @@ def test_same_tendons(name, trips):
 @pytest.mark.parametrize("name", ["actuators", "stacks"])
 def test_same_keyframes(name, trips):
     for keyframe, found in zip(trips[name].source.keyframes, trips[name].back.keyframes, strict=True):
-        assert_same(keyframe, found, where=keyframe.name)
+        assert_same(dataclasses.replace(found, path=keyframe.path), keyframe, where=keyframe.name)
+        assert found.path, "a keyframe of a stage says where it is"
 
 
 @pytest.mark.parametrize("name", ["constraints", "stacks"])
