@@ -8,7 +8,6 @@ roughness ...) and images with alpha must be PNG.  All else is converted by Pill
 from __future__ import annotations
 
 import io
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +71,6 @@ def _find_suffix(content: bytes) -> str:
 
 def _convert(content: bytes) -> tuple[bytes, str]:
     """An image as PNG of 8 bits, or the reason why not."""
-    if find_spec("PIL") is None:
-        return b"", "it is neither PNG nor JPEG, and converting needs: pip install 'simwright[textures]'"
     from PIL import Image
 
     try:
