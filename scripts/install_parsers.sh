@@ -23,12 +23,19 @@ find_sdformat() {
   pkg-config --list-all 2>/dev/null | sed -n 's/^\(sdformat[0-9]*\) .*/\1/p' | sort -V | tail -n 1
 }
 
+has_library() {
+  find /usr/lib /usr/lib64 -name "$1.so*" 2>/dev/null | grep -q .
+}
+
 install_system_packages() {
   missing=""
   command -v check_urdf >/dev/null 2>&1 || missing="$missing liburdfdom-tools"
   has_sdformat || missing="$missing libsdformat-dev g++ pkg-config"
   command -v node >/dev/null 2>&1 || missing="$missing nodejs"
   command -v npm >/dev/null 2>&1 || missing="$missing npm"
+  # MuJoCo draws pictures for the tests with one of these
+  has_library libEGL_mesa || missing="$missing libegl1 libegl-mesa0 libgl1-mesa-dri"
+  has_library libOSMesa || missing="$missing libosmesa6"
   [ -z "$missing" ] && return
   if ! command -v apt-get >/dev/null 2>&1 || ! as_root true 2>/dev/null; then
     say "cannot install (no apt-get, or not root):$missing"
