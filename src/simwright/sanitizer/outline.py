@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Tf, Usd, UsdGeom
 
+from simwright.usd.shifts import Shifts, is_below
 from simwright.usd.silence import capture
 
 Array = npt.NDArray[np.float64]
@@ -75,17 +76,32 @@ def _read_world(cache: UsdGeom.XformCache, prim: Usd.Prim) -> Any:
         return np.nan  # ops that OpenUSD cannot read: nobody knows where it stands
 
 
-def compare_outlines(before: Outline, after: Outline, tolerance: float, *, in_si: bool = True) -> list[str]:
-    """What differs, in words; ``after`` learns which of its shapes are the same, number by number."""
-    gone = sorted(before.rows.keys() - after.rows.keys())
-    new = sorted(after.rows.keys() - before.rows.keys())
+def compare_outlines(
+    before: Outline, after: Outline, tolerance: float, *, in_si: bool = True, shifts: Shifts | None = None
+) -> list[str]:
+    """What differs, in words; ``after`` learns which of its shapes are the same, number by number.
+
+    ``shifts`` are prims that are known to come, go or stand elsewhere.
+    """
+    known = shifts or Shifts()
+    where = (
+        {path: known.follow(path) for path in before.rows}
+        if known.moved
+        else {path: path for path in before.rows}
+    )
+    gone = sorted(
+        path for path, now in where.items() if now not in after.rows and not is_below(path, known.gone)
+    )
+    new = sorted(path for path in after.rows.keys() - set(where.values()) if not is_below(path, known.come))
     found = [f"that there is {path}" for path in gone] + [f"that there is no {path}" for path in new]
     if len(before.moments) != len(after.moments):
         return [*found, "the number of time samples"]
-    paths = [path for path in before.rows if path in after.rows]
-    if not paths:
+    pairs = [
+        (path, now) for path, now in where.items() if now in after.rows and not is_below(now, known.turned)
+    ]
+    if not pairs:
         return found
-    ruler = _Ruler(before, after, paths, tolerance, in_si=in_si)
+    ruler = _Ruler(before, after, pairs, tolerance, in_si=in_si)
     with capture():
         found += [f"where {path} stands" for path in ruler.list_moved()]
         found += [f"the geometry of {path}" for path in ruler.list_reshaped(after.same)]
@@ -112,13 +128,17 @@ class _Ruler:
     """Holds two outlines against each other, in SI units or as they stand."""
 
     def __init__(
-        self, before: Outline, after: Outline, paths: list[str], tolerance: float, *, in_si: bool
+        self, before: Outline, after: Outline, pairs: list[tuple[str, str]], tolerance: float, *, in_si: bool
     ) -> None:
         self.sides = (before, after)
-        self.paths = paths
+        self.pairs = pairs
+        self.paths = [now for _, now in pairs]
         self.tolerance = tolerance
         self.in_si = in_si
-        self.poses = tuple(side.poses[:, [side.rows[path] for path in paths]] for side in self.sides)
+        self.poses = tuple(
+            side.poses[:, [side.rows[pair[number]] for pair in pairs]]
+            for number, side in enumerate(self.sides)
+        )
         spots = self._place(self.poses[0][..., :3, 3].reshape(-1, 3), 0)
         spots = spots[np.isfinite(spots).all(axis=1)]
         spread = float(np.linalg.norm(np.ptp(spots, axis=0))) if len(spots) else 0.0
@@ -140,7 +160,9 @@ class _Ruler:
         moments = range(len(self.sides[0].moments))
         found = []
         for index, path in enumerate(self.paths):
-            prims = [side.stage.GetPrimAtPath(path) for side in self.sides]
+            prims = [
+                side.stage.GetPrimAtPath(at) for side, at in zip(self.sides, self.pairs[index], strict=True)
+            ]
             if not prims[0].IsA(UsdGeom.Gprim):
                 continue
             if same[index] and all(self._have_same_numbers(prims, moment) for moment in moments):

@@ -23,6 +23,7 @@ from simwright.formats.usd.read import read_stage
 from simwright.sanitizer.likeness import Likeness
 from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline
 from simwright.usd.open import open_stage
+from simwright.usd.shifts import Shifts
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -73,14 +74,20 @@ def read_original(path: Path, packages: PackageMap) -> Original:
 
 
 def find_deviations(
-    original: Original, path: Path, packages: PackageMap, allowed: Collection[str]
+    original: Original,
+    path: Path,
+    packages: PackageMap,
+    allowed: Collection[str],
+    shifts: Shifts | None = None,
 ) -> list[Deviation]:
-    """What is different in the asset at ``path``, but for the sections that are ``allowed``."""
+    """What is different in the asset at ``path``, but for sections that are ``allowed`` and ``shifts`` of prims."""
     stage = open_stage(path, packages=packages)
     drawn = draw_outline(stage)
     found = []
     if STAGE not in allowed:
-        differences = compare_outlines(original.outline, drawn, TOLERANCE, in_si=UNITS not in allowed)
+        differences = compare_outlines(
+            original.outline, drawn, TOLERANCE, in_si=UNITS not in allowed, shifts=shifts
+        )
         found = [Deviation(STAGE, text) for text in differences]
     if original.problem or UNITS in allowed or found:
         return found

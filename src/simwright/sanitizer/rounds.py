@@ -22,6 +22,7 @@ from simwright.sanitizer.proof import Deviation, Original, find_deviations
 from simwright.sanitizer.result import Change
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Edit, Editor, Refused
+from simwright.usd.shifts import Shifts
 from simwright.usd.silence import capture
 
 MAX_ROUNDS = 10
@@ -53,6 +54,8 @@ class Course:
     notes: Reporter = field(default_factory=Reporter)
     given_up: set[Signature] = field(default_factory=set)
     crashed: set[str] = field(default_factory=set)
+    shifts: Shifts = field(default_factory=Shifts)
+    """Prims that came, went or were moved."""
 
     @property
     def allowed(self) -> set[str]:
@@ -144,11 +147,11 @@ class Run:
         editor = Editor(stage, self.workspace.list_own())
         done: list[Diagnostic] = []
         for finding in findings:
-            kept = dict(editor.edits)
+            kept, shifts = dict(editor.edits), editor.shifts.copy()
             try:
                 fixer.apply(editor, finding, self.order.wishes)
             except Refused as reason:
-                editor.edits = kept
+                editor.edits, editor.shifts = kept, shifts
                 self._give_up(finding, str(reason))
                 continue
             except Exception as error:  # noqa: BLE001 - a crash of one fix is one finding, the rest goes on
@@ -165,11 +168,13 @@ class Run:
         changes = [self._describe(edit, findings[0].kind, done) for edit in made]
         self.course.changes += changes
         self.course.used.add(findings[0].kind)
+        self.course.shifts.include(editor.shifts)
         return changes
 
     def _make_carefully(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> bool:
         """The same with a proof; on failure the findings are halved."""
         mark, used = len(self.course.changes), set(self.course.used)
+        shifts = self.course.shifts.copy()
         if not self._make(stage, fixer, findings) or not self.workspace.is_changed():
             return False
         deviations = self.prove()
@@ -178,7 +183,7 @@ class Run:
             return True
         self.workspace.undo()
         del self.course.changes[mark:]
-        self.course.used = used
+        self.course.used, self.course.shifts = used, shifts
         if len(findings) == 1:
             self._report_undone(findings[0], deviations)
             return False
@@ -189,7 +194,9 @@ class Run:
     def prove(self) -> list[Deviation]:
         """What differs from the original beyond what the fixes are for."""
         space = self.workspace
-        return find_deviations(self.original(), space.entry, space.packages, self.course.allowed)
+        return find_deviations(
+            self.original(), space.entry, space.packages, self.course.allowed, self.course.shifts
+        )
 
     # telling
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from pxr import Sdf, Usd, UsdUtils
 
+from simwright.usd.shifts import Shifts
+
 
 class Refused(Exception):  # noqa: N818 - not a mistake, an answer
     """A fix that cannot be made here; the text says why."""
@@ -42,6 +44,8 @@ class Editor:
         self.stage = stage
         self.own = frozenset(own)
         self.edits: dict[tuple[str, str, str], Edit] = {}
+        self.shifts = Shifts()
+        """Prims that come, go or stand elsewhere because of the edits; a fix says so."""
 
     @property
     def root(self) -> Sdf.Layer:

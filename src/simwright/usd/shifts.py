@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prims that a fix makes, takes away, names anew or turns: said by the fix, so that whoever compares can expect it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Shifts:
+    """Paths on the stage, each with all that is below.
+
+    ``come`` are new, ``gone`` are taken away, ``turned`` stand elsewhere; ``moved`` leads from an old path to the new
+    one, at which the prim stands where it stood.
+    """
+
+    come: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    turned: set[str] = field(default_factory=set)
+    moved: dict[str, str] = field(default_factory=dict)
+
+    def copy(self) -> Shifts:
+        """The same, to go back to."""
+        return Shifts(set(self.come), set(self.gone), set(self.turned), dict(self.moved))
+
+    def include(self, later: Shifts) -> None:
+        """What happens afterwards, on top."""
+        self.come |= later.come
+        self.gone |= later.gone
+        self.turned |= later.turned
+        for old, new in later.moved.items():
+            known = [first for first, second in self.moved.items() if is_below(old, (second,))]
+            for first in known:
+                self.moved[first + old[len(self.moved[first]) :]] = new
+            if not known:
+                self.moved[old] = new
+
+    def follow(self, path: str) -> str:
+        """Where a prim of the old stage is now."""
+        best = max((old for old in self.moved if is_below(path, (old,))), key=len, default="")
+        return self.moved[best] + path[len(best) :] if best else path
+
+
+def is_below(path: str, roots: Collection[str]) -> bool:
+    """Is a path one of the roots, or below one?"""
+    return any(path == root or path.startswith(f"{root}/") for root in roots)
