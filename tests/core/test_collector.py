@@ -31,3 +31,23 @@ def test_it_stays_off_where_it_was_off():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_was_made_counts_as_old_and_is_not_looked_through_at_once():
+    gc.collect()
+    with pause_collector():
+        made = [[number] for number in range(50_000)]
+    young = gc.get_objects(generation=0)
+    assert len(made) == 50_000
+    assert len(young) < 10_000
+
+
+def test_what_was_frozen_stays_frozen():
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with pause_collector():
+            pass
+        assert gc.get_freeze_count() == pytest.approx(frozen, abs=500)
+    finally:
+        gc.unfreeze()

@@ -79,5 +79,5 @@ def widen(attribute: Usd.Attribute, value: Any) -> Any:
 
 def read_note(prim: Usd.Prim) -> dict[str, Any]:
     """The notes on a prim."""
-    note = prim.GetCustomDataByKey(SPACE)
-    return dict(note) if isinstance(note, dict) else {}
+    note = Usd.Prim.GetCustomDataByKey(prim, SPACE)
+    return note if isinstance(note, dict) else {}

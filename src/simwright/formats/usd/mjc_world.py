@@ -122,9 +122,10 @@ def read_pairs(source: Source, scan: Scan) -> None:
 def read_settings(source: Source, found: Found, prefix: str, skipped: set[str]) -> dict[str, Any]:
     """Custom attributes below a prefix, as they were before they were written."""
     settings: dict[str, Any] = {}
-    for name in found.prim.GetAuthoredPropertyNames():
+    names = found.prim.GetAuthoredPropertyNames() if found.authored is None else found.authored
+    for name in sorted(name for name in names if name.startswith(prefix)):
         key = name[len(prefix) :]
-        if not name.startswith(prefix) or key.removesuffix(_JSON) in skipped:
+        if key.removesuffix(_JSON) in skipped:
             continue
         value = make_plain(source.get(found, name))
         if key.endswith(_JSON) and isinstance(value, str):

@@ -11,7 +11,6 @@ from typing import Any
 
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
-from simwright.usd.questions import has_custom_data
 
 _LAST = 1 << 30
 
@@ -20,10 +19,9 @@ def restore_order(source: Source, scan: Scan) -> None:
     """Sort bodies, joints, sites, actuators, tendons, equalities and mimics as noted."""
     if not source.noted:
         return
-    notes = {path: source.note(found) for path, found in scan.all.items() if has_custom_data(found.prim)}
 
     def rank(element: Any, key: str = "order") -> int:
-        value = notes.get(element.source.prim, {}).get(key)
+        value = scan.notes.get(element.source.prim, {}).get(key)
         return value if isinstance(value, int) else _LAST
 
     asset = source.asset

@@ -10,7 +10,6 @@ from typing import Any
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Actuator
-from simwright.usd.questions import has_custom_data
 
 
 def restore_idle_motors(source: Source, scan: Scan) -> None:
@@ -20,9 +19,10 @@ def restore_idle_motors(source: Source, scan: Scan) -> None:
     fixed = {joint.name for joint in source.asset.joints if not joint.dofs}
     fixed |= {joint.ros_name for joint in source.asset.joints if not joint.dofs and joint.ros_name}
     taken = {actuator.name for actuator in source.asset.actuators}
-    for found in scan.all.values():
-        note = source.note(found).get("motor") if has_custom_data(found.prim) else None
-        actuator = _make_motor(source, found, note)
+    for path, note in scan.notes.items():
+        if "motor" not in note:
+            continue
+        actuator = _make_motor(source, scan.all[path], note["motor"])
         if actuator is not None and actuator.target in fixed and actuator.name not in taken:
             source.asset.actuators.append(actuator)
 

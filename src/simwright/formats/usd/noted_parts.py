@@ -17,7 +17,6 @@ from simwright.model.asset import Light, Sensor
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 from simwright.model.joint import WORLD
 from simwright.model.ros import Controller
-from simwright.usd.questions import has_custom_data
 
 _LAST = 1 << 30
 _SPACES = ("mjc:sensor", "gazebo:sensor")
@@ -61,7 +60,7 @@ def restore_parts(source: Source, scan: Scan) -> None:
     """Places of interfaces, controllers, image sizes, markers, safety limits and URDF's own words."""
     if not source.noted:
         return
-    notes = {path: source.note(found) for path, found in scan.all.items() if has_custom_data(found.prim)}
+    notes = scan.notes
     asset = source.asset
     known = {e.name for family in (asset.bodies, asset.sites, asset.sensors, asset.cameras) for e in family}
     for interface in asset.interfaces:

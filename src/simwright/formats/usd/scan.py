@@ -8,6 +8,7 @@ climb the tree again.  OpenUSD's own physics parser is not used: it is not safe 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from pxr import Usd, UsdGeom
 
@@ -28,7 +29,8 @@ from simwright.formats.usd.found import (
     list_apis,
 )
 from simwright.formats.usd.source import Source
-from simwright.usd.questions import path_of
+from simwright.usd.notes import read_note
+from simwright.usd.questions import has_custom_data, path_of
 
 PAYLOAD_UNLOADED = declare(
     "usd-payload-unloaded",
@@ -81,6 +83,7 @@ class Scan:
     ros: list[Found] = field(default_factory=list)
     controllers: list[Found] = field(default_factory=list)
     stray_colliders: list[Found] = field(default_factory=list)
+    notes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def scan_stage(source: Source) -> Scan:
@@ -109,6 +112,8 @@ def scan_prims(source: Source, root: Usd.Prim) -> Scan:
     for prim in walk:
         found = _look_at(source, scan, prim, top)
         scan.all[found.path] = source.founds[found.path] = found
+        if source.noted and has_custom_data(prim):
+            scan.notes[found.path] = source.notes[found.path] = read_note(prim)
         for kind in found.sort.kinds:
             getattr(scan, kind).append(found)
         if found.authored is None or "physics:filteredPairs" in found.authored:

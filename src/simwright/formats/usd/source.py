@@ -24,7 +24,7 @@ from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
 from simwright.resolve.resolve import Order
 from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
-from simwright.usd.notes import has_notes, read_note, widen
+from simwright.usd.notes import has_notes, widen
 from simwright.usd.questions import (
     attribute_of,
     forwarded_targets_of,
@@ -66,6 +66,7 @@ class BodyFrame:
 ZERO = (0.0, 0.0, 0.0)
 WORLD_FRAME = BodyFrame(WORLD, IDENTITY, np.ones(3))
 _MISSING = object()
+_NO_NOTE: dict[str, Any] = {}
 
 
 @dataclass(slots=True, eq=False)
@@ -195,13 +196,8 @@ class Source:
         return widen(attribute, value) if self.noted else value
 
     def note(self, found: Found) -> dict[str, Any]:
-        """The notes on a prim."""
-        if not self.noted:
-            return {}
-        known = self.notes.get(found.path)
-        if known is None:
-            known = self.notes[found.path] = read_note(found.prim)
-        return known
+        """The notes on a prim that was met; not to be changed."""
+        return self.notes.get(found.path, _NO_NOTE)
 
     def get_authored(self, at: Holder, name: str) -> Any:
         """Value of an attribute if someone authored one, else None."""
