@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+import simwright
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose, quat_angle, quat_from_axis_angle
 from simwright.engines.newton import add_asset, add_file, add_usd
@@ -396,6 +397,23 @@ def test_an_articulation_that_does_not_touch_itself(newton):
     add_asset(builder, asset)
     assert list_filters(builder) == {frozenset("AB"), frozenset("AC"), frozenset("BC")}
     assert builder.articulation_label == ["/r"]
+
+
+def test_the_softness_of_a_joint_equality_is_said_to_be_lost(builder, reporter, tmp_path):
+    file = tmp_path / "pair.xml"
+    file.write_text(
+        "<mujoco><worldbody>"
+        "<body name='a'><joint name='j'/><geom size='0.1'/>"
+        "<body name='b' pos='1 0 0'><joint name='k'/><geom size='0.1'/></body></body>"
+        "</worldbody><equality><joint name='e' joint1='k' joint2='j' solref='0.1 1'/></equality></mujoco>"
+    )
+    asset = simwright.load(file)
+    add_asset(builder, asset, reporter=reporter)
+    (found,) = [d for d in reporter if d.kind == "newton-mimic-softness"]
+    assert found.data["what"] == "solref"
+    asset.extras.table.clear()
+    add_asset(type(builder)(), asset, reporter=(other := Reporter()))
+    assert not [d for d in other if d.kind == "newton-mimic-softness"]
 
 
 def test_a_mimic_of_a_mimic_follows_the_first_leader(builder, reporter):

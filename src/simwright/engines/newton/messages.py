@@ -78,6 +78,13 @@ MIMIC_LOST = declare(
     hint="mimic joints want one freedom each and one articulation",
     doc="A mimic relation that Newton cannot express.",
 )
+MIMIC_SOFTNESS = declare(
+    "newton-mimic-softness",
+    Level.WARNING,
+    "{follower!r} follows {leader!r} as Newton's solver has it; {what} of the source is not carried",
+    hint="Newton's mimic joints have two coefficients and no softness of their own",
+    doc="A joint equality says how soft it is (solref, solimp); a mimic relation in Newton cannot.",
+)
 ELEMENTS_LOST = declare(
     "newton-elements-lost",
     Level.WARNING,

@@ -8,7 +8,7 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.engines.newton.frames import as_transform
-from simwright.engines.newton.messages import MIMIC_LOST, report_lost
+from simwright.engines.newton.messages import MIMIC_LOST, MIMIC_SOFTNESS, report_lost
 from simwright.model.asset import Asset
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.joint import WORLD, EqualityKind, Mimic
@@ -31,10 +31,25 @@ def set_mimics(builder: Any, asset: Asset, joints: dict[str, int], reporter: Rep
         else:
             try:
                 builder.set_joint_mimic(indices[0], indices[1], coeffs=(offset, multiplier))
+                _report_softness(asset, mimic, reporter)
                 continue
             except ValueError as error:
                 why = str(error)
         reporter.report(MIMIC_LOST, mimic.source, follower=mimic.follower, leader=mimic.leader, why=why)
+
+
+def _report_softness(asset: Asset, mimic: Mimic, reporter: Reporter) -> None:
+    """Say what is lost of a joint equality that is not as stiff as MuJoCo has it by default."""
+    kept = asset.extras.table.get("mjc", {})
+    said = {
+        word
+        for element in (mimic.source.prim, f"equality/{mimic.name}")
+        for word in ("solref", "solimp")
+        if {word, f"mjc:{word}"} & kept.get(element, {}).keys()
+    }
+    if said:
+        what = " and ".join(sorted(said, reverse=True))
+        reporter.report(MIMIC_SOFTNESS, mimic.source, follower=mimic.follower, leader=mimic.leader, what=what)
 
 
 def _follow_chain(mimic: Mimic, by_follower: dict[str, Mimic]) -> tuple[str, float, float]:
