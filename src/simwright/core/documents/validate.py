@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holding a document against a pydantic model: every problem at once, each with its place and what was meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from simwright.core.diag import Diagnostic, Level, Where
+from simwright.core.documents.models import find_models, list_keys
+from simwright.core.documents.tree import Document, Node, Step, find_child, spell_path
+from simwright.core.errors import InputError
+
+M = TypeVar("M", bound=BaseModel)
+MAX_SHOWN = 20
+
+
+class InvalidDocumentError(InputError):
+    """The document is well-formed, but does not say what it may.  ``problems`` lists everything that is wrong."""
+
+    code = "invalid-document"
+
+    def __init__(self, problems: Sequence[Diagnostic], *, what: str = "document") -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        if len(self.problems) == 1:
+            super().__init__(first.message, hint=first.hint, where=first.where)
+            return
+        lines = [f"  {_spell_problem(problem)}" for problem in self.problems[:MAX_SHOWN]]
+        left = len(self.problems) - MAX_SHOWN
+        if left > 0:
+            lines.append(f"  ... and {left} more")
+        head = f"the {what} has {len(self.problems)} problems:"
+        super().__init__("\n".join([head, *lines]), where=Where(first.where.file))
+
+
+def validate_document(
+    model: type[M],
+    document: Document,
+    *,
+    path: Sequence[Step] = (),
+    what: str = "document",
+    context: Any = None,
+    prepare: Callable[[Any], Any] | None = None,
+) -> M:
+    """``document`` (or what is at ``path`` in it) as an object of ``model``, or :class:`InvalidDocumentError`.
+
+    ``context`` is what the validators of the model may ask for; ``prepare`` changes the plain data before.
+    """
+    data, node = document.data, document.root
+    for step in path:
+        data = data[step]
+        child = find_child(node, step)
+        assert child is not None
+        node = child
+    if not isinstance(data, dict):
+        where = Where(document.file, node.place.line, node.place.column)
+        raise InvalidDocumentError([make_problem(where, f"the {what} has to be a mapping of keys to values")])
+    try:
+        return model.model_validate(prepare(data) if prepare else data, context=context)
+    except ValidationError as error:
+        found = [
+            _explain(model, document.file, node, tuple(path), one) for one in error.errors(include_url=False)
+        ]
+        found.sort(key=lambda problem: (problem.where.line or 0, problem.where.column or 0))
+        raise InvalidDocumentError(found, what=what) from None
+
+
+def make_problem(where: Where, message: str, hint: str = "") -> Diagnostic:
+    """One entry of :attr:`InvalidDocumentError.problems`."""
+    return Diagnostic("invalid-document", Level.ERROR, message, hint, where)
+
+
+def suggest(word: str, known: Sequence[str]) -> str:
+    """``did you mean 'radius'?`` or the known words, for a hint."""
+    close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    if not known:
+        return ""
+    more = f" and {len(known) - 30} more" if len(known) > 30 else ""
+    return f"known: {', '.join(known[:30])}{more}"
+
+
+def _spell_problem(problem: Diagnostic) -> str:
+    hint = f" ({problem.hint})" if problem.hint else ""
+    place = f"{problem.where}: " if problem.where else ""
+    return f"{place}{problem.message}{hint}"
+
+
+def _explain(model: type[BaseModel], file: str, root: Node, base: tuple[Step, ...], error: Any) -> Diagnostic:
+    path, node, key_of = _locate(root, error["loc"])
+    kind = error["type"]
+    spelled = spell_path((*base, *path))
+    if kind == "missing":
+        name = str(error["loc"][-1])
+        of = f" in {spelled}" if spelled else ""
+        return make_problem(_where(file, node), f"the key {name!r} is missing{of}")
+    if kind == "extra_forbidden":
+        name = str(error["loc"][-1])
+        above = spell_path((*base, *path[:-1]))
+        known = list_keys(find_models(model, error["loc"][:-1]))
+        place = key_of or node.place
+        message = f"unknown key {name!r}" + (f" in {above}" if above else "")
+        return make_problem(Where(file, place.line, place.column), message, suggest(name, known))
+    message, hint = _describe(error)
+    return make_problem(_where(file, node), f"{spelled}: {message}" if spelled else message, hint)
+
+
+def _describe(error: Any) -> tuple[str, str]:
+    """Message and hint of a wrong value."""
+    kind, value, context = error["type"], error.get("input"), error.get("ctx") or {}
+    if kind in {"literal_error", "enum", "union_tag_invalid"}:
+        expected = str(context.get("expected") or context.get("expected_tags", ""))
+        words = [word.strip(" '\"") for word in expected.replace(" or ", ", ").split(",")]
+        found = context.get("tag", value)
+        return f"{_show(found)} is not one of {', '.join(words)}", _suggest_word(found, words)
+    if kind == "value_error":
+        return str(context.get("error", error["msg"])), ""
+    if kind == "expression":
+        return f"{_show(value)} is not a number: {context['reason']}", ""
+    if kind == "union_tag_not_found":
+        return f"the key {context['discriminator']} is missing", ""
+    text = error["msg"].replace("Input should be", "has to be").replace("valid dictionary", "mapping")
+    text = text[:1].lower() + text[1:]
+    if kind in {"model_type", "dict_type", "model_attributes_type"}:
+        text = "has to be a mapping of keys to values"
+    hint = str(context.get("hint", "")) if isinstance(context, dict) else ""
+    shown = "" if isinstance(value, dict) or kind not in _WITH_VALUE else f", not {_show(value)}"
+    return text + shown, hint
+
+
+_WITH_VALUE = frozenset(
+    {
+        "bool_parsing", "bool_type", "float_type", "int_from_float", "int_parsing", "int_type", "list_type",
+        "string_type", "greater_than", "greater_than_equal", "less_than", "less_than_equal", "model_type",
+        "dict_type", "finite_number", "number", "model_attributes_type",
+    }
+)  # fmt: skip
+
+
+def _suggest_word(found: Any, words: list[str]) -> str:
+    if not isinstance(found, str):
+        return ""
+    close = difflib.get_close_matches(found.lower(), words, n=1, cutoff=0.6)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        text = "[" + ", ".join(_show(item) for item in value[:8]) + (", ...]" if len(value) > 8 else "]")
+    elif value is None or isinstance(value, bool):
+        text = "null" if value is None else str(value).lower()
+    else:
+        text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _locate(root: Node, loc: tuple[Step, ...]) -> tuple[tuple[Step, ...], Node, Any]:
+    """The part of ``loc`` that is in the tree (pydantic puts names of union members between), and what is there."""
+    node, path, key = root, [], None
+    for step in loc:
+        child = find_child(node, step)
+        if child is None:
+            key = None
+            continue
+        key = node.keys.get(str(step)) if node.keys else None
+        node = child
+        path.append(step)
+    return tuple(path), node, key
+
+
+def _where(file: str, node: Node) -> Where:
+    return Where(file, node.place.line, node.place.column)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Documents are held against models; every problem has its place and says what was meant."""
+
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.core.documents.read import parse_document
+from simwright.core.documents.record import Record
+from simwright.core.documents.validate import InvalidDocumentError, validate_document
+
+
+class Wheel(Record):
+    kind: Literal["wheel"]
+    radius: Number = Field(gt=0)
+
+
+class Leg(Record):
+    kind: Literal["leg"]
+    length: Number
+
+
+class Base(Record):
+    colour: Literal["red", "green"] = "red"
+    size: tuple[Number, Number, Number] | None = None
+
+
+class Robot(Record):
+    name: str
+    base: Base = Base()
+    parts: list[Annotated[Wheel | Leg, Field(discriminator="kind")]] = Field(default_factory=list)
+    named: dict[str, Base] = Field(default_factory=dict)
+    strict: bool = False
+    count: int = 1
+
+
+def find_problems(text):
+    with pytest.raises(InvalidDocumentError) as caught:
+        validate_document(Robot, parse_document(text, name="r.yaml"), what="robot")
+    return caught.value
+
+
+def test_a_good_document():
+    robot = validate_document(
+        Robot,
+        parse_document(
+            "name: a\nparts: [{kind: wheel, radius: pi / 2}, {kind: leg, length: 2}]\nnamed: {x: {}}"
+        ),
+    )
+    assert robot.parts[0].radius == pytest.approx(1.5707963)
+    assert robot.named["x"].colour == "red"
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "message", "hint"),
+    [
+        ("nmae: a\nname: b", "1:1", "unknown key 'nmae'", "did you mean 'name'?"),
+        ("base: {}", "1:1", "the key 'name' is missing", ""),
+        ("name: a\nbase:\n  color: red", "3:3", "unknown key 'color' in base", "did you mean 'colour'?"),
+        ("name: a\nbase:\n  colour: gren", "3:11", "base.colour: 'gren' is not one of red, green", "'green'"),
+        (
+            "name: a\nparts:\n- {kind: wheel, radius: -1}",
+            "3:24",
+            "parts[0].radius: has to be greater than 0",
+            "",
+        ),
+        (
+            "name: a\nparts:\n- {kind: wheel, raduis: 1, radius: 2}",
+            "3:17",
+            "unknown key 'raduis'",
+            "'radius'",
+        ),
+        ("name: a\nparts:\n- {kind: whel}", "3:3", "'whel' is not one of wheel, leg", "'wheel'"),
+        ("name: a\nparts:\n- {radius: 1}", "3:3", "parts[0]: the key 'kind' is missing", ""),
+        (
+            "name: a\nparts:\n- {kind: leg, length: 1 +}",
+            "3:23",
+            "'1 +' is not a number: a value is missing",
+            "",
+        ),
+        ("name: a\nnamed:\n  x: {siez: 1}", "3:7", "unknown key 'siez' in named.x", "'size'"),
+        ("name: a\nbase: 3", "2:7", "base: has to be a mapping of keys to values, not 3", ""),
+        ("name: 1", "1:7", "name: has to be a valid string, not 1", ""),
+        ("name: a\ncount: 1.5", "2:8", "count: has to be a valid integer", ""),
+        ("name: a\nbase: {size: [1, 2]}", "2:14", "base.size", ""),
+        ("- a", "1:1", "the robot has to be a mapping", ""),
+    ],
+)
+def test_each_problem(text, where, message, hint):
+    error = find_problems(text)
+    assert len(error.problems) == 1, error
+    assert message in error.message
+    assert hint in error.hint
+    assert str(error.where) == f"r.yaml:{where}"
+
+
+def test_all_problems_at_once_in_order():
+    error = find_problems(
+        "naem: x\nbase: {colour: blue}\nparts:\n- {kind: leg}\n- {kind: wheel, radius: zero}\n"
+    )
+    assert [p.where.line for p in error.problems] == [1, 1, 2, 4, 5]
+    text = str(error)
+    assert text.startswith("r.yaml: the robot has 5 problems:")
+    assert "r.yaml:5:25: parts[1].radius: 'zero' is not a number: the name 'zero' is not known" in text
+
+
+def test_many_problems_are_counted():
+    parts = "\n".join("- {kind: leg}" for _ in range(30))
+    assert "... and 10 more" in str(find_problems(f"name: a\nparts:\n{parts}\n"))
+
+
+def test_a_part_of_a_document_keeps_its_places():
+    document = parse_document("robots:\n  one:\n    nam: x\n", name="f")
+    with pytest.raises(InvalidDocumentError) as caught:
+        validate_document(Robot, document, path=("robots", "one"))
+    places = [str(problem.where) for problem in caught.value.problems]
+    assert places == ["f:3:5", "f:3:5"]
+    assert "unknown key 'nam' in robots.one" in str(caught.value)
