@@ -61,7 +61,7 @@ class Course:
     def allowed(self) -> set[str]:
         """Sections of the comparison that the fixes made so far may change."""
         table = all_fixers()
-        return {section for code in self.used for section in table[code].changes}
+        return {section for code in self.used for section in table[code].changes} | self.shifts.changes
 
 
 class Run:

@@ -12,23 +12,26 @@ class Shifts:
     """Paths on the stage, each with all that is below.
 
     ``come`` are new, ``gone`` are taken away, ``turned`` stand elsewhere; ``moved`` leads from an old path to the new
-    one, at which the prim stands where it stood.
+    one, at which the prim stands where it stood.  ``changes`` are sections of the comparison that this case of a fix is
+    for, beyond those of all its cases.
     """
 
     come: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
     turned: set[str] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
+    changes: set[str] = field(default_factory=set)
 
     def copy(self) -> Shifts:
         """The same, to go back to."""
-        return Shifts(set(self.come), set(self.gone), set(self.turned), dict(self.moved))
+        return Shifts(set(self.come), set(self.gone), set(self.turned), dict(self.moved), set(self.changes))
 
     def include(self, later: Shifts) -> None:
         """What happens afterwards, on top."""
         self.come |= later.come
         self.gone |= later.gone
         self.turned |= later.turned
+        self.changes |= later.changes
         for old, new in later.moved.items():
             known = [first for first, second in self.moved.items() if is_below(old, (second,))]
             for first in known:
