@@ -62,7 +62,7 @@ def test_a_good_document():
         ("name: a\nbase:\n  colour: gren", "3:11", "base.colour: 'gren' is not one of red, green", "'green'"),
         (
             "name: a\nparts:\n- {kind: wheel, radius: -1}",
-            "3:24",
+            "3:25",
             "parts[0].radius: has to be greater than 0",
             "",
         ),
