@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The order in which bodies and joints go into flat arrays: branch by branch, parents before children.
+
+Newton wants every joint in an articulation whose joints stand side by side, and joints that lead from parent
+to child.  A branch is one such articulation.  Joints are followed forwards as long as that reaches something
+new, then backwards; what is left closes loops, and so does a joint that is switched off.  Joints of a USD stage
+are taken by path, as Newton takes them, so that indices are those of its own importer.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from simwright.core.errors import UsageError
+from simwright.model.asset import Articulation, Asset
+from simwright.model.joint import WORLD, Joint, JointKind
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One body and the joint that carries it; without a joint the body floats."""
+
+    body: str
+    parent: str = WORLD
+    joint: Joint | None = None
+    reversed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Branch:
+    """One articulation: its steps, and the articulation root it was declared by, if there is one."""
+
+    steps: list[Step] = field(default_factory=list)
+    declared: Articulation | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """All branches, and the joints that close loops between the bodies in them."""
+
+    branches: list[Branch] = field(default_factory=list)
+    loops: list[Joint] = field(default_factory=list)
+
+
+def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: bool = True) -> Plan:
+    """Branches of an asset: declared articulations first, in their order, then the rest in body order.
+
+    ``ordering`` is depth first ("dfs"), breadth first ("bfs") or that of the joints (None); ``only_enabled`` leaves
+    joints out that are switched off.
+    """
+    if ordering not in ("dfs", "bfs", None):
+        raise UsageError(f"joint_ordering is {ordering!r}", hint='"dfs", "bfs" or None')
+    walk = _Walk(asset, depth_first=ordering != "bfs", only_enabled=only_enabled)
+    walk.spread(WORLD)
+    walk.turn_around()
+    held = {joint.child for joint in walk.carriers}
+    order = [body.name for body in asset.bodies]
+    for candidates in ([name for name in order if name not in held], order):
+        for name in candidates:
+            if name not in walk.branch_of:
+                walk.start(Step(name))
+                walk.spread(name)
+                walk.turn_around()
+    walk.hang_by_distance()
+    branches = [branch for branch in walk.branches if branch.steps]
+    _declare(asset, branches)
+    number = {id(articulation): i for i, articulation in enumerate(asset.articulations)}
+    first = {name: i for i, name in enumerate(order)}
+    branches.sort(
+        key=lambda b: (number.get(id(b.declared), len(number)), min(first[step.body] for step in b.steps))
+    )
+    if ordering is None:
+        place = {id(joint): i for i, joint in enumerate(walk.joints)}
+        for branch in branches:
+            branch.steps[1:] = sorted(branch.steps[1:], key=lambda step: place[id(step.joint)])
+    loops = [joint for joint in walk.joints if id(joint) not in walk.used]
+    return Plan(branches, loops)
+
+
+class _Walk:
+    """The state of the search: which branch holds each body, and which joints are spoken for."""
+
+    def __init__(self, asset: Asset, *, depth_first: bool, only_enabled: bool) -> None:
+        self.depth_first = depth_first
+        names = {WORLD, *(body.name for body in asset.bodies)}
+        self.joints = [
+            joint
+            for joint in asset.joints
+            if (joint.enabled or not only_enabled)
+            and {joint.parent, joint.child} <= names
+            and joint.parent != joint.child
+        ]
+        if asset.provenance.format == "usd":
+            self.joints.sort(key=lambda joint: joint.path.split("/"))
+        tree = [joint for joint in self.joints if joint.enabled and not joint.closes_loop]
+        self.carriers = [joint for joint in tree if joint.kind is not JointKind.DISTANCE]
+        self.distances = [joint for joint in tree if joint.kind is JointKind.DISTANCE]
+        self.leaving: dict[str, list[Joint]] = {}
+        for joint in self.carriers:
+            self.leaving.setdefault(joint.parent, []).append(joint)
+        self.branches: list[Branch] = []
+        self.branch_of: dict[str, Branch] = {}
+        self.used: set[int] = set()
+
+    def start(self, step: Step) -> None:
+        """A new branch with this body at its root."""
+        self.branches.append(Branch([step]))
+        self.branch_of[step.body] = self.branches[-1]
+
+    def spread(self, start: str) -> None:
+        """Depth first (or breadth first) along joints that lead away from ``start``, in their order."""
+        open_ends = deque([iter(self.leaving.get(start, ()))])
+        while open_ends:
+            joint = next(open_ends[-1 if self.depth_first else 0], None)
+            if joint is None:
+                _ = open_ends.pop() if self.depth_first else open_ends.popleft()
+            elif joint.child not in self.branch_of:
+                self._carry(joint, Step(joint.child, joint.parent, joint))
+                open_ends.append(iter(self.leaving.get(joint.child, ())))
+
+    def turn_around(self) -> None:
+        """Reach, against their direction, bodies that hang on those already reached."""
+        found = True
+        while found:
+            found = False
+            for joint in self.carriers:
+                reached = joint.child in self.branch_of and joint.parent not in self.branch_of
+                if reached and joint.parent != WORLD:
+                    self._carry(joint, Step(joint.parent, joint.child, joint, reversed=True))
+                    self.spread(joint.parent)
+                    found = True
+
+    def hang_by_distance(self) -> None:
+        """A distance joint has all six freedoms in Newton: it carries a body that would float beside it."""
+        for joint in self.distances:
+            branch = self.branch_of.get(joint.child)
+            above = self.branch_of.get(joint.parent)
+            if branch is None or above is branch or branch.steps[0].body != joint.child:
+                continue
+            root = branch.steps[0]
+            if root.joint is not None:
+                continue
+            root.joint, root.parent = joint, joint.parent
+            self.used.add(id(joint))
+            if above is not None:
+                above.steps += branch.steps
+                for step in branch.steps:
+                    self.branch_of[step.body] = above
+                branch.steps = []
+
+    def _carry(self, joint: Joint, step: Step) -> None:
+        self.used.add(id(joint))
+        if step.parent == WORLD:
+            self.start(step)
+        else:
+            branch = self.branch_of[step.parent]
+            branch.steps.append(step)
+            self.branch_of[step.body] = branch
+
+
+def _declare(asset: Asset, branches: list[Branch]) -> None:
+    """Give each branch the articulation root that stands on, above or at a joint of one of its bodies."""
+    bodies = {body.name: body for body in asset.bodies}
+    for articulation in asset.articulations:
+        below = articulation.path.rstrip("/") + "/"
+        for branch in branches:
+            if branch.declared is None and any(
+                step.body == articulation.root
+                or (articulation.path and f"{bodies[step.body].path}/".startswith(below))
+                or (step.joint is not None and articulation.path and step.joint.path == articulation.path)
+                for step in branch.steps
+            ):
+                branch.declared = articulation
