@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a robot starts: a keyframe of its file, what its manifest says, or its zero moved into the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simwright.core.errors import UnknownNameError
+from simwright.core.math3d import Array
+from simwright.tasks.actuation import hold_controls
+from simwright.tasks.compose import PREFIX, Composed, place_base
+
+HOME = "home"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Coordinates and controls of the whole model at the start; ``origin`` says where they come from."""
+
+    qpos: Array
+    ctrl: Array
+    origin: str
+
+
+def find_home(composed: Composed, *, keyframe: str = "", joints: Mapping[str, float] | None = None) -> Home:
+    """The start of the robot; what the task adds is at its own zero.
+
+    ``keyframe`` names a keyframe of the robot's file (default: ``home`` if there is one, else the only one there is);
+    ``joints`` gives coordinates of single joints [rad or m] and counts over it.
+    """
+    model = composed.model
+    qpos = np.array(model.qpos0)
+    ctrl: Array | None = None
+    origin = "zero"
+    key = _find_key(model, keyframe)
+    if key is not None:
+        nq, nu = composed.robot_nq, composed.robot_nu
+        qpos[:nq] = place_base(composed, np.array(model.key_qpos[key]))[:nq]
+        ctrl = np.zeros(model.nu)
+        ctrl[:nu] = model.key_ctrl[key][:nu]
+        origin = f"keyframe {model.key(key).name.removeprefix(PREFIX)!r}"
+    for name, value in (joints or {}).items():
+        qpos[_find_address(composed, name)] = value
+        origin = "manifest"
+    if key is None:
+        _keep_inside(composed, qpos)
+    if ctrl is None or joints or not np.any(ctrl):
+        ctrl = hold_controls(model, qpos)
+    return Home(qpos, ctrl, origin)
+
+
+def _find_key(model: Any, wanted: str) -> int | None:
+    names = [model.key(index).name.removeprefix(PREFIX) for index in range(model.nkey)]
+    if wanted:
+        if wanted not in names:
+            raise UnknownNameError("keyframe", wanted, names)
+        return names.index(wanted)
+    if HOME in names:
+        return names.index(HOME)
+    return 0 if len(names) == 1 else None
+
+
+def _find_address(composed: Composed, name: str) -> int:
+    model = composed.model
+    known = {
+        model.joint(index).name.removeprefix(PREFIX): int(model.jnt_qposadr[index])
+        for index in range(model.njnt)
+        if model.jnt_qposadr[index] < composed.robot_nq
+    }
+    if name not in known:
+        raise UnknownNameError("joint of the robot", name, known)
+    return known[name]
+
+
+def _keep_inside(composed: Composed, qpos: Array) -> None:
+    """Move single coordinates that start outside their limits to the middle of their range."""
+    import mujoco
+
+    model = composed.model
+    single = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    for joint in range(model.njnt):
+        address = int(model.jnt_qposadr[joint])
+        if (
+            address >= composed.robot_nq
+            or int(model.jnt_type[joint]) not in single
+            or not model.jnt_limited[joint]
+        ):
+            continue
+        low, high = model.jnt_range[joint]
+        if not low <= qpos[address] <= high:
+            qpos[address] = 0.5 * (low + high)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A robot file of any format as MuJoCo's editable specification (``MjSpec``).
+
+MJCF is taken as it is.  Other formats go through the neutral model and the MJCF writer; what that writes lies in
+a folder that lives as long as the :class:`SpecSource`, since MuJoCo reads files when it compiles.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import threading
+import warnings
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import NotFoundError, ParseError
+from simwright.core.packages import PackageMap
+
+_LOCK = threading.Lock()
+
+
+@dataclass(slots=True, weakref_slot=True)
+class SpecSource:
+    """An MJCF file that specifications are made from, again and again."""
+
+    file: Path
+    origin: Path
+
+    def make_spec(self) -> Any:
+        """A new ``MjSpec``, to be changed at will."""
+        import mujoco
+
+        with quiet_mujoco():
+            try:
+                return mujoco.MjSpec.from_file(str(self.file))
+            except _list_refusals(mujoco) as error:
+                raise ParseError(
+                    f"MuJoCo refuses the robot: {first_line(error)}", where=Where(str(self.origin))
+                ) from None
+
+
+def open_robot_file(
+    path: Path, *, packages: PackageMap | None = None, reporter: Reporter | None = None
+) -> SpecSource:
+    """The source of specifications for a robot file; findings of readers and the writer go to the reporter."""
+    from simwright.formats.format import ReadOptions
+    from simwright.formats.table import detect_format, find_near, read_asset, write_asset
+
+    file = path.absolute()
+    if not file.is_file():
+        raise NotFoundError("the robot file is not there", where=Where(str(path)))
+    reporter = Reporter() if reporter is None else reporter
+    if detect_format(file).name == "mjcf":
+        return SpecSource(file, path)
+    options = ReadOptions(packages=find_near(file) if packages is None else packages)
+    asset = read_asset(file, options=options, reporter=reporter)
+    folder = tempfile.mkdtemp(prefix="simwright-robot-")
+    try:
+        written = write_asset(asset, Path(folder) / "robot" / "robot.xml", reporter=reporter)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    source = SpecSource(Path(written), path)
+    weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
+    return source
+
+
+def compile_spec(spec: Any, what: str, where: Where) -> Any:
+    """The ``MjModel`` of a specification, or one clear error."""
+    import mujoco
+
+    with quiet_mujoco():
+        try:
+            return spec.compile()
+        except _list_refusals(mujoco) as error:
+            raise ParseError(f"MuJoCo cannot compile {what}: {first_line(error)}", where=where) from None
+
+
+@contextlib.contextmanager
+def quiet_mujoco() -> Iterator[list[str]]:
+    """Collect MuJoCo's warnings instead of printing them; its hook is the process's, so one thread at a time."""
+    import mujoco
+
+    texts: list[str] = []
+    with _LOCK, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(texts.append)
+        try:
+            yield texts
+        finally:
+            mujoco.set_mju_user_warning(before)
+            texts.extend(str(warning.message) for warning in caught)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of what MuJoCo says that is not empty."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "unknown error")
+
+
+def _list_refusals(mujoco: Any) -> tuple[type[BaseException], ...]:
+    return (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)
