@@ -39,6 +39,8 @@ class Workspace:
         self.packages = packages
         self.edited: set[str] = set()
         self.added: set[str] = set()
+        self.dropped: set[str] = set()
+        """Places of files, no layers, that nothing names any more."""
         self.keeps_inner = False
         """Do addresses that named the asset's own files from outside stay relative?"""
         self._base = Path(tempfile.mkdtemp(prefix="simwright-fix-")).resolve()
@@ -58,13 +60,13 @@ class Workspace:
     @property
     def places(self) -> list[str]:
         """Places of all files, the entry first."""
-        return [*self.collection.places, *sorted(self.added)]
+        return [place for place in (*self.collection.places, *sorted(self.added)) if place not in self.dropped]
 
     @property
     def changed_places(self) -> set[str]:
         """Places of layers that are not what they were."""
         inner = set(self.inner) if self.keeps_inner else set()
-        return self.edited | self.added | inner
+        return (self.edited | self.added | inner) - self.dropped
 
     def add_layer(self, place: str) -> Any:
         """A new, empty layer of the asset, which fixes may fill."""
@@ -117,6 +119,12 @@ class Workspace:
                     if not layer.Save():
                         raise OutputError("cannot be written", where=Where(layer.realPath))
                 self.edited.add(place)
+        new = self._find_new_files()
+        if new:
+            self.added |= new
+            named = {*self._find_named()}
+            others = (place for place in self.places if not place.lower().endswith(_LAYERS))
+            self.dropped = {place for place in others if place not in named}
 
     def undo(self) -> None:
         """Drop what was changed since it was last accepted."""
@@ -124,6 +132,19 @@ class Workspace:
             if layer.dirty:
                 with capture():
                     layer.Reload(force=True)
+        for place in self._find_new_files():
+            (self.folder / place).unlink()
+
+    def _find_new_files(self) -> set[str]:
+        """Places of files beside the layers that nobody has accepted yet."""
+        files = {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
+        return {place for place in files - set(self.places) - self.dropped if not place.lower().endswith(_LAYERS)}
+
+    def _find_named(self) -> list[str]:
+        """Places of all files that the asset names now."""
+        stage = self.open()
+        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+            return collect_files(stage.GetRootLayer(), outside=Outside.KEEP, target=self.folder).places
 
     def read_state(self) -> str:
         """A text that is the same when the asset is."""
@@ -148,6 +169,8 @@ class Workspace:
 
     def encode_result(self, place: str, *, restore: bool, target: Path | None = None) -> bytes:
         """A layer as it is delivered: outside addresses as they were, or counted from ``target``."""
+        if not place.lower().endswith(_LAYERS):
+            return (self.folder / place).read_bytes()
         layer = Sdf.Layer.FindOrOpen(str(self.folder / place))
         copy = Sdf.Layer.CreateAnonymous(Path(place).name)
         copy.TransferContent(layer)

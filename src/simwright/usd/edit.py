@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pxr import Sdf, Usd, UsdUtils
@@ -44,6 +45,9 @@ class Editor:
         self.stage = stage
         self.own = frozenset(own)
         self.edits: dict[tuple[str, str, str], Edit] = {}
+        self.files: dict[Path, bytes] = {}
+        self.memory: dict[str, Any] = {}
+        """What a fix found out about the stage and wants to know again for its next finding."""
         self.shifts = Shifts()
         """Prims that come, go or stand elsewhere because of the edits; a fix says so."""
 
@@ -224,7 +228,7 @@ class Editor:
         prim = self.stage.GetPrimAtPath(spec.path.StripAllVariantSelections())
         if _lists_api(spec, name) or (prim and name in prim.GetAppliedSchemas()):
             return
-        self.add(spec.layer, spec.path, f"apiSchemas: {name}", lambda: _edit_apis(spec, name, wanted=True))
+        self.add(spec.layer, spec.path, f"apiSchemas: {name}", lambda: edit_apis(spec, name, wanted=True))
 
     def remove_api(self, prim: Usd.Prim, name: str) -> None:
         """Take a schema from a prim: where it is applied, and by ``delete`` what comes from another asset."""
@@ -232,11 +236,11 @@ class Editor:
         for spec in said:
             if spec.layer.identifier in self.own:
                 what = f"no apiSchemas: {name}"
-                self.add(spec.layer, spec.path, what, lambda spec=spec: _drop_api(spec, name))  # type: ignore[misc]
+                self.add(spec.layer, spec.path, what, lambda spec=spec: drop_api(spec, name))  # type: ignore[misc]
         if any(spec.layer.identifier not in self.own for spec in said):
             home = self.choose_home(prim)
             what = f"delete apiSchemas: {name}"
-            self.add(home.layer, home.path, what, lambda: _edit_apis(home, name, wanted=False))
+            self.add(home.layer, home.path, what, lambda: edit_apis(home, name, wanted=False))
 
     def rename_address(self, layer: Sdf.Layer, old: str, new: str) -> None:
         """Name a file in another way, everywhere in a layer."""
@@ -245,6 +249,23 @@ class Editor:
             UsdUtils.ModifyAssetPaths(layer, lambda text: new if text == old else text)
 
         self.add(layer, Sdf.Path.absoluteRootPath, f"@{new}@ for @{old}@", apply)
+
+    def add_file(self, layer: Sdf.Layer, name: str, content: bytes) -> str:
+        """A new file beside a layer that is no layer, such as an image; gives its address in the layer.
+
+        A file of that name with another content is left alone, and the new one gets a name of its own.
+        """
+        folder, wanted = Path(layer.realPath).parent, Path(name)
+        file, number = folder / wanted, 1
+        while self.files.get(file, content) != content or (file.exists() and file.read_bytes() != content):
+            number += 1
+            file = folder / wanted.with_name(f"{wanted.stem}_{number}{wanted.suffix}")
+        address = f"./{file.relative_to(folder).as_posix()}"
+        if not file.exists():
+            self.files[file] = content
+            root = Sdf.Path.absoluteRootPath
+            self.add(layer, root, f"the file {address}", lambda: _write_file(file, content))
+        return address
 
     def remove_property(self, prim: Usd.Prim, name: str) -> None:
         """Take away every opinion about a property."""
@@ -264,16 +285,23 @@ class Editor:
         self.add(layer, path, f"no {spec.name}", apply)
 
 
-def _read_apis(spec: Sdf.PrimSpec) -> Sdf.TokenListOp:
+def _write_file(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+def read_apis(spec: Sdf.PrimSpec) -> Sdf.TokenListOp:
+    """What a spec says about applied schemas."""
     return spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
 
 
 def _lists_api(spec: Sdf.PrimSpec, name: str) -> bool:
-    return name in _read_apis(spec).GetAddedOrExplicitItems()
+    return name in read_apis(spec).GetAddedOrExplicitItems()
 
 
-def _drop_api(spec: Sdf.PrimSpec, name: str) -> None:
-    listed = _read_apis(spec)
+def drop_api(spec: Sdf.PrimSpec, name: str) -> None:
+    """Take a schema from those that a spec applies."""
+    listed = read_apis(spec)
     for kind in ("explicitItems", "prependedItems", "appendedItems", "addedItems"):
         items = list(getattr(listed, kind))
         if name in items:
@@ -284,8 +312,11 @@ def _drop_api(spec: Sdf.PrimSpec, name: str) -> None:
         spec.ClearInfo("apiSchemas")
 
 
-def _edit_apis(spec: Sdf.PrimSpec, name: str, *, wanted: bool) -> None:
-    listed = _read_apis(spec)
+def edit_apis(spec: Sdf.PrimSpec, name: str, *, wanted: bool) -> None:
+    """Let a spec apply a schema, or ``delete`` it."""
+    listed = read_apis(spec)
+    if wanted and name in listed.GetAddedOrExplicitItems():
+        return
     if listed.isExplicit:
         items = [item for item in listed.explicitItems if item != name]
         listed.explicitItems = [*items, name] if wanted else items

@@ -7,7 +7,7 @@ in its own way, so the picture, and a camera sensor's data, differ.
 Fails: RectLight, DiskLight, CylinderLight, GeometryLight, PortalLight, or MeshLightAPI on a mesh.
 Passes: DistantLight, SphereLight, SphereLight with ShapingAPI (a spot), DomeLight for the environment.
 
-Fix: shown.  A sphere or spot of similar power can stand in; shadows get harder.
+Fix: unsafe.  A sphere or spot of similar power can stand in; shadows get harder.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _STAND_INS = {
         "api:MeshLightAPI",
         "api:VolumeLightAPI",
     ),
-    fix="shown",
+    fix="unsafe",
     fix_title="put a sphere or spot light of similar power in its place",
 )
 def light_no_area(node: Node, snapshot: Snapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form

@@ -9,7 +9,8 @@ Passes: `def SphereLight` with `float inputs:intensity = 500`.
 
 Reading: extra inputs of a renderer on a UsdLux light do not replace it: a warning.
 
-Fix: no.  How bright a renderer's own light is cannot be told in general.
+Fix: unsafe for values under their old names, which take effect then.  How bright a renderer's own light is cannot
+be told in general.
 """
 
 from __future__ import annotations
@@ -28,7 +29,14 @@ _RENDERERS = ("ri:", "arnold:", "karma:", "redshift:", "cycles:", "vray:", "prim
 _OLD = ("intensity", "exposure", "color", "radius", "angle", "width", "height", "length", "texture:file")
 
 
-@rule("light-usdlux", "3.6", "must", on="stage")
+@rule(
+    "light-usdlux",
+    "3.6",
+    "must",
+    on="stage",
+    fix="unsafe",
+    fix_title="call the value what the schema calls it",
+)
 def light_usdlux(snapshot: Snapshot) -> Iterator[Finding]:
     """Types first: a kind of prim is asked once, not every prim."""
     strange = {kind[0] for kind in snapshot.kinds() if _is_strange(kind[0])}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Giving a mesh other faces, and with them everything that is said of faces and corners.
+
+New faces are told as corners of old ones: each new corner takes the point, the normal and the primvars of the old
+corner that it is made from, each new face the values and the subsets of the face of its first corner.  So splitting,
+turning, dropping and closing are one and the same edit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pxr import Sdf, Usd, UsdGeom, Vt
+
+from simwright.usd.edit import Editor, Refused
+
+Ints = npt.NDArray[np.int64]
+COUNTS, INDICES, HOLES = "faceVertexCounts", "faceVertexIndices", "holeIndices"
+_KINDS = Sdf.ValueTypeNames
+
+
+@dataclass(slots=True, eq=False)
+class Faces:
+    """The faces of a mesh at the default time."""
+
+    points: npt.NDArray[np.float64]
+    counts: Ints
+    indices: Ints
+
+    @property
+    def starts(self) -> Ints:
+        """The first corner of each face."""
+        return np.concatenate(([0], np.cumsum(self.counts)[:-1])).astype(np.int64)
+
+    @property
+    def owners(self) -> Ints:
+        """The face of each corner."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+
+@dataclass(slots=True, eq=False)
+class NewFaces:
+    """Faces made of old corners: ``corners`` face by face, ``counts`` of them."""
+
+    counts: Ints
+    corners: Ints
+
+
+def read_faces(prim: Usd.Prim) -> Faces:
+    """Read a mesh; one that changes over time or does not fit together is refused."""
+    mesh = UsdGeom.Mesh(prim)
+    attributes = (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
+    if any(attribute.GetNumTimeSamples() for attribute in attributes[1:]):
+        raise Refused("its faces change over time")
+    points, counts, indices = (attribute.Get() for attribute in attributes)
+    faces = Faces(
+        np.array(points or (), dtype=np.float64).reshape(-1, 3),
+        np.array(counts or (), dtype=np.int64),
+        np.array(indices or (), dtype=np.int64),
+    )
+    if not len(faces.counts) or faces.counts.min() < 0 or faces.counts.sum() != len(faces.indices):
+        raise Refused("its faces have more or fewer corners than it says; export it again")
+    if not len(faces.points) or faces.indices.min() < 0 or faces.indices.max() >= len(faces.points):
+        raise Refused("its faces name points that are not there; export it again")
+    return faces
+
+
+def replace_faces(editor: Editor, prim: Usd.Prim, old: Faces, new: NewFaces) -> None:
+    """Ask for new faces, where the old ones are said."""
+    same = len(new.corners) == len(old.indices) and np.array_equal(new.corners, np.arange(len(old.indices)))
+    if same and np.array_equal(new.counts, old.counts):
+        return
+    firsts = new.corners[np.concatenate(([0], np.cumsum(new.counts)[:-1])).astype(np.int64)]
+    from_face = old.owners[firsts]
+    _write(editor, prim, COUNTS, _KINDS.IntArray, Vt.IntArray.FromNumpy(new.counts.astype(np.int32)))
+    indices = old.indices[new.corners].astype(np.int32)
+    _write(editor, prim, INDICES, _KINDS.IntArray, Vt.IntArray.FromNumpy(indices))
+    for attribute in _list_values(prim):
+        order = {"faceVarying": new.corners, "uniform": from_face}.get(
+            attribute.GetMetadata("interpolation") or ""
+        )
+        if order is not None:
+            count = len(old.indices) if order is new.corners else len(old.counts)
+            _reorder(editor, prim, attribute, order, count)
+    _move_numbers(editor, prim, HOLES, from_face)
+    for child in prim.GetChildren():
+        if child.IsA(UsdGeom.Subset) and UsdGeom.Subset(child).GetElementTypeAttr().Get() == "face":
+            _move_numbers(editor, child, "indices", from_face)
+
+
+def _write(editor: Editor, prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, value: Any) -> None:
+    if editor.find_strongest(prim, name) is None:
+        raise Refused(f"nobody says {name}")
+    editor.set_value(prim, name, kind, value)
+
+
+def _list_values(prim: Usd.Prim) -> list[Usd.Attribute]:
+    """Normals and primvars that somebody says."""
+    primvars = [primvar.GetAttr() for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvars()]
+    found = [UsdGeom.PointBased(prim).GetNormalsAttr(), *primvars]
+    return [attribute for attribute in found if attribute.HasAuthoredValue()]
+
+
+def _reorder(editor: Editor, prim: Usd.Prim, attribute: Usd.Attribute, order: Ints, count: int) -> None:
+    indices = prim.GetAttribute(f"{attribute.GetName()}:indices")
+    is_indexed = bool(indices) and indices.HasAuthoredValue() and indices.Get() is not None
+    moved = indices if is_indexed else attribute
+    if moved.GetNumTimeSamples():
+        raise Refused(f"{moved.GetName()} changes over time")
+    value = moved.Get()
+    size = 1 if is_indexed else int(attribute.GetMetadata("elementSize") or 1)
+    if value is None or len(value) != size * count:
+        raise Refused(f"{moved.GetName()} does not fit the faces")
+    places = (order[:, None] * size + np.arange(size)).reshape(-1)
+    values = np.array(value)
+    fresh = (
+        type(value).FromNumpy(values[places])
+        if values.dtype.kind in "fiu"
+        else [value[int(i)] for i in places]
+    )
+    editor.set_value(prim, moved.GetName(), moved.GetTypeName(), fresh)
+
+
+def _move_numbers(editor: Editor, prim: Usd.Prim, name: str, from_face: Ints) -> None:
+    """Numbers of faces: each new face that comes from a face that is named is named too."""
+    attribute = prim.GetAttribute(name)
+    if not attribute or not attribute.HasAuthoredValue():
+        return
+    if attribute.GetNumTimeSamples():
+        raise Refused(f"{name} of {prim.GetName()} changes over time")
+    old = np.array(attribute.Get() or (), dtype=np.int64)
+    new = np.flatnonzero(np.isin(from_face, old)).astype(np.int32)
+    if not np.array_equal(old, new):
+        editor.set_value(prim, name, _KINDS.IntArray, Vt.IntArray.FromNumpy(new))

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Friction and bounce of colliders (REP-0158 1.3.4).
+
+Values are taken from the user (``static-friction``, ``dynamic-friction``, ``restitution``), then from what is said
+already, then from the fallback.  Where one friction is said, it is the other one too: most engines have but one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pxr import Sdf, Usd, UsdPhysics, UsdShade
+
+from simwright.core.diag import Diagnostic
+from simwright.sanitizer.fixer import Wishes, fix
+from simwright.usd.edit import Editor, Refused, edit_apis
+from simwright.usd.mapping import map_target
+
+_KINDS = Sdf.ValueTypeNames
+_STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction", "physics:restitution"
+_WISHES = {_STATIC: "static-friction", _DYNAMIC: "dynamic-friction", _BOUNCE: "restitution"}
+_USUAL = {_STATIC: 0.5, _DYNAMIC: 0.5, _BOUNCE: 0.0}
+"""Of a material that is made because there is none: about what engines take for a collider that has none."""
+_BINDING = "material:binding:physics"
+_SCOPE, _NAME = "physics_materials", "default_contact"
+_SCOPES = frozenset({"collision", "collisions"})
+
+
+@fix("contact-attrs", changes=("materials", "contacts"))
+def complete_material(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+    """Values that nobody says, and those that cannot be."""
+    prim = editor.find_prim(finding.where.prim)
+    if finding.where.prop == _DYNAMIC and "value" not in finding.data:
+        editor.set_value(prim, _STATIC, _KINDS.Float, _read_number(prim, _DYNAMIC))
+        return
+    for name in finding.data.get("missing", (finding.where.prop,)):
+        editor.set_value(prim, name, _KINDS.Float, _choose_value(prim, name, wishes))
+
+
+def _choose_value(prim: Usd.Prim, name: str, wishes: Wishes) -> float:
+    said = _read_number(prim, name)
+    if wishes.find(_WISHES[name]):
+        return read_wish(wishes, name)
+    if said is not None:
+        return 1.0 if name == _BOUNCE and said > 1.0 else 0.0
+    other = {_STATIC: _DYNAMIC, _DYNAMIC: _STATIC}.get(name, "")
+    found = _read_number(prim, other) if other else None
+    return max(found, 0.0) if found is not None else 0.0
+
+
+def _read_number(prim: Usd.Prim, name: str) -> float | None:
+    attribute = prim.GetAttribute(name)
+    value = attribute.Get() if attribute and attribute.HasAuthoredValue() else None
+    if not isinstance(value, float | int):
+        return None
+    if not math.isfinite(value):
+        raise Refused(f"{name} is {value}; only its author knows what was meant")
+    return float(value)
+
+
+def read_wish(wishes: Wishes, name: str) -> float:
+    """A number that the user gives, or the usual one."""
+    text = wishes.find(_WISHES[name])
+    if not text:
+        return _USUAL[name]
+    try:
+        value = float(text)
+    except ValueError:
+        raise Refused(f"{_WISHES[name]}={text} is no number") from None
+    if not 0.0 <= value <= (1.0 if name == _BOUNCE else math.inf):
+        raise Refused(f"{_WISHES[name]}={text} is not possible")
+    return value
+
+
+@fix("contact-material-bound", changes=("materials", "contacts"))
+def bind_default(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+    """A binding that leads nowhere is let go where another one takes its place; else there is a usual material."""
+    prim = editor.find_prim(finding.where.prim)
+    target = str(finding.data.get("target", ""))
+    if target and (material := editor.stage.GetPrimAtPath(target)) and material.IsA(UsdShade.Material):
+        _make_physical(editor, material, wishes)
+        return
+    if finding.where.prop == _BINDING and _finds_another(prim):
+        editor.remove_property(prim, _BINDING)
+        return
+    material_path = _make_usual(editor, wishes)
+    for holder in _list_holders(prim, is_replacing=bool(target)):
+        spec = next((s for s in editor.list_prim_specs(holder) if map_target(holder, s, material_path)), None)
+        if spec is not None:
+            _bind(editor, holder, spec, map_target(holder, spec, material_path))
+            return
+    raise Refused("the collider belongs to another asset, which has to be fixed itself")
+
+
+def _make_physical(editor: Editor, material: Usd.Prim, wishes: Wishes) -> None:
+    editor.add_api(material, "PhysicsMaterialAPI")
+    for name in _USUAL:
+        if _read_number(material, name) is None:
+            editor.set_value(material, name, _KINDS.Float, read_wish(wishes, name))
+
+
+def _finds_another(prim: Usd.Prim) -> bool:
+    """Is a prim above bound to a physics material?"""
+    above = prim.GetParent()
+    while above and not above.IsPseudoRoot():
+        relation = above.GetRelationship(_BINDING)
+        if relation and relation.HasAuthoredTargets():
+            found = [above.GetStage().GetPrimAtPath(path) for path in relation.GetTargets()]
+            return bool(found and found[0]) and found[0].HasAPI(UsdPhysics.MaterialAPI)
+        above = above.GetParent()
+    return False
+
+
+def _make_usual(editor: Editor, wishes: Wishes) -> Sdf.Path:
+    """The path of the material for colliders without one, which is made where it is not there."""
+    root = editor.stage.GetDefaultPrim() or editor.stage.GetPseudoRoot()
+    if root.IsInstance():
+        root = editor.stage.GetPseudoRoot()
+    path = root.GetPath().AppendChild(_SCOPE).AppendChild(_NAME)
+    known = editor.stage.GetPrimAtPath(path)
+    if known and known.HasAPI(UsdPhysics.MaterialAPI):
+        return path
+    home = editor.root.pseudoRoot if root.IsPseudoRoot() else editor.choose_home(root)
+    place = home.path.AppendChild(_SCOPE).AppendChild(_NAME)
+    values = {name: read_wish(wishes, name) for name in _USUAL}
+    editor.add(home.layer, place, f"def Material {_NAME}", lambda: _define_usual(home.layer, place, values))
+    editor.shifts.come.add(path.GetParentPath().pathString)
+    return path
+
+
+def _define_usual(layer: Sdf.Layer, place: Sdf.Path, values: dict[str, float]) -> None:
+    material = Sdf.CreatePrimInLayer(layer, place)
+    for spec, kind in ((material.nameParent, "Scope"), (material, "Material")):
+        spec.specifier, spec.typeName = Sdf.SpecifierDef, kind
+    edit_apis(material, "PhysicsMaterialAPI", wanted=True)
+    for name, value in values.items():
+        Sdf.AttributeSpec(material, name, _KINDS.Float).default = value
+
+
+def _list_holders(prim: Usd.Prim, *, is_replacing: bool) -> list[Usd.Prim]:
+    """Where the binding may be: at the collision scope if all in it are without, at the collider, at its instance."""
+    holders = [prim]
+    above = prim.GetParent()
+    while above and not above.IsPseudoRoot() and not above.HasAPI(UsdPhysics.RigidBodyAPI):
+        if (
+            above.GetName().lower() in _SCOPES
+            and not is_replacing
+            and not above.IsInstanceProxy()
+            and _is_bare(above)
+        ):
+            holders.insert(0, above)
+        elif above.IsInstance() and not above.IsInstanceProxy():
+            holders.append(above)
+        above = above.GetParent()
+    return holders
+
+
+def _is_bare(scope: Usd.Prim) -> bool:
+    """Has no collider of a scope a physics material?"""
+    for prim in Usd.PrimRange(scope, Usd.TraverseInstanceProxies()):
+        if prim.HasAPI(UsdPhysics.CollisionAPI):
+            material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
+            if material and material.GetPrim().HasAPI(UsdPhysics.MaterialAPI):
+                return False
+    return True
+
+
+def _bind(editor: Editor, holder: Usd.Prim, spec: Sdf.PrimSpec, target: Sdf.Path) -> None:
+    if "MaterialBindingAPI" not in holder.GetAppliedSchemas():
+        editor.add_spec_api(spec, "MaterialBindingAPI")
+    layer, place = spec.layer, spec.path.AppendProperty(_BINDING)
+
+    def apply() -> None:
+        relation = layer.GetRelationshipAtPath(place) or Sdf.RelationshipSpec(spec, _BINDING, custom=False)
+        relation.targetPathList.ClearEditsAndMakeExplicit()
+        relation.targetPathList.explicitItems = [target]
+
+    editor.add(layer, place, f"rel {_BINDING} = <{target}>", apply)
