@@ -29,6 +29,9 @@ VALUES = {"inertia-order": "urdf"}
 CONSEQUENCES = {
     # rules about the default prim have nothing to look at before there is one
     "default-prim": {"assetinfo-identifier", "assetinfo-version", "kind-component", "entry-name"},
+    "ns-defaultprim": {"assetinfo-identifier", "assetinfo-version", "kind-component", "entry-name"},
+    # one more ROS opinion in a layer that has bodies as well
+    "tf-frame-unique": {"layer-features-isolated"},
     # what was told once for a prototype is told for every copy
     "inst-no-phys-clone": {"mass-positive", "xform-minimal-stack", "joint-limits"},
 }

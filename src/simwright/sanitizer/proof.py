@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from pxr import Usd
 
 from simwright.compare.run import compare_assets
 from simwright.compare.settings import SECTIONS, Settings
@@ -26,12 +28,12 @@ from simwright.usd.open import open_stage
 from simwright.usd.shifts import Shifts
 
 if TYPE_CHECKING:
-    from pxr import Usd
-
     from simwright.model.asset import Asset
 
 TOLERANCE = 1e-6
 """Relative difference that still counts as the same."""
+Selected: TypeAlias = frozenset[tuple[tuple[str, str], str]]
+"""Path, variant set and variant."""
 STAGE = "stage"
 UNITS = "units"
 _CONFIGURATIONS = 2
@@ -60,9 +62,12 @@ class Original:
     problem: str = ""
 
 
-def read_original(path: Path, packages: PackageMap) -> Original:
-    """Read an asset as stage and as machine."""
+def read_original(path: Path, packages: PackageMap, selected: Selected = frozenset()) -> Original:
+    """Read an asset as stage and as machine, with a selection of variants made from outside."""
     stage = open_stage(path, packages=packages)
+    for (prim, name), variant in selected:
+        with Usd.EditContext(stage, stage.GetSessionLayer()):
+            stage.GetPrimAtPath(prim).GetVariantSets().SetSelection(name, variant)
     original = Original(draw_outline(stage))
     times = original.outline.times
     original.times = [times[i] for i in sorted({0, len(times) // 2, len(times) - 1})] if times else []

@@ -18,7 +18,7 @@ from simwright.check.settings import Settings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.sanitizer.fixer import Fixer, Wishes, all_fixers
 from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
-from simwright.sanitizer.proof import Deviation, Original, find_deviations
+from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
 from simwright.sanitizer.result import Change
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Edit, Editor, Refused
@@ -67,7 +67,7 @@ class Course:
 class Run:
     """One run over a workspace; ``prove`` is asked after every rule where ``careful``."""
 
-    def __init__(self, workspace: Workspace, order: Order, original: Callable[[], Original]) -> None:
+    def __init__(self, workspace: Workspace, order: Order, original: Callable[[Selected], Original]) -> None:
         self.workspace = workspace
         self.order = order
         self.original = original
@@ -94,7 +94,8 @@ class Run:
         else:
             if not course.failed and (jobs := self._plan(findings)):
                 self._report_unstable(jobs)
-        course.notes.extend(course.refused.values())
+        left = {sign(finding) for finding in course.after}
+        course.notes.extend(note for signature, note in course.refused.items() if signature in left)
         return course
 
     def _check(self) -> list[Diagnostic]:
@@ -194,9 +195,8 @@ class Run:
     def prove(self) -> list[Deviation]:
         """What differs from the original beyond what the fixes are for."""
         space = self.workspace
-        return find_deviations(
-            self.original(), space.entry, space.packages, self.course.allowed, self.course.shifts
-        )
+        original = self.original(self.course.shifts.frozen_selection)
+        return find_deviations(original, space.entry, space.packages, self.course.allowed, self.course.shifts)
 
     # telling
 

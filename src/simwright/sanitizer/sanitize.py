@@ -17,15 +17,15 @@ from simwright.core.packages import PackageMap
 from simwright.sanitizer.delivery import check_target, write_in_place, write_new
 from simwright.sanitizer.layer_text import describe_layer, diff_layers
 from simwright.sanitizer.messages import NEWLY_FOUND, UNPROVEN
-from simwright.sanitizer.proof import Original, read_original
+from simwright.sanitizer.proof import Original, Selected, read_original
 from simwright.sanitizer.result import Change, FixResult
 from simwright.sanitizer.rounds import Course, Order, Run, name_originals
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.plugins import register_plugins
 
 _PATHS = "path-relative"
-Read: TypeAlias = Callable[[], Original]
-"""Reads the asset as it was, when that is first asked for."""
+Read: TypeAlias = Callable[[Selected], Original]
+"""Reads the asset as it was with a selection of variants, when that is first asked for."""
 
 
 def sanitize(
@@ -44,7 +44,7 @@ def sanitize(
     register_plugins()
     result = FixResult(str(source))
     name = "" if target is None else (target.parent if target.suffix else target).absolute().name
-    original = cache(lambda: read_original(source, packages))
+    original = cache(lambda selected: read_original(source, packages, selected))
     try:
         workspace = Workspace(source, packages, name=name)
     except InputError as error:
@@ -114,7 +114,7 @@ def _tell(course: Course, workspace: Workspace, result: FixResult, original: Rea
         if after[code] > before[code]:
             notes.report(NEWLY_FOUND, where, rule=code, count=after[code] - before[code])
     if course.changes:
-        problem = original().problem
+        problem = original(course.shifts.frozen_selection).problem
         result.proven = not problem
         if problem:
             notes.report(UNPROVEN, where, reason=problem)
@@ -123,7 +123,7 @@ def _tell(course: Course, workspace: Workspace, result: FixResult, original: Rea
 
 def _diff(workspace: Workspace) -> dict[str, str]:
     found = {}
-    for place in sorted(workspace.changed_places):
+    for place in sorted(workspace.changed_places.intersection(workspace.layer_places)):
         name = workspace.origin.parent / place
         before = describe_layer(Sdf.Layer.OpenAsAnonymous(str(name))) if name.exists() else []
         after = Sdf.Layer.CreateAnonymous(Path(place).name)

@@ -13,7 +13,8 @@ class Shifts:
 
     ``come`` are new, ``gone`` are taken away, ``turned`` stand elsewhere; ``moved`` leads from an old path to the new
     one, at which the prim stands where it stood.  ``changes`` are sections of the comparison that this case of a fix is
-    for, beyond those of all its cases.
+    for, beyond those of all its cases.  ``selected`` are variants by path and set, with which
+    the old asset is looked at.
     """
 
     come: set[str] = field(default_factory=set)
@@ -21,10 +22,18 @@ class Shifts:
     turned: set[str] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
     changes: set[str] = field(default_factory=set)
+    selected: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def copy(self) -> Shifts:
         """The same, to go back to."""
-        return Shifts(set(self.come), set(self.gone), set(self.turned), dict(self.moved), set(self.changes))
+        return Shifts(
+            set(self.come),
+            set(self.gone),
+            set(self.turned),
+            dict(self.moved),
+            set(self.changes),
+            dict(self.selected),
+        )
 
     def include(self, later: Shifts) -> None:
         """What happens afterwards, on top."""
@@ -32,12 +41,18 @@ class Shifts:
         self.gone |= later.gone
         self.turned |= later.turned
         self.changes |= later.changes
+        self.selected |= later.selected
         for old, new in later.moved.items():
             known = [first for first, second in self.moved.items() if is_below(old, (second,))]
             for first in known:
                 self.moved[first + old[len(self.moved[first]) :]] = new
             if not known:
                 self.moved[old] = new
+
+    @property
+    def frozen_selection(self) -> frozenset[tuple[tuple[str, str], str]]:
+        """The selected variants as a key."""
+        return frozenset(self.selected.items())
 
     def follow(self, path: str) -> str:
         """Where a prim of the old stage is now."""

@@ -112,6 +112,33 @@ def make_name_relative(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     editor.set_value(editor.find_prim(finding.where.prim), finding.where.prop, _KINDS.String, text)
 
 
+@fix("name-valid", changes=("ros",))
+def make_name_legal(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Underscores for what ROS does not allow; whoever listens has to follow."""
+    text, good = (str(finding.data.get(key, "")) for key in ("value", "suggestion"))
+    if not good.strip("/") or good == text:
+        raise Refused("the name has to be chosen anew")
+    editor.set_value(editor.find_prim(finding.where.prim), finding.where.prop, _KINDS.String, good)
+
+
+@fix("topic-override-frame", changes=("ros",))
+def drop_frame_override(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Messages get the frame of their prim; an id that is none is for the author to choose."""
+    if "expected" in finding.data:
+        _retype(editor, finding, _KINDS.String, _read_text)
+    elif "frame" in finding.data:
+        editor.remove_property(editor.find_prim(finding.where.prim), finding.where.prop)
+    else:
+        raise Refused(f"{finding.data.get('value')!r} has to become a frame id")
+
+
+@fix("qos-map", changes=("ros",))
+def keep_last_map(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Late subscribers get the last map."""
+    prim = editor.find_prim(finding.where.prim)
+    editor.set_value(prim, finding.where.prop, _KINDS.Token, "transient_local")
+
+
 @fix("frame-dynamic", changes=("ros", "frames"))
 def say_moving(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """A frame with time samples above it is not static."""

@@ -70,4 +70,7 @@ def _id_taken(name: str, frames: list[Frame]) -> Finding:
         message = f"the frame id {name!r} is taken by {first.path} already{others}"
         hint = f'apply RosFrameAPI and author string ros:frame:id = "..." with an id other than {name!r}'
     prop = "ros:frame:id" if second.authored("ros:frame:id") else ""
-    return Finding(message, hint, at=second, prop=prop, data={"id": name, "count": len(frames)})
+    paths = list(dict.fromkeys(frame.node.path for frame in frames[1:]))
+    return Finding(
+        message, hint, at=second, prop=prop, data={"id": name, "count": len(frames), "paths": paths}
+    )

@@ -49,6 +49,7 @@ def _judge(frame: OpticalFrame) -> Iterator[Finding]:
             f"the optical frame is not below its camera {camera}",
             hint="move the frame below the camera; as its child it needs xformOp:orient = (0, 1, 0, 0)",
             at=frame.node,
+            data={"camera": camera},
         )
         return
     if frame.turn_error > TOLERANCE:
@@ -58,7 +59,7 @@ def _judge(frame: OpticalFrame) -> Iterator[Finding]:
             hint=_RIGHT,
             at=frame.node,
             prop="xformOp:orient",
-            data={"error_degrees": degrees},
+            data={"error_degrees": degrees, "camera": camera},
         )
     if any(abs(length - 1) > TOLERANCE for length in frame.scale):
         yield Finding(
@@ -66,6 +67,7 @@ def _judge(frame: OpticalFrame) -> Iterator[Finding]:
             hint="remove the scale: a frame has none",
             at=frame.node,
             prop="xformOp:scale",
+            data={"camera": camera},
         )
     if frame.offset > TOLERANCE:
         yield Finding(
@@ -74,4 +76,5 @@ def _judge(frame: OpticalFrame) -> Iterator[Finding]:
             at=frame.node,
             prop="xformOp:translate",
             level=Level.WARNING,
+            data={"camera": camera},
         )

@@ -51,4 +51,5 @@ def optical_face_z(snapshot: Snapshot) -> Iterator[Finding]:
                 hint="turn the frame so that +Z is the camera's -Z and X its X: 180 degrees about X",
                 at=frame.node,
                 prop="xformOp:orient",
+                data={"camera": frame.camera.path},
             )

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TF frames (REP-0158 2.7): ids of their own, and a frame for every sensor."""
+
+from __future__ import annotations
+
+from pxr import Sdf, Usd, UsdGeom
+
+from simwright.core.diag import Diagnostic
+from simwright.core.names import make_identifier
+from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixes.structure import stop_instancing
+from simwright.usd.edit import Editor, Refused
+from simwright.usd.overrides import override_api, override_value
+
+_FRAME = "RosFrameAPI"
+_ID = "ros:frame:id"
+_ROS = ("ros", "frames")
+
+
+@fix("tf-frame-unique", changes=_ROS, phase=0)
+def derive_ids(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Ids from the paths of all frames but the first; frames in instances need prims of their own before."""
+    for path in finding.data.get("paths", [finding.where.prim]):
+        prim = editor.find_prim(str(path))
+        if prim.IsInstanceProxy():
+            while not prim.IsInstance():
+                prim = prim.GetParent()
+            stop_instancing(editor, prim)
+            return
+        override_api(editor, prim, _FRAME)
+        override_value(editor, prim, _ID, Sdf.ValueTypeNames.String, _derive_id(editor, prim))
+
+
+@fix("tf-frameid-nearest", changes=_ROS, phase=0)
+def make_sensor_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The sensor's Xform is a frame."""
+    prim = editor.find_prim(finding.where.prim)
+    while prim and not prim.IsPseudoRoot() and not prim.IsA(UsdGeom.Xformable):
+        prim = prim.GetParent()
+    if not prim or prim.IsPseudoRoot():
+        raise Refused("nothing at or above it has a place in the world")
+    if prim.IsA(UsdGeom.Camera):
+        raise Refused("a camera's frame is its optical frame (optical-decouple)")
+    editor.add_api(prim, _FRAME)
+
+
+def _derive_id(editor: Editor, prim: Usd.Prim) -> str:
+    """The names at the end of a path, as few as are unique."""
+    taken = editor.memory.get("frames")
+    if taken is None:
+        taken = editor.memory["frames"] = {_read_id(found) for found in editor.stage.TraverseAll()}
+    names = [path.name for path in prim.GetPath().GetPrefixes()]
+    for count in range(1, len(names) + 1):
+        found = make_identifier("_".join(names[-count:]))
+        if found not in taken:
+            taken.add(found)
+            return found
+    raise Refused("every id that its path gives is taken")
+
+
+def _read_id(prim: Usd.Prim) -> str:
+    value = prim.GetAttribute(_ID).Get() if prim.HasAPI(_FRAME) else None
+    return value if isinstance(value, str) and value else prim.GetName()

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opinions about one prim alone: in the root layer stack, at the prim's own path.
+
+The strongest spec of a prim may be the one that a reference shares with other prims; what is said there is said of all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pxr import Sdf, Usd
+
+from simwright.usd.edit import Editor, Refused, edit_apis
+
+
+def find_own_place(editor: Editor, prim: Usd.Prim) -> tuple[Sdf.Layer, Sdf.Path]:
+    """The layer and path for an override: the layer that speaks of the prim, else of the nearest prim above."""
+    if prim.IsInstanceProxy() or prim.IsInPrototype():
+        raise Refused("it is inside an instance, where nothing can be said")
+    layers = [
+        layer
+        for layer in editor.stage.GetLayerStack(includeSessionLayers=False)
+        if layer.identifier in editor.own
+    ]
+    for path in reversed(prim.GetPath().GetPrefixes()):
+        for layer in layers:
+            if layer.GetPrimAtPath(path) is not None:
+                return layer, prim.GetPath()
+    return editor.root, prim.GetPath()
+
+
+def override_value(editor: Editor, prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, value: Any) -> None:
+    """Let an attribute of this prim, and of no other, have a value."""
+    layer, path = find_own_place(editor, prim)
+
+    def apply() -> None:
+        spec = Sdf.CreatePrimInLayer(layer, path)
+        known = spec.properties.get(name) or Sdf.AttributeSpec(spec, name, kind)
+        known.default = value
+
+    editor.add(layer, path.AppendProperty(name), f"{kind} {name} = {value!r}", apply)
+
+
+def override_api(editor: Editor, prim: Usd.Prim, api: str) -> None:
+    """Apply a schema to this prim, and to no other."""
+    if api in prim.GetAppliedSchemas():
+        return
+    layer, path = find_own_place(editor, prim)
+    editor.add(
+        layer,
+        path,
+        f"apiSchemas: {api}",
+        lambda: edit_apis(Sdf.CreatePrimInLayer(layer, path), api, wanted=True),
+    )

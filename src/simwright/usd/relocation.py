@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moving prims, or some of what they say, to another path: asked of an editor like any other edit.
+
+A prim is moved in every layer of the asset that speaks of it, at the path that it has there: below a reference or in a
+variant that is another one than on the stage.  Relationships and connections that lead to it follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pxr import Sdf, Usd
+
+from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
+
+_MENTIONS: WeakKeyDictionary[Editor, dict[str, list[tuple[Sdf.Path, list[Sdf.Path]]]]] = WeakKeyDictionary()
+
+
+def map_path(local: Sdf.Path, old: Sdf.Path, new: Sdf.Path) -> Sdf.Path:
+    """Where ``new`` is in a layer in which ``old`` is ``local``."""
+    common = old.GetCommonPrefix(new)
+    place = local
+    for name in reversed(_list_names(old, common)):
+        if place.name != name or not place.IsPrimPath():
+            raise Refused(f"{old} is brought in by a reference or variant below {common}; fix it there")
+        place = place.GetParentPath()
+    for name in _list_names(new, common):
+        place = place.AppendChild(name)
+    return place
+
+
+def claim_name(editor: Editor, parent: Sdf.Path, wanted: str) -> str:
+    """A name that no child of a prim has, nor is about to get."""
+    prim = editor.stage.GetPrimAtPath(parent)
+    taken = {child.GetName() for child in prim.GetAllChildren()} if prim else set()
+    coming = (*editor.shifts.come, *editor.shifts.moved.values())
+    taken |= {path.name for path in map(Sdf.Path, coming) if path.GetParentPath() == parent}
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def list_movable(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
+    """Specs that are a prim's own, strongest first; those behind its own references come along with the arc."""
+    if prim.IsInstanceProxy() or prim.IsInPrototype():
+        raise Refused("it is inside an instance")
+    found = []
+    for path, layer in _list_sites(prim.GetPrimIndex().rootNode):
+        spec = layer.GetPrimAtPath(path)
+        if spec is None:
+            continue
+        if layer.identifier not in editor.own:
+            raise Refused(f"{layer.GetDisplayName()} belongs to another asset, which has to be fixed itself")
+        found.append(spec)
+    return found
+
+
+def move_prim(editor: Editor, prim: Usd.Prim, target: Sdf.Path) -> None:
+    """A prim with all below gets another path; it keeps its transform, and what leads to it follows."""
+    old = prim.GetPath()
+    if target.HasPrefix(old):
+        raise Refused(f"{old} cannot become a part of itself")
+    for spec in list_movable(editor, prim):
+        place = map_path(spec.path, old, target)
+        what = f"{target} instead of {old}"
+        editor.add(spec.layer, spec.path, what, _bind_move(spec.layer, spec.path, place))
+        retarget(editor, spec.layer, spec.path, place)
+    for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
+        if layer.identifier in editor.own:
+            retarget(editor, layer, old, target)
+    editor.shifts.moved[old.pathString] = target.pathString
+
+
+def move_apis(
+    editor: Editor, prim: Usd.Prim, apis: Iterable[str], target: Sdf.Path, *, kind: str = "Xform"
+) -> None:
+    """Applied schemas and their properties go to another prim, which is made where it is not there."""
+    wanted = list(apis)
+    old = prim.GetPath()
+    moved = False
+    for spec in prim.GetPrimStack():
+        here = [api for api in wanted if api in read_apis(spec).GetAddedOrExplicitItems()]
+        names = [prop.name for prop in spec.properties if belongs_to(prop.name, wanted)]
+        if not here and not names:
+            continue
+        if spec.layer.identifier not in editor.own:
+            raise Refused(
+                f"{spec.layer.GetDisplayName()} belongs to another asset, which has to be fixed itself"
+            )
+        place = map_path(spec.path, old, target)
+        what = f"{', '.join(here or names)} to {target}"
+        editor.add(spec.layer, spec.path, what, _bind_apis(spec, place, here, names, kind))
+        moved = True
+    if not moved:
+        raise Refused(f"{', '.join(wanted)} is not there")
+    if not editor.stage.GetPrimAtPath(target):
+        editor.shifts.come.add(target.pathString)
+
+
+def remove_prim(editor: Editor, prim: Usd.Prim) -> None:
+    """Take a prim away, with all below and what leads to it."""
+    path = prim.GetPath()
+    for spec in list_movable(editor, prim):
+        editor.add(spec.layer, spec.path, f"no {path.name}", _bind_removal(spec.layer, spec.path))
+        retarget(editor, spec.layer, spec.path, None)
+    for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
+        if layer.identifier in editor.own:
+            retarget(editor, layer, path, None)
+    editor.shifts.gone.add(path.pathString)
+
+
+def make_prim(
+    editor: Editor, parent: Usd.Prim, path: Sdf.Path, kind: str, apis: Collection[str] = ()
+) -> tuple[Sdf.Layer, Sdf.Path]:
+    """Make a prim at or below ``parent`` in that prim's home; gives the layer and the path in it."""
+    home = editor.choose_home(parent)
+    place = map_path(home.path, parent.GetPath(), path)
+    layer = home.layer
+
+    def apply() -> None:
+        spec = _define(layer, place, kind)
+        for api in apis:
+            edit_apis(spec, api, wanted=True)
+
+    words = f"def {kind} {path.name}" + (f" with {', '.join(apis)}" if apis else "")
+    editor.add(layer, place, words, apply)
+    editor.shifts.come.add(path.pathString)
+    return layer, place
+
+
+def retarget(editor: Editor, layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path | None) -> None:
+    """Relationships and connections of a layer that lead to a path, or below, follow it; or let go of it."""
+    for path, targets in _find_mentions(editor, layer):
+        if path.HasPrefix(old):
+            continue  # moves along
+        for item in targets:
+            if item.HasPrefix(old):
+                moved = item.ReplacePrefix(old, new) if new is not None else None
+                what = f"{path.name} to {moved}" if moved else f"{path.name} without {item}"
+                editor.add(layer, path, what, _bind_replacement(layer, path, item, moved))
+
+
+def belongs_to(name: str, apis: Collection[str]) -> bool:
+    """Is a property one of these applied schemas'?"""
+    return any(name in _list_properties(api) or name.startswith(_find_prefix(api)) for api in apis)
+
+
+def _find_prefix(api: str) -> str:
+    word = api.removeprefix("Ros").removesuffix("API").lower()
+    return f"ros:{word}:" if api.startswith("Ros") else f"{word}:"
+
+
+def _list_properties(api: str) -> list[str]:
+    definition = Usd.SchemaRegistry().FindAppliedAPIPrimDefinition(api)
+    return list(definition.GetPropertyNames()) if definition else []
+
+
+def _list_names(path: Sdf.Path, above: Sdf.Path) -> list[str]:
+    return [prefix.name for prefix in path.GetPrefixes() if prefix != above and prefix.HasPrefix(above)]
+
+
+def _list_sites(node: Any, depth: int = 0) -> Iterator[tuple[Sdf.Path, Sdf.Layer]]:
+    """Path and layer of what is said about a prim itself, strongest first."""
+    if depth == 0 or node.GetDepthBelowIntroduction() > 0:
+        for layer in node.layerStack.layers:
+            yield node.path, layer
+        for child in node.children:
+            yield from _list_sites(child, depth + 1)
+
+
+def _find_mentions(editor: Editor, layer: Sdf.Layer) -> list[tuple[Sdf.Path, list[Sdf.Path]]]:
+    """Properties of a layer that lead to prims or properties, with all that they name."""
+    known = _MENTIONS.setdefault(editor, {})
+    if layer.identifier not in known:
+        known[layer.identifier] = list(_read_mentions(layer))
+    return known[layer.identifier]
+
+
+def _read_mentions(layer: Sdf.Layer) -> Iterator[tuple[Sdf.Path, list[Sdf.Path]]]:
+    paths: list[Sdf.Path] = []
+    layer.Traverse(
+        Sdf.Path.absoluteRootPath, lambda path: paths.append(path) if path.IsPropertyPath() else None
+    )
+    for path in paths:
+        items = _read_list(layer.GetPropertyAtPath(path))
+        named = items.GetAddedOrExplicitItems() if items is not None else ()
+        if named:
+            yield path, list(named)
+
+
+def _read_list(spec: Any) -> Any:
+    if isinstance(spec, Sdf.RelationshipSpec):
+        return spec.targetPathList
+    return spec.connectionPathList if isinstance(spec, Sdf.AttributeSpec) else None
+
+
+def _bind_replacement(
+    layer: Sdf.Layer, path: Sdf.Path, old: Sdf.Path, new: Sdf.Path | None
+) -> Callable[[], None]:
+    def apply() -> None:
+        items = _read_list(layer.GetPropertyAtPath(path))
+        if items is not None and new is not None:
+            items.ReplaceItemEdits(old, new)
+        elif items is not None:
+            items.RemoveItemEdits(old)
+
+    return apply
+
+
+def _bind_move(layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path) -> Callable[[], None]:
+    def apply() -> None:
+        if layer.GetPrimAtPath(old) is None:
+            return
+        if not new.GetParentPath().IsAbsoluteRootPath():
+            Sdf.CreatePrimInLayer(layer, new.GetParentPath())
+        Sdf.CopySpec(layer, old, layer, new)
+        _delete(layer, old)
+
+    return apply
+
+
+def _bind_removal(layer: Sdf.Layer, path: Sdf.Path) -> Callable[[], None]:
+    return lambda: _delete(layer, path)
+
+
+def _delete(layer: Sdf.Layer, path: Sdf.Path) -> None:
+    spec = layer.GetPrimAtPath(path)
+    if spec is not None:
+        owner = layer.pseudoRoot if path.IsRootPrimPath() else layer.GetPrimAtPath(path.GetParentPath())
+        del owner.nameChildren[spec.name]
+        prune(owner)
+
+
+def prune(spec: Sdf.PrimSpec) -> None:
+    """Take away an ``over`` that says nothing, and those above that are left with nothing."""
+    while spec.path.IsPrimPath() and spec.specifier == Sdf.SpecifierOver:
+        if spec.nameChildren or spec.properties or set(spec.ListInfoKeys()) - {"specifier"}:
+            return
+        owner = spec.layer.pseudoRoot if spec.path.IsRootPrimPath() else spec.nameParent
+        del owner.nameChildren[spec.name]
+        spec = owner
+
+
+def _bind_apis(
+    source: Sdf.PrimSpec, new: Sdf.Path, apis: list[str], names: list[str], kind: str
+) -> Callable[[], None]:
+    layer = source.layer
+
+    def apply() -> None:
+        spec = _define(layer, new, kind) if apis else Sdf.CreatePrimInLayer(layer, new)
+        for api in apis:
+            drop_api(source, api)
+            edit_apis(spec, api, wanted=True)
+        for name in names:
+            known = source.properties.get(name)
+            if known is not None:
+                Sdf.CopySpec(layer, known.path, layer, new.AppendProperty(name))
+                source.RemoveProperty(known)
+
+    return apply
+
+
+def _define(layer: Sdf.Layer, path: Sdf.Path, kind: str) -> Sdf.PrimSpec:
+    """A prim of a type; one that is there stays what it is."""
+    known = layer.GetPrimAtPath(path)
+    spec = known or Sdf.CreatePrimInLayer(layer, path)
+    if known is None or (spec.specifier == Sdf.SpecifierOver and not spec.typeName):
+        spec.specifier = Sdf.SpecifierDef
+        spec.typeName = kind
+    return spec
