@@ -126,7 +126,7 @@ class Run:
             return False
         if finding.fixable is Fixable.SAFE:
             return True
-        told = bool(fixer.wishes) and all(order.wishes.find(name) for name in fixer.wishes)
+        told = bool(fixer.wishes) and all(map(order.wishes.is_told, fixer.wishes))
         return finding.fixable is Fixable.UNSAFE and (order.unsafe or told)
 
     def _make_round(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> bool:
@@ -145,7 +145,7 @@ class Run:
 
     def _make(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> list[Change]:
         """Make one fix for its findings; those that it refuses or that ask for nothing are not tried again."""
-        editor = Editor(stage, self.workspace.list_own())
+        editor = Editor(stage, self.workspace.list_own(), self.workspace.is_taken)
         done: list[Diagnostic] = []
         for finding in findings:
             kept, shifts = dict(editor.edits), editor.shifts.copy()

@@ -40,7 +40,7 @@ class Workspace:
         self.edited: set[str] = set()
         self.added: set[str] = set()
         self.dropped: set[str] = set()
-        """Places of files, no layers, that nothing names any more."""
+        """Places of files that nothing names any more."""
         self.keeps_inner = False
         """Do addresses that named the asset's own files from outside stay relative?"""
         self._base = Path(tempfile.mkdtemp(prefix="simwright-fix-")).resolve()
@@ -60,7 +60,9 @@ class Workspace:
     @property
     def places(self) -> list[str]:
         """Places of all files, the entry first."""
-        return [place for place in (*self.collection.places, *sorted(self.added)) if place not in self.dropped]
+        return [
+            place for place in (*self.collection.places, *sorted(self.added)) if place not in self.dropped
+        ]
 
     @property
     def changed_places(self) -> set[str]:
@@ -68,12 +70,14 @@ class Workspace:
         inner = set(self.inner) if self.keeps_inner else set()
         return (self.edited | self.added | inner) - self.dropped
 
-    def add_layer(self, place: str) -> Any:
-        """A new, empty layer of the asset, which fixes may fill."""
-        file = self.folder / place
-        file.parent.mkdir(parents=True, exist_ok=True)
-        self.added.add(place)
-        return Sdf.Layer.CreateNew(str(file))
+    def is_taken(self, file: Path) -> bool:
+        """Is there a file of that name, in the copy or where the source is, on any file system?"""
+        wanted = file.name.lower()
+        folders = (file.parent, Path(self.name_original(str(file))).parent)
+        return any(
+            folder.is_dir() and any(item.name.lower() == wanted for item in folder.iterdir())
+            for folder in folders
+        )
 
     @property
     def inner(self) -> dict[str, dict[str, str]]:
@@ -87,7 +91,7 @@ class Workspace:
 
     def is_readdressed(self, place: str) -> bool:
         """Does the copy name files in another way than the source?"""
-        return place in self._addresses
+        return bool(self._find_addresses(place))
 
     @property
     def layer_places(self) -> list[str]:
@@ -99,8 +103,9 @@ class Workspace:
         return open_stage(self.entry, packages=self.packages)
 
     def list_own(self) -> list[str]:
-        """Identifiers of the layers that may be changed."""
-        return [str(self.folder / place) for place in self.layer_places]
+        """Identifiers of the layers that may be changed, new ones included."""
+        new = sorted(place for place in self._find_new_files() if place.lower().endswith(_LAYERS))
+        return [str(self.folder / place) for place in (*self.layer_places, *new)]
 
     def find_open_layers(self) -> dict[str, Any]:
         """The asset's own layers that are open, by place."""
@@ -113,18 +118,17 @@ class Workspace:
 
     def accept(self) -> None:
         """Keep what was changed."""
+        new = self._find_new_files()
+        self.added |= new
         for place, layer in self.find_open_layers().items():
             if layer.dirty:
                 with capture():
                     if not layer.Save():
                         raise OutputError("cannot be written", where=Where(layer.realPath))
                 self.edited.add(place)
-        new = self._find_new_files()
         if new:
-            self.added |= new
             named = {*self._find_named()}
-            others = (place for place in self.places if not place.lower().endswith(_LAYERS))
-            self.dropped = {place for place in others if place not in named}
+            self.dropped = {place for place in (*self.collection.places, *self.added) if place not in named}
 
     def undo(self) -> None:
         """Drop what was changed since it was last accepted."""
@@ -136,9 +140,11 @@ class Workspace:
             (self.folder / place).unlink()
 
     def _find_new_files(self) -> set[str]:
-        """Places of files beside the layers that nobody has accepted yet."""
-        files = {path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()}
-        return {place for place in files - set(self.places) - self.dropped if not place.lower().endswith(_LAYERS)}
+        """Places of files that nobody has accepted yet."""
+        files = {
+            path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()
+        }
+        return files - set(self.places) - self.dropped
 
     def _find_named(self) -> list[str]:
         """Places of all files that the asset names now."""
@@ -179,7 +185,7 @@ class Workspace:
 
     def restore_addresses(self, layer: Any, place: str, target: Path | None = None) -> None:
         """Name outside files in a layer as the source does, or as seen from ``target``."""
-        back = self._addresses.get(place, {})
+        back = self._find_addresses(place)
 
         def move(text: str) -> str:
             if text not in back:
@@ -193,6 +199,13 @@ class Workspace:
 
         if back:
             UsdUtils.ModifyAssetPaths(layer, move)
+
+    def _find_addresses(self, place: str) -> dict[str, tuple[str, Path | None]]:
+        """Addresses in a layer and what they were; a new layer got its own from layers beside it."""
+        if place not in self.added:
+            return self._addresses.get(place, {})
+        beside = (known for known in self._addresses if Path(known).parent == Path(place).parent)
+        return {text: back for known in beside for text, back in self._addresses[known].items()}
 
     def _find_encoding(self, place: str) -> str:
         """The suffix that stands for what a layer is: ``.usd`` may be text."""

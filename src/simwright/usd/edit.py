@@ -39,11 +39,17 @@ class Edit:
 
 
 class Editor:
-    """Edits of one fix on one stage.  ``own`` are the identifiers of the layers that may be changed."""
+    """Edits of one fix on one stage.  ``own`` are the identifiers of the layers that may be changed.
 
-    def __init__(self, stage: Usd.Stage, own: Iterable[str]) -> None:
+    ``is_taken`` tells whether a new file may not have a name.
+    """
+
+    def __init__(
+        self, stage: Usd.Stage, own: Iterable[str], is_taken: Callable[[Path], bool] = Path.exists
+    ) -> None:
         self.stage = stage
         self.own = frozenset(own)
+        self.is_taken = is_taken
         self.edits: dict[tuple[str, str, str], Edit] = {}
         self.files: dict[Path, bytes] = {}
         self.memory: dict[str, Any] = {}
