@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Motors on joints: MuJoCo's and Newton's laws as neutral actuators, and back (REP-0158 4.2.2).
+
+A neutral motor is a motor, a position or a velocity servo, with gear, ranges and a lag.  Its gains and positions are
+per degree where the joint turns; both engines count in radians.  Laws that it cannot say have no translation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from simwright.core.units import DEGREE
+
+API: Final = "ExtendedPhysicsActuatorAPI"
+SPACE: Final = "ext_physics:actuator"
+TARGETS: Final = f"{SPACE}:targets"
+NUMBERS: Final = (
+    "gear", "gain", "stiffness", "damping", "controlLower", "controlUpper", "effortLower", "effortUpper",
+    "timeConstant",
+)  # fmt: skip
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "controlMode": "effort", "gear": 1.0, "gain": 1.0, "stiffness": 0.0, "damping": 0.0,
+    "controlLower": -math.inf, "controlUpper": math.inf, "effortLower": -math.inf, "effortUpper": math.inf,
+    "timeConstant": 0.0,
+}  # fmt: skip
+"""Fallbacks of the neutral schema, by the last word of the attribute."""
+MJC_LAW: Final = (
+    "mjc:gainType", "mjc:gainPrm", "mjc:biasType", "mjc:biasPrm", "mjc:dynType", "mjc:dynPrm", "mjc:gear",
+    "mjc:ctrlRange:min", "mjc:ctrlRange:max", "mjc:ctrlLimited", "mjc:forceRange:min", "mjc:forceRange:max",
+    "mjc:forceLimited", "mjc:inheritRange",
+)  # fmt: skip
+"""Attributes of an MjcActuator that the neutral motor says; others stay beside it."""
+NEWTON_LAW: Final = ("newton:kp", "newton:kd", "newton:constEffort", "newton:maxEffort")
+_LAGS = ("filter", "filterexact")
+
+Motor = dict[str, Any]
+"""Values of a neutral motor by the last word of the attribute; fallbacks left out."""
+
+
+class Untranslatable(Exception):  # noqa: N818 - not a mistake, an answer
+    """The law has no neutral form; the text says why."""
+
+
+def read_mjc_motor(
+    authored: Mapping[str, Any], *, angular: bool, reach: tuple[float, float] | None = None, auto: bool = True
+) -> Motor:
+    """The neutral motor of an MjcActuator on a joint.
+
+    ``reach`` are the limits of the joint [rad or length], for servos that take their range from it; ``auto`` is the
+    compiler's word on ranges that nobody switches.
+    """
+    gain, bias = _pad(authored.get("mjc:gainPrm"), 1.0), _pad(authored.get("mjc:biasPrm"), 0.0)
+    if authored.get("mjc:gainType", "fixed") != "fixed" or any(gain[1:]) or any(bias[3:]) or bias[0]:
+        raise Untranslatable("its gain or bias is none of a motor or servo")
+    affine = _read_bias_type(authored, bias)
+    motor: Motor = {"gear": _read_gear(authored), **_read_lag(authored)}
+    motor |= _read_law(gain[0], bias if affine else [0.0] * 3, DEGREE if angular else 1.0)
+    step = 1.0 if motor["controlMode"] == "effort" else (DEGREE if angular else 1.0)
+    control = _read_range(authored, "ctrl", auto=auto) or _inherit(authored, motor, reach)
+    for word, found, unit in (
+        ("control", control, step),
+        ("effort", _read_range(authored, "force", auto=auto), 1.0),
+    ):
+        if found is not None:
+            motor[f"{word}Lower"], motor[f"{word}Upper"] = found[0] / unit, found[1] / unit
+    return drop_defaults(motor)
+
+
+def write_mjc_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any]:
+    """The attributes of an MjcActuator that does the same as a neutral motor."""
+    values = {**DEFAULTS, **motor}
+    degree = DEGREE if angular else 1.0
+    mode, stiffness, damping = values["controlMode"], values["stiffness"] / degree, values["damping"] / degree
+    gain = {"effort": values["gain"], "velocity": damping, "position": stiffness}[mode]
+    bias = {"effort": (), "velocity": (0.0, 0.0, -damping), "position": (0.0, -stiffness, -damping)}[mode]
+    result: dict[str, Any] = {"mjc:gainType": "fixed", "mjc:gainPrm": _fill([gain])}
+    if bias:
+        result |= {"mjc:biasType": "affine", "mjc:biasPrm": _fill(bias)}
+    if values["timeConstant"] > 0.0:
+        result |= {"mjc:dynType": "filter", "mjc:dynPrm": _fill([values["timeConstant"]])}
+    if values["gear"] != 1.0:
+        result["mjc:gear"] = [values["gear"], *[0.0] * 5]
+    for word, name, unit in (
+        ("control", "ctrl", 1.0 if mode == "effort" else degree),
+        ("effort", "force", 1.0),
+    ):
+        low, high = values[f"{word}Lower"], values[f"{word}Upper"]
+        if math.isfinite(low) and math.isfinite(high):
+            result |= {f"mjc:{name}Range:min": low * unit, f"mjc:{name}Range:max": high * unit}
+            result[f"mjc:{name}Limited"] = "true"
+    return result
+
+
+def read_newton_motor(authored: Mapping[str, Any], *, angular: bool, limited: bool) -> Motor:
+    """The neutral motor of a NewtonActuator with a PD law; ``limited``: its largest effort counts."""
+    kp, kd, constant = (float(authored.get(f"newton:{key}") or 0.0) for key in ("kp", "kd", "constEffort"))
+    if constant:
+        raise Untranslatable("it adds a constant effort")
+    law = (kp, [0.0, -kp, -kd]) if kp else (kd, [0.0, 0.0, -kd]) if kd else (1.0, [0.0] * 3)
+    motor = _read_law(*law, DEGREE if angular else 1.0)
+    largest = float(authored.get("newton:maxEffort", math.inf))
+    if limited and math.isfinite(largest):
+        motor |= {"effortLower": -largest, "effortUpper": largest}
+    return drop_defaults(motor)
+
+
+def write_newton_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any]:
+    """The attributes of a NewtonActuator that does the same; Untranslatable where it has none."""
+    values = {**DEFAULTS, **motor}
+    degree = DEGREE if angular else 1.0
+    low, high = values["effortLower"], values["effortUpper"]
+    ranged = math.isfinite(values["controlLower"]) or math.isfinite(values["controlUpper"])
+    plain = values["controlMode"] != "effort" or values["gain"] == 1.0
+    if values["gear"] != 1.0 or values["timeConstant"] or ranged or low != -high or not plain:
+        raise Untranslatable("Newton's motors have no gear, lag, gain, range of commands or one-sided effort")
+    result = {"newton:kp": values["stiffness"] / degree, "newton:kd": values["damping"] / degree}
+    if values["controlMode"] != "position":
+        result["newton:kp"] = 0.0
+    if values["controlMode"] == "effort":
+        result["newton:kd"] = 0.0
+    if math.isfinite(high):
+        result["newton:maxEffort"] = high
+    return result
+
+
+def drop_defaults(motor: Motor) -> Motor:
+    """Only what the schema's fallbacks do not say; the mode is always said."""
+    return {key: value for key, value in motor.items() if key == "controlMode" or value != DEFAULTS[key]}
+
+
+def _read_law(gain: float, bias: list[float], degree: float) -> Motor:
+    if not any(bias[:3]):
+        return {"controlMode": "effort", "gain": gain}
+    if gain > 0.0 and bias[1] == -gain and bias[2] <= 0.0:
+        return {"controlMode": "position", "stiffness": gain * degree, "damping": -bias[2] * degree + 0.0}
+    if gain > 0.0 and bias[1] == 0.0 and bias[2] == -gain:
+        return {"controlMode": "velocity", "damping": gain * degree}
+    raise Untranslatable("its gain or bias is none of a motor or servo")
+
+
+def _read_bias_type(authored: Mapping[str, Any], bias: list[float]) -> bool:
+    kind = authored.get("mjc:biasType", "none")
+    if kind not in ("none", "affine"):
+        raise Untranslatable(f"its bias is of type {kind}")
+    if kind == "none" and any(bias):
+        raise Untranslatable("it has numbers of a bias that is switched off")
+    return bool(kind == "affine")
+
+
+def _read_lag(authored: Mapping[str, Any]) -> Motor:
+    kind = authored.get("mjc:dynType", "none")
+    numbers = _pad(authored.get("mjc:dynPrm"), 1.0)
+    if kind == "none" and numbers == _pad(None, 1.0):
+        return {}
+    if kind not in _LAGS or any(numbers[1:]) or numbers[0] <= 0.0:
+        raise Untranslatable(f"its activation is of type {kind}")
+    return {"timeConstant": numbers[0]}
+
+
+def _read_gear(authored: Mapping[str, Any]) -> float:
+    values = [float(value) for value in authored.get("mjc:gear") or (1.0,)]
+    if any(values[1:]):
+        raise Untranslatable("its gear has several numbers")
+    return values[0]
+
+
+def _read_range(authored: Mapping[str, Any], name: str, *, auto: bool) -> tuple[float, float] | None:
+    low = float(authored.get(f"mjc:{name}Range:min") or 0.0)
+    high = float(authored.get(f"mjc:{name}Range:max") or 0.0)
+    limited = authored.get(f"mjc:{name}Limited", "auto")
+    return (low, high) if limited == "true" or (limited == "auto" and auto and low < high) else None
+
+
+def _inherit(
+    authored: Mapping[str, Any], motor: Motor, reach: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    """The range of the joint, stretched about its middle."""
+    share = float(authored.get("mjc:inheritRange") or 0.0)
+    if share <= 0.0 or reach is None or motor["controlMode"] != "position":
+        return None
+    middle, half = (reach[0] + reach[1]) / 2.0, (reach[1] - reach[0]) / 2.0 * share
+    return (middle - half, middle + half) if math.isfinite(half) else None
+
+
+def _pad(values: Any, first: float) -> list[float]:
+    found = [float(value) for value in values] if values is not None and len(values) else [first]
+    return found + [0.0] * (10 - len(found))
+
+
+def _fill(values: Any) -> list[float]:
+    return [float(value) + 0.0 for value in values] + [0.0] * (10 - len(values))

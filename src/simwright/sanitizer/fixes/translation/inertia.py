@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``newton:inertia`` as physics:diagonalInertia and physics:principalAxes.
+
+Newton's six values are xx, yy, zz, xy, xz, yz about the centre of mass, and come before the diagonal where both are
+there.  A diagonal that says the same stays as it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdPhysics
+
+from simwright.core.math3d import matrix_from_quat
+from simwright.model.inertia import matrix_from_six, principal_axes
+from simwright.sanitizer.fixes.translation.sayings import (
+    Reasons,
+    apply_schema,
+    attempt,
+    list_apis,
+    read_authored,
+)
+from simwright.usd.edit import Editor, Refused
+
+SIX = "newton:inertia"
+DIAGONAL, AXES = "physics:diagonalInertia", "physics:principalAxes"
+_API = "NewtonMassAPI"
+_SAME = 1e-7
+
+
+def translate_inertia(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reasons]:
+    """Ask for the core form; gives the words that go, and why others stay."""
+    if not prim.GetAttribute(SIX).HasAuthoredValue():
+        return set(), {}
+    if _API not in list_apis(prim) or not prim.HasAPI(UsdPhysics.RigidBodyAPI):
+        return set(), {SIX: "nobody reads it: the prim is no rigid body with NewtonMassAPI"}
+    reason = attempt(editor, lambda: _ask(editor, prim))
+    return (set(), {SIX: reason}) if reason else ({SIX}, {})
+
+
+def _ask(editor: Editor, prim: Usd.Prim) -> None:
+    said = read_authored(prim, (SIX,))[SIX]
+    six = np.array(said, dtype=np.float64).reshape(-1)
+    if len(six) != 6 or not np.all(np.isfinite(six)):
+        raise Refused("it does not hold six numbers")
+    matrix = matrix_from_six(six)
+    moments, axes = principal_axes(matrix)
+    if moments.max() <= 0.0 or moments.min() < -1e-6 * moments.max():
+        raise Refused("no body has such an inertia")
+    if not _says_same(prim, matrix):
+        spec = editor.find_strongest(prim, SIX)
+        assert spec is not None
+        home = spec.owner
+        apply_schema(editor, prim, home, "PhysicsMassAPI")
+        diagonal = Gf.Vec3f(*(max(float(value), 0.0) for value in moments))
+        editor.set_value(prim, DIAGONAL, Sdf.ValueTypeNames.Float3, diagonal)
+        editor.set_value(prim, AXES, Sdf.ValueTypeNames.Quatf, Gf.Quatf(*(float(value) for value in axes)))
+    editor.remove_property(prim, SIX)
+
+
+def _says_same(prim: Usd.Prim, matrix: np.ndarray) -> bool:
+    """Does the diagonal beside it give the same matrix?"""
+    said = read_authored(prim, (DIAGONAL, AXES))
+    if "PhysicsMassAPI" not in list_apis(prim) or DIAGONAL not in said or not any(said[DIAGONAL]):
+        return False
+    turn = np.eye(3)
+    if AXES in said and said[AXES].GetLength() > 0.0:
+        quaternion = said[AXES]
+        turn = matrix_from_quat(np.array([quaternion.real, *quaternion.imaginary], dtype=np.float64))
+    there = turn @ np.diag(np.array(said[DIAGONAL], dtype=np.float64)) @ turn.T
+    return bool(np.abs(there - matrix).max() <= _SAME * np.abs(matrix).max())

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers of joints, colliders and materials: each opinion becomes a neutral one in the same place.
+
+An engine's attribute goes away only where the neutral one says the same: where two engines are told different things,
+the one that is believed first is translated and the other stays.  An attribute that says several things stays unless
+all of them have a neutral word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pxr import Sdf, Usd, UsdPhysics, UsdShade
+
+from simwright.resolve.table import PrimType, Scale
+from simwright.resolve.transforms import UNSET
+from simwright.resolve.translation import Pair, are_same, list_blocking, list_pairs
+from simwright.sanitizer.fixes.translation.sayings import (
+    Reasons,
+    apply_schema,
+    attempt,
+    list_attribute_specs,
+    list_turns,
+    read_authored,
+    write_number,
+)
+from simwright.usd.edit import Editor, Refused
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What a prim says, and what is to become of it.
+
+    ``angles`` are whether the axes of a joint turn or slide.  ``same`` are pairs that say what the neutral word says or
+    will say; ``writes`` are (spec, pair, number).
+    """
+
+    prim: Usd.Prim
+    authored: dict[str, Any]
+    scale: Scale
+    angles: tuple[bool, ...]
+    same: list[Pair] = field(default_factory=list)
+    writes: list[tuple[Sdf.PrimSpec, Pair, float]] = field(default_factory=list)
+    reasons: Reasons = field(default_factory=dict)
+
+    def keep(self, pair: Pair, reason: str) -> None:
+        """The attributes of a pair have to stay."""
+        for name in pair.theirs.attributes:
+            if name in self.authored:
+                self.reasons.setdefault(name, reason)
+
+
+def find_kind(prim: Usd.Prim) -> PrimType | None:
+    """What a prim is to the tables."""
+    if prim.IsA(UsdPhysics.Joint):
+        return PrimType.JOINT
+    if prim.IsA(UsdShade.Material):
+        return PrimType.MATERIAL
+    return PrimType.SHAPE if prim.HasAPI(UsdPhysics.CollisionAPI) else None
+
+
+def translate_values(editor: Editor, prim: Usd.Prim, scale: Scale) -> tuple[set[str], Reasons]:
+    """Ask for what can be translated; gives the attributes that go, and why others stay."""
+    kind = find_kind(prim)
+    if kind is None:
+        return set(), {}
+    pairs = list_pairs(kind)
+    names = {name for pair in pairs for name in (*pair.theirs.attributes, pair.name)}
+    try:
+        authored = read_authored(prim, sorted(names & set(prim.GetAuthoredPropertyNames())))
+    except Refused as reason:
+        return set(), dict.fromkeys(names & set(prim.GetAuthoredPropertyNames()), str(reason))
+    angles = list_turns(prim) if kind is PrimType.JOINT else (False,)
+    plan = _Plan(prim, authored, scale, angles)
+    for name in dict.fromkeys(pair.name for pair in pairs):
+        _plan_quantity(plan, [pair for pair in pairs if pair.name == name])
+    gone = _find_idle(plan, kind)
+    problem = attempt(editor, lambda: _ask(editor, plan, gone))
+    if problem:
+        return set(), dict.fromkeys(gone, problem) | plan.reasons
+    return gone, plan.reasons
+
+
+def _plan_quantity(plan: _Plan, pairs: list[Pair]) -> None:
+    """One neutral attribute: who is believed, who says the same."""
+    authored, scale, angles = plan.authored, plan.scale, plan.angles
+    wanted = authored.get(pairs[0].name)
+    for pair in pairs:
+        numbers = [pair.to_neutral(authored, scale, angular=angular) for angular in angles]
+        if numbers[0] is None:
+            continue
+        if any(not are_same(number, numbers[0]) for number in numbers):
+            plan.keep(pair, "its turning and sliding axes would need two different numbers")
+        elif numbers[0] is UNSET:
+            plan.keep(pair, "it leaves the value to the engine, which needs no words")
+        elif not all(pair.is_exact(authored, scale, angular=angular) for angular in angles):
+            plan.keep(pair, f"{pair.name} cannot say all of it")
+        elif wanted is None:
+            wanted = numbers[0]
+            _plan_writing(plan, pair)
+        elif are_same(wanted, numbers[0]):
+            plan.same.append(pair)
+        else:
+            plan.keep(pair, f"it says {numbers[0]:g} where {pair.name} is {wanted:g}; decide which is right")
+        if wanted is None:
+            return  # who is believed first has no translation, so the others must not be heard instead
+
+
+def _plan_writing(plan: _Plan, pair: Pair) -> None:
+    """A neutral number in every spec that has the engine's."""
+    used = {name for name in pair.theirs.attributes if name in plan.authored}
+    specs: dict[tuple[str, str], Sdf.PrimSpec] = {}
+    for name in sorted(used):
+        for found in list_attribute_specs(plan.prim, name):
+            specs.setdefault((found.layer.identifier, str(found.owner.path)), found.owner)
+    for spec in specs.values():
+        here = {name: _read_default(spec, name) for name in used}
+        if any(value is None for value in here.values()):
+            plan.keep(pair, "its numbers are said in different layers")
+            return
+        number = pair.to_neutral({**plan.authored, **here}, plan.scale, angular=plan.angles[0])
+        if number is None or number is UNSET:
+            plan.keep(pair, "a weaker opinion has no neutral form")
+            return
+        plan.writes.append((spec, pair, number))
+    plan.same.append(pair)
+
+
+def _read_default(spec: Sdf.PrimSpec, name: str) -> Any:
+    found = spec.layer.GetAttributeAtPath(spec.path.AppendProperty(name))
+    return None if found is None else found.default
+
+
+def _find_idle(plan: _Plan, kind: PrimType) -> set[str]:
+    """Attributes of which everything is said in neutral words now."""
+    authored = plan.authored
+    said = {name for pair in plan.same for name in pair.theirs.attributes if name in authored}
+    blocking = list_blocking(kind)
+    for name in sorted(said & blocking.keys()):
+        if any(row.read(authored) is not None for row in blocking[name]):
+            plan.reasons[name] = "it also says something that has no neutral form"
+    return said - plan.reasons.keys()
+
+
+def _ask(editor: Editor, plan: _Plan, gone: set[str]) -> None:
+    prim = plan.prim
+    for spec, pair, number in plan.writes:
+        apply_schema(editor, prim, spec, pair.ours.schema)
+        write_number(editor, spec, pair.name, number)
+    for name in sorted(gone):
+        editor.remove_property(prim, name)
