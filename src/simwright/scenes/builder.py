@@ -33,12 +33,14 @@ class Builder:
     """Lists by array name (see ``runtime.model``), defaults, and the table of inline names.
 
     ``compat`` is "sap" for data as SAP Warp computes it, None for what is right.  ``gravity`` is along Z [m/s^2], or a
-    vector.  ``body_ids`` and ``joint_ids`` find what a scene file names inline.  ``filter_groups`` are lists of shapes
-    that never touch each other.  ``joint_q_edited`` tells that poses follow from joint coordinates.
+    vector; ``gravity_said`` keeps that of assets out.  ``body_ids`` and ``joint_ids`` find what a scene file names
+    inline.  ``filter_groups`` are lists of shapes that never touch each other.  ``joint_q_edited`` tells that poses
+    follow from joint coordinates.
     """
 
     compat: str | None = None
     gravity: float | Sequence[float] = -9.81
+    gravity_said: bool = False
     rigid_gap: float = 0.1
     default_body_armature: float = 0.0
     default_shape: ShapeConfig = field(default_factory=ShapeConfig)

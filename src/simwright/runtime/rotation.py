@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rotations and poses of many worlds at once; quaternions x, y, z, w in the last axis."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Values: TypeAlias = npt.NDArray[np.float64]
+
+
+def multiply(a: Values, b: Values) -> Values:
+    """The product of quaternions."""
+    av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
+    vector = aw * bv + bw * av + np.cross(av, bv)
+    scalar = aw * bw - (av * bv).sum(axis=-1, keepdims=True)
+    product: Values = np.concatenate((vector, scalar), axis=-1)
+    return product
+
+
+def conjugate(q: Values) -> Values:
+    """The inverse of unit quaternions."""
+    turned: Values = q * np.array((-1.0, -1.0, -1.0, 1.0))
+    return turned
+
+
+def rotate(q: Values, v: Values) -> Values:
+    """Vectors turned by unit quaternions."""
+    vector, scalar = q[..., :3], q[..., 3:]
+    twice = 2.0 * np.cross(vector, v)
+    turned: Values = v + scalar * twice + np.cross(vector, twice)
+    return turned
+
+
+def turn_about(axis: Values, angle: Values) -> Values:
+    """Turns by angles [rad] about one axis; the axis counts as it is, of unit length or not."""
+    half = 0.5 * angle[..., None]
+    turn: Values = np.concatenate((axis * np.sin(half), np.cos(half)), axis=-1)
+    return turn
+
+
+def compose(a: Values, b: Values) -> Values:
+    """Poses of seven numbers, one after the other."""
+    place = a[..., :3] + rotate(a[..., 3:], b[..., :3])
+    pose: Values = np.concatenate((place, multiply(a[..., 3:], b[..., 3:])), axis=-1)
+    return pose
+
+
+def invert(pose: Values) -> Values:
+    """Poses the other way round."""
+    back = conjugate(pose[..., 3:])
+    inverse: Values = np.concatenate((-rotate(back, pose[..., :3]), back), axis=-1)
+    return inverse

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A world that is built, as arrays: lists become arrays of one world, filters become pairs, poses follow the joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.errors import UsageError
+from simwright.core.math3d import Array
+from simwright.runtime.arrays import AnyArray, describe_arrays
+from simwright.runtime.custom import CustomArray
+from simwright.runtime.kinds import BodyFlag, ShapeFlag, ShapeType
+from simwright.runtime.kinematics import Motion, move_bodies
+from simwright.runtime.model import Model
+from simwright.scenes.builder import Builder, as_vector
+from simwright.scenes.builder_shape import measure_bounds
+from simwright.scenes.importing_custom import grow_attributes
+
+_DERIVED = frozenset(
+    {
+        "body_inv_mass", "body_inv_inertia", "body_world", "joint_ancestor", "joint_world",
+        "articulation_world", "shape_world", "gravity", "world_offset",
+    }
+)  # fmt: skip
+_WIDE = {"float32": "float64"}
+
+
+@dataclass(slots=True, eq=False)
+class World:
+    """Arrays of one world in double precision, labels, filters and bounds; what replication copies."""
+
+    arrays: dict[str, AnyArray]
+    labels: dict[str, list[str]]
+    filters: npt.NDArray[np.int32]
+    gravity: Array
+    shape_source: list[Any] = field(default_factory=list)
+    shape_color: list[tuple[float, float, float] | None] = field(default_factory=list)
+    bounds: tuple[AnyArray, AnyArray] = field(default_factory=lambda: (np.zeros((0, 3)), np.zeros((0, 3))))
+    custom: dict[str, CustomArray] = field(default_factory=dict)
+
+    def count(self, frequency: str) -> int:
+        """Rows of a frequency."""
+        first = {
+            "body": "body_mass", "joint": "joint_type", "joint_dof": "joint_qd", "joint_coord": "joint_q",
+            "articulation": "articulation_start", "shape": "shape_type",
+        }  # fmt: skip
+        rows = len(self.arrays[first[frequency]])
+        return rows - 1 if frequency == "articulation" else rows
+
+
+def finish_world(builder: Builder, *, move: bool = True) -> World:
+    """Make arrays of a builder; with ``move``, bodies go where the joint coordinates have them."""
+    grow_attributes(builder)
+    arrays = _collect(builder)
+    _check_order(builder)
+    _add_derived(arrays, builder)
+    if move:
+        _move(arrays)
+    bounds = [
+        measure_bounds(ShapeType(kind), scale, source)
+        for kind, scale, source in zip(
+            builder.shape_type, builder.shape_scale, builder.shape_source, strict=True
+        )
+    ]
+    return World(
+        arrays,
+        {
+            "body": builder.body_label,
+            "joint": builder.joint_label,
+            "articulation": builder.articulation_label,
+            "shape": builder.shape_label,
+        },
+        collect_filters(builder),
+        as_vector(builder.gravity),
+        builder.shape_source,
+        builder.shape_color,
+        (
+            np.array([low for low, _ in bounds]).reshape(-1, 3),
+            np.array([up for _, up in bounds]).reshape(-1, 3),
+        ),
+        builder.custom,
+    )
+
+
+def _collect(builder: Builder) -> dict[str, AnyArray]:
+    """The lists as arrays of the described shapes, closing entries added."""
+    arrays: dict[str, AnyArray] = {}
+    for name, info in describe_arrays(Model).items():
+        if name in _DERIVED:
+            continue
+        values = list(getattr(builder, name))
+        if info.closing:
+            values.append(
+                {
+                    "joint_q_start": len(builder.joint_q),
+                    "joint_qd_start": len(builder.joint_qd),
+                    "articulation_start": builder.joint_count,
+                }[name]
+            )
+        dtype = _WIDE.get(info.dtype, info.dtype)
+        arrays[name] = np.array(values, dtype=dtype).reshape(len(values), *info.row)
+    return arrays
+
+
+def _check_order(builder: Builder) -> None:
+    """Parents have to come before children in every articulation, except where SAP Warp is imitated."""
+    if builder.compat == "sap":
+        return
+    placed: set[int] = {-1}
+    carried = {
+        child
+        for child, number in zip(builder.joint_child, builder.joint_articulation, strict=True)
+        if number >= 0
+    }
+    for joint, number in enumerate(builder.joint_articulation):
+        parent, child = builder.joint_parent[joint], builder.joint_child[joint]
+        if number < 0:
+            continue
+        if parent in carried and parent not in placed:
+            raise UsageError(
+                f"joint {builder.joint_label[joint]!r} comes before the joint that carries its parent",
+                hint="list joints from the root to the leaves",
+            )
+        if child in placed:
+            raise UsageError(
+                f"body {builder.body_label[child]!r} is carried by two joints of articulations",
+                hint="leave the joint that closes the loop out of the articulation",
+            )
+        placed.add(child)
+
+
+def _add_derived(arrays: dict[str, AnyArray], builder: Builder) -> None:
+    mass, inertia = arrays["body_mass"], arrays["body_inertia"]
+    if builder.compat == "sap":
+        inertia[mass <= 0.0] = 0.0
+    moving = (arrays["body_flags"] & BodyFlag.KINEMATIC == 0) & (mass > 0.0)
+    arrays["body_inv_mass"] = np.divide(1.0, mass, out=np.zeros_like(mass), where=moving)
+    arrays["body_inv_inertia"] = np.zeros_like(inertia)
+    firm = moving & (np.abs(np.linalg.det(inertia)) > 0.0) if len(mass) else moving
+    arrays["body_inv_inertia"][firm] = np.linalg.inv(inertia[firm])
+    carrier: dict[int, int] = {}
+    for joint, child in enumerate(builder.joint_child):
+        if builder.joint_articulation[joint] >= 0:
+            carrier.setdefault(child, joint)
+    ancestors = [carrier.get(parent, -1) if parent >= 0 else -1 for parent in builder.joint_parent]
+    arrays["joint_ancestor"] = np.array(ancestors, dtype=np.int32)
+
+
+def _move(arrays: dict[str, AnyArray]) -> None:
+    names = ("joint_q", "joint_qd", "joint_X_p", "body_q", "body_qd")
+    motion = Motion(*(arrays[name][None].copy() for name in names))
+    move_bodies(arrays, motion)
+    arrays["body_q"], arrays["body_qd"] = motion.body_q[0], motion.body_qd[0]
+
+
+def collect_filters(builder: Builder) -> npt.NDArray[np.int32]:
+    """Pairs of colliding shapes that never touch: of one body, of joined bodies, of groups, and those said."""
+    touching = [bool(flags & ShapeFlag.COLLIDE_SHAPES) for flags in builder.shape_flags]
+    by_body: dict[int, list[int]] = {}
+    for index, body in enumerate(builder.shape_body):
+        if touching[index]:
+            by_body.setdefault(body, []).append(index)
+    tables = [_combine(shapes) for body, shapes in by_body.items() if body >= 0]
+    for joint, filtered in enumerate(builder.joint_collision_filter_parent):
+        parent, child = builder.joint_parent[joint], builder.joint_child[joint]
+        if filtered and parent >= 0:
+            tables.append(_cross(by_body.get(parent, []), by_body.get(child, [])))
+    tables += [_combine([i for i in group if touching[i]]) for group in builder.filter_groups]
+    said = [(a, b) for a, b in builder.shape_collision_filter_pairs if touching[a] and touching[b]]
+    tables.append(np.array(said, dtype=np.int32).reshape(-1, 2))
+    table = np.concatenate(tables)
+    table.sort(axis=1)
+    return np.unique(table, axis=0)
+
+
+def _combine(shapes: list[int]) -> npt.NDArray[np.int32]:
+    rows = np.array(shapes, dtype=np.int32)
+    a, b = np.triu_indices(len(rows), 1)
+    return np.stack((rows[a], rows[b]), axis=1)
+
+
+def _cross(first: list[int], second: list[int]) -> npt.NDArray[np.int32]:
+    a, b = np.meshgrid(np.array(first, dtype=np.int32), np.array(second, dtype=np.int32), indexing="ij")
+    return np.stack((a.ravel(), b.ravel()), axis=1)

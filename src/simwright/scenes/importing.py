@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From an asset to the builder: bodies and joints branch by branch, then all that hangs on them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from simwright.core.diag import Reporter
+from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
+from simwright.model.asset import Asset, Body, Shape
+from simwright.model.branches import Branch, Step, plan_branches
+from simwright.model.filtering import find_filtered_pairs
+from simwright.model.inertia import Inertial, combine
+from simwright.model.joint import WORLD, Joint
+from simwright.runtime.kinds import JointType
+from simwright.scenes.builder import IDENTITY_SEVEN, Builder, as_seven
+from simwright.scenes.importing_custom import add_attributes
+from simwright.scenes.importing_joints import JointMaker, Seat, drive_both
+from simwright.scenes.importing_messages import report_lost
+from simwright.scenes.importing_names import AssetNames
+from simwright.scenes.importing_options import ImportOptions, choose_parts
+from simwright.scenes.importing_relations import add_equalities, set_mimics, set_motors
+from simwright.scenes.importing_shapes import ShapeMaker
+
+_OPTIONS = ImportOptions()
+
+
+@dataclass(slots=True, eq=False)
+class Imported:
+    """Builder indices of what came in, by the names of the asset."""
+
+    asset: Asset
+    bodies: dict[str, int] = field(default_factory=dict)
+    joints: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, int] = field(default_factory=dict)
+    sites: dict[str, int] = field(default_factory=dict)
+    articulations: dict[str, int] = field(default_factory=dict)
+
+
+def import_asset(
+    builder: Builder,
+    asset: Asset,
+    options: ImportOptions = _OPTIONS,
+    *,
+    reporter: Reporter | None = None,
+    prefix: str = "",
+) -> Imported:
+    """Add an asset to the world that is being built; ``prefix`` keeps labels apart that are there already."""
+    reporter = Reporter() if reporter is None else reporter
+    parts = choose_parts(asset, options)
+    filling = _Filling(builder, parts, options, reporter, prefix)
+    plan = plan_branches(parts, options.joint_ordering, only_enabled=options.only_load_enabled_joints)
+    for branch in plan.branches:
+        filling.add_branch(branch)
+    filling.add_shapes()
+    for joint in plan.loops:
+        filling.add_loop(joint)
+    found = filling.found
+    set_motors(builder, parts, found.joints, reporter)
+    set_mimics(builder, parts, found.joints, reporter)
+    add_equalities(builder, parts, found.bodies, options.xform, reporter)
+    filling.add_filters()
+    add_attributes(builder, parts, dataclasses.asdict(_Indices.of(found)), reporter)
+    _take_gravity(builder, parts, options)
+    for what, elements in (("tendons", parts.tendons), ("contact pairs", parts.contact_pairs)):
+        report_lost(reporter, what, elements)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Indices:
+    """Builder indices by frequency, for custom attributes."""
+
+    body: dict[str, int]
+    shape: dict[str, int]
+    joint: dict[str, int]
+    joint_dof: dict[str, int]
+    joint_coord: dict[str, int]
+    articulation: dict[str, int]
+
+    @classmethod
+    def of(cls, found: Imported) -> _Indices:
+        """Those of an import."""
+        return cls(found.bodies, found.shapes, found.joints, found.joints, found.joints, found.articulations)
+
+
+class _Filling:
+    """Adds the parts of one asset to one builder."""
+
+    def __init__(
+        self, builder: Builder, asset: Asset, options: ImportOptions, reporter: Reporter, prefix: str
+    ) -> None:
+        self._builder = builder
+        self._asset = asset
+        self._options = options
+        self._sap = builder.compat == "sap"
+        self._format = asset.provenance.format
+        self._joints = JointMaker(builder, reporter, self._format if self._sap else "")
+        config = builder.default_shape.with_values(options.config)
+        self._shapes = ShapeMaker(builder, asset, options, config, reporter)
+        self._names = AssetNames(builder, asset, prefix)
+        self._bodies = {body.name: body for body in asset.bodies}
+        self._first_shape = builder.shape_count
+        self.found = Imported(asset)
+
+    def add_branch(self, branch: Branch) -> None:
+        """The bodies and joints of one articulation."""
+        steps = branch.steps
+        if not self._options.bodies_follow_joint_ordering:
+            place = {name: i for i, name in enumerate(self._bodies)}
+            steps = sorted(steps, key=lambda step: place[step.body])
+        for step in steps:
+            self._add_body(self._bodies[step.body], is_root=step.parent == WORLD)
+        indices = [self._add_step(step) for step in branch.steps]
+        declared = branch.declared
+        label = self._names.name_articulation(declared, self._bodies[branch.steps[0].body])
+        number = self._builder.add_articulation(indices, label)
+        if declared is not None:
+            self.found.articulations[declared.name] = number
+
+    def _add_body(self, body: Body, *, is_root: bool) -> None:
+        pose = self._options.xform @ body.pose
+        turn = self._options.xform.q
+        rates = [
+            (0.0, 0.0, 0.0) if rate is None else tuple(quat_rotate(turn, rate).tolist())
+            for rate in (body.linear_velocity, body.angular_velocity)
+        ]
+        as_origin = self._sap and self._format == "urdf"
+        self.found.bodies[body.name] = self._builder.add_body(
+            self._names.name_body(body),
+            IDENTITY_SEVEN if as_origin else as_seven(pose),
+            self._weigh(body),
+            locked=body.inertial is not None,
+            kinematic=body.kinematic and is_root,
+            velocity=(*rates[0], *rates[1]),
+            gravity_scale=body.gravity_scale,
+        )
+
+    def _weigh(self, body: Body) -> Inertial | None:
+        """What the file says, or the shells on the body; solids weigh as they are added."""
+        if body.inertial is not None:
+            return body.inertial
+        shells = [
+            shape
+            for shape in self._asset.shapes_of(body.name)
+            if shape.collision and shape.enabled and shape.settings.get("mass_model") == "shell"
+        ]
+        return combine(self._shapes.weigh(shape, body) for shape in shells) if shells else None
+
+    def _add_step(self, step: Step) -> int:
+        if step.joint is None:
+            return self._hold(step.body)
+        joint = self._joints.reverse(step.joint) if step.reversed else step.joint
+        return self._add_joint(joint)
+
+    def _hold(self, name: str) -> int:
+        """The joint of a body that nothing in the file holds."""
+        builder, child, body = self._builder, self.found.bodies[name], self._bodies[name]
+        floating = self._options.floating
+        if floating is None:
+            floating = self._format != "urdf"
+        place = as_seven(self._options.xform @ body.pose)
+        label = self._names.name_base(body, floating=floating)
+        if not floating:
+            return builder.add_joint(JointType.FIXED, -1, child, parent_xform=place, label=label)
+        index = builder.add_joint(JointType.FREE, -1, child, label=label)
+        start = builder.joint_q_start[index]
+        builder.joint_q[start : start + 7] = place
+        self._carry_velocity(index, child, IDENTITY)
+        return index
+
+    def _carry_velocity(self, joint: int, child: int, parent_frame: Pose) -> None:
+        """The velocity of a body that moves freely against the world is that of its joint."""
+        rates = self._builder.body_qd[child]
+        if any(rates):
+            back = quat_conjugate(parent_frame.q)
+            turned = np.concatenate((quat_rotate(back, rates[:3]), quat_rotate(back, rates[3:])))
+            start = self._builder.joint_qd_start[joint]
+            self._builder.joint_qd[start : start + 6] = turned.tolist()
+
+    def _add_joint(self, joint: Joint) -> int:
+        on_world = joint.parent == WORLD
+        seat = Seat(
+            parent=-1 if on_world else self.found.bodies[joint.parent],
+            child=self.found.bodies[joint.child],
+            parent_frame=self._options.xform @ joint.parent_frame if on_world else joint.parent_frame,
+            child_frame=joint.child_frame,
+            label=self._names.name_joint(joint),
+            filter_parent=not (on_world or joint.collide),
+            enabled=joint.enabled,
+        )
+        index = self._joints.add(joint, seat)
+        if self._options.force_position_velocity_actuation:
+            drive_both(self._builder, index)
+        if on_world and joint.velocities == 6 and len(joint.dofs) == 1:
+            self._carry_velocity(index, seat.child, seat.parent_frame)
+        self.found.joints[joint.name] = index
+        return index
+
+    def add_loop(self, joint: Joint) -> None:
+        """A joint that closes a loop belongs to no articulation."""
+        self._add_joint(self._joints.reverse(joint) if joint.child == WORLD else joint)
+
+    def add_shapes(self) -> None:
+        """Shapes, then sites."""
+        for shape in self._order_shapes():
+            body = self.found.bodies.get(shape.body, -1)
+            index = self._shapes.add_shape(shape, body, self._names.name_shape(shape))
+            if index is not None:
+                self.found.shapes[shape.name] = index
+        for site in self._asset.sites:
+            body = self.found.bodies.get(site.body, -1)
+            self.found.sites[site.name] = self._shapes.add_site(site, body, self._names.name_shape(site))
+
+    def _order_shapes(self) -> list[Shape]:
+        """Those of the file; SAP Warp has them by body, and sees before it touches."""
+        shapes = self._asset.shapes
+        if not self._sap:
+            return shapes
+        place = self.found.bodies
+        if self._format == "urdf":
+            return sorted(shapes, key=lambda shape: (place.get(shape.body, -1), shape.collision))
+        return sorted(shapes, key=lambda shape: (shape.collision, place.get(shape.body, -1)))
+
+    def add_filters(self) -> None:
+        """Pairs that never touch, beside those that follow from bodies and joints."""
+        builder, shapes = self._builder, self.found.shapes
+        if not self._options.enable_self_collisions:
+            builder.filter_groups.append(list(range(self._first_shape, builder.shape_count)))
+            return
+        for a, b in find_filtered_pairs(self._asset):
+            if a in shapes and b in shapes:
+                builder.filter_pair(shapes[a], shapes[b])
+
+
+def _take_gravity(builder: Builder, asset: Asset, options: ImportOptions) -> None:
+    """Gravity of the file, unless the scene says its own; SAP Warp takes that of stages always."""
+    gravity = asset.environment.gravity
+    if builder.compat == "sap":
+        if gravity is not None and asset.provenance.format == "usd":
+            builder.gravity = -float(np.linalg.norm(gravity))
+    elif gravity is not None and not builder.gravity_said:
+        builder.gravity = tuple(quat_rotate(options.xform.q, gravity).tolist())

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes and sites of an asset as shapes of the arrays: type, size, flags, contact values and density."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Reporter
+from simwright.core.math3d import Pose, vec3
+from simwright.model.asset import Asset, Body, Shape, Site, scaled
+from simwright.model.geometry import Box, Geometry, Heightfield, Mesh, Plane, Sphere, box_bounds
+from simwright.model.inertia import Inertial
+from simwright.model.mass import shape_inertial
+from simwright.model.moments import compute_moments
+from simwright.runtime.kinds import ShapeType
+from simwright.scenes.builder import Builder, Triple, as_seven
+from simwright.scenes.builder_config import ShapeConfig
+from simwright.scenes.builder_shape import describe_geometry
+from simwright.scenes.importing_messages import DECOMPOSITION_SKIPPED, GEOMETRY_LOST
+from simwright.scenes.importing_options import ImportOptions
+
+_SITE_SIZE = 0.01
+_CONVEX = ("convexhull", "convexdecomposition")
+
+
+class ShapeMaker:
+    """Adds the shapes of one asset to a builder; ``config`` is what a shape that says nothing has."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        asset: Asset,
+        options: ImportOptions,
+        config: ShapeConfig,
+        reporter: Reporter,
+    ) -> None:
+        self._builder = builder
+        self._options = options
+        self._config = config
+        self._reporter = reporter
+        self._bodies = {body.name: body for body in asset.bodies}
+        self._contacts = {material.name: material for material in asset.physics_materials}
+        self._looks = {material.name: material for material in asset.materials}
+        self._seen = {shape.body for shape in asset.shapes if shape.visual and not shape.collision}
+
+    def add_shape(self, shape: Shape, body: int, label: str) -> int | None:
+        """The index of a shape; None (reported) where the arrays have no type for it."""
+        described = self._describe(shape, body)
+        if described is None:
+            return None
+        kind, scale, source, pose = described
+        return self._builder.add_shape(
+            body,
+            kind,
+            scale,
+            pose=as_seven(self._options.xform @ pose if body < 0 else pose),
+            source=source,
+            config=self._configure(shape),
+            label=label,
+            color=self._choose_color(shape),
+        )
+
+    def add_site(self, site: Site, body: int, label: str) -> int:
+        """A site is a shape that only marks a frame."""
+        described = describe_geometry(site.geometry) if site.geometry is not None else None
+        kind, scale = described or (ShapeType.SPHERE, (_SITE_SIZE,) * 3)
+        return self._builder.add_shape(
+            body,
+            kind,
+            scale,
+            pose=as_seven(self._options.xform @ site.pose if body < 0 else site.pose),
+            config=self._config.with_values({"is_site": True, "is_visible": described is not None}),
+            label=label,
+        )
+
+    def _describe(self, shape: Shape, body: int) -> tuple[ShapeType, Triple, Geometry | None, Pose] | None:
+        geometry, pose = shape.geometry, shape.pose
+        x, y, z = (float(v) for v in scaled(shape))
+        if isinstance(geometry, Plane) and shape.collision:
+            return ShapeType.PLANE, (0.0, 0.0, 0.0), None, pose
+        primitive = describe_geometry(geometry)
+        if primitive is not None:
+            resized = _resize(*primitive, (x, y, z))
+            if resized is not None:
+                return (*resized, None, pose)
+            why = "its size differs between axes that have to be equal"
+        elif isinstance(geometry, Mesh):
+            if len(geometry.data.indices):
+                return self._describe_mesh(shape, (x, y, z))
+            why = "its mesh has no triangles"
+        elif isinstance(geometry, Heightfield) and body < 0:
+            return ShapeType.HEIGHTFIELD, (x, y, z), geometry, pose
+        else:
+            why = f"a {geometry.kind} has no type here" + (" on a body" if body >= 0 else "")
+        self._reporter.report(GEOMETRY_LOST, shape.source, name=shape.name, why=why)
+        return None
+
+    def _describe_mesh(self, shape: Shape, scale: Triple) -> tuple[ShapeType, Triple, Geometry | None, Pose]:
+        """A mesh, or what it is approximated by."""
+        plain = (ShapeType.MESH, scale, shape.geometry, shape.pose)
+        token = shape.approximation.token.lower() if shape.approximation else "none"
+        skipped = self._options.skip_mesh_approximation or not (shape.collision and shape.enabled)
+        if skipped or token == "none":
+            return plain
+        if token in ("boundingcube", "boundingsphere"):
+            return _fit(shape, scale, ball=token == "boundingsphere")
+        if token == "convexdecomposition":
+            self._reporter.report(
+                DECOMPOSITION_SKIPPED, shape.source, name=shape.name, token=token, as_what="its convex hull"
+            )
+        if token in _CONVEX:
+            return (ShapeType.CONVEX_MESH, *plain[1:])
+        self._reporter.report(
+            DECOMPOSITION_SKIPPED, shape.source, name=shape.name, token=token, as_what="it is"
+        )
+        return plain
+
+    def _configure(self, shape: Shape) -> ShapeConfig:
+        """Defaults, then what the asset says, then what is forced."""
+        touches = shape.collision and shape.enabled
+        options = self._options
+        hidden = options.hide_collision_shapes or shape.body in self._seen
+        visible = shape.visual or (shape.collision and not hidden)
+        if shape.collision and options.hide_collision_shapes and shape.body in self._seen:
+            visible = False
+        config = self._config.with_values(
+            {
+                "is_visible": visible or (shape.collision and options.force_show_colliders),
+                "is_solid": shape.settings.get("mass_model") != "shell",
+                "has_shape_collision": touches and self._config.has_shape_collision,
+                "has_particle_collision": touches and self._config.has_particle_collision,
+                "density": self._find_density(shape),
+                **self._find_contact(shape),
+            }
+        )
+        return config.with_values(options.forced)
+
+    def _find_contact(self, shape: Shape) -> dict[str, Any]:
+        """Margin, gap and material: those of the physics material come before those of the shape."""
+        own = shape.settings
+        values: dict[str, Any] = {"margin": shape.margin, "gap": shape.gap}
+        values |= {"ke": own.get("ke"), "kh": own.get("kh")}
+        damping = own.get("kd")
+        material = self._contacts.get(shape.physics_material)
+        if material is not None:
+            first = own.get("contact_first", False)
+            if material.stiffness is not None and not (first and values["ke"] is not None):
+                values["ke"] = material.stiffness
+            if material.damping is not None and not (first and damping is not None):
+                damping = material.damping
+            slide = material.dynamic_friction
+            values |= {
+                "mu": material.static_friction if slide is None else slide,
+                "mu_torsional": material.torsional_friction,
+                "mu_rolling": material.rolling_friction,
+                "restitution": material.restitution,
+            }
+        if values["ke"] and damping is not None:
+            values["tau"] = float(damping) / float(values["ke"])
+        return values
+
+    def _find_density(self, shape: Shape) -> float:
+        """The density that gives a shape the mass it is said to have; none where a body's mass is said."""
+        body = self._bodies.get(shape.body)
+        if body is None or body.inertial is not None or not (shape.collision and shape.enabled):
+            return 0.0
+        volume = compute_moments(shape.geometry, shape.scale).volume
+        if volume <= 0.0:
+            return 0.0
+        return self.weigh(shape, body).mass / volume
+
+    def weigh(self, shape: Shape, body: Body) -> Inertial:
+        """Mass of a collider: its own, else by the density of body, material or configuration."""
+        material = self._contacts.get(shape.physics_material)
+        density = body.density or (material.density if material else None)
+        return shape_inertial(shape, self._config.density if density is None else density)
+
+    def _choose_color(self, shape: Shape) -> Triple | None:
+        material = self._looks.get(shape.material)
+        if material is not None:
+            return material.diffuse
+        return None if shape.color is None else shape.color[:3]
+
+
+def _resize(kind: ShapeType, size: Triple, factors: Triple) -> tuple[ShapeType, Triple] | None:
+    """A primitive stretched along its axes; None where it is none any more."""
+    x, y, z = (abs(v) for v in factors)
+    a, b, c = size
+    if kind in (ShapeType.BOX, ShapeType.ELLIPSOID):
+        return kind, (a * x, b * y, c * z)
+    if kind is ShapeType.PLANE:
+        return kind, (a * x, b * y, c)
+    if kind is ShapeType.SPHERE:
+        return (kind, (a * x, b, c)) if x == y == z else (ShapeType.ELLIPSOID, (a * x, a * y, a * z))
+    if x != y or (kind is ShapeType.CAPSULE and x != z):
+        return None
+    return kind, (a * x, b * z, c)
+
+
+def _fit(shape: Shape, scale: Triple, *, ball: bool) -> tuple[ShapeType, Triple, Geometry | None, Pose]:
+    """The box or ball around a mesh, in its own axes."""
+    bounds = box_bounds(shape.geometry)
+    assert bounds is not None, "a mesh with triangles has bounds"
+    corners = np.stack(bounds) * vec3(scale)
+    middle, half = corners.mean(axis=0), np.abs(corners[1] - corners[0]) / 2
+    pose = shape.pose @ Pose.of(middle)
+    fitted = describe_geometry(Sphere(float(np.linalg.norm(half))) if ball else Box(2 * half))
+    assert fitted is not None
+    return (*fitted, None, pose)
