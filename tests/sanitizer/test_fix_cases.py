@@ -25,7 +25,16 @@ CASES = [
     for case in read_cases(CHECK / "cases" / f"{code}.md")
     if case.outcome == "fail"
 ]
-VALUES = {"inertia-order": "urdf"}
+VALUES = {
+    "inertia-order": "urdf",
+    "address.omniverse://server/": "package://my_robot/",
+    "address.https://example.org/": "package://my_robot/web",
+    "address.model://": "package://gazebo_models/",
+    "address./home/me/": "package://my_robot/",
+    "address.file:///tmp/": "package://my_robot/",
+    "address.C:/": "package://my_robot/",
+    "address.\\\\server\\": "package://my_robot/server/",
+}
 CONSEQUENCES = {
     # rules about the default prim have nothing to look at before there is one
     "default-prim": {"assetinfo-identifier", "assetinfo-version", "kind-component", "entry-name"},

@@ -243,7 +243,9 @@ def fix(
     from simwright.sanitizer.fixer import Wishes
     from simwright.sanitizer.rounds import Order
     from simwright.sanitizer.sanitize import sanitize
+    from simwright.sanitizer.values import check_names
 
+    check_names(values or ())
     if sum((out is not None, in_place, dry_run)) != 1:
         raise UsageError("say where the fixed asset goes", hint="one of: a folder, in place, or a dry run")
     choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore))

@@ -44,7 +44,7 @@ def fix_one(source: str, target: str | None, request: FixRequest) -> FixResult:
         in_place=request.in_place,
         dry_run=request.dry_run,
         diff=request.diff,
-        values=request.values,
+        values={**_read_values(config), **request.values},
         settings=config.settings,
         packages=request.packages,
     )
@@ -67,6 +67,15 @@ def check_ways(target: str | None, *, in_place: bool, dry_run: bool) -> None:
             "say where the fixed asset goes",
             hint="-o OUT for a new folder, --in-place, or --dry-run to look first",
         )
+
+
+def _read_values(config: Config) -> dict[str, str]:
+    """Values of the project, every one of which some fix asks for."""
+    from simwright.sanitizer.values import check_name
+
+    for value in config.fix:
+        check_name(value.name, value.where)
+    return {value.name: value.text for value in config.fix}
 
 
 def _load_config(source: str, request: FixRequest) -> Config:

@@ -20,6 +20,12 @@
     ignore = ["units-meters"]
     reason = "measured in the old lab, replaced in spring"
 
+    [fix]                          # what is meant, for fixes that need to know
+    version = "1.2.0"
+
+    [fix.variant]
+    gripper = "parallel"
+
 One file counts for a run: the nearest one upwards from the folder that holds all inputs, else upwards from the
 working folder.  A key that is not known is an error with the line it is on.
 """
@@ -30,7 +36,7 @@ import dataclasses
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,6 +52,7 @@ FILE_NAME = "simwright.toml"
 PROJECT_FILE = "pyproject.toml"
 FAIL_ON = ("error", "warning", "info", "never")
 SEVERITIES = ("error", "warning", "info", "off")
+_TABLES = ("check", "fix")
 _KEYS = ("select", "ignore", "profile", "fail-on", "severity", "settings", "per-path")
 _PATH_KEYS = ("path", "ignore", "reason")
 _TOML_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
@@ -63,6 +70,15 @@ class PathIgnore:
 
 
 @dataclass(frozen=True, slots=True)
+class FixValue:
+    """A value for fixes; ``where`` is its place in the file."""
+
+    name: str
+    text: str
+    where: Where
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """What the file says; the defaults where there is none."""
 
@@ -74,6 +90,7 @@ class Config:
     severity: Mapping[str, str] = field(default_factory=dict)
     settings: Settings = field(default_factory=Settings)
     per_path: tuple[PathIgnore, ...] = ()
+    fix: tuple[FixValue, ...] = ()
 
     @property
     def where(self) -> Where | None:
@@ -107,7 +124,7 @@ def _has_table(file: Path) -> bool:
         return False
     tool = document.get("tool")
     ours = tool.get("simwright") if isinstance(tool, dict) else None
-    return isinstance(ours, dict) and "check" in ours
+    return isinstance(ours, dict) and any(table in ours for table in _TABLES)
 
 
 class _Reader:
@@ -132,7 +149,7 @@ class _Reader:
         if self.file.name == PROJECT_FILE:
             self.table = ("tool", "simwright", "check")
             document = document.get("tool", {}).get("simwright", {})
-        self._check_keys(document, ("check",), self.table[:-1])
+        self._check_keys(document, _TABLES, self.table[:-1])
         table = self._expect(document.get("check", {}), dict, "check", self.table[:-1])
         self._check_keys(table, _KEYS, self.table)
         return Config(
@@ -144,7 +161,28 @@ class _Reader:
             severity=self._read_severity(table.get("severity", {})),
             settings=self._read_settings(table.get("settings", {})),
             per_path=self._read_paths(table.get("per-path", [])),
+            fix=tuple(self._read_values(document.get("fix", {}))),
         )
+
+    def _read_values(self, value: Any) -> Iterator[FixValue]:
+        """Values for fixes: ``name = value``, and tables of them, whose names are joined by a dot."""
+        place = (*self.table[:-1], "fix")
+        for key, item in self._expect(value, dict, "fix", self.table[:-1]).items():
+            if not isinstance(item, dict):
+                yield self._read_value(key, item, place)
+                continue
+            for name, inner in item.items():
+                found = self._read_value(name, inner, (*place, key))
+                text = found.text
+                if key == "address" and "://" not in text:
+                    text = str(self.file.absolute().parent / text)
+                yield FixValue(f"{key}.{name}", text, found.where)
+
+    def _read_value(self, key: str, value: Any, place: tuple[str, ...]) -> FixValue:
+        if not isinstance(value, str | int | float):
+            raise self._wrong(key, place, f"{key} must be a string or a number, got {value!r}")
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return FixValue(key, text, Where(str(self.file), find_key(self.text, place, key)))
 
     def _read_severity(self, value: Any) -> dict[str, str]:
         table = self._expect(value, dict, "severity", self.table)

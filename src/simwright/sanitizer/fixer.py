@@ -35,6 +35,18 @@ class Wishes:
         """A value, empty if it is not given."""
         return self.values.get(name, "")
 
+    def find_group(self, prefix: str) -> dict[str, str]:
+        """Values whose names start in the same way, by the rest of the name."""
+        return {
+            name[len(prefix) :]: value
+            for name, value in self.values.items()
+            if value and name.startswith(prefix)
+        }
+
+    def is_told(self, name: str) -> bool:
+        """Is a value given?  A name that ends with a dot stands for a group."""
+        return bool(self.find_group(name) if name.endswith(".") else self.find(name))
+
 
 Apply: TypeAlias = Callable[[Editor, Diagnostic, Wishes], None]
 

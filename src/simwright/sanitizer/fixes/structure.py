@@ -43,20 +43,22 @@ def say_assembly(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 @fix("assetinfo-identifier", wishes=("identifier",), phase=0)
 def write_identifier(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
-    """The one that was given, else the name of the entry file."""
-    _write_info(editor, finding, "identifier", wishes.find("identifier") or Path(editor.root.realPath).name)
+    """The one that was given, else the name of the entry file; with name and license if they were given."""
+    given = {key: wishes.find(key) for key in ("name", "license") if wishes.find(key)}
+    identifier = wishes.find("identifier") or Path(editor.root.realPath).name
+    _write_info(editor, finding, {**given, "identifier": identifier})
 
 
 @fix("assetinfo-version", wishes=("version",), phase=0)
 def write_version(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     """The one that was given, else the first."""
-    _write_info(editor, finding, "version", wishes.find("version") or _FIRST_VERSION)
+    _write_info(editor, finding, {"version": wishes.find("version") or _FIRST_VERSION})
 
 
-def _write_info(editor: Editor, finding: Diagnostic, key: str, value: str) -> None:
+def _write_info(editor: Editor, finding: Diagnostic, values: dict[str, str]) -> None:
     spec = editor.choose_home(editor.find_prim(finding.where.prim))
     known = dict(spec.GetInfo("assetInfo")) if spec.HasInfo("assetInfo") else {}
-    editor.set_prim_info(spec, "assetInfo", {**known, key: value})
+    editor.set_prim_info(spec, "assetInfo", {**known, **values})
 
 
 @fix("inst-arc", phase=0)

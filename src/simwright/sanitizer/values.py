@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every value that a user can give to fixes (``--set NAME=VALUE``, ``[fix]`` in ``simwright.toml``), in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from simwright.core.diag import Where
+from simwright.core.errors import UnknownNameError
+
+VALUES: dict[str, str] = {
+    "identifier": "assetInfo identifier of the asset",
+    "version": "assetInfo version of the asset",
+    "name": "assetInfo name of the asset",
+    "license": "assetInfo license of the asset",
+    "default-prim": "the root prim that is the asset",
+    "variant.": "variant.SET: the variant of a set that is selected",
+    "address.": "address.PREFIX: the folder, or package:// address, where files with that prefix are now",
+    "units": "convert: let the asset be in metres, kilograms, seconds and Z-up",
+    "meters-per-unit": "the unit of length of an asset that does not say it [m]",
+    "kilograms-per-unit": "the unit of mass of an asset that does not say it [kg]",
+    "up-axis": "the up axis of an asset that does not say it",
+    "inertia-order": "urdf or mujoco: the order of six inertia values",
+    "static-friction": "of physics materials that do not say it",
+    "dynamic-friction": "of physics materials that do not say it",
+    "restitution": "of physics materials that do not say it",
+}
+"""A name that ends with a dot stands for a group."""
+
+
+def check_name(name: str, where: Where | None = None) -> None:
+    """Raise an error with the near misses if no fix asks for such a value."""
+    groups = tuple(known for known in VALUES if known.endswith("."))
+    if name in VALUES and name not in groups:
+        return
+    if not any(name.startswith(group) and len(name) > len(group) for group in groups):
+        raise UnknownNameError("value for fixes", name, VALUES, where=where)
+
+
+def check_names(names: Iterable[str]) -> None:
+    """The same for several."""
+    for name in names:
+        check_name(name)

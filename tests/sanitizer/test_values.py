@@ -1,0 +1,89 @@
+"""Values for fixes: declared, in the project's settings, and weaker there than on the command line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import simwright
+from simwright.app.cli.main import run
+from simwright.check.config import read_config
+from simwright.core.errors import UsageError
+from simwright.sanitizer.fixer import all_fixers
+from simwright.sanitizer.values import VALUES, check_name
+
+SOURCES = Path(simwright.__file__).parent / "sanitizer"
+ASSET = '#usda 1.0\n(\n    defaultPrim = "robot"\n)\ndef Xform "robot" {}\n'
+
+
+def write_project(folder: Path, settings: str) -> Path:
+    (folder / "simwright.toml").write_text(settings)
+    (folder / "robot").mkdir()
+    (folder / "robot" / "robot.usda").write_text(ASSET)
+    return folder / "robot" / "robot.usda"
+
+
+def run_fix(source: Path, target: Path, *options: str) -> int:
+    return run(["fix", str(source), "-o", str(target), "--select", "1.2.5", *options])
+
+
+def test_every_value_that_a_fix_asks_for_is_declared() -> None:
+    for file in SOURCES.rglob("*.py"):
+        for name in re.findall(r'wishes\.find\("([^"]+)"\)', file.read_text()):
+            check_name(name)
+    for fixer in all_fixers().values():
+        assert set(fixer.wishes) <= set(VALUES)
+
+
+def test_settings_say_what_is_meant(tmp_path: Path) -> None:
+    settings = '[fix]\nidentifier = "acme/robot"\nversion = "2.0.0"\nlicense = "Apache-2.0"\n'
+    run_fix(write_project(tmp_path, settings), tmp_path / "out")
+    text = (tmp_path / "out" / "robot.usda").read_text()
+    assert 'identifier = "acme/robot"' in text
+    assert 'version = "2.0.0"' in text
+    assert 'license = "Apache-2.0"' in text
+
+
+def test_the_command_line_is_stronger(tmp_path: Path) -> None:
+    source = write_project(tmp_path, '[fix]\nversion = "2.0.0"\n')
+    run_fix(source, tmp_path / "out", "--set", "version=3.0.0")
+    assert 'version = "3.0.0"' in (tmp_path / "out" / "robot.usda").read_text()
+
+
+def test_an_unknown_name_is_an_error_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write_project(tmp_path, '[check]\n\n[fix]\nverzion = "2.0.0"\n')
+    assert run_fix(source, tmp_path / "out") == 2
+    output = capsys.readouterr().err
+    assert "verzion" in output
+    assert "did you mean 'version'" in output
+    assert "simwright.toml:4" in output
+    assert not (tmp_path / "out").exists()
+
+
+def test_tables_are_groups_and_folders_count_from_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "simwright.toml"
+    text = '[fix.variant]\ngripper = "parallel"\n[fix.address]\n"omniverse://server/" = "mirror"\n'
+    file.write_text(text + '"https://example.org/" = "package://props"\n')
+    found = {value.name: value.text for value in read_config(file).fix}
+    assert found == {
+        "variant.gripper": "parallel",
+        "address.omniverse://server/": str(tmp_path / "mirror"),
+        "address.https://example.org/": "package://props",
+    }
+
+
+def test_a_list_is_no_value(tmp_path: Path) -> None:
+    file = tmp_path / "simwright.toml"
+    file.write_text("[fix]\nversion = [1, 2]\n")
+    with pytest.raises(UsageError, match="must be a string or a number"):
+        read_config(file)
+
+
+def test_pyproject_may_say_it(tmp_path: Path) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_text("[tool.simwright.fix]\nrestitution = 0.5\n")
+    assert [(value.name, value.text) for value in read_config(file).fix] == [("restitution", "0.5")]
