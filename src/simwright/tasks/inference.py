@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be told of a robot from its compiled model alone: base, sort, tool, gripper, reach, how it is driven.
+
+Nothing here looks a name up to find a body; names only decide between sites that could all be the tool.  A manifest
+that says otherwise is believed (:mod:`simwright.tasks.robot`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.math3d import Array
+from simwright.tasks.actuation import ActuatorInfo, ActuatorKind, list_actuators
+from simwright.tasks.gripping import Grip, find_grip, find_offset
+from simwright.tasks.manifest import ControlMode, RobotKind
+
+_SAMPLES = 400
+_SMALL = 0.45
+"""A fixed robot whose tips stay this near to its base is a hand or a gripper, not an arm [m]."""
+_LEG = 2
+_LIMB = 3
+_ARM = 4
+_TOOL_WORDS = ("tcp", "tool", "grasp", "pinch", "attachment", "gripper", "ee", "eef", "effector", "hand")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What was found.  ``tool`` is the body of the tool, ``tool_site`` a site on it (-1: none); both are ids."""
+
+    kind: RobotKind
+    is_floating: bool
+    roots: tuple[int, ...]
+    tool: int
+    tool_site: int
+    grip: Grip | None
+    reach: float
+    mode: ControlMode
+    actuators: tuple[ActuatorInfo, ...]
+    tool_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """Where the tool is on its body: between the fingers, or at its far end [m]."""
+
+    def replace_kind(self, kind: RobotKind) -> Facts:
+        """The same, but for what somebody knows better."""
+        return replace(self, kind=kind)
+
+
+def infer_facts(model: Any, *, says_base: bool = True, kind: RobotKind | None = None) -> Facts:
+    """Look at a robot that was compiled alone.
+
+    ``says_base`` tells that its file says whether the base floats.  URDF does not: there a single arm and a hand are
+    taken as mounted, whatever has legs or wheels as floating.  ``kind`` is given where it is known already.
+    """
+    tree = _Tree(model)
+    actuators = tuple(list_actuators(model))
+    floating = any(model.jnt_type[joint] == 0 for joint in tree.joints_at_roots())
+    grip = find_grip(model, actuators)
+    tool = grip.palm if grip is not None else tree.find_tip()
+    site = _find_site(model, tool, tree)
+    reach = _measure_reach(model, tool)
+    if kind is None:
+        kind = _tell_kind(model, tree, actuators, floating=floating and says_base, grip=grip)
+        if floating and not says_base:
+            kind, floating = _tell_base(model, tree, kind)
+    offset = find_offset(model, tool, grip)
+    mode = _tell_mode(actuators)
+    return Facts(kind, floating, tuple(tree.roots), tool, site, grip, reach, mode, actuators, offset)
+
+
+class _Tree:
+    """Bodies and what hangs on them."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.parents: npt.NDArray[np.int32] = np.array(model.body_parentid)
+        self.roots = [body for body in range(1, model.nbody) if self.parents[body] == 0]
+        self.children: dict[int, list[int]] = {}
+        for body in range(1, model.nbody):
+            self.children.setdefault(int(self.parents[body]), []).append(body)
+
+    def joints_at_roots(self) -> list[int]:
+        return [
+            joint
+            for root in self.roots
+            for joint in range(
+                self.model.body_jntadr[root], self.model.body_jntadr[root] + self.model.body_jntnum[root]
+            )
+        ]
+
+    def count_joints(self, body: int) -> int:
+        """Single joints from the root down to a body."""
+        count = 0
+        while body > 0:
+            first = self.model.body_jntadr[body]
+            kinds = self.model.jnt_type[first : first + self.model.body_jntnum[body]]
+            count += int(np.sum(np.asarray(kinds) >= 1))
+            body = int(self.parents[body])
+        return count
+
+    def measure_depth(self, body: int) -> int:
+        """Single joints on the longest way down from a body, its own included."""
+        below = max((self.measure_depth(child) for child in self.children.get(body, ())), default=0)
+        first = self.model.body_jntadr[body]
+        kinds = self.model.jnt_type[first : first + self.model.body_jntnum[body]]
+        return below + int(np.sum(np.asarray(kinds) >= 1))
+
+    def list_limbs(self, body: int = 0) -> list[int]:
+        """The top bodies of arms, legs and fingers: branches of two joints or more that do not divide into such."""
+        limbs: list[int] = []
+        for child in self.children.get(body, ()):
+            least = _LIMB if body else _LEG
+            inner = [limb for limb in self.list_limbs(child) if self.measure_depth(limb) >= least]
+            if len(inner) >= 2:
+                limbs += inner
+            elif self.measure_depth(child) >= _LEG:
+                limbs.append(child)
+        return limbs
+
+    def find_tip(self) -> int:
+        """The body at the end of the longest chain of joints; fixed bodies beyond it count as part of the chain."""
+        best = max(range(1, self.model.nbody), key=lambda body: (self.count_joints(body), -body), default=0)
+        while len(self.children.get(best, ())) == 1:
+            best = self.children[best][0]
+        return best
+
+
+def _find_site(model: Any, tool: int, tree: _Tree) -> int:
+    """A site on the tool, or on the fixed bodies around it, that is called like a tool; -1 without one."""
+    near = {tool, *tree.children.get(tool, ())}
+    if not model.body_jntnum[tool]:
+        near.add(int(tree.parents[tool]))
+    found = []
+    for site in range(model.nsite):
+        name = model.site(site).name.lower()
+        rank = next((number for number, word in enumerate(_TOOL_WORDS) if word in name), None)
+        if int(model.site_bodyid[site]) in near and rank is not None:
+            found.append((rank, site))
+    return min(found)[1] if found else -1
+
+
+def _measure_reach(model: Any, tool: int) -> float:
+    """The farthest that the tool gets from the base, over many configurations inside the limits [m]."""
+    import mujoco
+
+    root = int(model.body_rootid[tool]) if tool else 0
+    data = mujoco.MjData(model)
+    single = np.flatnonzero(np.asarray(model.jnt_type) >= 2)
+    addresses = np.asarray(model.jnt_qposadr)[single]
+    low, high = (np.array(model.jnt_range[single, side]) for side in (0, 1))
+    free = ~np.asarray(model.jnt_limited, dtype=bool)[single]
+    low[free], high[free] = -np.pi, np.pi
+    rng = np.random.default_rng(0)
+    best = 0.0
+    for sample in range(_SAMPLES):
+        share: Array = np.full(len(single), 0.5) if sample == 0 else rng.random(len(single))
+        data.qpos[:] = model.qpos0
+        data.qpos[addresses] = low + share * (high - low)
+        mujoco.mj_kinematics(model, data)
+        best = max(best, float(np.linalg.norm(data.xpos[tool] - data.xpos[root])))
+    return best
+
+
+def _tell_kind(
+    model: Any, tree: _Tree, actuators: tuple[ActuatorInfo, ...], *, floating: bool, grip: Grip | None
+) -> RobotKind:
+    limbs = tree.list_limbs()
+    if floating:
+        if actuators and all(actuator.transmission in ("site", "body") for actuator in actuators):
+            return RobotKind.DRONE
+        return _tell_walker(model, tree, limbs)
+    bodies = range(1, model.nbody)
+    spread = max((_measure_reach(model, body) for body in _list_ends(tree, bodies)), default=0.0)
+    if spread < _SMALL:
+        if grip is not None and len(actuators) <= 2:
+            return RobotKind.GRIPPER
+        return RobotKind.HAND if len(limbs) >= 3 else RobotKind.OTHER
+    deepest = max((tree.count_joints(body) for body in bodies), default=0)
+    return RobotKind.ARM if deepest >= _ARM else RobotKind.OTHER
+
+
+def _tell_base(model: Any, tree: _Tree, mounted: RobotKind) -> tuple[RobotKind, bool]:
+    """Sort, and whether it floats, where the file leaves the base open; ``mounted`` is what it would be fixed."""
+    if mounted in (RobotKind.HAND, RobotKind.GRIPPER):
+        return mounted, False
+    if _count_wheels(model, tree) >= 2:
+        return RobotKind.MOBILE, True
+    limbs = tree.list_limbs()
+    if len(limbs) >= 2:
+        return _tell_walker(model, tree, limbs), True
+    return mounted, model.njnt == 1
+
+
+def _count_wheels(model: Any, tree: _Tree) -> int:
+    """Bodies at the root that turn without end and carry nothing that moves."""
+    count = 0
+    for body in range(1, model.nbody):
+        joint = int(model.body_jntadr[body])
+        if model.body_jntnum[body] != 1 or tree.measure_depth(body) != 1 or tree.count_joints(body) > 2:
+            continue
+        count += int(model.jnt_type[joint] == 3 and not model.jnt_limited[joint])
+    return count
+
+
+def _list_ends(tree: _Tree, bodies: range) -> list[int]:
+    return [body for body in bodies if not tree.children.get(body)]
+
+
+def _tell_walker(model: Any, tree: _Tree, limbs: list[int]) -> RobotKind:
+    """By the number of limbs: four alike are a quadruped, two legs a biped, two legs and more a humanoid."""
+    depths = {tree.measure_depth(limb) for limb in limbs}
+    if len(limbs) == 4 and len(depths) == 1 and len({int(tree.parents[limb]) for limb in limbs}) == 1:
+        return RobotKind.QUADRUPED
+    if len(limbs) in (2, 3):
+        return RobotKind.BIPED
+    if len(limbs) >= 4:
+        return RobotKind.HUMANOID
+    return RobotKind.MOBILE if model.njnt > 1 else RobotKind.OTHER
+
+
+def _tell_mode(actuators: tuple[ActuatorInfo, ...]) -> ControlMode:
+    """What most actuators take."""
+    kinds = [actuator.kind for actuator in actuators]
+    if not kinds or kinds.count(ActuatorKind.POSITION) * 2 >= len(kinds):
+        return ControlMode.POSITION
+    if kinds.count(ActuatorKind.VELOCITY) * 2 > len(kinds):
+        return ControlMode.VELOCITY
+    return ControlMode.TORQUE

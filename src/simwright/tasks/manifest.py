@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robot manifests (``robot.yaml``): what a task has to know about a robot beyond its file.
+
+A manifest names the robot's file in any format that Simwright reads, and says what no file format says: which frame is
+the tool, how the gripper opens, where the robot rests, how far it reaches.  All but ``id`` and the address of the
+file may be left out and is then inferred (:mod:`simwright.tasks.inference`).
+"""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from simwright.core.documents.expressions import Number
+from simwright.core.documents.read import read_document
+from simwright.core.documents.record import Record, refuse
+from simwright.core.documents.tree import Document
+from simwright.core.documents.validate import validate_document
+
+FILE_NAME = "robot.yaml"
+Vector = Annotated[tuple[Number, Number, Number], Field(description="x, y, z [m]")]
+Quaternion = Annotated[tuple[Number, Number, Number, Number], Field(description="w, x, y, z")]
+Positive = Annotated[Number, Field(gt=0)]
+
+
+class RobotKind(StrEnum):
+    """What sort of robot it is, which says what tasks it is for."""
+
+    ARM = "arm"
+    GRIPPER = "gripper"
+    HAND = "hand"
+    QUADRUPED = "quadruped"
+    HUMANOID = "humanoid"
+    BIPED = "biped"
+    DRONE = "drone"
+    MOBILE = "mobile"
+    OTHER = "other"
+
+
+class ControlMode(StrEnum):
+    """What an action means."""
+
+    POSITION = "position"
+    VELOCITY = "velocity"
+    TORQUE = "torque"
+    POSE = "pose"
+
+
+class JointEntry(Record):
+    """A joint as the manifest's author wants it used."""
+
+    name: str = Field(min_length=1, description="name of the joint in the robot's file")
+    lower: Number | None = Field(None, description="lower limit [rad or m]; the file's by default")
+    upper: Number | None = Field(None, description="upper limit [rad or m]; the file's by default")
+    home: Number | None = Field(None, description="position at the start [rad or m]")
+
+    @model_validator(mode="after")
+    def _check_order(self) -> JointEntry:
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise refuse(f"the lower limit {self.lower:g} is above the upper limit {self.upper:g}")
+        return self
+
+
+class FrameEntry(Record):
+    """A frame: a body or site of the robot, with a place on it."""
+
+    frame: str = Field(min_length=1, description="name of a body or site in the robot's file")
+    position: Vector = Field((0.0, 0.0, 0.0), description="where on it [m]")
+    rotation: Quaternion = Field((1.0, 0.0, 0.0, 0.0), description="how turned on it: w, x, y, z")
+
+
+class Gripper(Record):
+    """What opens and closes."""
+
+    actuators: list[str] = Field(min_length=1, description="actuators that are told to open and close")
+    open: Number = Field(description="control that opens them")
+    closed: Number = Field(description="control that closes them")
+
+
+class CameraEntry(FrameEntry):
+    """A camera that is put on the robot; it looks along -Z of its frame, +Y is up."""
+
+    name: str = Field(min_length=1)
+    fovy: Annotated[Number, Field(gt=0, lt=180)] = Field(60.0, description="vertical field of view [deg]")
+    width: int = Field(256, ge=1, le=8192, description="[pixels]")
+    height: int = Field(256, ge=1, le=8192, description="[pixels]")
+
+
+class ActuatorEntry(Record):
+    """How a joint is driven instead of what its file says."""
+
+    kind: Literal["position", "velocity", "motor"] = "position"
+    kp: Positive | None = Field(None, description="stiffness [N m/rad or N/m], for position")
+    kd: Annotated[Number, Field(ge=0)] | None = Field(None, description="damping [N m s/rad or N s/m]")
+    force: Positive | None = Field(None, description="largest force [N m or N]")
+
+
+class Control(Record):
+    """How it is usually commanded."""
+
+    mode: ControlMode = ControlMode.POSITION
+    period: Positive = Field(0.02, description="control period [s]")
+
+
+class SimBlock(Record):
+    """The robot's file and how it is simulated.  Exactly one address is given."""
+
+    mjcf_uri: str | None = Field(None, description="address of an MJCF file")
+    urdf_uri: str | None = Field(None, description="address of a URDF or xacro file")
+    usd_uri: str | None = Field(None, description="address of an OpenUSD asset")
+    sdf_uri: str | None = Field(None, description="address of an SDFormat file")
+    keyframe: str = Field("", description="keyframe of the file to start from; 'home' by default")
+    actuators: dict[str, ActuatorEntry] = Field(
+        default_factory=dict,
+        description="joint name -> how it is driven, instead of the file's actuators of it",
+    )
+    control: Control = Field(default_factory=lambda: Control.model_validate({}))
+
+    @model_validator(mode="after")
+    def _check_one(self) -> SimBlock:
+        if len(self.list_uris()) != 1:
+            raise refuse("give exactly one of mjcf_uri, urdf_uri, usd_uri and sdf_uri")
+        return self
+
+    def list_uris(self) -> dict[str, str]:
+        """The addresses that are given, by key."""
+        keys = ("mjcf_uri", "urdf_uri", "usd_uri", "sdf_uri")
+        return {key: value for key in keys if (value := getattr(self, key))}
+
+    @property
+    def uri(self) -> str:
+        """The address."""
+        return next(iter(self.list_uris().values()))
+
+
+class RobotManifest(Record):
+    """A ``robot.yaml``."""
+
+    schema_version: Literal[1] = 1
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$", description="what --robot takes")
+    description: str = ""
+    licence: str = Field("", description="SPDX expression of the robot's file")
+    kind: RobotKind | None = Field(None, description="inferred by default")
+    base: Literal["fixed", "floating"] | None = Field(None, description="inferred by default")
+    base_frame: str = Field("", description="body that is mounted; the first root by default")
+    end_effector: FrameEntry | None = Field(None, description="the tool; inferred by default")
+    gripper: Gripper | None = None
+    joints: list[JointEntry] = Field(default_factory=list)
+    cameras: list[CameraEntry] = Field(default_factory=list)
+    reach: Positive | None = Field(
+        None, description="from the base to the tool, arm stretched [m]; measured by default"
+    )
+    sim: SimBlock
+
+    @model_validator(mode="after")
+    def _check_names(self) -> RobotManifest:
+        for what, names in (
+            ("joint", [joint.name for joint in self.joints]),
+            ("camera", [camera.name for camera in self.cameras]),
+        ):
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise refuse(f"{what} {twice!r} is listed twice")
+        return self
+
+    @property
+    def home_joints(self) -> dict[str, float]:
+        """Joints whose start is given."""
+        return {joint.name: joint.home for joint in self.joints if joint.home is not None}
+
+
+def read_manifest(path: str | os.PathLike[str]) -> tuple[RobotManifest, Document]:
+    """A manifest and the document with the places of what it says."""
+    document = read_document(Path(path))
+    return validate_document(RobotManifest, document, what="robot manifest"), document
