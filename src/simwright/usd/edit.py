@@ -31,6 +31,8 @@ class Edit:
     path: Sdf.Path
     what: str
     apply: Callable[[], None] = field(repr=False)
+    late: bool = False
+    """Is it made after all others?  What moves a spec is: the others know where it was."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -67,7 +69,7 @@ class Editor:
         made = list(self.edits.values())
         self.edits = {}
         with Sdf.ChangeBlock():
-            for edit in made:
+            for edit in sorted(made, key=lambda edit: edit.late):
                 edit.apply()
         return made
 
@@ -126,11 +128,13 @@ class Editor:
 
     # asking for edits
 
-    def add(self, layer: Sdf.Layer, path: Sdf.Path, what: str, apply: Callable[[], None]) -> None:
+    def add(
+        self, layer: Sdf.Layer, path: Sdf.Path, what: str, apply: Callable[[], None], *, late: bool = False
+    ) -> None:
         """Ask for any edit; the other methods are words for the common ones."""
         if layer.identifier not in self.own:
             raise Refused(f"{layer.GetDisplayName()} belongs to another asset")
-        edit = Edit(layer, path, what, apply)
+        edit = Edit(layer, path, what, apply, late)
         self.edits.setdefault(edit.key, edit)
 
     def set_layer_info(self, key: str, value: Any, layer: Sdf.Layer | None = None) -> None:

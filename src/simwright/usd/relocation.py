@@ -66,7 +66,7 @@ def move_prim(editor: Editor, prim: Usd.Prim, target: Sdf.Path) -> None:
     for spec in list_movable(editor, prim):
         place = map_path(spec.path, old, target)
         what = f"{target} instead of {old}"
-        editor.add(spec.layer, spec.path, what, _bind_move(spec.layer, spec.path, place))
+        editor.add(spec.layer, spec.path, what, _bind_move(spec.layer, spec.path, place), late=True)
         retarget(editor, spec.layer, spec.path, place)
     for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
         if layer.identifier in editor.own:
