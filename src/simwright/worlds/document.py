@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of a world file with the place they stand at, read as what they have to be.
+
+An :class:`Entry` is a mapping of the file.  Its readers (:meth:`Entry.number`, :meth:`Entry.text` ...) give the value
+of a key, the default where the key is absent or null, and a :class:`Refusal` where the value is of another sort.
+The refusal names file and line; whoever reads a whole entity decides what becomes of it
+(:mod:`simwright.worlds.read_state`).
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from simwright.core.diag import Kind, Where
+from simwright.core.documents.tree import Document, Step, spell_path
+from simwright.worlds import messages
+
+
+class Refusal(Exception):  # noqa: N818 - it is no error yet: default and reference mode decide
+    """An entity cannot be taken.  ``aborts``: PyRoboSim gives up the whole file here instead of the entity."""
+
+    def __init__(self, kind: Kind, where: Where, *, aborts: bool = True, **data: Any) -> None:
+        super().__init__(kind.message.format(**data))
+        self.kind = kind
+        self.where = where
+        self.aborts = aborts
+        self.data = data
+
+
+class Entry:
+    """A mapping of a document, at ``path`` in it."""
+
+    __slots__ = ("data", "document", "path")
+
+    def __init__(self, document: Document, path: tuple[Step, ...], data: dict[str, Any]) -> None:
+        self.document = document
+        self.path = path
+        self.data = data
+
+    def __contains__(self, key: str) -> bool:
+        return self.data.get(key) is not None
+
+    def find_where(self, *steps: Step) -> Where:
+        """The place of the mapping, or of a value in it."""
+        return self.document.find_where(*self.path, *steps)
+
+    def spell(self, *steps: Step) -> str:
+        """The path as text: ``rooms[0].pose``."""
+        return spell_path((*self.path, *steps))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value as it stands; the default where it is absent or null."""
+        value = self.data.get(key)
+        return default if value is None else value
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """A finite number."""
+        value = self.data.get(key)
+        if value is None:
+            if default is None:
+                raise self.refuse_absent(key)
+            return default
+        return self.check_number(value, key)
+
+    def check_number(self, value: Any, *steps: Step) -> float:
+        """``value`` as a finite number."""
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise self.refuse_sort(value, "a number", *steps)
+        if abs(value) > 1e9:
+            raise self.refuse_sort(value, "a number below 1e9", *steps)
+        return float(value)
+
+    def numbers(self, key: str, count: Iterable[int] = ()) -> list[float]:
+        """A list of numbers, of one of the lengths in ``count``."""
+        values = self.data.get(key)
+        allowed = tuple(count)
+        if values is None:
+            raise self.refuse_absent(key)
+        if not isinstance(values, list) or (allowed and len(values) not in allowed):
+            lengths = " or ".join(str(n) for n in allowed) or "some"
+            raise self.refuse_sort(values, f"a list of {lengths} numbers", key)
+        return [self.check_number(value, key, index) for index, value in enumerate(values)]
+
+    def points(self, key: str, least: int) -> list[tuple[float, float]]:
+        """A list of at least ``least`` points [x, y]."""
+        values = self.data.get(key)
+        if values is None:
+            raise self.refuse_absent(key)
+        if not isinstance(values, list) or len(values) < least:
+            raise self.refuse_sort(values, f"a list of at least {least} points [x, y]", key)
+        return [self._read_point(value, key, index) for index, value in enumerate(values)]
+
+    def _read_point(self, value: Any, key: str, index: int) -> tuple[float, float]:
+        if not isinstance(value, list) or len(value) != 2:
+            raise self.refuse_sort(value, "a point [x, y]", key, index)
+        return self.check_number(value[0], key, index, 0), self.check_number(value[1], key, index, 1)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A text; numbers are taken as they are written."""
+        value = self.data.get(key)
+        if value is None:
+            if default is None:
+                raise self.refuse_absent(key)
+            return default
+        if isinstance(value, (bool, list, dict)):
+            raise self.refuse_sort(value, "a text", key)
+        return str(value)
+
+    def flag(self, key: str, default: bool) -> bool:
+        """true or false."""
+        value = self.data.get(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.refuse_sort(value, "true or false", key)
+        return value
+
+    def child(self, key: str) -> Entry | None:
+        """The mapping under a key; None where it is absent or null."""
+        value = self.data.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            raise self.refuse_sort(value, "a mapping", key)
+        return Entry(self.document, (*self.path, key), value)
+
+    def items(self, key: str) -> list[Any]:
+        """The list under a key; empty where it is absent or null."""
+        value = self.data.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self.refuse_sort(value, "a list", key)
+        return value
+
+    def children(self, key: str) -> Iterator[Entry]:
+        """The mappings of a list."""
+        for index, value in enumerate(self.items(key)):
+            yield self.item(key, index, value)
+
+    def item(self, key: str, index: int, value: Any) -> Entry:
+        """One mapping of a list."""
+        if not isinstance(value, dict):
+            raise self.refuse_sort(value, "a mapping", key, index)
+        return Entry(self.document, (*self.path, key, index), value)
+
+    def list_unknown(self, known: Iterable[str]) -> list[str]:
+        """Keys that are none of ``known``."""
+        names = known if isinstance(known, (frozenset, dict)) else frozenset(known)
+        return [key for key in self.data if key not in names]
+
+    def refuse_unknown(self, key: str, known: Iterable[str]) -> Refusal:
+        """What to say of an unknown key."""
+        where = self.document.find_where(*self.path, key, key=True)
+        return Refusal(
+            messages.UNKNOWN_KEY, where, key=key, place=self.spell() or "the file", meant=suggest(key, known)
+        )
+
+    def refuse_sort(self, value: Any, wanted: str, *steps: Step) -> Refusal:
+        """What to say of a value of the wrong sort."""
+        return Refusal(
+            messages.WRONG_SORT,
+            self.find_where(*steps),
+            place=self.spell(*steps),
+            wanted=wanted,
+            found=shorten(value),
+        )
+
+    def refuse_absent(self, key: str) -> Refusal:
+        """What to say of a key that has to be there."""
+        return Refusal(messages.KEY_MISSING, self.find_where(), key=key, place=self.spell())
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """What was probably meant, or what there is."""
+    names = sorted(str(item) for item in known)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"known here: {shown}" if names else "there are none"
+
+
+def shorten(value: Any) -> str:
+    """A value for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

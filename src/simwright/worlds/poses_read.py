@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Poses as world files write them: lists, mappings, and relative to something else."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from simwright.core.documents.tree import Step
+from simwright.worlds import messages
+from simwright.worlds.document import Entry, Refusal, suggest
+from simwright.worlds.poses import Pose, place_beside, place_in_frame
+
+if TYPE_CHECKING:
+    from simwright.worlds.read_state import Reading
+
+_POSE_KEYS = frozenset({"position", "rotation_eul", "rotation_quat", "relative_to"})
+_POSITION_KEYS = frozenset({"x", "y", "z"})
+_ANGLE_KEYS = frozenset({"roll", "pitch", "yaw", "angle_units"})
+_QUATERNION_KEYS = frozenset({"w", "x", "y", "z"})
+
+
+def read_pose(reading: Reading, entry: Entry, key: str) -> Pose:
+    """The absolute pose under a key of ``entry``."""
+    return read_pose_value(reading, entry, entry.data[key], key)
+
+
+def read_optional_pose(reading: Reading, entry: Entry, key: str = "pose") -> Pose | None:
+    """The pose under a key; None where it is absent.  PyRoboSim gives up at a null pose."""
+    if key not in entry:
+        if reading.reference and key in entry.data:
+            raise _refuse(entry, "it is null", key)
+        return None
+    return read_pose(reading, entry, key)
+
+
+def read_poses(reading: Reading, entry: Entry, key: str) -> list[Pose] | None:
+    """The poses of a list; None where it is absent."""
+    if key not in entry:
+        return None
+    return [read_pose_value(reading, entry, value, key, i) for i, value in enumerate(entry.items(key))]
+
+
+def read_pose_value(reading: Reading, entry: Entry, value: Any, *steps: Step) -> Pose:
+    """The absolute pose of a value that stands at ``steps`` in ``entry``."""
+    if isinstance(value, list):
+        return pose_from_list(entry, value, *steps)
+    if not isinstance(value, dict):
+        raise _refuse(entry, "it is neither a list nor a mapping", *steps)
+    inner = Entry(entry.document, (*entry.path, *steps), value)
+    reading.check_loose_keys(inner, _POSE_KEYS)
+    pose = _pose_from_mapping(reading, inner)
+    if "relative_to" in value:
+        base = find_base(reading, inner)
+        return place_in_frame(pose, base) if reading.frame_mode else place_beside(pose, base)
+    return pose
+
+
+def pose_from_list(entry: Entry, values: Any, *steps: Step) -> Pose:
+    """[x, y], [x, y, z], [x, y, z, yaw], with three angles, or with a quaternion; angles in [rad]."""
+    if not isinstance(values, list) or len(values) not in {2, 3, 4, 6, 7}:
+        raise _refuse(entry, "a list needs 2, 3, 4, 6 or 7 numbers", *steps)
+    numbers = [entry.check_number(value, *steps, index) for index, value in enumerate(values)]
+    if len(numbers) <= 4:
+        return Pose.from_yaw(*numbers)
+    x, y, z = numbers[:3]
+    if len(numbers) == 6:
+        return Pose.from_angles(x, y, z, *numbers[3:])
+    return _from_quaternion(entry, (x, y, z), numbers[3:], *steps)
+
+
+def find_base(reading: Reading, entry: Entry) -> Pose:
+    """The pose of what ``relative_to`` names."""
+    name = entry.text("relative_to")
+    where = entry.find_where("relative_to")
+    names = reading.world.names
+    entity = names.get(name)
+    if entity is None:
+        reason = "which is not there, comes later, or was left out"
+        raise Refusal(messages.BAD_REFERENCE, where, name=name, reason=reason, meant=suggest(name, names))
+    pose = frame_of(entity, reading.reference)
+    if pose is None:
+        meant = "name a room, location, spawn, object or robot"
+        raise Refusal(messages.BAD_REFERENCE, where, name=name, reason="which is a hallway", meant=meant)
+    return pose
+
+
+def frame_of(entity: Any, reference: bool) -> Pose | None:
+    """The frame that relative poses count from; None for hallways.
+
+    PyRoboSim takes the origin for robots, and the height of the surface for objects, to which the height of the
+    surface is added again.
+    """
+    from simwright.worlds.robots import Robot
+    from simwright.worlds.world import Hallway, WorldObject
+
+    if isinstance(entity, Hallway):
+        return None
+    if reference and isinstance(entity, Robot):
+        return Pose()
+    pose: Pose = entity.pose
+    if not reference and isinstance(entity, WorldObject) and entity.spawn is not None:
+        return pose.raised(-entity.spawn.elevation)
+    return pose
+
+
+def _pose_from_mapping(reading: Reading, entry: Entry) -> Pose:
+    x = y = z = 0.0
+    position = entry.child("position")
+    if position is not None:
+        reading.check_loose_keys(position, _POSITION_KEYS)
+        x, y, z = (position.number(key, 0.0) for key in "xyz")
+    quaternion = entry.child("rotation_quat")
+    angles = entry.child("rotation_eul")
+    if quaternion is not None:
+        reading.check_loose_keys(quaternion, _QUATERNION_KEYS)
+        parts = [quaternion.number(key, 0.0) for key in "wxyz"]
+        return _from_quaternion(entry, (x, y, z), parts, "rotation_quat")
+    if angles is None:
+        return Pose(x, y, z)
+    reading.check_loose_keys(angles, _ANGLE_KEYS)
+    roll, pitch, yaw = (angles.number(key, 0.0) for key in ("roll", "pitch", "yaw"))
+    units = angles.text("angle_units", "radians")
+    if units not in {"radians", "degrees"}:
+        raise Refusal(messages.BAD_UNITS, angles.find_where("angle_units"), found=units)
+    if units == "degrees":
+        roll, pitch, yaw = math.radians(roll), math.radians(pitch), math.radians(yaw)
+    return Pose.from_angles(x, y, z, roll, pitch, yaw)
+
+
+def _from_quaternion(
+    entry: Entry, point: tuple[float, float, float], parts: list[float], *steps: Step
+) -> Pose:
+    if math.hypot(*parts) < 1e-12:
+        raise _refuse(entry, "its quaternion is zero", *steps)
+    return Pose.from_quaternion(*point, parts)
+
+
+def _refuse(entry: Entry, reason: str, *steps: Step) -> Refusal:
+    return Refusal(messages.BAD_POSE, entry.find_where(*steps), place=entry.spell(*steps), reason=reason)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Places by description: ``"table0"``, ``"kitchen table"``, ``"desk apple"``, or a choice among such.
+
+Words are names of rooms, locations, spawns, hallways or objects, or categories.  A name of an object means where it
+stands.  Where several places fit, one is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from simwright.worlds import messages
+from simwright.worlds.document import Entry, Refusal, shorten
+from simwright.worlds.sampling import Sampler
+from simwright.worlds.world import Hallway, Location, Place, Room, Spawn, World, WorldObject
+
+if TYPE_CHECKING:
+    from simwright.worlds.read_state import Reading
+
+
+def choose_query(reading: Reading, entry: Entry, key: str) -> str | None:
+    """The text under ``key``, or one of those it lists; None where nothing is said."""
+    value = entry.get(key)
+    if value is None:
+        return None
+    if isinstance(value, list):
+        return _draw(reading, entry, value, None, key)
+    if isinstance(value, dict):
+        inner = Entry(entry.document, (*entry.path, key), value)
+        if "choices" not in inner:
+            raise _refuse(inner, f"'choices' is missing, there is only {shorten(sorted(value))}")
+        reading.check_loose_keys(inner, frozenset({"choices", "probabilities"}))
+        weights = inner.get("probabilities")
+        return _draw(reading, inner, inner.items("choices"), weights, "choices")
+    return entry.text(key)
+
+
+def _draw(reading: Reading, entry: Entry, choices: list[Any], weights: Any, key: str) -> str:
+    if not choices:
+        raise _refuse(entry, "there is nothing to choose from")
+    if any(isinstance(choice, (list, dict)) or choice is None for choice in choices):
+        raise entry.refuse_sort(choices, "a list of names", key)
+    probabilities = None
+    if weights is not None:
+        probabilities = entry.numbers("probabilities")
+        if len(probabilities) != len(choices):
+            raise _refuse(entry, f"{len(choices)} choices have {len(probabilities)} probabilities")
+        if min(probabilities) < 0.0 or abs(sum(probabilities) - 1.0) > 1e-8:
+            raise _refuse(entry, f"the probabilities add up to {sum(probabilities):g}, not to 1")
+    return str(choices[reading.sampler.choose(len(choices), probabilities)])
+
+
+def find_place(world: World, query: str, sampler: Sampler) -> tuple[Place | None, str]:
+    """The place that a query means, or None and why there is none."""
+    words = query.split()
+    room: Room | None = None
+    place: Place | None = None
+    open_words = []
+    for word in words:
+        entity = world.names.get(word)
+        if isinstance(entity, WorldObject):
+            return entity.spawn, "it is held by a robot"
+        if isinstance(entity, Room):
+            room = entity
+        elif isinstance(entity, (Hallway, Location, Spawn)):
+            place = entity
+        else:
+            open_words.append(word)
+    location_kind = next((word for word in words if word in world.location_categories), None)
+    object_kind = next((word for word in words if word in world.object_categories), None)
+    for word in open_words:
+        if word not in world.location_categories and word not in world.object_categories:
+            return None, f"{word!r} is neither a name nor a category"
+    if room is not None and place is None and location_kind is None and object_kind is None:
+        return room, ""
+    if place is not None and object_kind is None:
+        return place, ""
+    if object_kind is not None:
+        return _find_object_place(world, place, room, location_kind, object_kind, sampler)
+    return _find_location(world, room, location_kind, sampler)
+
+
+def _find_location(
+    world: World, room: Room | None, kind: str | None, sampler: Sampler
+) -> tuple[Place | None, str]:
+    found = world.locations if room is None else room.locations
+    if kind is not None:
+        found = [location for location in found if location.category.name == kind]
+    if not found:
+        return None, f"there is no {kind or 'location'}" + (f" in {room.name!r}" if room else "")
+    return found[sampler.choose(len(found))], ""
+
+
+def _find_object_place(
+    world: World,
+    place: Place | None,
+    room: Room | None,
+    location_kind: str | None,
+    object_kind: str,
+    sampler: Sampler,
+) -> tuple[Place | None, str]:
+    """Where an object of a category stands: first at the named place, then anywhere that fits."""
+    if place is not None:
+        found = [item for item in _list_objects(place) if item.category.name == object_kind]
+        if found:
+            return found[sampler.choose(len(found))].spawn, ""
+    found = [
+        item
+        for item in world.objects
+        if item.spawn is not None
+        and item.category.name == object_kind
+        and (room is None or item.spawn.room is room)
+        and (location_kind is None or item.spawn.location.category.name == location_kind)
+    ]
+    if not found:
+        return None, f"there is no {object_kind} there"
+    return found[sampler.choose(len(found))].spawn, ""
+
+
+def _list_objects(place: Place) -> Iterable[WorldObject]:
+    if isinstance(place, Spawn):
+        return place.objects
+    if isinstance(place, Location):
+        return [item for spawn in place.spawns for item in spawn.objects]
+    return ()
+
+
+def _refuse(entry: Entry, reason: str) -> Refusal:
+    return Refusal(messages.BAD_CHOICE, entry.find_where(), place=entry.spell(), reason=reason)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a world file: the table of contents.
+
+The format is PyRoboSim's (5.0.1).  What it does not have stands in one block of its own, ``simwright``, which PyRoboSim
+passes over::
+
+    simwright:
+      seed: 7                       # what random choices are made from, unless the caller says
+      relative_mode: frame          # relative_to turns with its base; default: reference (offsets along world axes)
+      entities:
+        hall_kitchen_bath: {height: 2.2}
+        robot: {asset: robots/rover.urdf}
+      categories:
+        apple: {mass: 0.15}
+
+``reference=True`` gives what PyRoboSim gives, its draws and its defects included; where the default differs is listed
+in docs/worlds-differences.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from simwright.core.collector import pause_collector
+from simwright.core.diag import Level, Reporter
+from simwright.core.documents.read import parse_document, read_document
+from simwright.core.documents.tree import Document
+from simwright.core.errors import ParseError, StrictError, UsageError
+from simwright.worlds import messages
+from simwright.worlds.document import Entry, Refusal
+from simwright.worlds.document_extensions import Extensions, read_extensions
+from simwright.worlds.free_space import renew, update_free_polygons
+from simwright.worlds.hallways import add_hallway
+from simwright.worlds.locations import add_location
+from simwright.worlds.metadata_read import read_metadata
+from simwright.worlds.objects import add_object
+from simwright.worlds.quality_nav_poses import report_stale
+from simwright.worlds.read_state import MeshReader, Reading
+from simwright.worlds.robots_read import add_robots
+from simwright.worlds.rooms import add_room
+from simwright.worlds.sampling import ReferenceSampler, Sampler, SeededSampler
+from simwright.worlds.world import Params, World
+
+SECTIONS = frozenset(
+    {"params", "metadata", "rooms", "hallways", "locations", "objects", "robots", "simwright"}
+)
+_PARAMS = frozenset({"name", "inflation_radius", "object_radius", "wall_height"})
+_ADDERS: dict[str, Callable[[Reading, Entry], None]] = {
+    "rooms": add_room,
+    "hallways": add_hallway,
+    "locations": add_location,
+    "objects": add_object,
+}
+
+
+def read_world(
+    path: str | os.PathLike[str],
+    *,
+    seed: int | None = None,
+    reference: bool = False,
+    strict: bool = False,
+    relative_mode: str | None = None,
+    data_folder: str | os.PathLike[str] | None = None,
+    read_mesh: MeshReader | None = None,
+    reporter: Reporter | None = None,
+) -> World:
+    """Read a world file and make every choice in it.
+
+    ``seed`` decides random choices (default: the file's, else 0); ``reference`` agrees with PyRoboSim 5.0.1; ``strict``
+    raises :class:`StrictError` for any finding above info; ``relative_mode`` is ``reference`` or ``frame``;
+    ``data_folder`` is what ``$DATA`` means; ``read_mesh`` gives the points of mesh files.
+    """
+    document = read_document(path)
+    return build_world(
+        document,
+        seed=seed,
+        reference=reference,
+        strict=strict,
+        relative_mode=relative_mode,
+        data_folder=data_folder,
+        read_mesh=read_mesh,
+        reporter=reporter,
+    )
+
+
+def parse_world(text: str, *, name: str = "world.yaml", **options: Any) -> World:
+    """The same from text; ``name`` is the file it is taken to stand in."""
+    return build_world(parse_document(text, name=name), **options)
+
+
+def build_world(
+    document: Document,
+    *,
+    seed: int | None = None,
+    reference: bool = False,
+    strict: bool = False,
+    relative_mode: str | None = None,
+    data_folder: str | os.PathLike[str] | None = None,
+    read_mesh: MeshReader | None = None,
+    reporter: Reporter | None = None,
+) -> World:
+    """A world from a document that was read before."""
+    reporter = Reporter() if reporter is None else reporter
+    if not isinstance(document.data, dict):
+        raise ParseError("a world file is a mapping of sections", where=document.find_where())
+    root = Entry(document, (), document.data)
+    with pause_collector():
+        extensions = read_extensions(root, reporter)
+        reading = _begin(root, reporter, extensions, seed, reference, relative_mode)
+        reading.data_folder = None if data_folder is None else Path(data_folder)
+        reading.read_mesh = read_mesh
+        _read_sections(reading, root)
+        _finish(reading)
+    if strict and reporter.has(Level.WARNING):
+        found = [diagnostic for diagnostic in reporter if diagnostic.level is not Level.INFO]
+        first = found[0]
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise StrictError(f"{first.message}{more}", hint=first.hint, where=first.where)
+    return reading.world
+
+
+def _begin(
+    root: Entry,
+    reporter: Reporter,
+    extensions: Extensions,
+    seed: int | None,
+    reference: bool,
+    relative_mode: str | None,
+) -> Reading:
+    mode = relative_mode or extensions.relative_mode
+    if mode not in {"reference", "frame"}:
+        raise UsageError(f"relative_mode {mode!r} is neither 'reference' nor 'frame'")
+    number = seed if seed is not None else extensions.seed
+    if not 0 <= number < 2**32:
+        raise UsageError(f"the seed {number} is not from 0 to 4294967295")
+    sampler: Sampler = ReferenceSampler(number) if reference else SeededSampler(number)
+    world = World(
+        params=Params(), seed=number, reference=reference, extensions=extensions, file=root.document.file
+    )
+    return Reading(
+        world,
+        reporter,
+        sampler,
+        folder=Path(root.document.file).parent,
+        frame_mode=mode == "frame" and not reference,
+    )
+
+
+def _read_sections(reading: Reading, root: Entry) -> None:
+    reading.check_loose_keys(root, SECTIONS)
+    for section in ("params", *_ADDERS, "robots"):
+        if section in root.data and root.data[section] is None:
+            refusal = Refusal(messages.SECTION_NULL, root.find_where(section), key=section)
+            reading.settle(refusal)
+    _take(reading, lambda: _read_params(reading, root))
+    _take(reading, lambda: read_metadata(reading, root))
+    for section, add in _ADDERS.items():
+        _take(reading, lambda s=section, a=add: _read_list(reading, root, s, a))
+    update_free_polygons(reading.world)
+    _take(reading, lambda: add_robots(reading, root))
+
+
+def _read_list(
+    reading: Reading, root: Entry, section: str, add: Callable[[Reading, Entry], None]
+) -> None:
+    for index, value in enumerate(root.items(section)):
+        try:
+            add(reading, root.item(section, index, value))
+        except Refusal as refusal:
+            reading.settle(refusal)
+
+
+def _take(reading: Reading, step: Callable[[], None]) -> None:
+    try:
+        step()
+    except Refusal as refusal:
+        reading.settle(refusal)
+
+
+def _read_params(reading: Reading, root: Entry) -> None:
+    entry = root.child("params")
+    if entry is None:
+        return
+    reading.check_keys(entry, _PARAMS)
+    params = Params(
+        name=entry.text("name", "world"),
+        inflation_radius=entry.number("inflation_radius", 0.0),
+        object_radius=entry.number("object_radius", 0.0375),
+        wall_height=entry.number("wall_height", 2.0),
+    )
+    for key in ("inflation_radius", "object_radius", "wall_height"):
+        if getattr(params, key) < 0.0:
+            reading.settle(entry.refuse_sort(getattr(params, key), "not negative", key))
+    reading.world.params = params
+    reading.world.inflation_radius = params.inflation_radius
+
+
+def _finish(reading: Reading) -> None:
+    world = reading.world
+    if reading.reference:
+        world.refresh()
+        return
+    if not world.robots:
+        renew(world)
+    report_stale(reading)
+    _apply_heights(world)
+
+
+def _apply_heights(world: World) -> None:
+    """Heights of the ``simwright`` block: PyRoboSim has none for hallways."""
+    for part in (*world.rooms, *world.hallways):
+        height = world.extensions.entities.get(part.name, {}).get("height")
+        if height is not None:
+            part.height = float(height)

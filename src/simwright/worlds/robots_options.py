@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Planners, executors, grasp generators and sensors a robot may name: one table of properties each.
+
+A property without a default has to be given.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from simwright.worlds import messages
+from simwright.worlds.document import Entry, Refusal, suggest
+from simwright.worlds.robots import ActionOptions, Options
+
+if TYPE_CHECKING:
+    from simwright.worlds.read_state import Reading
+
+
+class _Required:
+    """Marks a property that has to be given."""
+
+    def __init__(self, sort: type) -> None:
+        self.sort = sort
+
+
+_NUMBER = _Required(float)
+_TEXT = _Required(str)
+Table = Mapping[str, Mapping[str, Any]]
+
+_STEP = {"collision_check_step_dist": 0.025}
+PLANNERS: Table = {
+    "astar": {
+        "grid_resolution": _NUMBER,
+        "grid_inflation_radius": _NUMBER,
+        "heuristic": "euclidean",
+        "diagonal_motion": True,
+        "compress_path": False,
+    },
+    "rrt": {
+        "bidirectional": False,
+        "rrt_connect": False,
+        "rrt_star": False,
+        **_STEP,
+        "max_connection_dist": 0.25,
+        "max_nodes_sampled": 1000,
+        "max_time": 2.0,
+        "rewire_radius": 1.0,
+        "compress_path": False,
+    },
+    "prm": {"max_nodes": 50, "max_connection_dist": 2.0, **_STEP, "compress_path": False},
+    "world_graph": {**_STEP, "max_connection_dist": None, "compress_path": False},
+}
+EXECUTORS: Table = {
+    "constant_velocity": {
+        "dt": 0.1,
+        "linear_velocity": 1.0,
+        "max_angular_velocity": None,
+        "validate_during_execution": False,
+        "validation_dt": 0.5,
+        "validation_step_dist": 0.025,
+        "lidar_sensor_name": "",
+        "lidar_sensor_measurement_dt": 0.25,
+    },
+}
+GRASPS: Table = {
+    "parallel_grasp": {
+        "max_width": _NUMBER,
+        "depth": _NUMBER,
+        "height": _NUMBER,
+        "width_clearance": 0.0,
+        "depth_clearance": 0.0,
+    },
+}
+_SENSOR = {"update_rate_s": _NUMBER, "angle_units": _TEXT, "min_angle": _NUMBER, "max_angle": _NUMBER}
+SENSORS: Table = {
+    "lidar": {**_SENSOR, "angular_resolution": _NUMBER, "max_range_m": _NUMBER},
+    "fov": {**_SENSOR, "max_range_m": _NUMBER},
+}
+ACTIONS = ("navigate", "pick", "place", "detect", "open", "close")
+_ACTION_KEYS = frozenset({"delay", "success_probability", "rng_seed", "battery_usage"})
+
+
+def read_planner(reading: Reading, robot: Entry) -> Options | None:
+    """The path planner; an unknown type is an error."""
+    entry = robot.child("path_planner")
+    return None if entry is None else _read_options(reading, entry, PLANNERS, "path planner")
+
+
+def read_executor(reading: Reading, robot: Entry) -> Options | None:
+    """The path executor, with defaults where none is named; None for an unknown type."""
+    entry = robot.child("path_executor")
+    if entry is None:
+        return Options("constant_velocity", dict(EXECUTORS["constant_velocity"]))
+    return _read_tolerant(reading, entry, EXECUTORS, "path executor", "type")
+
+
+def read_grasping(reading: Reading, robot: Entry, name: str) -> Options | None:
+    """The grasp generator, under the key that PyRoboSim reads or the one that it documents."""
+    entry = robot.child("grasping")
+    if entry is not None:
+        return _read_tolerant(reading, entry, GRASPS, "grasp generator", "generator")
+    entry = robot.child("grasp_generator")
+    if entry is None or reading.reference:
+        return None
+    reading.report(messages.GRASP_KEY, entry.find_where(), name=name)
+    return _read_tolerant(reading, entry, GRASPS, "grasp generator", "type")
+
+
+def read_sensors(reading: Reading, robot: Entry) -> dict[str, Options]:
+    """The sensors by name."""
+    section = robot.child("sensors")
+    if section is None:
+        return {}
+    found = {}
+    for name in section.data:
+        entry = section.child(name)
+        if entry is None:
+            raise section.refuse_sort(None, "a mapping with a type", name)
+        options = _read_options(reading, entry, SENSORS, "sensor")
+        _check_sensor(entry, options)
+        found[name] = options
+    return found
+
+
+def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
+    """Options of actions by name."""
+    section = robot.child("action_execution_options")
+    if section is None:
+        return {}
+    reading.check_loose_keys(section, ACTIONS)
+    found = {}
+    for name in section.data:
+        entry = section.child(name) or Entry(section.document, (*section.path, name), {})
+        reading.check_keys(entry, _ACTION_KEYS)
+        seed = entry.get("rng_seed")
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+            raise entry.refuse_sort(seed, "a whole number that is not negative", "rng_seed")
+        found[name] = ActionOptions(
+            delay=entry.number("delay", 0.0),
+            success_probability=entry.number("success_probability", 1.0),
+            rng_seed=seed,
+            battery_usage=entry.number("battery_usage", 0.0),
+        )
+    return found
+
+
+def angles_in_radians(options: Options, key: str) -> float:
+    """An angle of a sensor [rad]."""
+    value = float(options[key])
+    return math.radians(value) if options["angle_units"] == "degrees" else value
+
+
+def _read_options(
+    reading: Reading, entry: Entry, table: Table, what: str, type_key: str = "type"
+) -> Options:
+    kind = entry.text(type_key)
+    properties = table.get(kind)
+    if properties is None:
+        raise Refusal(
+            messages.MISSING_PART,
+            entry.find_where(type_key),
+            place=entry.spell(type_key),
+            what=what,
+            name=kind,
+            meant=suggest(kind, table),
+        )
+    reading.check_keys(entry, frozenset({type_key, *properties}))
+    values = {key: _read_value(entry, key, default) for key, default in properties.items()}
+    return Options(kind, values)
+
+
+def _read_tolerant(
+    reading: Reading, entry: Entry, table: Table, what: str, type_key: str
+) -> Options | None:
+    """The same, where PyRoboSim warns of an unknown type and goes on without."""
+    kind = entry.text(type_key)
+    if kind in table:
+        return _read_options(reading, entry, table, what, type_key)
+    reading.report(
+        messages.UNUSED_OPTION,
+        entry.find_where(type_key),
+        place=entry.spell(type_key),
+        reason=f"there is no {what} {kind!r}, so the robot has none",
+        meant=suggest(kind, table),
+    )
+    return None
+
+
+def _read_value(entry: Entry, key: str, default: Any) -> Any:
+    sort = default.sort if isinstance(default, _Required) else type(default)
+    required = isinstance(default, _Required)
+    if sort is bool:
+        return entry.flag(key, bool(default))
+    if sort is str:
+        return entry.text(key, None if required else default)
+    if required:
+        return entry.number(key)
+    if key not in entry:
+        return default
+    value = entry.number(key)
+    return round(value) if sort is int and value == round(value) else value
+
+
+def _check_sensor(entry: Entry, options: Options) -> None:
+    units = options["angle_units"]
+    if units not in {"radians", "degrees"}:
+        raise Refusal(messages.BAD_UNITS, entry.find_where("angle_units"), found=units)
+    if options["max_angle"] <= options["min_angle"]:
+        raise entry.refuse_sort(options["max_angle"], "larger than min_angle", "max_angle")
+    if options["max_range_m"] <= 0.0:
+        raise entry.refuse_sort(options["max_range_m"], "positive", "max_range_m")
+    if options.type == "lidar" and options["angular_resolution"] <= 0.0:
+        raise entry.refuse_sort(options["angular_resolution"], "positive", "angular_resolution")
