@@ -60,12 +60,7 @@ def finish_world(builder: Builder, *, move: bool = True) -> World:
     _add_derived(arrays, builder)
     if move:
         _move(arrays)
-    bounds = [
-        measure_bounds(ShapeType(kind), scale, source)
-        for kind, scale, source in zip(
-            builder.shape_type, builder.shape_scale, builder.shape_source, strict=True
-        )
-    ]
+    bounds = _measure_bounds(builder)
     return World(
         arrays,
         {
@@ -78,12 +73,21 @@ def finish_world(builder: Builder, *, move: bool = True) -> World:
         as_vector(builder.gravity),
         builder.shape_source,
         builder.shape_color,
-        (
-            np.array([low for low, _ in bounds]).reshape(-1, 3),
-            np.array([up for _, up in bounds]).reshape(-1, 3),
-        ),
+        (bounds[:, 0], bounds[:, 1]),
         builder.custom,
     )
+
+
+def _measure_bounds(builder: Builder) -> AnyArray:
+    """Lower and upper corners of all shapes ``(n, 2, 3)``; SAP Warp has boxes of two metres for planes."""
+    bounds = np.zeros((builder.shape_count, 2, 3))
+    for index, kind in enumerate(builder.shape_type):
+        if builder.compat == "sap" and kind == ShapeType.PLANE:
+            bounds[index] = (-1.0,), (1.0,)
+        else:
+            scale, source = builder.shape_scale[index], builder.shape_source[index]
+            bounds[index] = measure_bounds(ShapeType(kind), scale, source)
+    return bounds
 
 
 def _collect(builder: Builder) -> dict[str, AnyArray]:
