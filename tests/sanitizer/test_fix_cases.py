@@ -41,6 +41,8 @@ CONSEQUENCES = {
     "ns-defaultprim": {"assetinfo-identifier", "assetinfo-version", "kind-component", "entry-name"},
     # one more ROS opinion in a layer that has bodies as well
     "tf-frame-unique": {"layer-features-isolated"},
+    # what was hidden in a payload can be seen in the entry layer
+    "iface-outside-payload": {"layer-ros-file"},
     # what was told once for a prototype is told for every copy
     "inst-no-phys-clone": {"mass-positive", "xform-minimal-stack", "joint-limits"},
 }

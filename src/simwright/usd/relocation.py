@@ -133,7 +133,7 @@ def make_prim(
 
 def retarget(editor: Editor, layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path | None) -> None:
     """Relationships and connections of a layer that lead to a path, or below, follow it; or let go of it."""
-    for path, targets in _find_mentions(editor, layer):
+    for path, targets in find_mentions(editor, layer):
         if path.HasPrefix(old):
             continue  # moves along
         for item in targets:
@@ -141,6 +141,13 @@ def retarget(editor: Editor, layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path | No
                 moved = item.ReplacePrefix(old, new) if new is not None else None
                 what = f"{path.name} to {moved}" if moved else f"{path.name} without {item}"
                 editor.add(layer, path, what, _bind_replacement(layer, path, item, moved))
+
+
+def list_authored_apis(prim: Usd.Prim) -> list[str]:
+    """Schemas that are applied by the asset, not those that they bring along."""
+    listed = prim.GetMetadata("apiSchemas")
+    named = listed.GetAddedOrExplicitItems() if listed else ()
+    return [api for api in prim.GetAppliedSchemas() if api in named]
 
 
 def belongs_to(name: str, apis: Collection[str]) -> bool:
@@ -171,7 +178,7 @@ def _list_sites(node: Any, depth: int = 0) -> Iterator[tuple[Sdf.Path, Sdf.Layer
             yield from _list_sites(child, depth + 1)
 
 
-def _find_mentions(editor: Editor, layer: Sdf.Layer) -> list[tuple[Sdf.Path, list[Sdf.Path]]]:
+def find_mentions(editor: Editor, layer: Sdf.Layer) -> list[tuple[Sdf.Path, list[Sdf.Path]]]:
     """Properties of a layer that lead to prims or properties, with all that they name."""
     known = _MENTIONS.setdefault(editor, {})
     if layer.identifier not in known:

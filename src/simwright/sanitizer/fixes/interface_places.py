@@ -16,7 +16,7 @@ from simwright.core.names import make_identifier
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.placement import place_prim
-from simwright.usd.relocation import belongs_to, claim_name, make_prim, map_path, move_apis, move_prim
+from simwright.usd.relocation import belongs_to, claim_name, make_prim, move_apis, move_prim
 from simwright.usd.xform import ORDER
 
 INTERFACES = {"RosTopicAPI": "topic", "RosServiceAPI": "service", "RosActionAPI": "action"}
@@ -158,4 +158,4 @@ def _move_to_link(editor: Editor, prim: Usd.Prim) -> None:
     target = bodies[0].GetPath().AppendChild(claim_name(editor, bodies[0].GetPath(), prim.GetName()))
     move_prim(editor, prim, target)
     home = editor.choose_home(prim)
-    place_prim(editor, home.layer, map_path(home.path, prim.GetPath(), target), local)
+    place_prim(editor, home.layer, home.path, local)

@@ -13,7 +13,7 @@ from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.interface_places import INTERFACES, is_bare, name_interface
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.placement import place_prim
-from simwright.usd.relocation import claim_name, make_prim, map_path, move_apis, move_prim
+from simwright.usd.relocation import claim_name, list_authored_apis, make_prim, move_apis, move_prim
 
 _FRAME = "RosFrameAPI"
 _TURN = Gf.Matrix4d(1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1)
@@ -24,7 +24,7 @@ _SECTIONS = ("ros", "frames", "sensors", "cameras")
 def leave_camera(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """The ROS APIs of a camera go to its optical frame; a second interface to a child of that."""
     camera = editor.find_prim(finding.where.prim)
-    apis = [api for api in camera.GetAppliedSchemas() if api.startswith("Ros") and api != "RosContextAPI"]
+    apis = [api for api in list_authored_apis(camera) if api.startswith("Ros") and api != "RosContextAPI"]
     if not apis and not camera.HasAPI("RosContextAPI"):
         return  # another fix was here before
     if not apis:
@@ -65,7 +65,7 @@ def turn_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         return
     target = camera.GetPath().AppendChild(claim_name(editor, camera.GetPath(), prim.GetName()))
     move_prim(editor, prim, target)
-    place_prim(editor, home.layer, map_path(home.path, prim.GetPath(), target), _TURN)
+    place_prim(editor, home.layer, home.path, _TURN)
     editor.shifts.turned.add(target.pathString)
 
 
@@ -81,7 +81,7 @@ def join_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         home = editor.choose_home(prim)
         target = path.AppendChild(claim_name(editor, path, prim.GetName()))
         move_prim(editor, prim, target)
-        _drop_transform(editor, home.layer, map_path(home.path, prim.GetPath(), target))
+        _drop_transform(editor, home.layer, home.path)
         editor.shifts.turned.add(target.pathString)
     else:
         move_apis(editor, prim, ["RosTopicAPI"], target)

@@ -70,6 +70,7 @@ def _judge(arc: Arc, asset: Asset, layer: Sdf.Layer, snapshot: Snapshot) -> Iter
         layer=layer,
         words=str(arc.target),
         level=None if stack else Level.INFO,
+        data={"class": str(arc.target)},
     )
 
 

@@ -44,11 +44,13 @@ def assetinfo_ros(snapshot: Snapshot) -> Iterator[Finding]:
         return
     ros = info.get("ros")
     if ros is None:
-        for place, text in _find_origins(snapshot, info):
+        for place, key, text in _find_origins(snapshot, info):
+            shown = f"{'an attribute' if place == 'attribute' else place} {key!r}"
             yield Finding(
-                f"{place} tells the origin of the asset ({text}), and there is no assetInfo ros",
+                f"{shown} tells the origin of the asset ({text}), and there is no assetInfo ros",
                 hint=f'write assetInfo = {{ dictionary ros = {{ string package_uri = "{text}" }} }}',
                 at=node,
+                data={"place": place, "key": key, "value": text},
             )
             return
     elif not isinstance(ros, dict):
@@ -56,6 +58,7 @@ def assetinfo_ros(snapshot: Snapshot) -> Iterator[Finding]:
             f"assetInfo ros is {ros!r}, not a dictionary",
             hint='write dictionary ros = { string package_uri = "package://..." }',
             at=node,
+            data={"place": "assetInfo", "key": "ros", "value": str(ros)},
         )
     else:
         uri = ros.get("package_uri", "package://")
@@ -64,10 +67,11 @@ def assetinfo_ros(snapshot: Snapshot) -> Iterator[Finding]:
                 f"assetInfo ros package_uri is {uri!r}, not a package:// address",
                 hint="write package://NAME/path/in/the/package",
                 at=node,
+                data={"value": str(uri)},
             )
 
 
-def _find_origins(snapshot: Snapshot, info: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _find_origins(snapshot: Snapshot, info: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     node = snapshot.default_node
     assert node is not None, "asked only where there is a default prim"
     own = {key: value for key, value in info.items() if key != "identifier"}
@@ -75,8 +79,8 @@ def _find_origins(snapshot: Snapshot, info: dict[str, Any]) -> Iterator[tuple[st
         ("assetInfo", own),
         ("customData", node.prim.GetCustomData()),
         ("customLayerData", snapshot.root_layer.customLayerData),
-        ("an attribute", {name: node.authored(name) for name in node.property_names() if _NAMES.match(name)}),
+        ("attribute", {name: node.authored(name) for name in node.property_names() if _NAMES.match(name)}),
     ):
         for key, value in values.items():
             if isinstance(value, str) and _ORIGIN.search(value):
-                yield f"{place} {key!r}", value
+                yield place, key, value
