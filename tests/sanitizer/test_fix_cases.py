@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import simwright
 from simwright.check.run import all_rules
+from simwright.check.settings import Settings
 from simwright.core.diag import Fixable
 from simwright.sanitizer.fixer import all_fixers
 from simwright.sanitizer.result import FixResult
@@ -48,8 +51,17 @@ CONSEQUENCES = {
 }
 
 
-def fix_case(source: Path, target: Path, code: str) -> FixResult:
-    return simwright.fix(source, target, select=[code], unsafe=True, values=VALUES)
+def fix_case(source: Path, target: Path, case: Case) -> FixResult:
+    settings = read_settings(case)
+    return simwright.fix(source, target, select=[case.rule], unsafe=True, values=VALUES, settings=settings)
+
+
+def read_settings(case: Case) -> Settings:
+    texts = dict(item.split("=") for item in case.options.get("settings", "").split())
+    kinds = {field.name: str(field.type) for field in dataclasses.fields(Settings)}
+    read = {"int": int, "tuple[str, ...]": lambda text: tuple(text.split(","))}
+    values: dict[str, Any] = {key: read.get(kinds[key], str)(text) for key, text in texts.items()}
+    return Settings(**values)
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
@@ -62,7 +74,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
 def test_fix(case: Case, tmp_path: Path) -> None:
     source = case.write(tmp_path / "case")
     untouched = read_files(tmp_path / "case")
-    result = fix_case(source, tmp_path / "one" / "case", case.rule)
+    result = fix_case(source, tmp_path / "one" / "case", case)
     assert read_files(tmp_path / "case") == untouched
 
     left = [finding for finding in result.after if finding.kind == case.rule]
@@ -77,7 +89,7 @@ def test_fix(case: Case, tmp_path: Path) -> None:
     new = {code for code in after if after[code] > before[code]}
     assert new <= CONSEQUENCES.get(case.rule, set())
 
-    again = fix_case(Path(result.entry), tmp_path / "two" / "case", case.rule)
+    again = fix_case(Path(result.entry), tmp_path / "two" / "case", case)
     assert again.status == "unchanged"
     assert read_files(tmp_path / "one" / "case") == read_files(tmp_path / "two" / "case")
 

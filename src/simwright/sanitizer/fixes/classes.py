@@ -19,7 +19,9 @@ def bring_class(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """The class of the scene is copied into the asset; an arc to nothing is taken away."""
     layer = editor.find_layer(finding.where.file)
     spec = layer.GetPrimAtPath(finding.where.prim)
-    targets = [path for key in _ARCS for path in _list_targets(spec, key) if f"from {path}," in finding.message]
+    targets = [
+        path for key in _ARCS for path in _list_targets(spec, key) if f"from {path}," in finding.message
+    ]
     if not targets:
         raise Refused("the arc is no longer there")
     if finding.level is Level.INFO:

@@ -68,7 +68,9 @@ def _take(editor: Editor, prim: Usd.Prim, info: dict[str, Any], place: str, key:
 
 
 def _write(editor: Editor, prim: Usd.Prim, info: dict[str, Any], ros: dict[str, Any]) -> None:
-    spec = next((s for s in editor.list_prim_specs(prim) if s.HasInfo("assetInfo")), None) or editor.choose_home(prim)
+    spec = next(
+        (s for s in editor.list_prim_specs(prim) if s.HasInfo("assetInfo")), None
+    ) or editor.choose_home(prim)
     editor.set_prim_info(spec, "assetInfo", {**info, "ros": ros})
 
 

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moving single opinions from layers of a stack to one of them: properties, applied schemas, definitions.
+
+Where several layers speak of the same thing, the strongest word is kept, as composition would have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pxr import Sdf
+
+from simwright.usd.edit import Refused
+
+_LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems", "orderedItems")
+_ADDING = ("explicitItems", "prependedItems", "appendedItems", "addedItems")
+_STAYS = frozenset({"apiSchemas", "primOrder", "propertyOrder", "variantSetNames", "variantSelection"})
+"""Fields of a prim that are not moved with its definition, or are moved by themselves."""
+
+
+def open_spec(layer: Any, path: Sdf.Path) -> Any:
+    """The spec of a prim or variant in a layer; made as an ``over`` if there is none."""
+    spec = layer.GetPrimAtPath(path)
+    if spec is not None:
+        return spec
+    holders = {prefix.GetPrimPath() for prefix in path.GetPrefixes() if prefix.IsPrimVariantSelectionPath()}
+    untold = [holder for holder in holders if not _tells_sets(layer, holder)]
+    spec = Sdf.CreatePrimInLayer(layer, path)
+    for holder in untold:  # the order of variant sets is their strength, and it is told elsewhere
+        layer.GetPrimAtPath(holder).ClearInfo("variantSetNames")
+    return spec
+
+
+def _tells_sets(layer: Any, path: Sdf.Path) -> bool:
+    spec = layer.GetPrimAtPath(path)
+    return spec is not None and bool(spec.HasInfo("variantSetNames"))
+
+
+def check_property(layers: Sequence[Any], path: Sdf.Path) -> None:
+    """Refuse what cannot be put together from several layers."""
+    specs = [spec for layer in layers if (spec := layer.GetPropertyAtPath(path)) is not None]
+    if len(specs) < 2:
+        return
+    for spec in specs:
+        field = "connectionPaths" if isinstance(spec, Sdf.AttributeSpec) else "targetPaths"
+        if spec.HasInfo(field) and not spec.GetInfo(field).isExplicit:
+            raise Refused(f"{path} is put together from lists of several layers; say it in one")
+    if len({type(spec) for spec in specs}) > 1 or len({str(getattr(s, "typeName", "")) for s in specs}) > 1:
+        raise Refused(f"{path} has two types; say it in one layer")
+
+
+def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
+    """Let a property be said in one layer and in no other of the stack."""
+    specs = [spec for layer in layers if (spec := layer.GetPropertyAtPath(path)) is not None]
+    if not specs:
+        return
+    merged = Sdf.Layer.CreateAnonymous()
+    Sdf.CreatePrimInLayer(merged, path.GetPrimPath())
+    site = path.GetPrimPath().AppendProperty(path.name)
+    for spec in reversed(specs):
+        known = merged.GetPropertyAtPath(site)
+        if known is None:
+            Sdf.CopySpec(spec.layer, path, merged, site)
+            continue
+        if spec.HasInfo("default") or spec.HasInfo("timeSamples"):
+            known.ClearInfo("default")
+            known.ClearInfo("timeSamples")
+        for key in spec.ListInfoKeys():
+            if key not in ("typeName", "variability", "custom"):
+                known.SetInfo(key, spec.GetInfo(key))
+    for spec in specs:
+        spec.owner.RemoveProperty(spec)
+    open_spec(home, path.GetParentPath())
+    Sdf.CopySpec(merged, site, home, path)
+
+
+def check_apis(layers: Sequence[Any], path: Sdf.Path, composed: Any) -> None:
+    """Refuse lists of applied schemas that replace those of other layers."""
+    for layer in layers:
+        spec = layer.GetPrimAtPath(path)
+        listed = spec.GetInfo("apiSchemas") if spec is not None and spec.HasInfo("apiSchemas") else None
+        if listed is None or not listed.isExplicit:
+            continue
+        others = [s for s in composed.GetPrimStack() if s.HasInfo("apiSchemas")] if composed else [spec, spec]
+        if len(others) > 1:
+            raise Refused(f"the list of schemas of {path} replaces that of other layers; write prepend")
+
+
+def move_api(layers: Sequence[Any], path: Sdf.Path, name: str, home: Any) -> None:
+    """Let a schema be applied, or deleted, in one layer and in no other of the stack."""
+    verdict = ""
+    for layer in layers:
+        spec = layer.GetPrimAtPath(path)
+        if spec is None or not spec.HasInfo("apiSchemas"):
+            continue
+        listed = spec.GetInfo("apiSchemas")
+        if not verdict:
+            verdict = next((kind for kind in _LISTS if name in getattr(listed, kind)), "")
+        write_apis(spec, without(listed, name))
+    spec = open_spec(home, path)
+    listed = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+    kind = "prependedItems" if verdict in ("explicitItems", "addedItems") else verdict
+    setattr(listed, kind, [*getattr(listed, kind), name])
+    spec.SetInfo("apiSchemas", listed)
+
+
+def without(listed: Any, name: str) -> Any:
+    """A list of schemas without one; one that replaced all others adds what is left."""
+    left = Sdf.TokenListOp()
+    for kind in _LISTS:
+        items = [item for item in getattr(listed, kind) if item != name]
+        if items and kind == "explicitItems":
+            left.prependedItems = items
+        elif items:
+            setattr(left, kind, items)
+    return left
+
+
+def write_apis(spec: Any, listed: Any) -> None:
+    """Say a list of schemas, or nothing if it is empty."""
+    if any(getattr(listed, kind) for kind in _LISTS):
+        spec.SetInfo("apiSchemas", listed)
+    else:
+        spec.ClearInfo("apiSchemas")
+
+
+def list_fields(spec: Any) -> list[str]:
+    """Fields that are moved with a definition."""
+    return [key for key in spec.ListInfoKeys() if key not in _STAYS]
+
+
+def is_bare(spec: Any) -> bool:
+    """Is it an ``over`` whose own fields say nothing?"""
+    return spec.specifier == Sdf.SpecifierOver and list_fields(spec) == ["specifier"]
+
+
+def move_definition(source: Any, path: Sdf.Path, home: Any, *, is_stronger: bool) -> None:
+    """Move what a layer says of a prim itself; what is left there only adds to it."""
+    old, new = source.GetPrimAtPath(path), open_spec(home, path)
+    for key in list_fields(old):
+        value = old.GetInfo(key)
+        if key == "specifier":
+            if old.specifier == Sdf.SpecifierDef or new.specifier == Sdf.SpecifierOver:
+                new.specifier = old.specifier
+        elif isinstance(value, dict):
+            there = dict(new.GetInfo(key)) if new.HasInfo(key) else {}
+            new.SetInfo(key, {**there, **value} if is_stronger else {**value, **there})
+        elif is_stronger or not new.HasInfo(key):
+            new.SetInfo(key, value)
+        if key != "specifier":
+            old.ClearInfo(key)
+    old.specifier = Sdf.SpecifierOver
+
+
+def prune(layer: Any, paths: Sequence[Sdf.Path]) -> None:
+    """Remove specs that say nothing any more, and those above them that then do not either."""
+    for start in sorted(paths, key=lambda path: -path.pathElementCount):
+        path = start
+        while path.IsPrimPath():
+            spec = layer.GetPrimAtPath(path)
+            if spec is None or not _is_empty(spec):
+                break
+            parent = path.GetParentPath()
+            owner = layer.pseudoRoot if parent.IsAbsoluteRootPath() else layer.GetPrimAtPath(parent)
+            del owner.nameChildren[path.name]
+            path = parent
+
+
+def _is_empty(spec: Any) -> bool:
+    if spec.specifier != Sdf.SpecifierOver or spec.properties or spec.nameChildren or spec.variantSets:
+        return False
+    return set(spec.ListInfoKeys()) <= {"specifier", "primOrder", "propertyOrder"}

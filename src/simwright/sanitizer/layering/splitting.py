@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layer splitting: opinions of a stack are moved to the layers they belong in.
+
+All layers stay in the same stack, and no two of them speak of the same afterwards, so that the same is composed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from pxr import Sdf
+
+from simwright.sanitizer.layering import opinions as acts
+from simwright.sanitizer.layering.homes import Homes
+from simwright.sanitizer.layering.order import keep_orders, read_orders
+from simwright.sanitizer.layering.roles import (
+    BASE,
+    ENTRY,
+    PHYSICS,
+    SHAPES,
+    find_api_role,
+    find_group,
+    find_property_role,
+    name_file,
+    rank,
+)
+from simwright.sanitizer.layering.stacks import Stack, list_sites
+from simwright.usd.edit import Editor, Refused
+
+
+@dataclass(slots=True)
+class Cargo:
+    """What goes to one role: properties, applied schemas, and definitions with the layer they are in."""
+
+    properties: dict[Any, None] = field(default_factory=dict)
+    apis: dict[tuple[Any, str], None] = field(default_factory=dict)
+    definitions: list[tuple[Any, Any]] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """How many opinions there are."""
+        return len(self.properties) + len(self.apis) + len(self.definitions)
+
+
+class Split:
+    """One split of one stack: planned first, then made.
+
+    ``wanted`` are roles (the groups of them, for vendors) whose opinions are moved; the others stay where they are.
+    """
+
+    def __init__(
+        self, editor: Editor, stack: Stack, wanted: Collection[str], vendors: Collection[str] = ()
+    ) -> None:
+        self.editor = editor
+        self.stack = stack
+        self.wanted = wanted
+        self.vendors = vendors
+        self.homes = Homes(editor, stack)
+        self.cargo: dict[str, Cargo] = {}
+        self.touched: dict[str, set[Any]] = {}
+        self.before: dict[Any, list[str]] = {}
+        self.speakers = [layer for layer in stack.layers if not stack.read(layer).is_vendor]
+        root = stack.root.defaultPrim
+        self.default = Sdf.Path(f"/{root}") if root and stack.is_entry and BASE in wanted else None
+
+    def ask(self) -> None:
+        """Ask for the edits, if there is something to move."""
+        for layer in self.speakers:
+            self._plan_layer(layer)
+        if not self.cargo:
+            return
+        if self.stack.problem:
+            raise Refused(self.stack.problem)
+        self._check()
+        root, top = self.stack.root, Sdf.Path.absoluteRootPath
+        add = self.editor.add
+        names = ", ".join(sorted(map(name_file, self.cargo)))
+        add(root, top, f"the order of prims beside {names}", self._begin)
+        for role in sorted(self.cargo, key=rank):
+            home = self.homes.find(role)
+            file = home.GetDisplayName() if home is not None else name_file(role)
+            what = f"{self.cargo[role].count} opinions to {file}"
+            add(root, top, what, lambda role=role: self._move(role))  # type: ignore[misc]
+        add(root, top, f"sublayers for {names}", self._finish)
+
+    # planning
+
+    def _plan_layer(self, layer: Any) -> None:
+        for path in list_sites(layer):
+            spec = layer.GetPrimAtPath(path)
+            if spec is None:
+                continue
+            home = ENTRY if path.GetPrimPath() == self.default else self.stack.find_home(path.GetPrimPath())
+            is_rebased = path.IsPrimPath() and self._is_rebased(layer, spec, home)
+            for name in [known.name for known in spec.properties]:
+                role = find_property_role(name, home, self.vendors)
+                if self._is_moved(role, layer) or (is_rebased and role == home):
+                    self._load(role, layer, path).properties[path.AppendProperty(name)] = None
+            self._plan_apis(layer, path, spec, home)
+            is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
+            if is_moved and not acts.is_bare(spec):
+                self._load(home, layer, path).definitions.append((layer, path))
+
+    def _plan_apis(self, layer: Any, path: Any, spec: Any, home: str) -> None:
+        if not spec.HasInfo("apiSchemas"):
+            return
+        listed = spec.GetInfo("apiSchemas")
+        for name in dict.fromkeys((*listed.GetAddedOrExplicitItems(), *listed.deletedItems)):
+            role = find_api_role(name, home)
+            if self._is_moved(role, layer):
+                self._load(role, layer, path).apis[(path, name)] = None
+
+    def _is_rebased(self, layer: Any, spec: Any, home: str) -> bool:
+        """Does a feature's layer define a body, which is for the layer of the link tree to define?"""
+        if PHYSICS not in self.wanted or home not in (BASE, SHAPES) or layer != self.homes.find(PHYSICS):
+            return False
+        listed = spec.GetInfo("apiSchemas").GetAddedOrExplicitItems() if spec.HasInfo("apiSchemas") else ()
+        if spec.specifier != Sdf.SpecifierDef or "PhysicsRigidBodyAPI" not in listed:
+            return False
+        others = (known for known in self.speakers if known != layer)
+        definer = next((known for known in others if _defines(known, spec.path)), None)
+        if definer is not None:
+            self.homes.known.setdefault(home, definer)
+        return True
+
+    def _is_moved(self, role: str, layer: Any) -> bool:
+        if find_group(role) not in self.wanted or self.homes.find(role) == layer:
+            return False
+        return role not in (BASE, SHAPES) or layer == self.stack.root
+
+    def _load(self, role: str, layer: Any, path: Any) -> Cargo:
+        self.touched.setdefault(layer.identifier, set()).add(path)
+        return self.cargo.setdefault(role, Cargo())
+
+    def _check(self) -> None:
+        proprietary = [layer for layer in self.stack.layers if layer not in self.speakers]
+        for role, cargo in self.cargo.items():
+            for path in cargo.properties:
+                acts.check_property(self.speakers, path)
+                told = next((layer for layer in proprietary if layer.GetPropertyAtPath(path)), None)
+                if told is not None and self.homes.find(role) != told:
+                    raise Refused(f"{told.GetDisplayName()} has a word on {path} too; say it in one layer")
+            for path, _ in cargo.apis:
+                plain = path.StripAllVariantSelections()
+                composed = None if plain != path else self.stack.stage.GetPrimAtPath(plain)
+                acts.check_apis(self.speakers, path, composed)
+
+    # making
+
+    def _begin(self) -> None:
+        parents = {
+            path.GetParentPath() for paths in self.touched.values() for p in paths for path in p.GetPrefixes()
+        }
+        self.before = read_orders(self.stack.layers, parents)
+
+    def _move(self, role: str) -> None:
+        cargo = self.cargo[role]
+        home = self.homes.open(role)
+        layers = self.speakers if home in self.speakers else [*self.speakers, home]
+        for source, path in cargo.definitions:
+            is_stronger = home not in layers or layers.index(source) < layers.index(home)
+            acts.move_definition(source, path, home, is_stronger=is_stronger)
+        for path in cargo.properties:
+            acts.move_property(layers, path, home)
+        for path, name in cargo.apis:
+            acts.move_api(layers, path, name, home)
+
+    def _finish(self) -> None:
+        self._repeat_default()
+        for layer in self.speakers:
+            acts.prune(layer, list(self.touched.get(layer.identifier, ())))
+        self.homes.bring_in()
+        keep_orders(self.homes.list_layers(), self.before)
+        for layer in self.homes.new.values():
+            layer.Save()
+
+    def _repeat_default(self) -> None:
+        """The link tree can be opened by itself: it defines the default prim too."""
+        layer = self.homes.new.get(BASE)
+        spec = self.stack.root.GetPrimAtPath(self.default) if self.default else None
+        if layer is not None and spec is not None and spec.specifier == Sdf.SpecifierDef:
+            own = acts.open_spec(layer, self.default)
+            own.specifier, own.typeName = spec.specifier, spec.typeName
+
+
+def _defines(layer: Any, path: Sdf.Path) -> bool:
+    spec = layer.GetPrimAtPath(path)
+    return spec is not None and spec.specifier == Sdf.SpecifierDef
+
+
+def split_stack(editor: Editor, stack: Stack, wanted: Collection[str], vendors: Collection[str] = ()) -> None:
+    """Ask for a split of a stack."""
+    Split(editor, stack, wanted, vendors).ask()

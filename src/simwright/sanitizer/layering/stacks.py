@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layer stacks of an asset: a root layer with its sublayers.
+
+Opinions may be moved between the layers of one stack without a change, as long as no two layers speak of the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pxr import Ar, Sdf, Usd
+
+from simwright.check.facts.layer_walk import gather_layer
+from simwright.check.facts.layers import LayerFacts
+from simwright.sanitizer.layering.roles import find_home
+from simwright.usd.edit import Editor, Refused
+
+
+@dataclass(slots=True, eq=False)
+class Stack:
+    """A root layer and its sublayers, the strongest first; only the asset's own."""
+
+    root: Any
+    layers: list[Any]
+    is_entry: bool
+    facts: dict[str, LayerFacts]
+    problem: str = ""
+    _stage: Any = None
+    _kinds: dict[Any, str] = field(default_factory=dict)
+
+    def read(self, layer: Any) -> LayerFacts:
+        """What a layer holds."""
+        return self.facts[layer.identifier]
+
+    @property
+    def stage(self) -> Any:
+        """The stage that the stack alone gives."""
+        if self._stage is None:
+            self._stage = Usd.Stage.Open(self.root)
+        return self._stage
+
+    def find_kind(self, path: Sdf.Path) -> str:
+        """The type of a prim: what the stack says, else what other layers say of it."""
+        if path not in self._kinds:
+            specs = (layer.GetPrimAtPath(path) for layer in self.layers)
+            kind = next((str(spec.typeName) for spec in specs if spec is not None and spec.typeName), "")
+            if not kind and path.ContainsPrimVariantSelection():
+                kind = self.find_kind(path.StripAllVariantSelections())
+            elif not kind:
+                prim = self.stage.GetPrimAtPath(path)
+                kind = str(prim.GetTypeName()) if prim else ""
+            self._kinds[path] = kind
+        return self._kinds[path]
+
+    def find_home(self, path: Sdf.Path) -> str:
+        """Where a prim is defined; one without a type goes with the prim above it."""
+        kind = self.find_kind(path)
+        above = path.GetParentPath()
+        if not kind and above.IsPrimPath():
+            home = self.find_home(above)
+            return home if home.startswith(("vendor", "materials")) else "base"
+        return find_home(kind, is_physical=kind == "Material" and self._is_physical(path))
+
+    def _is_physical(self, path: Sdf.Path) -> bool:
+        specs = [spec for layer in self.layers if (spec := layer.GetPrimAtPath(path)) is not None]
+        lists = (
+            spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()
+            for spec in specs
+            if spec.HasInfo("apiSchemas")
+        )
+        is_physical = any("PhysicsMaterialAPI" in items for items in lists)
+        drawn = any(
+            spec.nameChildren or any("outputs:" in known.name for known in spec.properties) for spec in specs
+        )
+        return is_physical and not drawn
+
+
+def find_stacks(editor: Editor) -> list[Stack]:
+    """The stacks of the asset's own layers, the entry's first.  A layer of two stacks is a problem of both."""
+    found: list[Stack] = []
+    facts: dict[str, LayerFacts] = {}
+    roots = [editor.root]
+    with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
+        for root in roots:  # grows while it is read
+            stack = Stack(root, [], root == editor.root, facts)
+            found.append(stack)
+            _fill(stack, root, editor)
+            for layer in stack.layers:
+                for target in _list_targets(stack.read(layer)):
+                    if target.identifier in editor.own and target not in roots:
+                        roots.append(target)
+    if found and found[0].root == editor.root:
+        found[0]._stage = editor.stage
+    users: dict[str, int] = {}
+    for stack in found:
+        for layer in stack.layers:
+            users[layer.identifier] = users.get(layer.identifier, 0) + 1
+    for stack in found:
+        shared = next((layer for layer in stack.layers if users[layer.identifier] > 1), None)
+        if shared is not None:
+            stack.problem = f"{shared.GetDisplayName()} is a part of two layer stacks"
+    return found
+
+
+def find_stack(editor: Editor, file: str) -> Stack:
+    """The stack that a layer of a finding is in."""
+    layer = editor.find_layer(file)
+    for stack in find_stacks(editor):
+        if layer in stack.layers:
+            return stack
+    raise Refused(f"{layer.GetDisplayName()} is not a part of the stage as it is now")
+
+
+def _fill(stack: Stack, layer: Any, editor: Editor) -> None:
+    if layer in stack.layers or layer.identifier not in editor.own:
+        if layer.identifier not in editor.own:
+            stack.problem = f"{layer.GetDisplayName()} belongs to another asset"
+        return
+    stack.layers.append(layer)
+    if layer.identifier not in stack.facts:
+        stack.facts[layer.identifier] = gather_layer(layer, is_root=layer == editor.root)
+    if any(offset != Sdf.LayerOffset() for offset in layer.subLayerOffsets):
+        stack.problem = f"a sublayer of {layer.GetDisplayName()} is shifted in time"
+    for address in layer.subLayerPaths:
+        below = Sdf.Layer.FindRelativeToLayer(layer, address)
+        if below:
+            _fill(stack, below, editor)
+
+
+def _list_targets(facts: LayerFacts) -> Iterator[Any]:
+    addresses = {arc.asset for arc in facts.arcs if arc.asset and arc.kind in ("reference", "payload")}
+    for address in sorted(addresses):
+        layer = Sdf.Layer.FindRelativeToLayer(facts.layer, address)
+        if layer:
+            yield layer
+
+
+def list_sites(layer: Any) -> list[Any]:
+    """Paths of all prims and variants that a layer speaks of, outer ones first."""
+    paths: list[Any] = []
+    layer.Traverse(Sdf.Path.absoluteRootPath, lambda path: paths.append(path) if _is_site(path) else None)
+    paths.sort(key=lambda path: path.pathElementCount)
+    return paths
+
+
+def _is_site(path: Sdf.Path) -> bool:
+    if path.IsPrimPath():
+        return True
+    return path.IsPrimVariantSelectionPath() and bool(path.GetVariantSelection()[1])
