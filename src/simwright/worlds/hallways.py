@@ -25,6 +25,8 @@ KEYS = frozenset(
 )  # fmt: skip
 METHODS = ("auto", "angle", "points")
 _SLIVER = 1e-9
+_CRACK = 1e-6
+"""Half the width [m] of a gap that rounding may leave beside a door."""
 
 
 def add_hallway(reading: Reading, entry: Entry) -> None:
@@ -95,12 +97,10 @@ def set_waypoints(hallway: Hallway, start_free: Geometry, end_free: Geometry) ->
 
 def blocks_way(hallway: Hallway, slab: Geometry) -> bool:
     """Does a door of that shape separate the two rooms?"""
-    rest = hallway.polygon.difference(slab)
+    rest = grow(hallway.polygon.difference(slab), -_CRACK)
     start, end = hallway.room_start.polygon, hallway.room_end.polygon
     parts = rest.geoms if hasattr(rest, "geoms") else [rest]
-    return not any(
-        part.area > _SLIVER and part.intersects(start) and part.intersects(end) for part in parts
-    )
+    return not any(part.intersects(start) and part.intersects(end) for part in parts)
 
 
 def _widen_door(reading: Reading, hallway: Hallway) -> None:

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The world graph: navigation poses of rooms and surfaces, way points of hallways, and the straight ways between them.
+
+A way is free when the whole segment is in the free space.  In reference mode, as in PyRoboSim, points along it are
+looked at every ``step`` metres, its two ends excluded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from simwright.worlds.free_space import renew_waypoints
+from simwright.worlds.poses import Pose
+from simwright.worlds.world import Geometry, Hallway, Room, Spawn, World
+
+STEP = 0.025
+_PROBES = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875, 0.0625, 0.9375, 0.1875, 0.8125, 0.3125, 0.6875)
+"""Where a way is looked at first; most of the ways that are blocked are blocked there."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphNode:
+    """A pose and what it belongs to."""
+
+    pose: Pose
+    entity: Room | Hallway | Spawn
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorldGraph:
+    """``edges[k]`` are the numbers of two nodes, the smaller one first; ``lengths[k]`` their distance [m]."""
+
+    nodes: list[GraphNode]
+    edges: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.float64]
+
+    def list_neighbors(self) -> list[list[tuple[int, float]]]:
+        """For every node its neighbours with their distances."""
+        found: list[list[tuple[int, float]]] = [[] for _ in self.nodes]
+        for (first, second), length in zip(self.edges.tolist(), self.lengths.tolist(), strict=True):
+            found[first].append((second, length))
+            found[second].append((first, length))
+        return found
+
+
+def list_graph_nodes(world: World) -> list[GraphNode]:
+    """Rooms, then hallways, then surfaces, in the order of the world."""
+    nodes = [GraphNode(pose, room) for room in world.rooms for pose in room.nav_poses]
+    nodes += [GraphNode(pose, hallway) for hallway in world.hallways for pose in hallway.waypoints]
+    nodes += [GraphNode(pose, spawn) for spawn in world.spawns for pose in spawn.nav_poses]
+    return nodes
+
+
+def build_graph(world: World, *, max_distance: float | None = None, step: float = STEP) -> WorldGraph:
+    """The graph of a world; ways longer than ``max_distance`` [m] are left out.
+
+    In reference mode the way points of hallways are made anew first, as PyRoboSim's planner does.
+    """
+    if world.reference:
+        renew_waypoints(world)
+    nodes = list_graph_nodes(world)
+    points = np.array([node.pose.xy for node in nodes], dtype=np.float64).reshape(-1, 2)
+    second, first = np.tril_indices(len(nodes), -1)
+    lengths = np.hypot(*(points[first] - points[second]).T)
+    if max_distance:
+        near = lengths <= max_distance
+        first, second, lengths = first[near], second[near], lengths[near]
+    free = find_free_ways(
+        world.free_space, points[second], points[first], step=step if world.reference else None
+    )
+    order = np.lexsort((second[free], first[free]))
+    edges = np.column_stack((first[free], second[free]))[order].astype(np.int64)
+    return WorldGraph(nodes, edges, lengths[free][order])
+
+
+def find_free_ways(
+    space: Geometry,
+    start: npt.NDArray[np.float64],
+    end: npt.NDArray[np.float64],
+    *,
+    step: float | None = None,
+) -> npt.NDArray[np.bool_]:
+    """Which of the segments from ``start`` to ``end`` (n by 2 [m]) are free; with ``step``, looked at point by point."""
+    shapely.prepare(space)
+    lengths = np.hypot(*(end - start).T)
+    free = np.ones(len(start), dtype=bool)
+    for share in _PROBES:
+        left = np.flatnonzero(free)
+        if step is not None:
+            left, shares = _snap(left, lengths, share, step)
+        else:
+            shares = np.full(len(left), share)
+        at = start[left] + shares[:, None] * (end[left] - start[left])
+        free[left] = shapely.intersects_xy(space, at[:, 0], at[:, 1])
+    left = np.flatnonzero(free)
+    if step is not None:
+        free[left] = [_walk(space, start[i], end[i], lengths[i], step) for i in left]
+        return free
+    apart = left[lengths[left] > 0.0]
+    lines = shapely.linestrings(np.stack((start[apart], end[apart]), axis=1))
+    free[apart] = shapely.covers(space, lines)
+    same = left[lengths[left] == 0.0]
+    free[same] = shapely.intersects_xy(space, start[same, 0], start[same, 1])
+    return free
+
+
+def _snap(left: Any, lengths: Any, share: float, step: float) -> tuple[Any, Any]:
+    """The shares of the nearest points that are looked at; ways without such points are left out."""
+    number = np.maximum(np.round(lengths[left] * share / step), 1.0)
+    inside = number * step < lengths[left]
+    left, number = left[inside], number[inside]
+    return left, number * step / lengths[left]
+
+
+def _walk(space: Geometry, start: Any, end: Any, length: float, step: float) -> bool:
+    """Is every point of a way free, its ends excluded?"""
+    along = np.arange(0.0, length, step)[1:]
+    angle = np.arctan2(end[1] - start[1], end[0] - start[0])
+    return bool(
+        shapely.intersects_xy(
+            space, start[0] + along * np.cos(angle), start[1] + along * np.sin(angle)
+        ).all()
+    )

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Occupancy grids: which points of a raster are free, by scan lines.
+
+Every edge of the free polygon crosses some rows of the raster; between an odd and an even crossing a row is inside.
+That decides all points at once, in time that grows with the outline and not with the area.  Points that lie on an edge
+up to rounding are asked of the polygon itself, whose edge counts as free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from simwright.core.errors import UsageError
+from simwright.worlds.free_space import compute_free_space
+from simwright.worlds.robots import Robot
+from simwright.worlds.world import Geometry, World
+
+MAX_CELLS = 100_000_000
+PADDING = 0.05
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """``occupied[i, j]`` belongs to the cell ``i`` along x and ``j`` along y, of ``resolution`` [m].
+
+    ``origin`` is the lower left corner of the first cell [m].  Our grids look at the middle of a cell (``sample`` 0.5),
+    PyRoboSim's at its lower left corner (``sample`` 0).
+    """
+
+    occupied: npt.NDArray[np.bool_]
+    resolution: float
+    origin: tuple[float, float]
+    sample: float = 0.5
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Cells along x and along y."""
+        return self.occupied.shape[0], self.occupied.shape[1]
+
+    def to_cell(self, x: float, y: float) -> tuple[int, int]:
+        """The cell that a point [m] is in, which may lie outside of the grid."""
+        return (
+            int(np.floor((x - self.origin[0]) / self.resolution)),
+            int(np.floor((y - self.origin[1]) / self.resolution)),
+        )
+
+    def to_point(self, i: int, j: int) -> tuple[float, float]:
+        """The point [m] at which a cell is looked at."""
+        return (
+            self.origin[0] + (i + self.sample) * self.resolution,
+            self.origin[1] + (j + self.sample) * self.resolution,
+        )
+
+    def is_occupied(self, i: int, j: int) -> bool:
+        """Is the cell occupied?  Outside of the grid everything is."""
+        width, height = self.shape
+        return not (0 <= i < width and 0 <= j < height) or bool(self.occupied[i, j])
+
+
+def make_grid(
+    world: World,
+    resolution: float,
+    inflation: float = 0.0,
+    *,
+    robot: Robot | None = None,
+    x_limits: tuple[float, float] | None = None,
+    y_limits: tuple[float, float] | None = None,
+) -> Grid:
+    """The occupancy of a world at a resolution [m], for a robot of the radius ``inflation`` [m].
+
+    The grid covers the world and a margin of 5 % of its size.  With ``robot``, the doors are those it knows of.  In
+    reference mode the cells are those of PyRoboSim.
+    """
+    low_x, low_y, high_x, high_y = world.bounds
+    if x_limits is None:
+        margin = (high_x - low_x) * PADDING
+        x_limits = (low_x - margin, high_x + margin)
+    if y_limits is None:
+        margin = (high_y - low_y) * PADDING
+        y_limits = (low_y - margin, high_y + margin)
+    _check_size(resolution, x_limits, y_limits)
+    sample = 0.0 if world.reference else 0.5
+    x = np.arange(x_limits[0], x_limits[1] + resolution, resolution) + sample * resolution
+    y = np.arange(y_limits[0], y_limits[1] + resolution, resolution) + sample * resolution
+    closed = None if robot is None else [h for h in world.hallways if robot.knows_closed(h)]
+    space = compute_free_space(world, inflation, closed)
+    return Grid(~rasterize(space, x, y), resolution, (x_limits[0], y_limits[0]), sample)
+
+
+def rasterize(
+    space: Geometry, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]
+) -> npt.NDArray[np.bool_]:
+    """Which points of the raster ``x`` by ``y`` (both evenly rising) are in a polygon or on its edge."""
+    inside = np.zeros((len(y), len(x)), dtype=bool)
+    start, end = _list_edges(space)
+    if not len(start):
+        return inside.T
+    rows, columns, doubtful = _find_crossings(start, end, x, y)
+    flips = np.zeros((len(y), len(x) + 1), dtype=np.uint8)
+    np.bitwise_xor.at(flips, (rows, columns), 1)
+    inside = np.bitwise_xor.accumulate(flips[:, :-1], axis=1).astype(bool)
+    doubtful = np.concatenate((doubtful, _find_flat(start, end, x, y)))
+    if len(doubtful):
+        row, column = np.divmod(np.unique(doubtful), len(x))
+        shapely.prepare(space)
+        inside[row, column] = shapely.intersects_xy(space, x[column], y[row])
+    return inside.T
+
+
+def _list_edges(space: Geometry) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Starts and ends of all edges, holes included."""
+    rings = shapely.get_rings(shapely.get_parts(space))
+    points, index = shapely.get_coordinates(rings, return_index=True)
+    same = index[1:] == index[:-1]
+    return points[:-1][same], points[1:][same]
+
+
+def _find_crossings(start: Any, end: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """Rows and first columns right of every crossing of an edge with a row, and points that are near one."""
+    low, high = np.minimum(start[:, 1], end[:, 1]), np.maximum(start[:, 1], end[:, 1])
+    first = np.searchsorted(y, low, side="left")
+    count = np.searchsorted(y, high, side="left") - first
+    edge = np.repeat(np.arange(len(start)), count)
+    offset = np.arange(len(edge)) - np.repeat(np.cumsum(count) - count, count)
+    rows = first[edge] + offset
+    rise = end[edge, 1] - start[edge, 1]
+    share = (y[rows] - start[edge, 1]) / rise
+    at = start[edge, 0] + share * (end[edge, 0] - start[edge, 0])
+    columns = np.searchsorted(x, at, side="left")
+    left = np.searchsorted(x, at - _NEAR, side="left")
+    right = np.searchsorted(x, at + _NEAR, side="right")
+    near = np.flatnonzero((right > left) & (left < len(x)))
+    doubtful = rows[near] * len(x) + np.minimum(left[near], len(x) - 1)
+    return rows, np.minimum(columns, len(x)), doubtful
+
+
+def _find_flat(start: Any, end: Any, x: Any, y: Any) -> Any:
+    """Points that lie on an edge along a row, or at the end of an edge, up to rounding."""
+    low, high = np.minimum(start[:, 1], end[:, 1]), np.maximum(start[:, 1], end[:, 1])
+    found = []
+    for level in (low, high):
+        row = np.clip(np.searchsorted(y, level - _NEAR), 0, len(y) - 1)
+        for edge in np.flatnonzero(np.abs(y[row] - level) <= _NEAR):
+            flat = high[edge] - low[edge] <= 2 * _NEAR
+            ends = (start[edge, 0], end[edge, 0])
+            spans = [(min(ends), max(ends))] if flat else [(value, value) for value in ends]
+            for left, right in spans:
+                columns = np.arange(np.searchsorted(x, left - _NEAR), np.searchsorted(x, right + _NEAR, "right"))
+                found.append(row[edge] * len(x) + columns)
+    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+
+def _check_size(resolution: float, x_limits: tuple[float, float], y_limits: tuple[float, float]) -> None:
+    if resolution <= 0.0:
+        raise UsageError(f"the resolution of a grid has to be positive, not {resolution}")
+    cells = ((x_limits[1] - x_limits[0]) / resolution + 2) * ((y_limits[1] - y_limits[0]) / resolution + 2)
+    if cells > MAX_CELLS:
+        raise UsageError(
+            f"a grid of {cells:.3g} cells is larger than {MAX_CELLS:.0e}", hint="take a coarser resolution"
+        )
