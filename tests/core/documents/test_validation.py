@@ -118,3 +118,23 @@ def test_a_part_of_a_document_keeps_its_places():
     places = [str(problem.where) for problem in caught.value.problems]
     assert places == ["f:3:5", "f:3:5"]
     assert "unknown key 'nam' in robots.one" in str(caught.value)
+
+
+def test_unknown_keys_can_be_left_out():
+    text = "name: a\nnew: 1\nbase: {x: 1, colour: green}\nparts: [{kind: leg, length: 1, y: {z: 2}}]\n"
+    ignored = []
+    robot = validate_document(Robot, parse_document(text), ignored=ignored)
+    assert robot.base.colour == "green"
+    assert ignored == ["base.x", "parts[0].y", "new"]
+    with pytest.raises(InvalidDocumentError, match="is not one of red, green"):
+        validate_document(Robot, parse_document(text.replace("green", "grey"), name="f"), ignored=[])
+
+
+def test_renamed_keys_keep_their_place():
+    def rename(data):
+        return {"count" if key == "number" else key: value for key, value in data.items()}
+
+    document = parse_document("name: a\nnumber: many\n", name="f")
+    with pytest.raises(InvalidDocumentError) as caught:
+        validate_document(Robot, document, prepare=rename, aliases={"count": ["number"]})
+    assert str(caught.value.where) == "f:2:9"

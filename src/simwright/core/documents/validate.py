@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -45,10 +45,14 @@ def validate_document(
     what: str = "document",
     context: Any = None,
     prepare: Callable[[Any], Any] | None = None,
+    aliases: Mapping[str, Sequence[str]] | None = None,
+    ignored: list[str] | None = None,
 ) -> M:
     """``document`` (or what is at ``path`` in it) as an object of ``model``, or :class:`InvalidDocumentError`.
 
-    ``context`` is what the validators of the model may ask for; ``prepare`` changes the plain data before.
+    ``context`` is what the validators of the model may ask for; ``prepare`` changes the plain data before;
+    ``aliases`` are other words for keys, which validators may rename.  With a list ``ignored``, unknown keys are no
+    problem: they are left out, and their paths are put there.
     """
     data, node = document.data, document.root
     for step in path:
@@ -59,14 +63,35 @@ def validate_document(
     if not isinstance(data, dict):
         where = Where(document.file, node.place.line, node.place.column)
         raise InvalidDocumentError([make_problem(where, f"the {what} has to be a mapping of keys to values")])
+    data = prepare(data) if prepare else data
     try:
-        return model.model_validate(prepare(data) if prepare else data, context=context)
+        return model.model_validate(data, context=context)
     except ValidationError as error:
-        found = [
-            _explain(model, document.file, node, tuple(path), one) for one in error.errors(include_url=False)
-        ]
-        found.sort(key=lambda problem: (problem.where.line or 0, problem.where.column or 0))
-        raise InvalidDocumentError(found, what=what) from None
+        errors = error.errors(include_url=False)
+    if ignored is not None and (unknown := [e for e in errors if e["type"] == "extra_forbidden"]):
+        paths = [_locate(node, one["loc"], aliases or {})[0] for one in unknown]
+        ignored.extend(spell_path((*path, *found)) for found in paths)
+        rest = _leave_out(data, paths)
+        again = Document(document.file, node, rest)
+        return validate_document(
+            model, again, path=(), what=what, context=context, aliases=aliases, ignored=ignored
+        )
+    found = [_explain(model, document.file, node, tuple(path), one, aliases=aliases or {}) for one in errors]
+    found.sort(key=lambda problem: (problem.where.line or 0, problem.where.column or 0))
+    raise InvalidDocumentError(found, what=what)
+
+
+def _leave_out(data: Any, paths: Sequence[tuple[Step, ...]]) -> Any:
+    """A copy without what is at ``paths``."""
+    heads = {path[0]: [other[1:] for other in paths if other[0] == path[0]] for path in paths}
+    gone = {step for step, tails in heads.items() if () in tails}
+    if isinstance(data, dict):
+        return {
+            key: _leave_out(value, heads[key]) if key in heads else value
+            for key, value in data.items()
+            if key not in gone
+        }
+    return [_leave_out(value, heads[i]) if i in heads else value for i, value in enumerate(data)]
 
 
 def make_problem(where: Where, message: str, hint: str = "") -> Diagnostic:
@@ -91,8 +116,16 @@ def _spell_problem(problem: Diagnostic) -> str:
     return f"{place}{problem.message}{hint}"
 
 
-def _explain(model: type[BaseModel], file: str, root: Node, base: tuple[Step, ...], error: Any) -> Diagnostic:
-    path, node, key_of = _locate(root, error["loc"])
+def _explain(
+    model: type[BaseModel],
+    file: str,
+    root: Node,
+    base: tuple[Step, ...],
+    error: Any,
+    *,
+    aliases: Mapping[str, Sequence[str]],
+) -> Diagnostic:
+    path, node, key_of = _locate(root, error["loc"], aliases)
     kind = error["type"]
     spelled = spell_path((*base, *path))
     if kind == "missing":
@@ -113,7 +146,7 @@ def _explain(model: type[BaseModel], file: str, root: Node, base: tuple[Step, ..
 def _describe(error: Any) -> tuple[str, str]:
     """Message and hint of a wrong value."""
     kind, value, context = error["type"], error.get("input"), error.get("ctx") or {}
-    if kind in {"literal_error", "enum", "union_tag_invalid"}:
+    if kind in {"literal_error", "enum", "union_tag_invalid", "unknown_word"}:
         expected = str(context.get("expected") or context.get("expected_tags", ""))
         words = [word.strip(" '\"") for word in expected.replace(" or ", ", ").split(",")]
         found = context.get("tag", value)
@@ -161,17 +194,22 @@ def _show(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _locate(root: Node, loc: tuple[Step, ...]) -> tuple[tuple[Step, ...], Node, Any]:
+def _locate(
+    root: Node, loc: tuple[Step, ...], aliases: Mapping[str, Sequence[str]]
+) -> tuple[tuple[Step, ...], Node, Any]:
     """The part of ``loc`` that is in the tree (pydantic puts names of union members between), and what is there."""
     node, path, key = root, [], None
     for step in loc:
-        child = find_child(node, step)
-        if child is None:
+        words = [step, *aliases.get(step, ())] if isinstance(step, str) else [step]
+        for word in words:
+            child = find_child(node, word)
+            if child is not None:
+                key = node.keys.get(str(word)) if node.keys else None
+                node = child
+                path.append(word)
+                break
+        else:
             key = None
-            continue
-        key = node.keys.get(str(step)) if node.keys else None
-        node = child
-        path.append(step)
     return tuple(path), node, key
 
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scene files may have to be told about, and the errors of their operations."""
+
+from __future__ import annotations
+
+from simwright.core.diag import Level, declare
+from simwright.core.errors import InputError
+
+SELECTOR_EMPTY = declare(
+    "scene-selector-empty",
+    Level.WARNING,
+    "{selector} matches no {what}: the operation does nothing",
+    hint="{hint}",
+    doc="An operation chooses joints or shapes by a prefix, a part of their label or a range, and nothing fits.",
+)
+KEY_WITHOUT_EFFECT = declare(
+    "scene-key-without-effect",
+    Level.WARNING,
+    "{key!r} has no effect",
+    hint="{hint}",
+    doc="A key that scene files have and that nothing is done with.",
+)
+ID_REPEATED = declare(
+    "scene-id-repeated",
+    Level.WARNING,
+    "{what} {name!r} is there twice; the later one is meant by its name",
+    hint="give each an id of its own",
+    doc="Two inline bodies or joints have the same id.",
+)
+RANGE_CLAMPED = declare(
+    "scene-range-clamped",
+    Level.WARNING,
+    "{range} goes beyond the {count} entries of {array}",
+    hint="it is taken to the end",
+    doc="A range of an operation ends after the end of the array.",
+)
+FILE_ELSEWHERE = declare(
+    "scene-file-elsewhere",
+    Level.INFO,
+    "{path!r} is taken from the working folder, because it is not beside the scene",
+    hint="write paths relative to the scene file",
+    doc="A relative path of a scene was found from the working folder and not from the folder of the scene.",
+)
+
+
+class SceneError(InputError):
+    """A scene file asks for something that cannot be done."""
+
+    code = "scene"

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``scale_sphere_shapes``: larger or smaller balls."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.runtime.kinds import ShapeType
+from simwright.scenes.messages import SELECTOR_EMPTY
+from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.operation import operation
+from simwright.scenes.selectors import LabelSelector
+
+
+@operation
+def scale_sphere_shapes(
+    bench: Bench,
+    choice: LabelSelector,
+    *,
+    factor: Annotated[Number, Field(gt=0, description="factor for the radius")] = 1.0,
+) -> None:
+    """Multiply the radius of spheres; reach and mass follow."""
+    builder = bench.builder
+    chosen = range(builder.shape_count) if bench.is_compat else bench.choose_shapes(choice)
+    spheres = [shape for shape in chosen if builder.shape_type[shape] == ShapeType.SPHERE]
+    if chosen and not spheres and not bench.is_compat:
+        bench.reporter.report(
+            SELECTOR_EMPTY, bench.find_where("op"), selector="scale_sphere_shapes", what="sphere", hint=""
+        )
+    for shape in spheres:
+        radius, b, c = builder.shape_scale[shape]
+        builder.resize_shape(shape, (radius * factor, b, c))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``set_array``: a value, several values, or those of another array."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.scenes.ops.arrays import ARRAYS, ArrayName, choose_entries, cut_entries, get_array, put_values
+from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.operation import operation
+from simwright.scenes.selectors import EVERYTHING, InnerRange, JointSelector
+
+
+@operation
+def set_array(
+    bench: Bench,
+    choice: JointSelector,
+    *,
+    array: Annotated[ArrayName, Field(description="array to edit")],
+    value: Annotated[Number | None, Field(description="one value for every entry")] = None,
+    values: Annotated[list[Number] | None, Field(description="a value for each entry")] = None,
+    from_array: Annotated[ArrayName | None, Field(description="array to copy from")] = None,
+    from_range: Annotated[
+        InnerRange | None, Field(description="entries to copy; the same as are set, if not said")
+    ] = None,
+) -> None:
+    """Set entries of an array to a value, to several values, or to those of another array.
+
+    Say one of ``value``, ``values`` and ``from_array``.
+    """
+    for name in (array, from_array):
+        if name is not None and name not in ARRAYS:
+            bench.skip(f"post_build set_array array={name}")
+            return
+    given = [
+        key
+        for key, said in (("value", value), ("values", values), ("from_array", from_array))
+        if said is not None
+    ]
+    if len(given) != 1:
+        bench.fail("set_array needs one of 'value', 'values' and 'from_array'", *given)
+    if from_range is not None and from_array is None:
+        bench.fail("from_range says what to copy, but there is no from_array", "from_range")
+    entries = choose_entries(bench, array, choice)
+    if value is not None:
+        found = [value] * len(entries)
+    elif values is not None:
+        found = list(values)
+    else:
+        assert from_array is not None
+        source = get_array(bench, from_array)
+        if from_range is not None:
+            picked = cut_entries(bench, from_array, from_range)
+        elif choice.list_ways() and not bench.is_compat:
+            picked = choose_entries(bench, from_array, choice)
+        else:
+            picked = cut_entries(bench, from_array, EVERYTHING)
+        found = [source[entry] for entry in picked]
+    if len(found) != len(entries):
+        bench.fail(f"{len(found)} values for {len(entries)} entries of {array}", given[0])
+    put_values(bench, array, entries, found)

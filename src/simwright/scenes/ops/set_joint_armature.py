@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``set_joint_armature``: inertia added to freedoms."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.operation import operation
+from simwright.scenes.selectors import JointSelector
+
+
+@operation
+def set_joint_armature(
+    bench: Bench,
+    choice: JointSelector,
+    *,
+    value: Annotated[Number, Field(ge=0, description="armature [kg, kg m^2]")],
+) -> None:
+    """Set the armature of freedoms: inertia added to their diagonal."""
+    builder = bench.builder
+    if bench.is_compat:  # SAP Warp looks at the range only
+        entries = list(bench.cut_span(choice.span, len(builder.joint_armature), "joint_armature"))
+    else:
+        entries = bench.choose_dofs(choice, "joint_armature")
+    for entry in entries:
+        builder.joint_armature[entry] = value

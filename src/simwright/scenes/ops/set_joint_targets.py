@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``set_joint_targets``: what drives freedoms, and how hard."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.scenes.document_mechanics import Mode
+from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.operation import operation
+from simwright.scenes.selectors import JointSelector
+
+
+@operation
+def set_joint_targets(
+    bench: Bench,
+    choice: JointSelector,
+    *,
+    mode: Annotated[
+        Mode, Field(description="none, position, velocity, position_velocity, effort, or 0 to 4")
+    ] = 1,
+    ke: Annotated[
+        Number | None, Field(ge=0, description="position gain [N/m, N m/rad]; as it is, if not said")
+    ] = None,
+    kd: Annotated[
+        Number | None, Field(ge=0, description="velocity gain [N s/m, N m s/rad]; as it is, if not said")
+    ] = None,
+) -> None:
+    """Set mode and gains of drives; gains that are not said stay."""
+    builder = bench.builder
+    if bench.is_compat:
+        ke, kd = ke or 0.0, kd or 0.0
+    for entry in bench.choose_dofs(choice, "joint_target_mode"):
+        builder.joint_target_mode[entry] = mode
+        if ke is not None:
+            builder.joint_target_ke[entry] = ke
+        if kd is not None:
+            builder.joint_target_kd[entry] = kd
