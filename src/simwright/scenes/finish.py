@@ -27,6 +27,9 @@ _DERIVED = frozenset(
     }
 )  # fmt: skip
 _WIDE = {"float32": "float64"}
+_ROUNDING = 1e-7
+_LEAST = 1e-6
+"""What SAP Warp adds to moments beside what they lack [kg m^2]."""
 
 
 @dataclass(slots=True, eq=False)
@@ -140,7 +143,7 @@ def _check_order(builder: Builder) -> None:
 def _add_derived(arrays: dict[str, AnyArray], builder: Builder) -> None:
     mass, inertia = arrays["body_mass"], arrays["body_inertia"]
     if builder.compat == "sap":
-        inertia[mass <= 0.0] = 0.0
+        _balance(mass, inertia)
     moving = (arrays["body_flags"] & BodyFlag.KINEMATIC == 0) & (mass > 0.0)
     arrays["body_inv_mass"] = np.divide(1.0, mass, out=np.zeros_like(mass), where=moving)
     arrays["body_inv_inertia"] = np.zeros_like(inertia)
@@ -152,6 +155,17 @@ def _add_derived(arrays: dict[str, AnyArray], builder: Builder) -> None:
             carrier.setdefault(child, joint)
     ancestors = [carrier.get(parent, -1) if parent >= 0 else -1 for parent in builder.joint_parent]
     arrays["joint_ancestor"] = np.array(ancestors, dtype=np.int32)
+
+
+def _balance(mass: AnyArray, inertia: AnyArray) -> None:
+    """What SAP Warp does to inertias that no body can have: all moments grow until they are possible."""
+    inertia[mass <= 0.0] = 0.0
+    for body in np.flatnonzero(mass > 0.0).tolist():
+        moments = np.linalg.eigvalsh(inertia[body])
+        for lack in (-moments[0], moments[2] - moments[0] - moments[1]):
+            if lack > _ROUNDING * moments[2]:
+                inertia[body] += np.eye(3) * (lack + _LEAST)
+                moments += lack + _LEAST
 
 
 def _move(arrays: dict[str, AnyArray]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
-from simwright.model.asset import Asset, Body, Shape
+from simwright.model.asset import Asset, Body
 from simwright.model.branches import Branch, Step, plan_branches
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.inertia import Inertial, combine
@@ -19,10 +19,12 @@ from simwright.runtime.kinds import JointType
 from simwright.scenes.builder import IDENTITY_SEVEN, Builder, as_seven
 from simwright.scenes.importing_custom import add_attributes
 from simwright.scenes.importing_joints import JointMaker, Seat, drive_both
+from simwright.scenes.importing_mass import free_derived
 from simwright.scenes.importing_messages import report_lost
 from simwright.scenes.importing_names import AssetNames
 from simwright.scenes.importing_options import ImportOptions, choose_parts
 from simwright.scenes.importing_relations import add_equalities, set_mimics, set_motors
+from simwright.scenes.importing_sap import imitate_sap, order_shapes
 from simwright.scenes.importing_shapes import ShapeMaker
 
 _OPTIONS = ImportOptions()
@@ -51,6 +53,9 @@ def import_asset(
     """Add an asset to the world that is being built; ``prefix`` keeps labels apart that are there already."""
     reporter = Reporter() if reporter is None else reporter
     parts = choose_parts(asset, options)
+    free_derived(parts)
+    if builder.compat == "sap":
+        imitate_sap(parts)
     filling = _Filling(builder, parts, options, reporter, prefix)
     plan = plan_branches(parts, options.joint_ordering, only_enabled=options.only_load_enabled_joints)
     for branch in plan.branches:
@@ -206,7 +211,8 @@ class _Filling:
 
     def add_shapes(self) -> None:
         """Shapes, then sites."""
-        for shape in self._order_shapes():
+        shapes = order_shapes(self._asset, self.found.bodies) if self._sap else self._asset.shapes
+        for shape in shapes:
             body = self.found.bodies.get(shape.body, -1)
             index = self._shapes.add_shape(shape, body, self._names.name_shape(shape))
             if index is not None:
@@ -214,16 +220,6 @@ class _Filling:
         for site in self._asset.sites:
             body = self.found.bodies.get(site.body, -1)
             self.found.sites[site.name] = self._shapes.add_site(site, body, self._names.name_shape(site))
-
-    def _order_shapes(self) -> list[Shape]:
-        """Those of the file; SAP Warp has them by body, and sees before it touches."""
-        shapes = self._asset.shapes
-        if not self._sap:
-            return shapes
-        place = self.found.bodies
-        if self._format == "urdf":
-            return sorted(shapes, key=lambda shape: (place.get(shape.body, -1), shape.collision))
-        return sorted(shapes, key=lambda shape: (shape.collision, place.get(shape.body, -1)))
 
     def add_filters(self) -> None:
         """Pairs that never touch, beside those that follow from bodies and joints."""

@@ -40,6 +40,7 @@ class ShapeMaker:
         self._options = options
         self._config = config
         self._reporter = reporter
+        self._stage = asset.provenance.format == "usd"
         self._bodies = {body.name: body for body in asset.bodies}
         self._contacts = {material.name: material for material in asset.physics_materials}
         self._looks = {material.name: material for material in asset.materials}
@@ -125,7 +126,7 @@ class ShapeMaker:
         visible = shape.visual or (shape.collision and not hidden)
         if shape.collision and options.hide_collision_shapes and shape.body in self._seen:
             visible = False
-        config = self._config.with_values(
+        config = self._plain(shape).with_values(
             {
                 "is_visible": visible or (shape.collision and options.force_show_colliders),
                 "is_solid": shape.settings.get("mass_model") != "shell",
@@ -136,6 +137,11 @@ class ShapeMaker:
             }
         )
         return config.with_values(options.forced)
+
+    def _plain(self, shape: Shape) -> ShapeConfig:
+        """What a shape begins with; what is only seen of a stage has none of the defaults in SAP Warp."""
+        seen = self._stage and not shape.collision and self._builder.compat == "sap"
+        return ShapeConfig(gap=self._config.gap) if seen else self._config
 
     def _find_contact(self, shape: Shape) -> dict[str, Any]:
         """Margin, gap and material: those of the physics material come before those of the shape."""

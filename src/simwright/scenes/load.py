@@ -117,10 +117,9 @@ def assemble_scene(
     scene, compat = file.scene, file.compat
     count = _count_worlds(scene, num_worlds, compat)
     builder = Builder(compat=compat)
-    with sources or SourceFinder(file.folder, compat, reporter) as finder:
-        unsupported = build_world(builder, file, finder, reporter)
-        _check_size(builder, scene, count, file)
-        world = finish_world(builder, move=compat != "sap" or builder.joint_q_edited)
+    unsupported = build_world(builder, file, sources or SourceFinder(file, reporter), reporter)
+    _check_size(builder, scene, count, file)
+    world = finish_world(builder, move=compat != "sap" or builder.joint_q_edited)
     ground = scene.ground
     shared = build_shared(
         builder,

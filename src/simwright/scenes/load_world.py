@@ -73,9 +73,9 @@ class _Building:
                 self._add_asset(asset, where, seen)
 
     def _add_asset(self, asset: Any, where: Where, seen: set[str]) -> None:
-        beside = getattr(asset, "external_assets", ())
-        file = self._sources.find_source(asset.source, asset.type, where, external=beside)
-        options = ReadOptions(packages=find_packages({}, near=[file.parent]))
+        file = self._sources.find_asset(asset, where)
+        packages = find_packages({}, near=[file.parent])
+        options = ReadOptions(packages, resolvers=("newton",)) if self._sap else ReadOptions(packages)
         read = read_asset(file, format_name=asset.type, options=options, reporter=self._reporter)
         key = read.name if read.provenance.format != "usd" else (read.bodies[0].path if read.bodies else "")
         prefix = f"{asset.id or f'asset_{len(seen)}'}/" if key in seen else ""
