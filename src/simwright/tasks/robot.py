@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from simwright.core.math3d import Pose
 from simwright.core.packages import PackageMap
 from simwright.formats.table import detect_format
 from simwright.tasks.catalog import CatalogEntry, find_robot, open_manifest
+from simwright.tasks.compose import PREFIX, compose_scene
+from simwright.tasks.home import find_home
 from simwright.tasks.inference import Facts, infer_facts
 from simwright.tasks.manifest import FrameEntry, RobotManifest
 from simwright.tasks.menagerie import find_menagerie
@@ -26,6 +29,8 @@ from simwright.tasks.specs import SpecSource, compile_spec, open_robot_file
 
 TOOL = "simwright_tool"
 """The site that is put where the tool is; in a scene it is called ``robot/simwright_tool``."""
+_ABOVE = 0.05
+"""A tool that is no farther out than this is above the base [m]."""
 _MENAGERIE = "menagerie:"
 _YAML = (".yaml", ".yml")
 _UNSAID = ("urdf",)
@@ -49,6 +54,7 @@ class Robot:
     """How many servos were added because its file drives nothing."""
     tool: FrameEntry | None = None
     _entry: CatalogEntry | None = field(default=None, repr=False)
+    _forward: float | None = field(default=None, repr=False)
 
     def amend(self, spec: Any) -> None:
         """Change a new specification of the robot as the manifest wants: base, joints, actuators, cameras, tool."""
@@ -56,6 +62,13 @@ class Robot:
             spec, self.manifest, self._entry, fixed=not self.facts.is_floating, where=Where(str(self.file))
         )
         _add_tool(spec, self.tool, Where(str(self.file)))
+
+    @property
+    def forward(self) -> float:
+        """The direction in which the tool is, seen from the base, where the robot starts [rad]; 0 where it is above."""
+        if self._forward is None:
+            self._forward = _measure_forward(self)
+        return self._forward
 
     @property
     def keyframe(self) -> str:
@@ -226,6 +239,20 @@ def _choose_tool(model: Any, facts: Facts, manifest: RobotManifest | None) -> Fr
     if not name:
         return None
     return FrameEntry.model_validate({"frame": name, "position": facts.tool_offset})
+
+
+def _measure_forward(robot: Robot) -> float:
+    import mujoco
+
+    composed = compose_scene(robot.source, lambda spec: None, amend_robot=robot.amend)  # noqa: ARG005 - no task
+    if robot.tool is None or robot.facts.is_floating:
+        return 0.0
+    home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
+    data = mujoco.MjData(composed.model)
+    data.qpos[:] = home.qpos
+    mujoco.mj_kinematics(composed.model, data)
+    x, y, _ = data.site(PREFIX + TOOL).xpos - data.xpos[1]
+    return math.atan2(y, x) if math.hypot(x, y) > _ABOVE else 0.0
 
 
 def _check_names(model: Any, robot: Robot) -> None:

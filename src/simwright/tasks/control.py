@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an action means: positions, velocities or torques of actuators, or a motion of the tool.
+
+Every mode but ``pose`` takes one number per actuator, in the robot's own order, whatever the actuators are: where an
+actuator does not take what the mode gives (a motor told a position), a controller here stands between, step by step.
+Actuators that drive no joint (a tendon that closes a gripper) take their own control in the modes for joints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simwright.core.errors import UsageError
+from simwright.core.math3d import Array
+from simwright.tasks.actuation import ActuatorInfo, ActuatorKind
+from simwright.tasks.compose import Composed
+from simwright.tasks.inverse import ToolMover
+from simwright.tasks.manifest import ControlMode
+
+_FREQUENCY = 25.0
+"""Natural frequency of a position controller for motors [rad/s]."""
+_FASTEST = 3.0
+"""Largest velocity command where nothing says otherwise [rad/s or m/s]."""
+_STEP = 0.05
+"""Largest motion of the tool in one action [m]; a tenth of a radian per 0.02 m."""
+_TURN = 0.25
+
+
+@dataclass(slots=True)
+class Controller:
+    """Turns actions into controls of a composed scene."""
+
+    composed: Composed
+    actuators: tuple[ActuatorInfo, ...]
+    mode: ControlMode
+    mover: ToolMover | None = None
+    grip: tuple[tuple[int, ...], float, float] | None = None
+    """Actuators of the gripper, and their controls open and closed."""
+    _target: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    _kp: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    _kd: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.actuators:
+            raise UsageError(
+                "the robot has no actuators, so there is nothing to act with",
+                hint="name joints in the manifest's sim.actuators",
+            )
+        if self.mode is ControlMode.POSE and self.mover is None:
+            raise UsageError("the control mode 'pose' needs a robot with a tool")
+        if self.mode is ControlMode.TORQUE:
+            _make_motors(self.composed.model, self.actuators)
+        count = len(self.actuators)
+        self._target, self._kp, self._kd = np.zeros(count), np.zeros(count), np.zeros(count)
+
+    @property
+    def is_direct(self) -> bool:
+        """Do actions become controls once per action, with nothing to do in between?"""
+        if self.mode is ControlMode.TORQUE:
+            return True
+        direct = {ControlMode.VELOCITY: (ActuatorKind.VELOCITY, ActuatorKind.POSITION)}
+        kinds = direct.get(self.mode, (ActuatorKind.POSITION,))
+        return all(a.kind in kinds or a.joint < 0 or a.kind is ActuatorKind.GENERAL for a in self.actuators)
+
+    @property
+    def bounds(self) -> tuple[Array, Array]:
+        """Least and largest action."""
+        if self.mode is ControlMode.POSE:
+            tool = np.array([_STEP] * 3 + [_TURN] * 3 + ([1.0] if self.grip else []))
+            return -tool, tool
+        rows = [self._bound(actuator) for actuator in self.actuators]
+        low, high = np.array(rows).T
+        return low, high
+
+    def _bound(self, actuator: ActuatorInfo) -> tuple[float, float]:
+        model = self.composed.model
+        low, high = actuator.low, actuator.high
+        if self.mode is ControlMode.TORQUE:
+            low, high = (
+                model.actuator_ctrlrange[actuator.index]
+                if model.actuator_ctrllimited[actuator.index]
+                else (-np.inf, np.inf)
+            )
+        elif self.mode is ControlMode.VELOCITY and actuator.joint >= 0:
+            low, high = (low, high) if actuator.kind is ActuatorKind.VELOCITY else (-_FASTEST, _FASTEST)
+        elif actuator.joint >= 0 and (actuator.kind is not ActuatorKind.POSITION or not np.isfinite(low)):
+            limited = bool(model.jnt_limited[actuator.joint])
+            low, high = model.jnt_range[actuator.joint] if limited else (-np.inf, np.inf)
+        return float(low), float(high)
+
+    def reset(self, data: Any) -> None:
+        """Hold what is there; called after the robot was put where it starts."""
+        model = self.composed.model
+        for number, actuator in enumerate(self.actuators):
+            self._target[number] = data.ctrl[actuator.index]
+            if actuator.joint < 0 or actuator.kind in (ActuatorKind.POSITION, ActuatorKind.GENERAL):
+                continue
+            self._target[number] = data.actuator_length[actuator.index]
+            if actuator.kind is ActuatorKind.MOTOR:
+                gain = float(model.actuator_gainprm[actuator.index, 0]) or 1.0
+                mass = _measure_mass(model, data, actuator.index)
+                self._kp[number] = mass * _FREQUENCY**2 / gain
+                self._kd[number] = 2.0 * mass * _FREQUENCY / gain
+            elif actuator.kind is ActuatorKind.VELOCITY:
+                self._kp[number] = 0.5 * _FREQUENCY
+        if self.mover is not None:
+            self.mover.reset(data)
+
+    def command(self, data: Any, action: Array) -> None:
+        """Take an action; it holds for a control period."""
+        action = np.asarray(action, dtype=np.float64)
+        low, high = self.bounds
+        if action.shape != low.shape:
+            raise UsageError(f"an action of this robot has {len(low)} numbers, not {action.shape}")
+        if not np.isfinite(action).all():
+            raise UsageError("an action has to be finite")
+        action = np.clip(action, low, high)
+        match self.mode:
+            case ControlMode.TORQUE:
+                data.ctrl[: len(action)] = action
+                return
+            case ControlMode.POSE:
+                self._command_pose(data, action)
+            case ControlMode.VELOCITY:
+                self._command_velocity(action)
+            case _:
+                self._target[:] = action
+        self.update(data)
+
+    def update(self, data: Any) -> None:
+        """Controls for the next step of the simulation."""
+        if self.mode is ControlMode.TORQUE:
+            return
+        for number, actuator in enumerate(self.actuators):
+            index = actuator.index
+            if actuator.joint < 0 or actuator.kind in (ActuatorKind.POSITION, ActuatorKind.GENERAL):
+                data.ctrl[index] = self._target[number]
+                continue
+            error = self._target[number] - float(data.actuator_length[index])
+            value = self._kp[number] * error
+            if actuator.kind is ActuatorKind.MOTOR:
+                joint = self.composed.model.jnt_dofadr[actuator.joint]
+                gain = (
+                    float(
+                        self.composed.model.actuator_gainprm[index, 0]
+                        * self.composed.model.actuator_gear[index, 0]
+                    )
+                    or 1.0
+                )
+                value += (
+                    -self._kd[number] * float(data.actuator_velocity[index])
+                    + float(data.qfrc_bias[joint]) / gain
+                )
+            data.ctrl[index] = min(max(value, actuator.low), actuator.high)
+
+    def _command_velocity(self, action: Array) -> None:
+        for number, actuator in enumerate(self.actuators):
+            if actuator.joint < 0 or actuator.kind is ActuatorKind.GENERAL:
+                self._target[number] = action[number]
+                continue
+            low, high = self._limits(actuator)
+            moved = self._target[number] + action[number] * self.composed.period
+            self._target[number] = min(max(moved, low), high)
+
+    def _limits(self, actuator: ActuatorInfo) -> tuple[float, float]:
+        model = self.composed.model
+        if model.jnt_limited[actuator.joint]:
+            low, high = model.jnt_range[actuator.joint]
+            return float(low), float(high)
+        return -np.inf, np.inf
+
+    def _command_pose(self, data: Any, action: Array) -> None:
+        assert self.mover is not None
+        wanted = self.mover.move(data, action[:3], action[3:6])
+        for number, actuator in enumerate(self.actuators):
+            if actuator.joint in wanted:
+                self._target[number] = actuator.scale * wanted[actuator.joint] + actuator.offset
+        if self.grip is not None:
+            indices, opened, closed = self.grip
+            for number, actuator in enumerate(self.actuators):
+                if actuator.index in indices:
+                    self._target[number] = closed + 0.5 * (action[6] + 1.0) * (opened - closed)
+
+
+def _make_motors(model: Any, actuators: tuple[ActuatorInfo, ...]) -> None:
+    """Let actuators of joints give what they are told [N m or N], bounded by the force they had."""
+    import mujoco
+
+    for actuator in actuators:
+        if actuator.joint < 0 or actuator.kind in (ActuatorKind.MOTOR, ActuatorKind.GENERAL):
+            continue
+        index = actuator.index
+        model.actuator_gainprm[index] = 0.0
+        model.actuator_gainprm[index, 0] = 1.0
+        model.actuator_biasprm[index] = 0.0
+        model.actuator_biastype[index] = mujoco.mjtBias.mjBIAS_NONE
+        limited = bool(model.actuator_forcelimited[index])
+        model.actuator_ctrllimited[index] = limited
+        if limited:
+            model.actuator_ctrlrange[index] = model.actuator_forcerange[index]
+
+
+def _measure_mass(model: Any, data: Any, index: int) -> float:
+    """What an actuator has to move: the inertia that it feels."""
+    import mujoco
+
+    joint = int(model.actuator_trnid[index, 0])
+    dof = int(model.jnt_dofadr[joint])
+    unit, image = np.zeros(model.nv), np.zeros(model.nv)
+    unit[dof] = 1.0
+    mujoco.mj_mulM(model, data, image, unit)
+    gear = float(model.actuator_gear[index, 0]) or 1.0
+    return float(image[dof]) / gear**2

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Building blocks of tasks.  Every contact parameter is stated, so that no default class of a robot can change it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from simwright.core.math3d import Array, VectorLike
+
+EVERYTHING = 0x7FFFFFFF
+"""Collides with whatever collides with anything: robots use the bits of MuJoCo's masks in their own ways."""
+FRICTION = (1.0, 0.01, 0.001)
+"""Sliding, torsional, rolling."""
+RED = (0.85, 0.16, 0.14, 1.0)
+GREEN = (0.16, 0.65, 0.28, 1.0)
+BLUE = (0.20, 0.40, 0.85, 1.0)
+WOOD = (0.85, 0.80, 0.70, 1.0)
+GREY = (0.55, 0.57, 0.60, 1.0)
+
+
+def make_contact(friction: VectorLike = FRICTION, *, collides: bool = True) -> dict[str, Any]:
+    """The contact parameters of a geom, all of them."""
+    mask = EVERYTHING if collides else 0
+    return {
+        "contype": mask,
+        "conaffinity": mask,
+        "condim": 4,
+        "priority": 0,
+        "friction": [float(v) for v in friction],
+        "solmix": 1.0,
+        "solref": [0.02, 1.0],
+        "solimp": [0.9, 0.95, 0.001, 0.5, 2.0],
+        "margin": 0.0,
+        "gap": 0.0,
+        "group": 0,
+    }
+
+
+def add_ground(spec: Any, height: float = 0.0) -> None:
+    """An endless floor called ``ground``."""
+    import mujoco
+
+    spec.worldbody.add_geom(
+        name="ground",
+        type=mujoco.mjtGeom.mjGEOM_PLANE,
+        size=[0, 0, 0.05],
+        pos=[0, 0, height],
+        rgba=GREY,
+        **make_contact(),
+    )
+
+
+def add_table(spec: Any, center: VectorLike, size: VectorLike, top: float, thickness: float) -> None:
+    """A slab called ``table_top`` whose upper face is at ``top`` [m]."""
+    add_block(
+        spec.worldbody,
+        "table_top",
+        (center[0], center[1], top - 0.5 * thickness),
+        (0.5 * size[0], 0.5 * size[1], 0.5 * thickness),
+        WOOD,
+    )
+
+
+def add_block(
+    body: Any, name: str, position: VectorLike, half: VectorLike, color: Sequence[float], **more: Any
+) -> Any:
+    """A box on a body."""
+    import mujoco
+
+    return body.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_BOX,
+        pos=[float(v) for v in position],
+        size=[float(v) for v in half],
+        rgba=list(color),
+        **{**make_contact(), **more},
+    )
+
+
+def add_free_box(spec: Any, name: str, half: VectorLike, mass: float, color: Sequence[float]) -> None:
+    """A body ``name`` with a free joint of the same name and a geom ``name_geom``."""
+    body = spec.worldbody.add_body(name=name, pos=[0, 0, 1])
+    body.add_freejoint(name=name)
+    add_block(body, f"{name}_geom", (0, 0, 0), half, color, mass=mass)
+
+
+def add_disc(spec: Any, name: str, radius: float, color: Sequence[float]) -> None:
+    """A flat mark that nothing touches: a site."""
+    import mujoco
+
+    spec.worldbody.add_site(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        size=[radius, 0.001, 0],
+        rgba=[*color[:3], 0.6],
+        group=0,
+    )
+
+
+def add_ball_mark(spec: Any, name: str, radius: float, color: Sequence[float]) -> None:
+    """A ball that nothing touches: a site."""
+    import mujoco
+
+    spec.worldbody.add_site(
+        name=name, type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0], rgba=[*color[:3], 0.5], group=0
+    )
+
+
+def add_camera(spec: Any, name: str, position: VectorLike, target: VectorLike, fovy: float) -> None:
+    """A fixed camera that looks at a point; up is +Z, or +Y for one that looks straight down."""
+    spec.worldbody.add_camera(
+        name=name, pos=[float(v) for v in position], fovy=fovy, xyaxes=look_at(position, target).tolist()
+    )
+
+
+def look_at(position: VectorLike, target: VectorLike) -> Array:
+    """The X and Y axes of a camera: it looks along -Z."""
+    back = np.asarray(position, dtype=float) - np.asarray(target, dtype=float)
+    back /= np.linalg.norm(back)
+    up = np.array([0.0, 0.0, 1.0]) if abs(back[2]) < 0.999 else np.array([0.0, 1.0, 0.0])
+    right = np.cross(up, back)
+    right /= np.linalg.norm(right)
+    return np.concatenate([right, np.cross(back, right)])
+
+
+def add_light(spec: Any, position: VectorLike) -> None:
+    """A lamp called ``ceiling`` that shines down without shadows, and some light from everywhere."""
+    spec.worldbody.add_light(
+        name="ceiling",
+        pos=[float(v) for v in position],
+        dir=[0, 0, -1],
+        castshadow=False,
+        diffuse=[0.6, 0.6, 0.6],
+    )
+    spec.visual.headlight.ambient = [0.4, 0.4, 0.4]
+
+
+def place_free(
+    model: Any, data: Any, name: str, position: VectorLike, rotation: VectorLike = (1, 0, 0, 0)
+) -> None:
+    """Put a free body somewhere, at rest."""
+    joint = model.joint(name)
+    first, speed = int(joint.qposadr[0]), int(joint.dofadr[0])
+    data.qpos[first : first + 3] = position
+    data.qpos[first + 3 : first + 7] = rotation
+    data.qvel[speed : speed + 6] = 0.0

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A task with a robot in it, step by step: the contract that runners, environments and recorders share.
+
+``reset(seed)`` gives an observation, ``step(action)`` a :class:`StepResult`, ``success`` tells how it stands.  The
+scene owns the physics; who drives it knows neither the scene nor the robot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simwright.core.errors import UsageError
+from simwright.core.math3d import Array, Pose
+from simwright.tasks.actuation import list_actuators
+from simwright.tasks.compose import PREFIX, Composed, compose_scene
+from simwright.tasks.control import Controller
+from simwright.tasks.home import Home, find_home
+from simwright.tasks.inverse import ToolMover, find_joints, read_site
+from simwright.tasks.manifest import ControlMode
+from simwright.tasks.robot import TOOL, Robot
+from simwright.tasks.scene import Layout, Moment, SceneOptions, TaskScene, Verdict
+
+Observation = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a step gives."""
+
+    observation: Observation
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+class SimRollout:
+    """One robot in one task.
+
+    ``options`` are those of the scene; ``base`` places the robot (the scene's choice by default); ``mode`` is what
+    actions mean (the manifest's by default); ``period`` the control period [s].
+    """
+
+    def __init__(
+        self,
+        scene: TaskScene,
+        robot: Robot,
+        *,
+        options: SceneOptions | Mapping[str, Any] | None = None,
+        base: Pose | None = None,
+        mode: ControlMode | str | None = None,
+        period: float | None = None,
+        max_steps: int | None = None,
+    ) -> None:
+        if scene.fixed_robot and scene.fixed_robot != robot.id:
+            raise UsageError(
+                f"the task {scene.name!r} is made for the robot {scene.fixed_robot!r}, not for {robot.id!r}",
+                hint="leave --robot out",
+            )
+        self.scene, self.robot = scene, robot
+        self.options: Any = (
+            options if isinstance(options, SceneOptions) else scene.options.model_validate(options or {})
+        )
+        control = robot.manifest.sim.control if robot.manifest else None
+        self.mode = ControlMode(mode) if mode else control.mode if control else ControlMode.POSITION
+        period = period or (control.period if control else 0.02)
+        self.base = scene.base(self.options, robot.forward) if base is None else base
+        self.max_steps = max_steps or scene.max_steps
+        self.composed: Composed = compose_scene(
+            robot.source,
+            lambda spec: scene.add(spec, self.options),
+            base=self.base,
+            period=period,
+            amend_robot=robot.amend,
+        )
+        self.model = self.composed.model
+        self.home: Home = find_home(self.composed, keyframe=robot.keyframe, joints=robot.home_joints)
+        import mujoco
+
+        self.data = mujoco.MjData(self.model)
+        self.tool_site = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_SITE, PREFIX + TOOL)
+        self.actuators = tuple(list_actuators(self.model, self.composed.robot_nu))
+        self.controller = Controller(
+            self.composed, self.actuators, self.mode, self._make_mover(), self._find_grip()
+        )
+        self.layout: Layout = {}
+        self.steps = 0
+        self.verdict = Verdict(success=False, score=0.0)
+        self._rng = np.random.default_rng(0)
+        self._lift = self._find_lift()
+
+    @property
+    def action_size(self) -> int:
+        """How many numbers an action has."""
+        return len(self.controller.bounds[0])
+
+    def reset(self, seed: int | None = None) -> Observation:
+        """Start an episode.  The same seed gives the same task, whatever the robot."""
+        import mujoco
+
+        if seed is not None:
+            self._rng = np.random.default_rng(seed)
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:] = self.home.qpos
+        self._raise(self.data.qpos)
+        self.data.ctrl[:] = self.home.ctrl
+        self.layout = self.scene.sample(self._rng, self.options)
+        mujoco.mj_forward(self.model, self.data)
+        self.scene.place(self.model, self.data, self.layout, self.options)
+        mujoco.mj_forward(self.model, self.data)
+        self.controller.reset(self.data)
+        self.steps = 0
+        self.verdict = self.judge()
+        return self.observe()
+
+    def step(self, action: Array) -> StepResult:
+        """Act for one control period."""
+        import mujoco
+
+        self.controller.command(self.data, action)
+        if self.controller.is_direct:
+            mujoco.mj_step(self.model, self.data, self.composed.substeps)
+        else:
+            for _ in range(self.composed.substeps):
+                self.controller.update(self.data)
+                mujoco.mj_step(self.model, self.data)
+        # positions of bodies follow one step behind the coordinates
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        self.steps += 1
+        self.verdict = self.judge()
+        unstable = not np.isfinite(self.data.qpos).all() or bool(
+            np.abs(self.data.qacc).max(initial=0.0) > 1e10
+        )
+        terminated = self.verdict.success or self.verdict.failed or unstable
+        truncated = not terminated and self.steps >= self.max_steps
+        info = {"success": self.verdict.success, "score": self.verdict.score, **self.verdict.details}
+        if unstable:
+            info["unstable"] = True
+        return StepResult(self.observe(), self.verdict.score, terminated, truncated, info)
+
+    def observe(self) -> Observation:
+        """Joint positions and velocities, the tool, and the poses of the task's things."""
+        nq, nv = self.composed.robot_nq, self.composed.robot_nv
+        tool = self.read_tool()
+        observation: Observation = {
+            "qpos": np.array(self.data.qpos[:nq]),
+            "qvel": np.array(self.data.qvel[:nv]),
+            "tool": np.concatenate([tool.p, tool.q]),
+        }
+        for name in self.scene.objects:
+            body = self.data.body(name)
+            observation[name] = np.concatenate([body.xpos, body.xquat])
+        for name in self.scene.marks:
+            observation[name] = np.array(self.model.site_pos[self.model.site(name).id])
+        return observation
+
+    @property
+    def success(self) -> bool:
+        """Is the task done?"""
+        return self.verdict.success
+
+    def judge(self) -> Verdict:
+        """How the episode stands."""
+        moment = Moment(
+            self.model,
+            self.data,
+            self.layout,
+            self.read_tool(),
+            self.read_base(),
+            self.steps,
+            self.composed.period,
+        )
+        return self.scene.judge(moment, self.options)
+
+    def read_tool(self) -> Pose:
+        """Where the tool is; the base for robots without one."""
+        return read_site(self.data, self.tool_site) if self.tool_site >= 0 else self.read_base()
+
+    def read_base(self) -> Pose:
+        """Where the first root body of the robot is."""
+        return Pose.of(self.data.xpos[1], self.data.xquat[1])
+
+    def _make_mover(self) -> ToolMover | None:
+        if self.tool_site < 0:
+            return None
+        grip = self._find_grip()
+        driven = {a.joint for a in self.actuators if a.joint >= 0 and not (grip and a.index in grip[0])}
+        joints = find_joints(self.model, self.tool_site, driven)
+        return ToolMover(self.model, self.tool_site, joints) if len(joints) else None
+
+    def _find_grip(self) -> tuple[tuple[int, ...], float, float] | None:
+        said = self.robot.manifest.gripper if self.robot.manifest else None
+        if said is not None:
+            indices = tuple(self.model.actuator(PREFIX + name).id for name in said.actuators)
+            return indices, said.open, said.closed
+        grip = self.robot.facts.grip
+        return (grip.actuators, grip.open, grip.closed) if grip is not None else None
+
+    def _find_lift(self) -> float:
+        """How far a floating robot that has no keyframe has to be raised to stand on the floor, not in it [m]."""
+        import mujoco
+
+        if not self.robot.facts.is_floating or self.home.origin.startswith("keyframe"):
+            return 0.0
+        data = mujoco.MjData(self.model)
+        data.qpos[:] = self.home.qpos
+        mujoco.mj_kinematics(self.model, data)
+        lowest = np.inf
+        for geom in range(self.model.ngeom):
+            collides = self.model.geom_contype[geom] or self.model.geom_conaffinity[geom]
+            if 1 <= self.model.geom_bodyid[geom] <= self.composed.robot_nbody and collides:
+                turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
+                center, half = self.model.geom_aabb[geom][:3], self.model.geom_aabb[geom][3:]
+                middle = data.geom_xpos[geom] + turn @ center
+                lowest = min(lowest, float(middle[2] - np.abs(turn[2]) @ half))
+        floor = float(self.base.p[2])
+        return floor - lowest + 1e-3 if np.isfinite(lowest) else 0.0
+
+    def _raise(self, qpos: Array) -> None:
+        if self._lift == 0.0:
+            return
+        for joint in range(self.model.njnt):
+            address = int(self.model.jnt_qposadr[joint])
+            if address < self.composed.robot_nq and self.model.jnt_type[joint] == 0:
+                qpos[address + 2] += self._lift

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a task scene is: what it adds around a robot, where things start, and when it is done.
+
+::
+
+    class Options(SceneOptions):
+        cube_mass: Number = Field(0.05, gt=0, description="[kg]")
+
+    SCENE = TaskScene(name="tabletop_push", ..., options=Options, add=..., sample=..., place=..., judge=...)
+
+A scene knows nothing of the robot: it draws from its own random numbers, so that another robot finds the same table,
+the same cube and the same goal for the same seed.  New scenes are one file in ``tasks/scenes`` and a row in the table
+there, or an entry point in ``simwright.tasks``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simwright.core.documents.record import Record
+from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_from_axis_angle
+
+Layout = dict[str, Array]
+"""Where the things of an episode start, by name: positions (3) or poses (3 + quaternion w, x, y, z)."""
+
+
+class SceneOptions(Record):
+    """Base of the options of a scene."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a scene asks of a robot; the pre-flight report holds the robot against it."""
+
+    base: str = "any"
+    """``fixed``, ``floating`` or ``any``."""
+    tool: bool = False
+    gripper: bool = False
+    reach: float = 0.0
+    """How far from its base the robot has to get to do anything at all [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How an episode stands.  ``score`` grows towards success, for learning; it is 1 at success."""
+
+    success: bool
+    score: float
+    failed: bool = False
+    """Nothing can be won any more: the episode ends."""
+    details: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a scene may look at to judge: the model, its state, the episode's layout and the robot's tool."""
+
+    model: Any
+    data: Any
+    layout: Layout
+    tool: Pose
+    """Pose of the robot's tool; the base's for robots without one."""
+    base: Pose
+    """Pose of the robot's base."""
+    steps: int
+    period: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScene:
+    """A task.  ``fixed_robot`` names the only robot of a scene that is made for one; most take any."""
+
+    name: str
+    title: str
+    instruction: str
+    options: type[SceneOptions]
+    needs: Callable[[Any], Needs]
+    add: Callable[[Any, Any], None]
+    """``add(spec, options)``: the table, the objects, cameras and lights."""
+    sample: Callable[[np.random.Generator, Any], Layout]
+    """``sample(rng, options)``: where things start."""
+    place: Callable[[Any, Any, Layout, Any], None]
+    """``place(model, data, layout, options)``: put them there."""
+    judge: Callable[[Moment, Any], Verdict]
+    """``judge(moment, options)``."""
+    objects: tuple[str, ...] = ()
+    """Bodies of the task whose poses may be observed."""
+    marks: tuple[str, ...] = ()
+    """Sites of the task whose positions may be observed."""
+    cameras: tuple[str, ...] = ("top", "front")
+    base: Callable[[Any, float], Pose] = field(default=lambda options, forward: IDENTITY)  # noqa: ARG005 - any
+    """``base(options, forward)``: where the robot stands unless told otherwise; ``forward`` is the direction that its
+    tool is in, seen from its base [rad]."""
+    max_steps: int = 300
+    fixed_robot: str = ""
+    workspace: Callable[[Any], Array] | None = None
+    """Corners of the region (n x 3) that the robot has to reach, for the pre-flight report."""
+    scale: Callable[[Any, float, Pose], Any] | None = None
+    """``scale(options, factor, base)``: the options with the workspace drawn towards the base, for ``--fit``."""
+
+
+def stand(position: VectorLike, yaw: float | None, target: VectorLike, forward: float) -> Pose:
+    """A base at a position, turned by ``yaw`` [deg], or so that the tool's side faces a target."""
+    facing = math.atan2(target[1] - position[1], target[0] - position[0]) - forward
+    angle = facing if yaw is None else math.radians(yaw)
+    return Pose.of(position, quat_from_axis_angle((0.0, 0.0, 1.0), angle))

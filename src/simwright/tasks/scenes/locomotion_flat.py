@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walk, drive or fly forward over a flat floor, with any robot whose base floats."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.core.math3d import quat_rotate
+from simwright.tasks.parts import add_camera, add_ground, add_light
+from simwright.tasks.scene import Layout, Moment, Needs, SceneOptions, TaskScene, Verdict
+
+Positive = Annotated[Number, Field(gt=0)]
+
+
+class Options(SceneOptions):
+    """How far to go and what counts as fallen; lengths [m]."""
+
+    distance: Positive = 1.0
+    fall_tilt_deg: Annotated[Number, Field(gt=0, le=180)] = 75.0
+    heading_range_deg: tuple[Number, Number] = (0.0, 0.0)
+
+
+def add(spec: Any, _: Options) -> None:
+    """A floor, cameras and a lamp."""
+    add_ground(spec)
+    add_camera(spec, "top", (0, 0, 4), (0, 0, 0), 58.0)
+    add_camera(spec, "front", (3, -2.5, 1.5), (0, 0, 0.4), 58.0)
+    add_light(spec, (0, 0, 4))
+
+
+def sample(rng: np.random.Generator, options: Options) -> Layout:
+    """Which way to go."""
+    low, high = options.heading_range_deg
+    angle = np.radians(rng.uniform(low, high))
+    return {"heading": np.array([np.cos(angle), np.sin(angle), 0.0])}
+
+
+def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
+    """Nothing but the robot is there; remember where it starts."""
+    layout["start"] = np.array(data.xpos[1] if model.nbody > 1 else (0.0, 0.0, 0.0))
+
+
+def judge(moment: Moment, options: Options) -> Verdict:
+    """Far enough along the heading, upright."""
+    gone = float((moment.base.p - moment.layout["start"]) @ moment.layout["heading"])
+    up = float(quat_rotate(moment.base.q, (0.0, 0.0, 1.0))[2])
+    fallen = up < np.cos(np.radians(options.fall_tilt_deg))
+    success = not fallen and gone >= options.distance
+    score = min(max(gone / options.distance, 0.0), 1.0)
+    return Verdict(success, score, failed=bool(fallen), details={"distance": gone, "upright": up})
+
+
+SCENE = TaskScene(
+    name="locomotion_flat",
+    title="get forward over a flat floor",
+    instruction="move one metre forward without falling",
+    options=Options,
+    needs=lambda options: Needs(base="floating"),  # noqa: ARG005 - any options
+    add=add,
+    sample=sample,
+    place=place,
+    judge=judge,
+    cameras=("front", "top"),
+    max_steps=500,
+)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bring the tool to the green ball, with any arm."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.core.math3d import Array, Pose
+from simwright.tasks.parts import GREEN, add_ball_mark, add_camera, add_ground, add_light
+from simwright.tasks.scene import Layout, Moment, Needs, SceneOptions, TaskScene, Verdict, stand
+
+Pair = tuple[Number, Number]
+Triple = tuple[Number, Number, Number]
+Positive = Annotated[Number, Field(gt=0)]
+
+
+class Options(SceneOptions):
+    """Where the goal may be, in front of the robot; lengths [m], angles [deg]."""
+
+    robot_base_xyz: Triple = (0.0, 0.0, 0.0)
+    robot_base_yaw_deg: Number | None = Field(None, description="default: so that the robot faces the task")
+    goal_range: tuple[Pair, Pair, Pair] = ((-0.15, 0.15), (0.20, 0.32), (0.12, 0.28))
+    goal_radius: Positive = 0.03
+    hold_steps: Annotated[int, Field(ge=1)] = 1
+
+
+def add(spec: Any, options: Options) -> None:
+    """Floor, goal, cameras and a lamp."""
+    middle = [0.5 * (low + high) for low, high in options.goal_range]
+    add_ground(spec, options.robot_base_xyz[2])
+    add_ball_mark(spec, "goal", options.goal_radius, GREEN)
+    add_camera(spec, "top", (middle[0], middle[1], 1.2), middle, 58.0)
+    add_camera(spec, "front", (middle[0], middle[1] + 0.9, 0.6), middle, 58.0)
+    add_light(spec, (middle[0], middle[1], 1.5))
+
+
+def sample(rng: np.random.Generator, options: Options) -> Layout:
+    """A goal in the box."""
+    return {"goal": np.array([rng.uniform(low, high) for low, high in options.goal_range])}
+
+
+def place(model: Any, data: Any, layout: Layout, _: Options) -> None:  # noqa: ARG001 - every scene's form
+    """Put it there."""
+    model.site_pos[model.site("goal").id] = layout["goal"]
+
+
+def judge(moment: Moment, options: Options) -> Verdict:
+    """The tool is inside the ball."""
+    distance = float(np.linalg.norm(moment.tool.p - moment.layout["goal"]))
+    success = distance <= options.goal_radius
+    return Verdict(success, 1.0 if success else math.exp(-4.0 * distance), details={"distance": distance})
+
+
+def find_base(options: Options, forward: float) -> Pose:
+    """At the origin, facing the goals."""
+    return stand(
+        options.robot_base_xyz, options.robot_base_yaw_deg, list_corners(options).mean(axis=0), forward
+    )
+
+
+def list_corners(options: Options) -> Array:
+    """The corners of where the goal may be."""
+    xs, ys, zs = options.goal_range
+    return np.array([[x, y, z] for x in xs for y in ys for z in zs])
+
+
+def draw_in(options: Options, factor: float, base: Pose) -> Options:
+    """The same task at ``factor`` of the distance from the base."""
+    ranges = [
+        tuple(float(center + factor * (value - center)) for value in values)
+        for values, center in zip(options.goal_range, base.p, strict=True)
+    ]
+    return options.model_copy(update={"goal_range": tuple(ranges)})
+
+
+SCENE = TaskScene(
+    name="reach",
+    title="bring the tool to a point",
+    instruction="move the tool into the green ball",
+    options=Options,
+    needs=lambda options: Needs(
+        base="fixed", tool=True, reach=float(np.min(np.linalg.norm(list_corners(options), axis=1)))
+    ),
+    add=add,
+    sample=sample,
+    place=place,
+    judge=judge,
+    marks=("goal",),
+    base=find_base,
+    max_steps=200,
+    workspace=list_corners,
+    scale=draw_in,
+)
