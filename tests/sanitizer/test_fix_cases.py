@@ -48,6 +48,10 @@ CONSEQUENCES = {
     "iface-outside-payload": {"layer-ros-file"},
     # what was told once for a prototype is told for every copy
     "inst-no-phys-clone": {"mass-positive", "xform-minimal-stack", "joint-limits"},
+    "inst-leaf-only": {
+        "dummy-no-rigidbody", "isol-physics-spec", "joint-limits", "mass-positive", "topic-name", "topic-role",
+        "topic-type", "xform-minimal-stack",
+    },
 }
 
 

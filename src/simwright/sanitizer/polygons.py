@@ -21,7 +21,7 @@ def split_faces(old: Faces) -> NewFaces:
     orders = [np.flatnonzero(keep & (old.counts == 3))]
     for face in np.flatnonzero(keep & (old.counts > 3)):
         corners = starts[face] + np.arange(old.counts[face])
-        triangles = corners[_split(old.points[old.indices[corners]])]
+        triangles = corners[split_polygon(old.points[old.indices[corners]])]
         parts.append(triangles)
         orders.append(np.full(len(triangles), face))
     # faces stay in their order
@@ -30,8 +30,8 @@ def split_faces(old: Faces) -> NewFaces:
     return NewFaces(np.full(len(triangles), 3, dtype=np.int64), triangles.reshape(-1))
 
 
-def _split(points: Array) -> Ints:
-    """Triangles of one polygon, as numbers of its corners."""
+def split_polygon(points: Array) -> Ints:
+    """Triangles of one polygon, counter-clockwise as it is, as numbers of its corners."""
     count = len(points)
     fan = np.stack(
         (np.zeros(count - 2, dtype=np.int64), np.arange(1, count - 1), np.arange(2, count)), axis=1

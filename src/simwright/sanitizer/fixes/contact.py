@@ -13,7 +13,7 @@ from pxr import Sdf, Usd, UsdPhysics, UsdShade
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
-from simwright.usd.edit import Editor, Refused, edit_apis
+from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
 from simwright.usd.mapping import map_target
 
 _KINDS = Sdf.ValueTypeNames
@@ -22,6 +22,7 @@ _WISHES = {_STATIC: "static-friction", _DYNAMIC: "dynamic-friction", _BOUNCE: "r
 _USUAL = {_STATIC: 0.5, _DYNAMIC: 0.5, _BOUNCE: 0.0}
 """Of a material that is made because there is none: about what engines take for a collider that has none."""
 _BINDING = "material:binding:physics"
+_COLLIDER = "PhysicsCollisionAPI"
 _SCOPE, _NAME = "physics_materials", "default_contact"
 _SCOPES = frozenset({"collision", "collisions"})
 
@@ -83,13 +84,21 @@ def bind_default(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     if finding.where.prop == _BINDING and _finds_another(prim):
         editor.remove_property(prim, _BINDING)
         return
-    material_path = _make_usual(editor, wishes)
+    material_path = _name_usual(editor)
     for holder in _list_holders(prim, is_replacing=bool(target)):
-        spec = next((s for s in editor.list_prim_specs(holder) if map_target(holder, s, material_path)), None)
-        if spec is not None:
-            _bind(editor, holder, spec, map_target(holder, spec, material_path))
-            return
+        for spec in _sort_specs(editor, holder, prim):
+            place = map_target(holder, spec, material_path)
+            if place:
+                _make_usual(editor, wishes, material_path, (spec.layer, place))
+                _bind(editor, holder, spec, place)
+                return
     raise Refused("the collider belongs to another asset, which has to be fixed itself")
+
+
+def _sort_specs(editor: Editor, holder: Usd.Prim, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
+    """Specs of a holder, first those in the layer that says that the prim collides."""
+    said = {s.layer for s in prim.GetPrimStack() if _COLLIDER in read_apis(s).GetAddedOrExplicitItems()}
+    return sorted(editor.list_prim_specs(holder), key=lambda spec: spec.layer not in said)
 
 
 def _make_physical(editor: Editor, material: Usd.Prim, wishes: Wishes) -> None:
@@ -111,21 +120,23 @@ def _finds_another(prim: Usd.Prim) -> bool:
     return False
 
 
-def _make_usual(editor: Editor, wishes: Wishes) -> Sdf.Path:
-    """The path of the material for colliders without one, which is made where it is not there."""
-    root = editor.stage.GetDefaultPrim() or editor.stage.GetPseudoRoot()
-    if root.IsInstance():
-        root = editor.stage.GetPseudoRoot()
-    path = root.GetPath().AppendChild(_SCOPE).AppendChild(_NAME)
+def _name_usual(editor: Editor) -> Sdf.Path:
+    """Where the material for colliders without one is, or is to be."""
+    root = editor.stage.GetDefaultPrim()
+    top = Sdf.Path.absoluteRootPath if not root or root.IsInstance() else root.GetPath()
+    return top.AppendChild(_SCOPE).AppendChild(_NAME)
+
+
+def _make_usual(editor: Editor, wishes: Wishes, path: Sdf.Path, home: tuple[Sdf.Layer, Sdf.Path]) -> None:
+    """In the layer that speaks of colliders, unless it is there."""
     known = editor.stage.GetPrimAtPath(path)
-    if known and known.HasAPI(UsdPhysics.MaterialAPI):
-        return path
-    home = editor.root.pseudoRoot if root.IsPseudoRoot() else editor.choose_home(root)
-    place = home.path.AppendChild(_SCOPE).AppendChild(_NAME)
+    if (known and known.HasAPI(UsdPhysics.MaterialAPI)) or path in editor.memory.setdefault(_NAME, set()):
+        return
+    editor.memory[_NAME].add(path)
+    layer, place = home
     values = {name: read_wish(wishes, name) for name in _USUAL}
-    editor.add(home.layer, place, f"def Material {_NAME}", lambda: _define_usual(home.layer, place, values))
+    editor.add(layer, place, f"def Material {_NAME}", lambda: _define_usual(layer, place, values))
     editor.shifts.come.add(path.GetParentPath().pathString)
-    return path
 
 
 def _define_usual(layer: Sdf.Layer, place: Sdf.Path, values: dict[str, float]) -> None:

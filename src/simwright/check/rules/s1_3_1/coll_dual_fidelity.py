@@ -7,7 +7,7 @@ Fails: a concave triangle mesh as collider and no variant set `collision_fidelit
 Passes: the set with a default variant of hulls or primitives and a second one with the triangles.  Assets whose
 colliders are primitives need no set.
 
-Fix: unsafe.  A set with the hull as default can be generated.
+Fix: unsafe.  A set with the hull as default can be generated; where there are hulls only, a finer form has to be made.
 
 Reading: the set may be on any prim from the collider up to the asset's root.  An asset with hulls only works
 everywhere; there the missing set is an info.

@@ -7,7 +7,8 @@ Why: choosing another look must not change the contacts; the fidelity of collide
 Fails: a prim with PhysicsCollisionAPI inside a variant of visual_representation, or in what a variant references.
 Passes: colliders below the collision scope, outside the set.
 
-Fix: unsafe.  The colliders are moved to the collision scope.
+Fix: unsafe.  A collider of the default variant moves to the collision scope; those of other variants are only seen
+from then on.
 """
 
 from __future__ import annotations
@@ -42,5 +43,5 @@ def vis_not_collision(snapshot: Snapshot) -> Iterator[Finding]:
                     hint="move it to the collision scope of the link; collision_fidelity governs colliders",
                     at=path,
                     layer=layer,
-                    data={"variant": variant},
+                    data={"variant": variant, "holder": one.node.path},
                 )

@@ -11,7 +11,8 @@ Reading: the search is heuristic.  Triangles that touch or lie in one plane are 
 `max_self_intersection` triangles are not searched, and a stage gets `self_intersection_budget` triangles in
 all; an info says what was left out.
 
-Fix: shown.  A boolean union, the convex hull or a convex decomposition; each changes the mesh.
+Fix: unsafe.  Closed shells are united; a mesh that engines take as its convex hull becomes that hull, and its
+triangles stay as a variant of collision_fidelity.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from simwright.core.diag import Level
     "must",
     on="stage",
     heuristic=True,
-    fix="shown",
-    fix_title="union the parts, or use a convex decomposition",
+    fix="unsafe",
+    fix_title="unite the parts, or let the convex hull take its place",
 )
 def geo_coll_no_selfint(snapshot: Snapshot) -> Iterator[Finding]:
     """One pair per mesh is enough to know."""

@@ -11,7 +11,8 @@ one point: exporters split them at hard edges and texture seams.
 
 Reading: a flat mesh is a floor or a wall, and a warning: a Plane or a thin box says it better.
 
-Fix: shown.  Holes can be filled or the convex hull taken; both change the shape.
+Fix: unsafe.  Winding, doubled faces, fins and holes of convex meshes are mended.  A mesh that engines take as its
+convex hull becomes that hull, and its triangles stay as a variant of collision_fidelity.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from simwright.core.diag import Level
     "3.4",
     "must",
     on="stage",
-    fix="shown",
-    fix_title="close the mesh, or replace it by its convex hull",
+    fix="unsafe",
+    fix_title="mend the mesh, or let its convex hull take its place",
 )
 def geo_coll_watertight(snapshot: Snapshot) -> Iterator[Finding]:
     """Meshes in prototypes count once."""

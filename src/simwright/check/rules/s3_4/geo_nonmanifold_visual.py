@@ -7,7 +7,8 @@ picture and the collider needs the stricter of both rules.
 Fails: a mesh that is drawn (purpose default or render), has PhysicsCollisionAPI, and is open.
 Passes: the open mesh without the API, beside a closed collider of purpose `guide`.
 
-Fix: no.  The collider is to be modelled; geo-coll-watertight names the fault of the surface itself.
+Fix: unsafe.  A copy is made to be seen and the collider becomes a guide; geo-coll-watertight names the fault of the
+surface itself.
 """
 
 from __future__ import annotations
@@ -24,7 +25,14 @@ from simwright.core.diag import Level
 _DRAWN = {"", "default", "render"}
 
 
-@rule("geo-nonmanifold-visual", "3.4", "must", on="stage")
+@rule(
+    "geo-nonmanifold-visual",
+    "3.4",
+    "must",
+    on="stage",
+    fix="unsafe",
+    fix_title="make a visual of its own, and a guide of the collider",
+)
 def geo_nonmanifold_visual(snapshot: Snapshot) -> Iterator[Finding]:
     """Meshes in both roles."""
     for node in list_collision_meshes(snapshot):

@@ -7,7 +7,7 @@ in its own way, so the picture, and a camera sensor's data, differ.
 Fails: RectLight, DiskLight, CylinderLight, GeometryLight, PortalLight, or MeshLightAPI on a mesh.
 Passes: DistantLight, SphereLight, SphereLight with ShapingAPI (a spot), DomeLight for the environment.
 
-Fix: unsafe.  A sphere or spot of similar power can stand in; shadows get harder.
+Fix: unsafe.  A sphere or spot of the same area stands in for rectangles, disks and cylinders; shadows get harder.
 """
 
 from __future__ import annotations

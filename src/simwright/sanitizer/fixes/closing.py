@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collision meshes that are closed and do not cross themselves (REP-0158 3.4).
+
+Mended where the solid stays the same.  Else a collider that engines take as its convex hull anyway becomes that hull,
+and its triangles stay as the variant ``advanced`` of ``collision_fidelity``.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
+
+from simwright.core.diag import Diagnostic, Level
+from simwright.formats.usd.writer.solids import make_hull
+from simwright.model.geometry import MeshData
+from simwright.sanitizer.choices import State, Value, choose_spec, list_own_specs, make_choice, write_value
+from simwright.sanitizer.faces import COUNTS, HOLES, INDICES, Faces, read_faces, replace_faces
+from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixes.fidelities import ADVANCED, BASELINE, HULL, SET
+from simwright.sanitizer.fixes.twins import is_drawn, split_roles
+from simwright.sanitizer.mending import close_surface
+from simwright.sanitizer.unions import unite_shells
+from simwright.usd.edit import Editor, Refused
+
+_KINDS = Sdf.ValueTypeNames
+_ALSO = ("cornerIndices", "cornerSharpnesses", "creaseIndices", "creaseLengths", "creaseSharpnesses", HOLES)
+
+
+@fix("geo-coll-watertight", changes=("collisions",))
+def close_mesh(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Mended, or the hull."""
+    prim = editor.find_prim(finding.where.prim)
+    faces = read_faces(prim)
+    if "(it is flat)" in finding.message:
+        raise Refused("a flat mesh encloses nothing; use a Plane or a thin box")
+    mended = close_surface(faces)
+    if mended is not None:
+        _expect_visual(editor, prim)
+        replace_faces(editor, prim, faces, mended)
+        return
+    _become_hull(editor, prim, faces, "its holes can be closed in more than one way")
+
+
+@fix("geo-coll-no-selfint", changes=("collisions",))
+def part_shells(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """One solid of the shells that cross, or the hull."""
+    if finding.level is Level.INFO:
+        raise Refused("raise max_self_intersection or self_intersection_budget to have it looked at")
+    prim = editor.find_prim(finding.where.prim)
+    faces = read_faces(prim)
+    if not _is_hull(prim):
+        united = unite_shells(faces)
+        if united is not None:
+            _expect_visual(editor, prim)
+            _replace_mesh(editor, prim, united)
+            return
+    _become_hull(editor, prim, faces, "the shells that cross are not closed")
+
+
+@fix("geo-nonmanifold-visual", changes=("visuals", "materials"), phase=0)
+def draw_twin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """One mesh to be seen and one to be touched."""
+    split_roles(editor, editor.find_prim(finding.where.prim))
+
+
+def _expect_visual(editor: Editor, prim: Usd.Prim) -> None:
+    """What is touched is what is seen."""
+    if is_drawn(prim):
+        editor.shifts.changes.add("visuals")
+
+
+def _is_hull(prim: Usd.Prim) -> bool:
+    api = UsdPhysics.MeshCollisionAPI(prim)
+    return bool(api) and prim.HasAPI(UsdPhysics.MeshCollisionAPI) and api.GetApproximationAttr().Get() == HULL
+
+
+def _become_hull(editor: Editor, prim: Usd.Prim, faces: Faces, reason: str) -> None:
+    if not _is_hull(prim):
+        raise Refused(f'{reason}; with physics:approximation = "convexHull" its hull takes its place')
+    if is_drawn(prim):
+        raise Refused("the mesh is drawn as well; give the body a mesh to be seen first")
+    data = MeshData(faces.points, faces.indices.astype(np.int32))
+    hull = make_hull(data, np.ones(3))
+    if hull is None:
+        raise Refused("a flat mesh has no hull; use a Plane or a thin box")
+    values = _describe_hull(prim, hull)
+    subsets = [child.GetName() for child in prim.GetChildren() if child.IsA(UsdGeom.Subset)]
+    specs = list_own_specs(editor, prim)
+    source = editor.find_strongest(prim, "points")
+    assert source is not None, "a mesh that was read has points"
+    default = State(BASELINE, values)
+    if source.owner not in specs:
+        default = State(BASELINE, reference=_store_hull(editor, source.owner, choose_spec(specs), values))
+    make_choice(editor, prim, SET, default, State(ADVANCED), hidden=subsets)
+    editor.shifts.turned.add(prim.GetPath().pathString)
+
+
+def _store_hull(
+    editor: Editor, source: Sdf.PrimSpec, user: Sdf.PrimSpec, values: dict[str, Value]
+) -> Sdf.Reference:
+    """A prim beside the mesh in its library; meshes of one source have one hull."""
+    known: dict[Any, Sdf.Path] = editor.memory.setdefault("hulls", {})
+    layer, parent = source.layer, source.path.GetParentPath()
+    if source.path not in known:
+        name, number = f"{source.name}_hull", 2
+        while layer.GetPrimAtPath(parent.AppendChild(name)) is not None:
+            name, number = f"{source.name}_hull_{number}", number + 1
+        place = known[source.path] = parent.AppendChild(name)
+        editor.add(layer, place, f"the hull of {source.name}", lambda: _define_hull(layer, place, values))
+    address = ""
+    if layer != user.layer:
+        folder = Path(user.layer.realPath).parent
+        address = f"./{Path(os.path.relpath(layer.realPath, folder)).as_posix()}".replace("./../", "../")
+    return Sdf.Reference(address, known[source.path])
+
+
+def _define_hull(layer: Sdf.Layer, place: Sdf.Path, values: dict[str, Value]) -> None:
+    spec = Sdf.CreatePrimInLayer(layer, place)
+    spec.specifier, spec.typeName = Sdf.SpecifierDef, "Mesh"
+    for name, value in values.items():
+        write_value(spec, name, value)
+
+
+def _describe_hull(prim: Usd.Prim, hull: MeshData) -> dict[str, Value]:
+    """Every property of a mesh that has to be another one."""
+    points = np.asarray(hull.vertices, dtype=np.float32)
+    values = _describe_mesh(points, np.asarray(hull.indices, dtype=np.int32))
+    mesh = UsdGeom.Mesh(prim)
+    if mesh.GetSubdivisionSchemeAttr().Get() != "none":
+        values["subdivisionScheme"] = (_KINDS.Token, "none", True)
+    if mesh.GetOrientationAttr().Get() != "rightHanded":
+        values["orientation"] = (_KINDS.Token, "rightHanded", True)
+    values |= _block_rest(prim)
+    return values
+
+
+def _describe_mesh(points: Any, indices: Any) -> dict[str, Value]:
+    counts = np.full(len(indices) // 3, 3, dtype=np.int32)
+    low, high = (Gf.Vec3f(*(float(v) for v in corner)) for corner in (points.min(axis=0), points.max(axis=0)))
+    return {
+        "points": (_KINDS.Point3fArray, Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(points)), False),
+        COUNTS: (_KINDS.IntArray, Vt.IntArray.FromNumpy(counts), False),
+        INDICES: (_KINDS.IntArray, Vt.IntArray.FromNumpy(np.ascontiguousarray(indices)), False),
+        "extent": (_KINDS.Float3Array, Vt.Vec3fArray([low, high]), False),
+    }
+
+
+def _block_rest(prim: Usd.Prim) -> dict[str, Value]:
+    """What is said of points, faces and corners that are no longer there."""
+    primvars = [primvar.GetAttr() for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvars()]
+    found = [UsdGeom.PointBased(prim).GetNormalsAttr(), *primvars]
+    names = [a for a in found if a.GetMetadata("interpolation") not in (None, "constant")]
+    names += [a for name in _ALSO if (a := prim.GetAttribute(name))]
+    blocked: dict[str, Value] = {}
+    for attribute in names:
+        for each in (attribute, prim.GetAttribute(f"{attribute.GetName()}:indices")):
+            if each and each.HasAuthoredValue():
+                is_uniform = each.GetVariability() == Sdf.VariabilityUniform
+                blocked[each.GetName()] = (each.GetTypeName(), None, is_uniform)
+    return blocked
+
+
+def _replace_mesh(editor: Editor, prim: Usd.Prim, united: tuple[Any, Any]) -> None:
+    """Other points and faces, where they are said."""
+    if _block_rest(prim) or any(child.IsA(UsdGeom.Subset) for child in prim.GetChildren()):
+        raise Refused("what is said of its faces would be lost; unite the shells in a modelling tool")
+    for name, (kind, value, uniform) in _describe_mesh(*united).items():
+        editor.set_value(prim, name, kind, value, uniform=uniform)
+    editor.shifts.turned.add(prim.GetPath().pathString)

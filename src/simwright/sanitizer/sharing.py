@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Letting equal meshes share one prototype: each becomes an Xform that is an instance of it (REP-0158 3.5).
+
+Transforms, looks, purpose and visibility stay with the Xform, from which the mesh inherits them; all else that is said
+of the mesh moves into the prototype, in the layer that says it.  Only meshes that say the same there can share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pxr import Sdf, Usd, UsdGeom
+
+from simwright.sanitizer.choices import list_own_specs
+from simwright.usd.edit import Editor, Refused, drop_api, read_apis
+from simwright.usd.relocation import claim_name, find_mentions, prune
+
+CLASS = "prototypes"
+_BINDING_API = "MaterialBindingAPI"
+_KEPT = ("xformOp", "material:binding", "visibility", "purpose")
+_ARCS = ("references", "payload", "inheritPaths", "specializes", "variantSelection", "variantSetNames")
+_MOVED_INFO = frozenset({"typeName", "apiSchemas", "active", "clips", "clipSets", *_ARCS})
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A mesh that may share: its own specs, strongest first, and which properties of theirs stay with the Xform."""
+
+    prim: Usd.Prim
+    specs: list[Sdf.PrimSpec]
+    kept: frozenset[str]
+
+    @property
+    def top(self) -> Sdf.Path:
+        """The root prim that it is below, in its layers; the root itself where it is one."""
+        path = self.specs[0].path
+        return Sdf.Path.absoluteRootPath if path.IsRootPrimPath() else path.GetPrefixes()[0]
+
+    @property
+    def signature(self) -> tuple[tuple[str, str], ...]:
+        """What the prototype has to say, by layer."""
+        found = []
+        for spec in self.specs:
+            scratch = Sdf.Layer.CreateAnonymous(".usda")
+            place = Sdf.Path("/mesh")
+            Sdf.CopySpec(spec.layer, spec.path, scratch, place)
+            strip_instance(scratch.GetPrimAtPath(place), self.kept)
+            text = scratch.ExportToString()
+            if says_something(scratch.GetPrimAtPath(place)):
+                found.append((spec.layer.identifier, text))
+        return tuple(found)
+
+
+def read_member(editor: Editor, prim: Usd.Prim) -> Member:
+    """Look at a mesh; one that cannot become an instance is refused."""
+    if prim.IsInstanceProxy() or prim.IsInstance():
+        raise Refused("it is in an instance already")
+    specs = list_own_specs(editor, prim)
+    if any(spec.path.ContainsPrimVariantSelection() for spec in specs):
+        raise Refused("it is said in a variant")
+    if len({spec.path for spec in specs}) > 1 or not any(
+        spec.specifier == Sdf.SpecifierDef for spec in specs
+    ):
+        raise Refused("layers that see it at other paths speak of it")
+    if any(_leads_here(editor, spec) for spec in specs):
+        raise Refused("relationships lead to it")
+    return Member(prim, specs, _list_kept(prim, specs))
+
+
+def _leads_here(editor: Editor, spec: Sdf.PrimSpec) -> bool:
+    for path, targets in find_mentions(editor, spec.layer):
+        if path.HasPrefix(spec.path) or path.name.startswith("collection:"):
+            continue
+        if any(target.HasPrefix(spec.path) for target in targets):
+            return True
+    return False
+
+
+def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
+    """Properties that the mesh can inherit: constant primvars too, unless the mesh behind a reference has its own."""
+    own = set(specs)
+    others = {p.name for spec in prim.GetPrimStack() if spec not in own for p in spec.properties}
+    kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT)}
+    for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvars():
+        name = primvar.GetName()
+        if primvar.GetInterpolation() == UsdGeom.Tokens.constant and name not in others:
+            kept |= {name, f"{name}:indices"}
+    return frozenset(kept)
+
+
+def strip_instance(spec: Sdf.PrimSpec, kept: frozenset[str]) -> None:
+    """Leave what is the prototype's."""
+    for prop in [prop for prop in spec.properties if prop.name in kept]:
+        spec.RemoveProperty(prop)
+    for key in [key for key in spec.ListInfoKeys() if key not in _MOVED_INFO and key != "specifier"]:
+        spec.ClearInfo(key)
+    drop_api(spec, _BINDING_API)
+
+
+def strip_prototype(spec: Sdf.PrimSpec, kept: frozenset[str]) -> None:
+    """Leave what is the instance's."""
+    binds = any(name.startswith("material:binding") and name in spec.properties for name in kept)
+    for prop in [prop for prop in spec.properties if prop.name not in kept]:
+        spec.RemoveProperty(prop)
+    for child in list(spec.nameChildren.keys()):
+        del spec.nameChildren[child]
+    for name in list(spec.variantSets.keys()):
+        del spec.variantSets[name]
+    for key in [
+        key for key in spec.ListInfoKeys() if key in _MOVED_INFO and key not in ("typeName", "apiSchemas")
+    ]:
+        spec.ClearInfo(key)
+    for api in list(read_apis(spec).GetAddedOrExplicitItems()):
+        if api != _BINDING_API or not binds:
+            drop_api(spec, api)
+
+
+def says_something(spec: Sdf.PrimSpec) -> bool:
+    """Is it more than an empty ``over``?"""
+    if spec.specifier != Sdf.SpecifierOver or spec.properties or spec.nameChildren:
+        return True
+    return bool(set(spec.ListInfoKeys()) - {"specifier"})
+
+
+def share(editor: Editor, members: list[Member]) -> None:
+    """Ask for one prototype of equal members, and make each an instance of it."""
+    first = members[0]
+    top, path = first.top, first.prim.GetPath()
+    root = (Sdf.Path.absoluteRootPath if path.IsRootPrimPath() else path.GetPrefixes()[0]).AppendChild(CLASS)
+    name = _claim(editor, root, first.prim.GetName())
+    place = top.AppendChild(CLASS).AppendChild(name)
+    definition = next(spec for spec in first.specs if spec.specifier == Sdf.SpecifierDef)
+    for spec in reversed(first.specs):
+        what = f"the prototype {place}"
+        editor.add(
+            spec.layer, place, what, _bind_prototype(spec, place, first.kept, defines=spec == definition)
+        )
+    for member in members:
+        for spec in member.specs:
+            defines = spec.specifier == Sdf.SpecifierDef
+            apply = _bind_instance(spec, place, member.kept, defines=defines)
+            editor.add(spec.layer, spec.path, f"an instance of {place}", apply)
+        path = member.prim.GetPath().pathString
+        editor.shifts.moved[path] = f"{path}/{name}"
+        editor.shifts.come.add(path)
+
+
+def _claim(editor: Editor, root: Sdf.Path, wanted: str) -> str:
+    """A name that no prototype has, nor is about to get."""
+    taken: set[str] = editor.memory.setdefault("prototypes", set())
+    name, number = claim_name(editor, root, wanted), 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def _bind_prototype(
+    spec: Sdf.PrimSpec, place: Sdf.Path, kept: frozenset[str], *, defines: bool
+) -> Callable[[], None]:
+    layer, source = spec.layer, spec.path
+    mesh = place.AppendChild(place.name)
+
+    def apply() -> None:
+        group: Any = Sdf.CreatePrimInLayer(layer, place)
+        Sdf.CopySpec(layer, source, layer, mesh)
+        copy = layer.GetPrimAtPath(mesh)
+        strip_instance(copy, kept)
+        if defines:
+            group.nameParent.specifier, group.nameParent.typeName = Sdf.SpecifierClass, "Scope"
+            group.specifier, group.typeName = Sdf.SpecifierDef, "Xform"
+        elif not says_something(copy):
+            prune(copy)
+
+    return apply
+
+
+def _bind_instance(
+    spec: Sdf.PrimSpec, place: Sdf.Path, kept: frozenset[str], *, defines: bool
+) -> Callable[[], None]:
+    layer, path = spec.layer, spec.path
+
+    def apply() -> None:
+        known = layer.GetPrimAtPath(path)
+        strip_prototype(known, kept)
+        if not defines:
+            if known.typeName:
+                known.typeName = "Xform"
+            prune(known)
+            return
+        known.typeName = "Xform"
+        known.SetInfo("instanceable", True)
+        known.referenceList.Prepend(Sdf.Reference("", place))
+
+    return apply
