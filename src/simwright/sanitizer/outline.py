@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Tf, Usd, UsdGeom
 
+from simwright.formats.usd.units import UP_ROTATIONS
 from simwright.usd.shifts import Shifts, is_below
 from simwright.usd.silence import capture
 
 Array = npt.NDArray[np.float64]
 MAX_TIMES = 5
-_Y_TO_Z = np.array([[1.0, 0, 0], [0, 0, -1.0], [0, 1.0, 0]])
 _SIZES = {
     "Cube": ("size",), "Sphere": ("radius",), "Cylinder": ("radius", "height", "axis"),
     "Capsule": ("radius", "height", "axis"), "Cone": ("radius", "height", "axis"),
@@ -53,8 +53,7 @@ class Outline:
 def draw_outline(stage: Usd.Stage) -> Outline:
     """The outline of a composed stage, instances included."""
     outline = Outline(stage, UsdGeom.GetStageMetersPerUnit(stage))
-    if UsdGeom.GetStageUpAxis(stage) == UsdGeom.Tokens.y:
-        outline.turn = _Y_TO_Z
+    outline.turn = UP_ROTATIONS.get(str(UsdGeom.GetStageUpAxis(stage)), outline.turn)
     with capture():
         every = Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
         prims = [prim for prim in every if prim.IsA(UsdGeom.Xformable)]
@@ -77,9 +76,9 @@ def _read_world(cache: UsdGeom.XformCache, prim: Usd.Prim) -> Any:
 
 
 def compare_outlines(
-    before: Outline, after: Outline, tolerance: float, *, in_si: bool = True, shifts: Shifts | None = None
+    before: Outline, after: Outline, tolerance: float, *, shifts: Shifts | None = None
 ) -> list[str]:
-    """What differs, in words; ``after`` learns which of its shapes are the same, number by number.
+    """What differs in the world, in words; ``after`` learns which shapes are the same, number by number.
 
     ``shifts`` are prims that are known to come, go or stand elsewhere.
     """
@@ -101,9 +100,9 @@ def compare_outlines(
     ]
     if not pairs:
         return found
-    ruler = _Ruler(before, after, pairs, tolerance, in_si=in_si)
+    ruler = _Ruler(before, after, pairs, tolerance)
     with capture():
-        found += [f"where {path} stands" for path in ruler.list_moved()]
+        found += [f"where {path} stands" for path in ruler.list_moved(known.reframed)]
         found += [f"the geometry of {path}" for path in ruler.list_reshaped(after.same)]
     return found
 
@@ -125,16 +124,15 @@ def _choose_times(prims: list[Usd.Prim]) -> list[float]:
 
 
 class _Ruler:
-    """Holds two outlines against each other, in SI units or as they stand."""
+    """Holds two outlines against each other, in SI units."""
 
     def __init__(
-        self, before: Outline, after: Outline, pairs: list[tuple[str, str]], tolerance: float, *, in_si: bool
+        self, before: Outline, after: Outline, pairs: list[tuple[str, str]], tolerance: float
     ) -> None:
         self.sides = (before, after)
         self.pairs = pairs
         self.paths = [now for _, now in pairs]
         self.tolerance = tolerance
-        self.in_si = in_si
         self.poses = tuple(
             side.poses[:, [side.rows[pair[number]] for pair in pairs]]
             for number, side in enumerate(self.sides)
@@ -144,15 +142,16 @@ class _Ruler:
         spread = float(np.linalg.norm(np.ptp(spots, axis=0))) if len(spots) else 0.0
         self.size = max(spread, 1e-3)
 
-    def list_moved(self) -> list[str]:
-        """Prims whose place or direction is another one, at any moment."""
+    def list_moved(self, reframed: set[str]) -> list[str]:
+        """Prims whose place or direction is another one, at any moment, but for those that have another frame."""
         spots = [self._place(poses[..., :3, 3], side) for side, poses in enumerate(self.poses)]
         turns = [self._find_directions(poses, side) for side, poses in enumerate(self.poses)]
         with np.errstate(invalid="ignore"):
             far = ~(np.abs(spots[0] - spots[1]) <= self.tolerance * self.size).all(axis=-1)
             turned = (np.abs(turns[0] - turns[1]) > self.tolerance).any(axis=(-1, -2))
         far &= np.isfinite(spots[0]).all(axis=-1)
-        return [self.paths[i] for i in np.flatnonzero((far | turned).any(axis=0))]
+        moved = [self.pairs[i] for i in np.flatnonzero((far | turned).any(axis=0))]
+        return [now for pair in moved if not reframed.intersection(pair) for now in pair[1:]]
 
     def list_reshaped(self, known: set[str]) -> list[str]:
         """Prims whose geometry in the world is another one, at any moment; ``known`` gets those that never change."""
@@ -173,9 +172,9 @@ class _Ruler:
 
     def _have_same_scales(self) -> npt.NDArray[np.bool_]:
         """Are the linear parts of the transforms the same, lengths included?"""
-        if self.in_si and self.sides[0].unit != self.sides[1].unit:
+        if self.sides[0].unit != self.sides[1].unit:
             return np.zeros(len(self.paths), dtype=bool)
-        linear = [poses[..., :3, :3] for poses in self.poses]
+        linear = [side.turn @ poses[..., :3, :3] for side, poses in zip(self.sides, self.poses, strict=True)]
         with np.errstate(invalid="ignore"):
             allowed = self.tolerance * np.abs(linear[0]).max(axis=(-1, -2), keepdims=True)
             same: npt.NDArray[np.bool_] = (np.abs(linear[0] - linear[1]) <= allowed).all(axis=(0, 2, 3))
@@ -212,13 +211,12 @@ class _Ruler:
         linear = poses[..., :3, :3]
         with np.errstate(invalid="ignore", divide="ignore"):
             unit = linear / np.linalg.norm(linear, axis=-2, keepdims=True)
-        turn = self.sides[side].turn
-        found: Array = turn @ unit @ turn.T if self.in_si else unit
+        found: Array = self.sides[side].turn @ unit
         return found
 
     def _place(self, points: Array, side: int) -> Array:
         outline = self.sides[side]
-        placed: Array = outline.unit * (points @ outline.turn.T) if self.in_si else points
+        placed: Array = outline.unit * (points @ outline.turn.T)
         return placed
 
 

@@ -8,7 +8,7 @@ poses and motion as the neutral model has them (:mod:`simwright.compare`).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -24,6 +24,7 @@ from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read_stage
 from simwright.sanitizer.likeness import Likeness
 from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline
+from simwright.usd.claims import apply_claims
 from simwright.usd.open import open_stage
 from simwright.usd.shifts import Shifts
 
@@ -35,7 +36,6 @@ TOLERANCE = 1e-6
 Selected: TypeAlias = frozenset[tuple[tuple[str, str], str]]
 """Path, variant set and variant."""
 STAGE = "stage"
-UNITS = "units"
 _CONFIGURATIONS = 2
 _MAX_TIMES = 3
 _SHAPES = ("visuals", "collisions", "materials")
@@ -53,22 +53,29 @@ class Deviation:
 class Original:
     """What an asset is before anything is changed; read once and held against every state of its copy.
 
-    ``problem`` says why there is no machine to compare.
+    ``problem`` says why there is no machine to compare, ``claims`` what the user says about units.
     """
 
     outline: Outline
     times: list[float] = field(default_factory=list)
     machines: list[Asset] = field(default_factory=list)
     problem: str = ""
+    claims: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_original(path: Path, packages: PackageMap, selected: Selected = frozenset()) -> Original:
-    """Read an asset as stage and as machine, with a selection of variants made from outside."""
+def read_original(
+    path: Path,
+    packages: PackageMap,
+    selected: Selected = frozenset(),
+    claims: Mapping[str, str] | None = None,
+) -> Original:
+    """Read an asset as stage and as machine, with a selection of variants and claims about units from outside."""
     stage = open_stage(path, packages=packages)
+    apply_claims(stage, claims or {})
     for (prim, name), variant in selected:
         with Usd.EditContext(stage, stage.GetSessionLayer()):
             stage.GetPrimAtPath(prim).GetVariantSets().SetSelection(name, variant)
-    original = Original(draw_outline(stage))
+    original = Original(draw_outline(stage), claims=claims or {})
     times = original.outline.times
     original.times = [times[i] for i in sorted({0, len(times) // 2, len(times) - 1})] if times else []
     try:
@@ -87,14 +94,15 @@ def find_deviations(
 ) -> list[Deviation]:
     """What is different in the asset at ``path``, but for sections that are ``allowed`` and ``shifts`` of prims."""
     stage = open_stage(path, packages=packages)
+    apply_claims(stage, original.claims)
     drawn = draw_outline(stage)
     found = []
     if STAGE not in allowed:
-        differences = compare_outlines(
-            original.outline, drawn, TOLERANCE, in_si=UNITS not in allowed, shifts=shifts
-        )
-        found = [Deviation(STAGE, text) for text in differences]
-    if original.problem or UNITS in allowed or found:
+        found = [
+            Deviation(STAGE, text)
+            for text in compare_outlines(original.outline, drawn, TOLERANCE, shifts=shifts)
+        ]
+    if original.problem or found:
         return found
     return _compare_machines(original, drawn, path, allowed)
 
@@ -104,12 +112,18 @@ def _read_machines(stage: Usd.Stage, path: Path, times: list[float]) -> list[Ass
     return [read_stage(stage, ReadOptions(time=time), Reporter(), file=str(path)) for time in moments]
 
 
+def _retime(original: Original, drawn: Outline) -> list[float]:
+    """The moments of the original, where an asset may have another rate now."""
+    before, after = (outline.stage.GetTimeCodesPerSecond() for outline in (original.outline, drawn))
+    return original.times if before == after else [time * after / before for time in original.times]
+
+
 def _compare_machines(
     original: Original, drawn: Outline, path: Path, allowed: Collection[str]
 ) -> list[Deviation]:
     likeness = Likeness(drawn.same)
     try:
-        machines = _read_machines(drawn.stage, path, original.times)
+        machines = _read_machines(drawn.stage, path, _retime(original, drawn))
     except SimwrightError as error:
         return [Deviation("machine", f"that the asset can be read: {error.message}")]
     sections = tuple(name for name in SECTIONS if name not in allowed)

@@ -58,6 +58,8 @@ class Editor:
         """What a fix found out about the stage and wants to know again for its next finding."""
         self.shifts = Shifts()
         """Prims that come, go or stand elsewhere because of the edits; a fix says so."""
+        self.pushed: set[str] = set()
+        """Prims whose scale or rotation goes to what is below; all of that waits for the next round."""
 
     @property
     def root(self) -> Sdf.Layer:

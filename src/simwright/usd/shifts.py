@@ -14,7 +14,7 @@ class Shifts:
     ``come`` are new, ``gone`` are taken away, ``turned`` stand elsewhere; ``moved`` leads from an old path to the new
     one, at which the prim stands where it stood.  ``changes`` are sections of the comparison that this case of a fix is
     for, beyond those of all its cases.  ``selected`` are variants by path and set, with which
-    the old asset is looked at.
+    the old asset is looked at.  Of ``reframed`` the own frame is another one, not what is below.
     """
 
     come: set[str] = field(default_factory=set)
@@ -23,6 +23,7 @@ class Shifts:
     moved: dict[str, str] = field(default_factory=dict)
     changes: set[str] = field(default_factory=set)
     selected: dict[tuple[str, str], str] = field(default_factory=dict)
+    reframed: set[str] = field(default_factory=set)
 
     def copy(self) -> Shifts:
         """The same, to go back to."""
@@ -33,6 +34,7 @@ class Shifts:
             dict(self.moved),
             set(self.changes),
             dict(self.selected),
+            set(self.reframed),
         )
 
     def include(self, later: Shifts) -> None:
@@ -42,6 +44,7 @@ class Shifts:
         self.turned |= later.turned
         self.changes |= later.changes
         self.selected |= later.selected
+        self.reframed |= later.reframed
         for old, new in later.moved.items():
             known = [first for first, second in self.moved.items() if is_below(old, (second,))]
             for first in known:

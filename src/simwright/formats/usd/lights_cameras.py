@@ -91,6 +91,9 @@ def _read_light(source: Source, found: Found, name: str, body: BodyFrame, placem
         size = float(np.max(np.abs(placement.scale))) * source.units.length
         radius = source.get_number(found, "inputs:radius", 0.5) * size
     _report_loss(source, found, name, kind)
+    normalized = source.get_flag(found, "inputs:normalize", False)
+    if normalized and kind in (LightKind.POINT, LightKind.AREA):
+        intensity *= source.units.length**2  # it is shared out over a surface in stage units
     return Light(
         name=name,
         kind=LightKind.SPOT if cone else kind,
@@ -104,7 +107,7 @@ def _read_light(source: Source, found: Found, name: str, body: BodyFrame, placem
         angle=source.get_number(found, "inputs:angle", 0.53) * DEGREE
         if kind is LightKind.DIRECTIONAL
         else None,
-        normalized=source.get_flag(found, "inputs:normalize", False),
+        normalized=normalized,
         path=found.path,
         source=source.where(found),
     )

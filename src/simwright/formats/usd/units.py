@@ -39,7 +39,7 @@ HUGE = 1e30
 
 _MOST_UNIT = 1e15
 
-_UP_ROTATIONS = {
+UP_ROTATIONS = {
     "Z": np.eye(3),
     "Y": np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))),
     "X": np.array(((0.0, 0.0, -1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))),
@@ -112,7 +112,7 @@ def read_units(stage: Usd.Stage, where: Where, reporter: Reporter) -> Units:
         _check_unit("metersPerUnit", length, where, reporter),
         _check_unit("kilogramsPerUnit", mass, where, reporter),
         up,
-        _UP_ROTATIONS.get(up, np.eye(3)),
+        UP_ROTATIONS.get(up, np.eye(3)),
     )
 
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf, Tf, Usd, UsdGeom
+from pxr import Sdf, Tf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic
+from simwright.sanitizer.conversion.ops import PREFIX, RESET, Moment, read_order, write_stack
+from simwright.sanitizer.conversion.places import Place
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.xform import ORDER, ORIENT, SCALE, TRANSLATE, Transform, read_local
+from simwright.usd.xform import ORDER, ORIENT, SCALE, TRANSLATE, read_local, split_matrix
 
-_PREFIX = "xformOp:"
 _MATRIX = "xformOp:transform"
-_INVERT = "!invert!"
-_RESET = "!resetXformStack!"
 
 
 @fix("xform-minimal-stack", phase=1)
@@ -60,46 +59,52 @@ def standardize(editor: Editor, prim: Usd.Prim) -> None:
     tokens = read_order(prim)
     if tokens == [TRANSLATE, ORIENT] and _has_types(prim):
         return
-    if tokens[:1] == [_RESET]:
-        raise Refused("it ignores its parent's transform (!resetXformStack!); decide what it belongs to")
-    try:
-        times = xformable.GetTimeSamples()
-        moments = [read_local(prim, time) for time in times] or [read_local(prim)]
-    except Tf.ErrorException:
-        raise Refused("OpenUSD cannot read its ops; decide what they should be") from None
-    if any(moment.sheared for moment in moments):
+    moments = _read_relative(prim) if RESET in tokens else _read_moments(prim)
+    if any(moment.sheared for _, moment in moments):
         raise Refused("its transform shears, which translate, orient and scale cannot say")
-    scaled = any(not moment.is_rigid for moment in moments)
+    scaled = any(not moment.is_rigid for _, moment in moments)
     wanted = [TRANSLATE, ORIENT, SCALE] if scaled else [TRANSLATE, ORIENT]
     if tokens == wanted and _has_types(prim):
         return
     home = _find_home(editor, prim)
-    _remove_ops(editor, prim, home, tokens, wanted)
-    if times:
-        _write_samples(editor, home, list(zip(times, moments, strict=True)), scaled=scaled)
-    else:
-        for name, kind, value in list_values(moments[0], scaled=scaled):
-            editor.set_spec_value(home, name, kind, value)
-    editor.set_spec_value(home, ORDER, Sdf.ValueTypeNames.TokenArray, wanted, uniform=True)
+    write_stack(editor, prim, Place(home.layer, home.path), moments, wanted)
 
 
-def read_order(prim: Usd.Prim) -> list[str]:
-    """The tokens of xformOpOrder."""
-    attribute = prim.GetAttribute(ORDER)
-    return list(attribute.Get() or ()) if attribute else []
+def _read_moments(prim: Usd.Prim) -> list[Moment]:
+    try:
+        times = UsdGeom.Xformable(prim).GetTimeSamples()
+        return [(time, read_local(prim, time)) for time in times] or [(None, read_local(prim))]
+    except Tf.ErrorException:
+        raise Refused("OpenUSD cannot read its ops; decide what they should be") from None
 
 
-def list_values(moment: Transform, *, scaled: bool) -> list[tuple[str, Any, Any]]:
-    """Name, type and value of each op."""
-    w, x, y, z = (float(value) for value in moment.pose.q)
-    kinds = Sdf.ValueTypeNames
-    values = [
-        (TRANSLATE, kinds.Double3, Gf.Vec3d(*(float(v) for v in moment.pose.p))),
-        (ORIENT, kinds.Quatd, Gf.Quatd(w, x, y, z)),
-    ]
-    return (
-        [*values, (SCALE, kinds.Double3, Gf.Vec3d(*(float(v) for v in moment.scale)))] if scaled else values
-    )
+def _read_relative(prim: Usd.Prim) -> list[Moment]:
+    """The transform of a prim that counts from the world, counted from its parent instead."""
+    above = prim.GetParent()
+    while above and not above.IsPseudoRoot():
+        if above.HasAPI(UsdPhysics.RigidBodyAPI) and prim.HasAPI(UsdPhysics.RigidBodyAPI):
+            raise Refused(
+                "it is a body below a body and ignores its transform (!resetXformStack!); make the two siblings"
+            )
+        if UsdGeom.Xformable(above) and UsdGeom.Xformable(above).TransformMightBeTimeVarying():
+            raise Refused(
+                f"it ignores its parent's transform (!resetXformStack!), and {above.GetPath()} moves"
+            )
+        above = above.GetParent()
+    try:
+        times: list[Any] = UsdGeom.Xformable(prim).GetTimeSamples()
+        codes = [(time, Usd.TimeCode(time)) for time in times] or [(None, Usd.TimeCode.Default())]
+        return [(time, split_matrix(_find_in_parent(prim, code))) for time, code in codes]
+    except Tf.ErrorException:
+        raise Refused("OpenUSD cannot read its ops; decide what they should be") from None
+
+
+def _find_in_parent(prim: Usd.Prim, code: Usd.TimeCode) -> np.ndarray[Any, Any]:
+    frame = UsdGeom.XformCache(code).GetLocalToWorldTransform(prim.GetParent())
+    if abs(frame.GetDeterminant()) < 1e-300:
+        raise Refused("it ignores its parent's transform (!resetXformStack!), which has no inverse")
+    local = UsdGeom.Xformable(prim).GetLocalTransformation(code) * frame.GetInverse()
+    return np.array(local, dtype=np.float64).T
 
 
 def _has_types(prim: Usd.Prim) -> bool:
@@ -114,42 +119,10 @@ def _has_types(prim: Usd.Prim) -> bool:
 def _find_home(editor: Editor, prim: Usd.Prim) -> Sdf.PrimSpec:
     """The strongest spec with an opinion about the transform."""
     for spec in prim.GetPrimStack():
-        if any(prop.name == ORDER or prop.name.startswith(_PREFIX) for prop in spec.properties):
+        if any(prop.name == ORDER or prop.name.startswith(PREFIX) for prop in spec.properties):
             if spec.layer.identifier not in editor.own:
                 raise Refused(
                     f"its transform is said in {spec.layer.GetDisplayName()}, which belongs to another asset"
                 )
             return spec
     return editor.choose_home(prim)
-
-
-def _remove_ops(
-    editor: Editor, prim: Usd.Prim, home: Sdf.PrimSpec, tokens: list[str], wanted: list[str]
-) -> None:
-    """Take away the ops that are no longer named, where they are this prim's alone."""
-    used = {token.removeprefix(_INVERT) for token in tokens if token != _RESET} - set(wanted)
-    stack = editor.stage.GetLayerStack(includeSessionLayers=False)
-    for spec in prim.GetPrimStack():
-        is_own = spec.layer.identifier in editor.own
-        if spec != home and not (is_own and spec.layer in stack and spec.path == prim.GetPath()):
-            continue
-        for prop in spec.properties:
-            if prop.name in used:
-                editor.remove_spec(prop)
-
-
-def _write_samples(
-    editor: Editor, home: Sdf.PrimSpec, samples: list[tuple[float, Transform]], *, scaled: bool
-) -> None:
-    """Every sample as translate and orient; neighbouring quaternions on the same side."""
-    columns: dict[str, tuple[Any, dict[float, Any]]] = {}
-    last: np.ndarray[Any, Any] | None = None
-    for time, moment in samples:
-        turn = np.asarray(moment.pose.q, dtype=np.float64)
-        flip = last is not None and float(np.dot(last, turn)) < 0.0
-        last = -turn if flip else turn
-        for name, kind, value in list_values(moment, scaled=scaled):
-            signed = -value if flip and name == ORIENT else value
-            columns.setdefault(name, (kind, {}))[1][time] = signed
-    for name, (kind, values) in columns.items():
-        editor.set_spec_samples(home, name, kind, values)

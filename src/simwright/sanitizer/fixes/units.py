@@ -1,24 +1,102 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Metadata of the root layer where nothing but the words is missing (REP-0158 1.1)."""
+"""Units, up axis and time of whole assets (REP-0158 1.1).
+
+What the root layer says counts; where it says nothing, what the user says does (``meters-per-unit``,
+``kilograms-per-unit``, ``up-axis``), else what OpenUSD takes.  The asset stays as large, heavy and fast as it was.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+from pxr import Sdf
+
 from simwright.core.diag import Diagnostic, Fixable
+from simwright.sanitizer.conversion.dimensions import Factors
+from simwright.sanitizer.conversion.rescale import list_own_layers, rescale
+from simwright.sanitizer.conversion.retime import RATE, retime
+from simwright.sanitizer.conversion.upright import turn_upright
 from simwright.sanitizer.fixer import Wishes, fix
+from simwright.usd.claims import CLAIMS, NAMES, read_claim
 from simwright.usd.edit import Editor, Refused
 
+_METERS, _KILOGRAMS, _UP = CLAIMS
+_INTENT = ("units",)
 
-@fix("units-kilograms", phase=0)
-def author_kilograms(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+
+@fix("units-meters", wishes=_INTENT, phase=0)
+def convert_lengths(editor: Editor, _: Diagnostic, wishes: Wishes) -> None:
+    """Metres already: say so; else multiply."""
+    value = _find_unit(editor, wishes, _METERS, 0.01)
+    _prepare(editor, wishes, _METERS, value)
+    if value != 1.0:
+        rescale(editor, Factors(length=value))
+    _say(editor, _METERS, 1.0)
+
+
+@fix("units-kilograms", wishes=_INTENT, phase=0)
+def convert_masses(editor: Editor, _: Diagnostic, wishes: Wishes) -> None:
     """The fallback is 1: saying it changes nothing."""
-    if finding.data.get("value") is not None:
-        raise Refused("masses have to be converted")
-    editor.set_layer_info("kilogramsPerUnit", 1.0)
+    value = _find_unit(editor, wishes, _KILOGRAMS, 1.0)
+    _prepare(editor, wishes, _KILOGRAMS, value)
+    if value != 1.0:
+        rescale(editor, Factors(mass=value))
+    _say(editor, _KILOGRAMS, 1.0)
 
 
-@fix("units-timecodes", phase=0)
-def author_timecodes(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+@fix("axis-up-z", wishes=_INTENT, phase=0)
+def turn_asset(editor: Editor, _: Diagnostic, wishes: Wishes) -> None:
+    """Upright along Z already: say so; else turn what stands in the world."""
+    root = editor.root.pseudoRoot
+    value = str(root.GetInfo(_UP)) if root.HasInfo(_UP) else str(read_claim(_UP, wishes.values) or "Y")
+    _prepare(editor, wishes, _UP, value)
+    if value != "Z":
+        turn_upright(editor, value)
+    _say(editor, _UP, "Z")
+
+
+@fix("units-timecodes", wishes=_INTENT, phase=0)
+def convert_times(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     """Without time samples the rate means nothing."""
-    if finding.fixable is not Fixable.SAFE:
-        raise Refused("time samples have to be converted")
-    editor.set_layer_info("timeCodesPerSecond", 1.0)
+    if finding.fixable is Fixable.SAFE:
+        editor.set_layer_info(RATE, 1.0)
+        return
+    _check_intent(wishes)
+    retime(editor)
+
+
+def _find_unit(editor: Editor, wishes: Wishes, key: str, fallback: float) -> float:
+    root = editor.root.pseudoRoot
+    value = float(root.GetInfo(key)) if root.HasInfo(key) else None
+    if value is None or not (0.0 < value < math.inf):
+        claimed: Any = read_claim(key, wishes.values)
+        if claimed is None and value is not None:
+            raise Refused(f"{key} is {value}, which is no unit; write the one that is meant")
+        value = fallback if claimed is None else float(claimed)
+    return value
+
+
+def _prepare(editor: Editor, wishes: Wishes, key: str, value: Any) -> None:
+    """Look whether all layers of the asset mean the same."""
+    _check_intent(wishes)
+    for layer in list_own_layers(editor):
+        root = layer.pseudoRoot
+        if root.HasInfo(key) and root.GetInfo(key) != value and value != (1.0 if key != _UP else "Z"):
+            raise Refused(
+                f"{layer.GetDisplayName()} says {key} = {root.GetInfo(key)}, but the stage is read with {value}; "
+                f"write the right one into the root layer, or say it ({NAMES[key]}=...)"
+            )
+
+
+def _check_intent(wishes: Wishes) -> None:
+    asked = wishes.find("units")
+    if asked not in ("", "convert"):
+        raise Refused(f"units={asked} is not known; write units=convert")
+
+
+def _say(editor: Editor, key: str, value: Any) -> None:
+    layers: list[Sdf.Layer] = [layer for layer in list_own_layers(editor) if layer.pseudoRoot.HasInfo(key)]
+    for layer in {editor.root: None, **dict.fromkeys(layers)}:
+        if not layer.pseudoRoot.HasInfo(key) or layer.pseudoRoot.GetInfo(key) != value:
+            editor.set_layer_info(key, value, layer)

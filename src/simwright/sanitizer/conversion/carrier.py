@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pushing a transform from a prim to what is below it, so that nothing in the world moves.
+
+Of a prim with the local transform L below a frame that loses D, the new transform L' and the map E on its own content
+are chosen so that ``D L = L' E``; its children are then in a frame that loses E.  Where E is the identity the push
+ends.  Shapes take E up in their own numbers; joints that are fixed to the prim, and its centre of mass, go through E as
+well.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pxr import Usd, UsdGeom, UsdPhysics
+
+from simwright.core.math3d import quat_from_matrix, quat_multiply
+from simwright.sanitizer.conversion.index import read_index
+from simwright.sanitizer.conversion.ops import RESET, Moment, read_matrices, read_order, write_ops
+from simwright.sanitizer.conversion.places import rewrite
+from simwright.sanitizer.conversion.shapes import (
+    TOLERANCE,
+    bake_shape,
+    can_hold,
+    is_light,
+    is_turn,
+    move_hint,
+)
+from simwright.sanitizer.conversion.values import transform_points
+from simwright.sanitizer.conversion.variants import refuse_variants
+from simwright.usd.edit import Editor, Refused
+from simwright.usd.xform import Transform, split_matrix
+
+Array = np.ndarray[Any, Any]
+_PLAIN_APIS = frozenset(
+    {"GeomModelAPI", "MaterialBindingAPI", "MotionAPI", "VisibilityAPI", "PhysicsArticulationRootAPI"}
+)
+_MODELS = ("component", "assembly", "group")
+
+
+class Carrier:
+    """One push; ``frames`` are the maps on the content of prims, by path.
+
+    ``for_all`` writes where several prims share what is said, because the same is right for all of them.
+    """
+
+    def __init__(self, editor: Editor, *, for_all: bool = False) -> None:
+        self.editor = editor
+        self.index = read_index(editor)
+        if for_all:
+            self.index = self.index.without_sharing()
+        self.frames: dict[str, Array] = {}
+
+    # what the two kinds of push do with a prim
+
+    def push_scale(self, prim: Usd.Prim, lost: Array) -> None:
+        """Take scale from a prim, its own included, and give it to what is below."""
+        if not prim.IsA(UsdGeom.Xformable):
+            self._go_on(prim, lost, self.push_scale)
+            return
+        if RESET in read_order(prim):
+            return
+        moments = [(time, lost @ matrix) for time, matrix in read_matrices(prim)]
+        if prim.IsInstance() or prim.IsA(UsdGeom.PointInstancer):
+            self._stop_at_copies(prim, moments)
+            return
+        parts = [(time, *self._split_scale(prim, matrix)) for time, matrix in moments]
+        frame = parts[0][2]
+        if any(np.abs(other - frame).max() > TOLERANCE * np.abs(frame).max() for _, _, other in parts):
+            raise Refused(f"the scale of {prim.GetPath()} changes over time; decide which one counts")
+        below = _holds_more(prim)
+        if prim.IsA(UsdGeom.Gprim) and not below and not can_hold(prim, frame[:3, :3]):
+            if prim.HasAPI(UsdPhysics.RigidBodyAPI):
+                raise Refused(
+                    f"{prim.GetPath()} is a body and its own shape; the shape has to be a prim below it"
+                )
+            self.write(prim, [(time, split_matrix(matrix)) for time, matrix in moments])
+            return
+        self.write(prim, [(time, split_matrix(rigid)) for time, rigid, _ in parts])
+        if prim.IsA(UsdGeom.Gprim) or is_light(prim):
+            bake_shape(self.editor, self.index, prim, frame[:3, :3])
+        self._reframe(prim, frame)
+        self._go_on(prim, frame, self.push_scale)
+
+    def push_turn(self, prim: Usd.Prim, lost: Array) -> None:
+        """Turn a prim and what is below: frames with a meaning stand turned, what only holds others stays upright."""
+        if not prim.IsA(UsdGeom.Xformable):
+            self._go_on(prim, lost, self.push_turn)
+            return
+        if RESET in read_order(prim):
+            raise Refused(f"{prim.GetPath()} ignores its parent's transform (!resetXformStack!)")
+        matrices = read_matrices(prim)
+        back = lost.T  # a rotation about the origin
+        if not self._passes_on(prim):
+            self.write(prim, [(time, split_matrix(lost @ matrix)) for time, matrix in matrices])
+            return
+        self.write(prim, [(time, split_matrix(lost @ matrix @ back)) for time, matrix in matrices])
+        if prim.IsA(UsdGeom.Gprim):
+            bake_shape(self.editor, self.index, prim, lost[:3, :3])
+        self._reframe(prim, lost)
+        self._go_on(prim, lost, self.push_turn)
+
+    def push_shift(self, prim: Usd.Prim, lost: Array) -> None:
+        """Move the first prims below that have a place."""
+        if not prim.IsA(UsdGeom.Xformable):
+            self._go_on(prim, lost, self.push_shift)
+        elif RESET not in read_order(prim):
+            self.write(prim, [(time, split_matrix(lost @ matrix)) for time, matrix in read_matrices(prim)])
+
+    def push_children(self, prim: Usd.Prim, lost: Array, push: Any) -> None:
+        """Start at a prim that has lost something itself."""
+        self._reframe(prim, lost)
+        self._go_on(prim, lost, push)
+
+    def finish(self) -> None:
+        """Ask for the frames of all joints that are fixed to what was reframed."""
+        for prim in self.index.joints if self.frames else ():
+            for number in (0, 1):
+                self._move_joint(prim, number)
+
+    # parts
+
+    def _go_on(self, prim: Usd.Prim, lost: Array, push: Any) -> None:
+        refuse_variants(self.editor, prim)
+        for child in prim.GetFilteredChildren(Usd.PrimAllPrimsPredicate):
+            if not child.IsAbstract():
+                push(child, lost)
+
+    def write(self, prim: Usd.Prim, moments: list[Moment]) -> None:
+        """Ask for a transform."""
+        refuse_variants(self.editor, prim, only_ops=True)
+        if any(moment.mirrored for _, moment in moments):
+            raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
+        if read_order(prim) or not all(_is_identity(moment) for _, moment in moments):
+            write_ops(self.editor, self.index, prim, moments)
+
+    def _split_scale(self, prim: Usd.Prim, matrix: Array) -> tuple[Array, Array]:
+        """A pose and the map that is left; frames with a meaning must not be sheared."""
+        whole: Transform = split_matrix(matrix)
+        if whole.mirrored:
+            raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
+        if not np.all(np.abs(whole.scale) > 0.0):
+            raise Refused(f"{prim.GetPath()} is scaled to nothing")
+        if whole.sheared and _has_meaning(prim):
+            raise Refused(f"the scale shears {prim.GetPath()}, which has no shape of its own to take it up")
+        rigid = np.eye(4)
+        rigid[:3, :3] = whole.pose.rotation
+        rigid[:3, 3] = whole.pose.p
+        frame = np.eye(4)
+        frame[:3, :3] = rigid[:3, :3].T @ matrix[:3, :3]
+        if not whole.sheared:
+            frame[:3, :3] = np.diag(whole.scale)
+        return rigid, frame
+
+    def _stop_at_copies(self, prim: Usd.Prim, moments: list[tuple[float | None, Array]]) -> None:
+        inside = Usd.PrimRange(prim, Usd.TraverseInstanceProxies())
+        if any(p.HasAPI(UsdPhysics.RigidBodyAPI) or "RosFrameAPI" in p.GetAppliedSchemas() for p in inside):
+            raise Refused(
+                f"{prim.GetPath()} makes copies of bodies or frames; make a part of the right size first"
+            )
+        self.write(prim, [(time, split_matrix(matrix)) for time, matrix in moments])
+
+    def _passes_on(self, prim: Usd.Prim) -> bool:
+        """Does a prim only hold others, or is it a mesh, whose points may be turned?"""
+        if (
+            prim.IsInstance()
+            or prim.IsA(UsdGeom.PointInstancer)
+            or set(prim.GetAppliedSchemas()) - _PLAIN_APIS
+        ):
+            return prim.IsA(UsdGeom.Mesh) and not prim.IsInstance() and not _has_meaning(prim)
+        if prim.IsA(UsdGeom.PointBased):
+            return True
+        parent = prim.GetParent()
+        is_root = not parent or parent.IsPseudoRoot()
+        if str(prim.GetTypeName()) not in ("Xform", "Scope", "") or not (is_root or _holds_more(prim)):
+            return False
+        return is_root or Usd.ModelAPI(prim).GetKind() not in _MODELS
+
+    def _reframe(self, prim: Usd.Prim, frame: Array) -> None:
+        """What a prim says in its own frame goes through the map."""
+        if np.abs(frame - np.eye(4)).max() == 0.0:
+            return
+        editor, index = self.editor, self.index
+        self.frames[prim.GetPath().pathString] = frame
+        linear = frame[:3, :3]
+        if is_turn(linear) and np.abs(linear - np.eye(3)).max() > 0.0:
+            editor.shifts.reframed.add(prim.GetPath().pathString)
+        move_hint(editor, index, prim, frame)
+
+        def place(value: Any) -> Any:
+            moved = linear @ np.array(value, dtype=np.float64) + frame[:3, 3]
+            return type(value)(*(float(v) for v in moved))
+
+        center: Any = prim.GetAttribute("physics:centerOfMass").Get()
+        if center is not None and np.all(np.isfinite(np.array(center))):
+            rewrite(editor, index, prim, "physics:centerOfMass", place)
+        if is_turn(linear):
+            rewrite(editor, index, prim, "physics:principalAxes", lambda value: _turn(value, linear))
+        rewrite(editor, index, prim, "physics:velocity", lambda value: transform_points(value, linear))
+
+    def _move_joint(self, prim: Usd.Prim, number: int) -> None:
+        relationship = prim.GetRelationship(f"physics:body{number}")
+        targets = relationship.GetTargets() if relationship else []
+        path = str(targets[0]) if targets else "/"
+        frame = self.frames.get(path)
+        if frame is None:
+            return
+        linear = frame[:3, :3]
+
+        def place(value: Any) -> Any:
+            moved = linear @ np.array(value, dtype=np.float64) + frame[:3, 3]
+            return type(value)(*(float(v) for v in moved))
+
+        moves = bool(np.any(frame[:3, 3]))
+        rewrite(self.editor, self.index, prim, f"physics:localPos{number}", place, fallback=moves)
+        if is_turn(linear) and np.abs(linear - np.eye(3)).max() > 0.0:
+            rewrite(
+                self.editor,
+                self.index,
+                prim,
+                f"physics:localRot{number}",
+                lambda value: _turn(value, linear),
+                fallback=True,
+            )
+
+
+def take_scale(editor: Editor, prim: Usd.Prim) -> None:
+    """Push the scale of a prim to what is below it."""
+    carrier = Carrier(editor)
+    carrier.push_scale(prim, np.eye(4))
+    carrier.finish()
+
+
+def take_turn(editor: Editor, prim: Usd.Prim) -> None:
+    """Push the rotation of a prim to what is below it."""
+    if _has_meaning(prim):
+        raise Refused(
+            f"{prim.GetPath()} is a frame that others refer to; turn its parent or its content by hand"
+        )
+    carrier = Carrier(editor)
+    matrices = read_matrices(prim)
+    if len(matrices) > 1:
+        raise Refused(f"the rotation of {prim.GetPath()} changes over time; decide which one counts")
+    local = split_matrix(matrices[0][1])
+    if not local.is_rigid:
+        raise Refused(f"{prim.GetPath()} is scaled as well; fix its scale first")
+    turn = np.eye(4)
+    turn[:3, :3] = tidy(local.pose.rotation)
+    upright = np.eye(4)
+    upright[:3, 3] = local.pose.p
+    carrier.write(prim, [(None, split_matrix(upright))])
+    if prim.IsA(UsdGeom.PointBased):
+        bake_shape(editor, carrier.index, prim, turn[:3, :3])
+    carrier.push_children(prim, turn, carrier.push_turn)
+    carrier.finish()
+
+
+def tidy(linear: Array) -> Array:
+    """A rotation without the noise of its making: quarter turns are exact."""
+    whole = np.round(linear)
+    return np.where(np.abs(linear - whole) <= 1e-12, whole, linear)
+
+
+def _turn(value: Any, linear: Array) -> Any:
+    turned = quat_multiply(quat_from_matrix(linear), np.array((value.GetReal(), *value.GetImaginary())))
+    w, x, y, z = (float(v) + 0.0 for v in turned)
+    return type(value)(w, x, y, z)
+
+
+def _is_identity(moment: Transform) -> bool:
+    """Is there nothing to write?"""
+    same = np.all(moment.scale == 1.0) and np.all(moment.pose.p == 0.0)
+    return bool(same and np.abs(moment.pose.q - (1.0, 0.0, 0.0, 0.0)).max() <= 1e-15)
+
+
+def _has_meaning(prim: Usd.Prim) -> bool:
+    """Is the frame of a prim something that others refer to?"""
+    if prim.IsA(UsdGeom.Camera) or is_light(prim):
+        return True
+    applied = prim.GetAppliedSchemas()
+    return "PhysicsRigidBodyAPI" in applied or any(name.startswith("Ros") for name in applied)
+
+
+def _holds_more(prim: Usd.Prim) -> bool:
+    below = iter(Usd.PrimRange(prim, Usd.TraverseInstanceProxies()))
+    next(below)
+    return any(other.IsA(UsdGeom.Xformable) for other in below)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The transform of a prim written as translate, orient and, where there is one, scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom
+
+from simwright.sanitizer.conversion.index import SpecIndex
+from simwright.sanitizer.conversion.places import Place, drop_properties, find_place, write_value
+from simwright.usd.edit import Editor, Refused
+from simwright.usd.xform import ORDER, ORIENT, SCALE, TRANSLATE, Transform
+
+PREFIX = "xformOp:"
+INVERT = "!invert!"
+RESET = "!resetXformStack!"
+Moment = tuple[float | None, Transform]
+Array = np.ndarray[Any, Any]
+
+
+def read_order(prim: Usd.Prim) -> list[str]:
+    """The tokens of xformOpOrder."""
+    attribute = prim.GetAttribute(ORDER)
+    return list(attribute.Get() or ()) if attribute else []
+
+
+def read_matrices(prim: Usd.Prim) -> list[tuple[float | None, Array]]:
+    """The local transform at every time sample, or at the default time; columns are axes."""
+    xformable = UsdGeom.Xformable(prim)
+    if not xformable:
+        return [(None, np.eye(4))]
+    try:
+        times = xformable.GetTimeSamples()
+        if times:
+            return [(time, _read_matrix(xformable, Usd.TimeCode(time))) for time in times]
+        return [(None, _read_matrix(xformable, Usd.TimeCode.Default()))]
+    except Tf.ErrorException:
+        raise Refused(
+            f"OpenUSD cannot read the ops of {prim.GetPath()}; decide what they should be"
+        ) from None
+
+
+def _read_matrix(xformable: UsdGeom.Xformable, time: Usd.TimeCode) -> Array:
+    return np.array(xformable.GetLocalTransformation(time), dtype=np.float64).T
+
+
+def write_ops(editor: Editor, index: SpecIndex, prim: Usd.Prim, moments: Sequence[Moment]) -> None:
+    """Ask for a transform; a sheared one is refused."""
+    if any(moment.sheared for _, moment in moments):
+        raise Refused(
+            f"the transform of {prim.GetPath()} would shear, which translate, orient and scale cannot say"
+        )
+    place = find_place(editor, index, prim, lambda name: name == ORDER or name.startswith(PREFIX))
+    scaled = any(not moment.is_rigid for _, moment in moments)
+    wanted = [TRANSLATE, ORIENT, SCALE] if scaled else [TRANSLATE, ORIENT]
+    write_stack(editor, prim, place, moments, wanted)
+
+
+def write_stack(
+    editor: Editor, prim: Usd.Prim, place: Place, moments: Sequence[Moment], wanted: list[str]
+) -> None:
+    """Ask for the ops in one place, and for all others to go."""
+    tokens = read_order(prim)
+    used = {token.removeprefix(INVERT) for token in tokens if token != RESET} - set(wanted)
+    drop_properties(editor, prim, place, used)
+    columns: dict[str, tuple[Any, dict[float, Any]]] = {}
+    last: Array | None = None
+    for time, moment in moments:
+        turn = np.asarray(moment.pose.q, dtype=np.float64)
+        flip = last is not None and float(np.dot(last, turn)) < 0.0
+        last = -turn if flip else turn
+        for name, kind, value in list_values(moment, scaled=SCALE in wanted):
+            signed = -value if flip and name == ORIENT else value
+            if time is None:
+                write_value(editor, place, name, kind, signed)
+            else:
+                columns.setdefault(name, (kind, {}))[1][time] = signed
+    for name, (kind, values) in columns.items():
+        write_value(editor, place, name, kind, samples=values)
+    if tokens != wanted:
+        write_value(editor, place, ORDER, Sdf.ValueTypeNames.TokenArray, wanted, uniform=True)
+
+
+def list_values(moment: Transform, *, scaled: bool) -> list[tuple[str, Any, Any]]:
+    """Name, type and value of each op."""
+    w, x, y, z = (float(value) + 0.0 for value in moment.pose.q)
+    kinds = Sdf.ValueTypeNames
+    values = [
+        (TRANSLATE, kinds.Double3, Gf.Vec3d(*(float(v) + 0.0 for v in moment.pose.p))),
+        (ORIENT, kinds.Quatd, Gf.Quatd(w, x, y, z)),
+    ]
+    if scaled:
+        values.append((SCALE, kinds.Double3, Gf.Vec3d(*(float(v) for v in moment.scale))))
+    return values

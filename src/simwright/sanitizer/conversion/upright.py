@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An asset that stands along Y or X, turned to stand along Z.
+
+What stands in the world is turned about the origin.  Prims that only hold others stay unturned, and points of meshes
+that belong to no link are turned; frames with a meaning (links, cameras, lights, TF frames, copies) keep their own axes
+and stand turned, so that joints, masses and inertias are what they were.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pxr import Usd
+
+from simwright.formats.usd.units import UP_ROTATIONS
+from simwright.sanitizer.conversion.carrier import Carrier
+from simwright.sanitizer.conversion.places import rewrite
+from simwright.sanitizer.conversion.values import transform_points
+from simwright.usd.edit import Editor, Refused
+
+_SCENE = "PhysicsScene"
+_SKINNED = frozenset({"SkelRoot", "Skeleton"})
+
+
+def turn_upright(editor: Editor, up: str) -> None:
+    """Ask for the asset with Z up; ``up`` is the axis that is up now."""
+    if up not in UP_ROTATIONS:
+        raise Refused(f'upAxis = "{up}" is no axis; write the one that is meant')
+    turn = np.eye(4)
+    turn[:3, :3] = UP_ROTATIONS[up]
+    carrier = Carrier(editor)
+    skinned = next((prim for prim in carrier.index.prims if str(prim.GetTypeName()) in _SKINNED), None)
+    if skinned is not None:
+        raise Refused(
+            f"{skinned.GetPath()} is skinned; skinned characters have to be turned where they are made"
+        )
+    carrier.frames["/"] = turn
+    for prim in editor.stage.GetPseudoRoot().GetFilteredChildren(Usd.PrimAllPrimsPredicate):
+        if not prim.IsAbstract():
+            carrier.push_turn(prim, turn)
+    for prim in carrier.index.prims:
+        if str(prim.GetTypeName()) == _SCENE:
+            rewrite(editor, carrier.index, prim, "physics:gravityDirection", _bind(turn[:3, :3]))
+    carrier.finish()
+
+
+def _bind(linear: np.ndarray[Any, Any]) -> Any:
+    return lambda value: transform_points(value, linear)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frame of an asset's root, and meshes that were left turned (REP-0158 1.1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from pxr import Usd, UsdGeom, UsdPhysics
+
+from simwright.core.diag import Diagnostic
+from simwright.sanitizer.conversion.carrier import Carrier, take_turn, tidy
+from simwright.sanitizer.conversion.ops import read_matrices
+from simwright.sanitizer.conversion.shapes import bake_shape
+from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixes.scale import push_scale
+from simwright.usd.edit import Editor, Refused
+from simwright.usd.shifts import is_below
+from simwright.usd.xform import read_local, read_relative, split_matrix
+
+_QUARTER = np.sqrt(0.5)
+
+
+@fix("root-no-align-rotation", phase=1)
+def unturn_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Everything stays where it is in the world; what is below stands turned instead."""
+    prim = editor.find_prim(finding.where.prim)
+    path = prim.GetPath().pathString
+    if is_below(path, editor.pushed) or any(is_below(other, (path,)) for other in editor.pushed):
+        return
+    if not read_local(prim).is_rigid:
+        push_scale(editor, prim)
+        return
+    take_turn(editor, prim)
+    editor.pushed.add(path)
+
+
+@fix("root-freeze-zup", phase=1)
+def freeze_meshes(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+    """Every mesh that a quarter turn about X separates from its link, or from the root; copies share one mesh."""
+    turned = {}
+    for prim in Usd.PrimRange(editor.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+        if prim.IsA(UsdGeom.Mesh) and _is_turned(prim):
+            at = prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim
+            turned[at.GetPath()] = at
+    for prim in turned.values():
+        _freeze(editor, prim)
+
+
+@fix("pivot-ground", phase=1)
+def move_origin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The root goes to the bottom centre, and what is below goes back by as much."""
+    prim = editor.find_prim(finding.where.prim)
+    if prim.IsA(UsdGeom.Gprim) or prim.HasAPI(UsdPhysics.RigidBodyAPI) or prim.HasAPI(UsdPhysics.MassAPI):
+        raise Refused("the root is a shape or a body itself; put it below an Xform first")
+    low, high = finding.data["min"], finding.data["max"]
+    shift = np.eye(4)
+    shift[:3, 3] = ((low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0, low[2])
+    carrier = Carrier(editor)
+    carrier.write(prim, [(time, split_matrix(matrix @ shift)) for time, matrix in read_matrices(prim)])
+    carrier.push_children(prim, np.linalg.inv(shift), carrier.push_shift)
+    carrier.finish()
+    editor.shifts.reframed.add(prim.GetPath().pathString)
+
+
+def _is_turned(prim: Usd.Prim) -> bool:
+    base = prim.GetParent()
+    while base and not base.GetParent().IsPseudoRoot() and not base.HasAPI(UsdPhysics.RigidBodyAPI):
+        base = base.GetParent()
+    if not base or base.IsPseudoRoot():
+        return False
+    turn = np.abs(read_relative(prim, base).pose.q)
+    return bool(np.abs(turn - (_QUARTER, _QUARTER, 0.0, 0.0)).max() <= 1e-4)
+
+
+def _freeze(editor: Editor, prim: Usd.Prim) -> None:
+    """Turn the points where the prim itself is turned; else turn the prim above it that is."""
+    at = prim
+    while at and not at.IsPseudoRoot() and abs(abs(read_local(at).pose.q[0]) - _QUARTER) > 1e-4:
+        at = at.GetParent()
+        if at and (at.HasAPI(UsdPhysics.RigidBodyAPI) or at.IsPseudoRoot()):
+            at = None
+    if not at:
+        raise Refused(f"{prim.GetPath()} is turned in several steps; apply them by hand")
+    path = at.GetPath().pathString
+    if path in editor.pushed:
+        return
+    if at != prim:
+        take_turn(editor, at)
+    else:
+        _freeze_points(editor, prim)
+    editor.pushed.add(path)
+
+
+def _are_alike(one: Usd.Prim, other: Usd.Prim) -> bool:
+    matrices = [read_matrices(prim)[0][1] for prim in (one, other)]
+    points = [UsdGeom.Mesh(prim).GetPointsAttr().Get() for prim in (one, other)]
+    return bool(np.array_equal(matrices[0], matrices[1])) and points[0] == points[1]
+
+
+def _freeze_points(editor: Editor, prim: Usd.Prim) -> None:
+    matrices = read_matrices(prim)
+    if len(matrices) > 1:
+        raise Refused(f"the transform of {prim.GetPath()} changes over time")
+    if any(child.IsA(UsdGeom.Xformable) for child in prim.GetAllChildren()):
+        take_turn(editor, prim)
+        return
+    matrix = matrices[0][1]
+    place = np.eye(4)
+    place[:3, 3] = matrix[:3, 3]
+    carrier = Carrier(editor, for_all=True)
+    for spec in editor.list_prim_specs(prim):
+        for user in carrier.index.find_users(spec):
+            if user.IsA(UsdGeom.Mesh) and not _are_alike(user, prim):
+                raise Refused(f"{prim.GetPath()} shares what it says with {user.GetPath()}; decide for both")
+            editor.shifts.reframed.add(user.GetPath().pathString)
+    for instance in prim.GetStage().Traverse(Usd.TraverseInstanceProxies()):
+        if instance.IsInstanceProxy() and instance.GetPrimInPrototype() == prim:
+            editor.shifts.reframed.add(instance.GetPath().pathString)
+    carrier.write(prim, [(None, split_matrix(place))])
+    bake_shape(editor, carrier.index, prim, tidy(matrix[:3, :3]))
+    editor.shifts.reframed.add(prim.GetPath().pathString)
