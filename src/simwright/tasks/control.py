@@ -109,6 +109,19 @@ class Controller:
         if self.mover is not None:
             self.mover.reset(data)
 
+    def hold(self) -> Array:
+        """The action that keeps the robot where it is, right after a reset."""
+        low, high = self.bounds
+        if self.mode is ControlMode.POSITION:
+            return np.clip(self._target, low, high)
+        still = np.zeros(len(low))
+        for number, actuator in enumerate(self.actuators):
+            if self.mode is ControlMode.VELOCITY and (
+                actuator.joint < 0 or actuator.kind is ActuatorKind.GENERAL
+            ):
+                still[number] = self._target[number]
+        return np.clip(still, low, high)
+
     def command(self, data: Any, action: Array) -> None:
         """Take an action; it holds for a control period."""
         action = np.asarray(action, dtype=np.float64)

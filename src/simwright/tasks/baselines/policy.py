@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy is: it sees a rollout at the start and an observation at each step, and gives an action."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from simwright.core.math3d import Array
+from simwright.core.registry import Registry
+from simwright.tasks.control import Controller
+from simwright.tasks.rollout import Observation, SimRollout
+
+_ACROSS = 0.04
+"""A joint that is nearer to the tool than this only rolls it [m]."""
+
+
+class Policy(Protocol):
+    """Drives a robot through an episode."""
+
+    def start(self, rollout: SimRollout) -> None:
+        """An episode begins."""
+
+    def act(self, observation: Observation) -> Array:
+        """The next action."""
+
+
+class Hold:
+    """Does nothing: keeps the robot where it starts."""
+
+    def start(self, rollout: SimRollout) -> None:
+        """Remember the commands that hold it."""
+        self._action = rollout.controller.hold()
+
+    def act(self, observation: Observation) -> Array:  # noqa: ARG002 - it looks at nothing
+        """The same again."""
+        return self._action
+
+
+class Random:
+    """Actions drawn evenly between the bounds, from its own seed."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def start(self, rollout: SimRollout) -> None:
+        """Look up the bounds; where there is none, actions stay near what holds the robot."""
+        low, high = rollout.controller.bounds
+        hold = rollout.controller.hold()
+        self._low, self._high = (
+            np.where(np.isfinite(low), low, hold - 1.0),
+            np.where(np.isfinite(high), high, hold + 1.0),
+        )
+
+    def act(self, observation: Observation) -> Array:  # noqa: ARG002 - it looks at nothing
+        """Anything."""
+        return self._rng.uniform(self._low, self._high)
+
+
+def make_tool_action(
+    controller: Controller, shift: Array, turn: Array | None = None, *, grip: float = -1.0
+) -> Array:
+    """Move the tool by ``shift`` [m], turn it by ``turn`` [rad], as far as one action goes; ``grip``: 1 is open."""
+    low, high = controller.bounds
+    longest = float(np.linalg.norm(shift))
+    limit = float(high[0])
+    moved = shift * min(1.0, limit / longest) if longest > 0 else shift
+    action = np.zeros(len(low))
+    action[:3] = moved
+    if turn is not None:
+        angle = float(np.linalg.norm(turn))
+        action[3:6] = turn * min(1.0, float(high[3]) / angle) if angle > 0 else turn
+    if len(action) > 6:
+        action[6] = grip
+    return action
+
+
+def find_approach(rollout: SimRollout) -> Array:
+    """The direction in which the tool reaches, in its own frame: away from the last joint that turns it across."""
+    import mujoco
+
+    model, data = rollout.model, mujoco.MjData(rollout.model)
+    data.qpos[:] = rollout.home.qpos
+    mujoco.mj_kinematics(model, data)
+    tool = data.site_xpos[rollout.tool_site]
+    mover = rollout.controller.mover
+    away = np.zeros(3)
+    for joint in reversed([] if mover is None else mover.joints.tolist()):
+        away = np.asarray(tool - data.xanchor[joint])
+        axis = np.asarray(data.xaxis[joint])
+        across = away - axis * float(away @ axis)
+        if np.linalg.norm(across) > _ACROSS:
+            break
+    frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)
+    size = float(np.linalg.norm(away))
+    return frame.T @ away / size if size > 0 else np.array([0.0, 0.0, 1.0])
+
+
+POLICIES: Registry[type[Policy]] = Registry(
+    "policy",
+    "simwright.policies",
+    {
+        "hold": "simwright.tasks.baselines.policy:Hold",
+        "random": "simwright.tasks.baselines.policy:Random",
+        "reach": "simwright.tasks.baselines.reach:Reach",
+        "push": "simwright.tasks.baselines.push:Push",
+    },
+)
