@@ -46,6 +46,20 @@ CONSEQUENCES = {
     "tf-frame-unique": {"layer-features-isolated"},
     # what was hidden in a payload can be seen in the entry layer
     "iface-outside-payload": {"layer-ros-file"},
+    # neutral words of extended physics have a layer of their own, which other fixes make
+    **dict.fromkeys(
+        ("proprietary-minimal", "isol-minimize", "extphys-use", "xphys-no-vendor", "xphys-lifecycle"),
+        {"isol-physics-core-only"},
+    ),
+    "xphys-no-core": {"isol-physics-core-only", "layer-functional"},
+    # what is spelt right is read, and then lacks things
+    "schema-core": {"topic-name", "topic-role", "topic-type"},
+    "artic-prune-delete": {"mass-positive", "dummy-no-rigidbody", "xform-minimal-stack"},
+    # one more ROS opinion, and an asset that has some
+    "dummy-rosframe": {"entry-interface"},
+    "dummy-no-rigidbody": {
+        "entry-interface", "isol-physics-core-only", "layer-features-isolated", "layer-functional",
+    },
     # what was told once for a prototype is told for every copy
     "inst-no-phys-clone": {"mass-positive", "xform-minimal-stack", "joint-limits"},
     "inst-leaf-only": {

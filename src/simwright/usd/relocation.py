@@ -58,15 +58,18 @@ def list_movable(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
     return found
 
 
-def move_prim(editor: Editor, prim: Usd.Prim, target: Sdf.Path) -> None:
-    """A prim with all below gets another path; it keeps its transform, and what leads to it follows."""
+def move_prim(editor: Editor, prim: Usd.Prim, target: Sdf.Path, *, before: str = "") -> None:
+    """A prim with all below gets another path; it keeps its transform, and what leads to it follows.
+
+    ``before`` is the name of a sibling that it comes in front of, where a layer has that.
+    """
     old = prim.GetPath()
     if target.HasPrefix(old):
         raise Refused(f"{old} cannot become a part of itself")
     for spec in list_movable(editor, prim):
         place = map_path(spec.path, old, target)
         what = f"{target} instead of {old}"
-        editor.add(spec.layer, spec.path, what, _bind_move(spec.layer, spec.path, place), late=True)
+        editor.add(spec.layer, spec.path, what, _bind_move(spec.layer, spec.path, place, before), late=True)
         retarget(editor, spec.layer, spec.path, place)
     for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
         if layer.identifier in editor.own:
@@ -217,12 +220,20 @@ def _bind_replacement(
     return apply
 
 
-def _bind_move(layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path) -> Callable[[], None]:
+def _bind_move(layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path, before: str = "") -> Callable[[], None]:
     def apply() -> None:
         if layer.GetPrimAtPath(old) is None:
             return
+        owner = layer.pseudoRoot
         if not new.GetParentPath().IsAbsoluteRootPath():
-            Sdf.CreatePrimInLayer(layer, new.GetParentPath())
+            owner = Sdf.CreatePrimInLayer(layer, new.GetParentPath())
+        names = list(owner.nameChildren.keys())
+        if before in names and new.name not in names:
+            edits = Sdf.BatchNamespaceEdit()
+            edits.Add(Sdf.NamespaceEdit.ReparentAndRename(old, owner.path, new.name, names.index(before)))
+            layer.Apply(edits)
+            prune(layer.GetPrimAtPath(old.GetParentPath()) or layer.pseudoRoot)
+            return
         Sdf.CopySpec(layer, old, layer, new)
         _delete(layer, old)
 

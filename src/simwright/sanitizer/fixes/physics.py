@@ -6,65 +6,14 @@ These need intent, since a simulator may read the two ways differently; the proo
 
 from __future__ import annotations
 
-import numpy as np
-from pxr import Gf, Sdf, Usd, UsdPhysics
+from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic
-from simwright.core.math3d import quat_from_matrix
 from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixes.twins import split_roles
 from simwright.usd.edit import Editor, Refused
 
 _KINDS = Sdf.ValueTypeNames
-_AXES = "physics:principalAxes"
-_DIAGONAL = "physics:diagonalInertia"
-_ORDERS = {"urdf": (0, 3, 5, 1, 2, 4), "mujoco": (0, 1, 2, 3, 4, 5)}
-"""Where ixx, iyy, izz, ixy, ixz and iyz stand among six values."""
-
-
-@fix("mass-guidelines", changes=("masses", "motion"))
-def normalize_axes(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
-    """A quaternion of another length means the same turn."""
-    if finding.where.prop != _AXES:
-        raise Refused("the right value is in the source of the asset")
-    prim = editor.find_prim(finding.where.prim)
-    value = prim.GetAttribute(_AXES).Get()
-    editor.set_value(prim, _AXES, _KINDS.Quatf, value.GetNormalized())
-
-
-@fix("inertia-no-6value", wishes=("inertia-order",), changes=("masses", "motion"))
-def decompose_inertia(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
-    """Eigenvalues and axes; six values need their order: ``urdf`` or ``mujoco``."""
-    layer = editor.find_layer(finding.where.file)
-    spec = layer.GetAttributeAtPath(Sdf.Path(finding.where.prim).AppendProperty(finding.where.prop))
-    if spec is None or spec.HasInfo("timeSamples"):
-        raise Refused("the inertia is not there, or changes over time")
-    matrix = _read_matrix(spec, wishes.find("inertia-order"))
-    owner = spec.owner
-    if owner.layer.GetAttributeAtPath(owner.path.AppendProperty(_DIAGONAL)) is None:
-        values, axes = np.linalg.eigh(matrix)
-        if not np.all(np.isfinite(values)) or values[0] <= 0.0 or values[2] > (values[0] + values[1]) * 1.001:
-            raise Refused("no body has such an inertia")
-        if np.linalg.det(axes) < 0.0:
-            axes[:, 0] *= -1.0
-        w, x, y, z = (float(v) for v in quat_from_matrix(axes))
-        diagonal = Gf.Vec3f(*(float(v) for v in values))
-        editor.add_spec_api(owner, "PhysicsMassAPI")
-        editor.set_spec_value(owner, _DIAGONAL, _KINDS.Float3, diagonal)
-        editor.set_spec_value(owner, _AXES, _KINDS.Quatf, Gf.Quatf(w, x, y, z))
-    editor.remove_spec(spec)
-
-
-def _read_matrix(spec: Sdf.AttributeSpec, order: str) -> np.ndarray:
-    flat = np.array(spec.default, dtype=np.float64).reshape(-1)
-    if len(flat) == 9:
-        matrix = flat.reshape(3, 3)
-        if not np.allclose(matrix, matrix.T, rtol=1e-6, atol=0.0):
-            raise Refused("the matrix is not symmetric")
-        return (matrix + matrix.T) / 2.0
-    if order not in _ORDERS:
-        raise Refused(f"six values have no order of their own; say inertia-order={' or '.join(_ORDERS)}")
-    ixx, iyy, izz, ixy, ixz, iyz = (flat[place] for place in _ORDERS[order])
-    return np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
 
 
 @fix("contact-physics-purpose", changes=("materials", "contacts"))
@@ -85,10 +34,11 @@ def bind_for_physics(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 @fix("coll-purpose-guide", changes=("visuals", "materials"))
 def make_guide(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
-    """A collider that has a visual beside it is not for the eye."""
-    if "become invisible" in finding.message or "alone it would" in finding.hint:
-        raise Refused("nothing else of the body can be seen; give it visual geometry first")
+    """A collider that has a visual beside it is not for the eye; one that is alone gets one."""
     prim = editor.find_prim(finding.where.prim)
+    if "become invisible" in finding.message or "alone it would" in finding.hint:
+        split_roles(editor, prim)
+        return
     editor.set_value(prim, "purpose", _KINDS.Token, "guide", uniform=True)
 
 

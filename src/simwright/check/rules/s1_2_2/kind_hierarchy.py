@@ -42,6 +42,7 @@ def kind_hierarchy(snapshot: Snapshot) -> Iterator[Finding]:
             f"{models[0].path} (kind {kinds.of[models[0].path]}){more} is a model inside the component {path}",
             hint='say kind = "subcomponent" on it, or make what is above it an assembly',
             at=models[0],
+            data={"nested": [model.path for model in models]},
         )
     below: dict[str, tuple[Node, list[Node]]] = {}
     for model, gap in kinds.cut_off:

@@ -7,7 +7,8 @@ the base may be mounted on something that moves.
 Fails: the body of a fixed joint to the world without `physics:mass`, or with 0.
 Passes: the same with its real mass.
 
-Fix: shown.  The mass can be computed from the colliders and a density; it is never invented.
+Fix: unsafe.  The mass that follows from the colliders, with the density of 1000 kg/m^3 of UsdPhysics where none is
+said; without a collider it is never invented.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from simwright.check.rules.s1_3.mass_positive import describe_missing_mass, is_a
     "1.3",
     "must",
     on="api:PhysicsRigidBodyAPI",
-    fix="shown",
+    fix="unsafe",
     fix_title="author the mass of the base",
 )
 def anchor_mass(node: Node, snapshot: Snapshot) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ Fails: a prismatic joint without limits; a revolute one with `physics:lowerLimit
 the upper one.
 Passes: both limits authored [degrees, metres]; for a wheel `-inf` and `inf`, said explicitly.
 
-Fix: shown.  Limits cannot be invented; for a joint that is meant to be continuous, author -inf and inf.
+Fix: unsafe.  A joint without any limits gets -inf and inf; other limits cannot be invented.
 
 Reading: a revolute joint with no limit authored is continuous (info); with one of the two, inverted limits, or
 a prismatic joint without both it is an error.  In PhysicsLimitAPI low above high means locked and is right.
@@ -36,8 +36,8 @@ _LIMIT = re.compile(r"limit:(\w+):physics:(?:low|high)$")
     "1.3",
     "must",
     on="isa:PhysicsJoint",
-    fix="shown",
-    fix_title="author -inf and inf if the joint is continuous, else its real limits",
+    fix="unsafe",
+    fix_title="say that a joint without limits has none",
 )
 def joint_limits(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
     """By type of joint."""

@@ -34,18 +34,19 @@ from simwright.core.diag import Level
 def loop_spanning_tree(snapshot: Snapshot) -> Iterator[Finding]:
     """Count per articulation; name its root."""
     graph = snapshot.graph
-    loops: dict[int, int] = {}
+    loops: dict[int, list[str]] = {}
     for link in graph.loops:
         if link.held is not None:
             component = graph.of_body[link.held.path]
-            loops[id(component)] = loops.get(id(component), 0) + 1
+            loops.setdefault(id(component), []).append(link.joint.path)
     for component in graph.components:
         if component.roots:
-            yield from _check_loops(component, loops.get(id(component), 0))
+            yield from _check_loops(component, loops.get(id(component), []))
             yield from _check_parts(component, graph)
 
 
-def _check_loops(component: Component, surplus: int) -> Iterator[Finding]:
+def _check_loops(component: Component, loops: list[str]) -> Iterator[Finding]:
+    surplus = len(loops)
     if surplus:
         joints = [link for link in component.links if not link.excluded]
         bodies = len(component.bodies)
@@ -55,7 +56,7 @@ def _check_loops(component: Component, surplus: int) -> Iterator[Finding]:
             f"{surplus} too many",
             hint="set physics:excludeFromArticulation = true on the joints that close the loops",
             at=component.roots[0],
-            data={"bodies": bodies, "joints": len(joints), "surplus": surplus},
+            data={"bodies": bodies, "joints": len(joints), "surplus": surplus, "loops": loops},
         )
 
 

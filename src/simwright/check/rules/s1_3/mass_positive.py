@@ -7,7 +7,8 @@ weighs differently in each.
 Fails: a rigid body without PhysicsMassAPI, or with the API but no `physics:mass`.
 Passes: `float physics:mass = 2.4` on the body.  Kinematic and disabled bodies need none.
 
-Fix: shown.  The mass can be computed from the colliders and a density; it is never invented.
+Fix: unsafe.  The mass that follows from the colliders, with the density of 1000 kg/m^3 of UsdPhysics where none is
+said; without a collider it is never invented.
 
 Reading: where density or the masses of colliders give the mass, it is a warning.  A mass of 0 is reported by
 `mass-no-zero-static`, a base that is fixed to the world by `anchor-mass`.
@@ -28,7 +29,7 @@ from simwright.core.diag import Level
     "1.3",
     "must",
     on="api:PhysicsRigidBodyAPI",
-    fix="shown",
+    fix="unsafe",
     fix_title="author the mass of the body",
 )
 def mass_positive(node: Node, snapshot: Snapshot) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ Passes: what OpenUSD's rigid body, collider, joint and articulation validators a
 Reading: the validators of OpenUSD are run, and what they find is told in their words.  A body below another is fine:
 links are nested, and joints alone connect them.  Prims inside instances are checked once.
 
-Fix: no.  The remedy depends on the finding.
+Fix: unsafe.  An inertia that no body can have becomes the nearest that one can; other remedies depend on the finding.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 from simwright.check.facts.physics_prims import list_physics_nodes
 from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
+from simwright.core.diag import Fixable
 
 _PLACE = re.compile(r",?\s*(prim path:|[Jj]oint ?[Pp]rim:?|prim:?)\s*/\S*\s*$")
 _VALIDATORS = (
@@ -31,7 +32,14 @@ _VALIDATORS = (
 )
 
 
-@rule("isol-physics-spec", "1.4", "must", on="stage")
+@rule(
+    "isol-physics-spec",
+    "1.4",
+    "must",
+    on="stage",
+    fix="unsafe",
+    fix_title="write an inertia that a body can have",
+)
 def isol_physics_spec(snapshot: Snapshot) -> Iterator[Finding]:
     """Run the validators on every prim with physics."""
     prims = [node.prim for node in list_physics_nodes(snapshot)]
@@ -57,6 +65,7 @@ def isol_physics_spec(snapshot: Snapshot) -> Iterator[Finding]:
                 hint=f"see the UsdPhysics specification; OpenUSD calls this {name}",
                 at=node,
                 prop=prop,
+                fix=None if "diagonalInertia" in message else Fixable.NO,
             )
 
 

@@ -81,6 +81,7 @@ def _check_names(snapshot: Snapshot, strangers: list[str]) -> Iterator[Finding]:
                     f"{api} is no schema; {wrong[api]} is meant, it seems",
                     hint=f'write prepend apiSchemas = ["{wrong[api]}"]',
                     at=node,
+                    data={"api": api, "meant": wrong[api]},
                 )
 
 
@@ -88,7 +89,7 @@ def _check_unknown(name: str, path: Sdf.Path, facts: LayerFacts, has_extensions:
     meant = suggest_property(name)
     if meant or ":".join(name.split(":")[:2]) in known_concepts():
         hint = f"rename it to {meant}" if meant else "remove it, or use an attribute that the schema has"
-        yield Finding(f"{name} is in no schema", hint, at=path, layer=facts.layer)
+        yield Finding(f"{name} is in no schema", hint, at=path, layer=facts.layer, data={"meant": meant})
     elif not has_extensions:
         yield Finding(
             f"{name} is in no registered schema, and no other Ros*API is applied",
@@ -109,6 +110,7 @@ def _check_known(known: Known, path: Sdf.Path, facts: LayerFacts) -> Iterator[Fi
             hint=f"write {prop.type} {prop.name}",
             at=path,
             layer=layer,
+            data={"type": prop.type},
         )
         return
     if spec is None:
@@ -119,6 +121,7 @@ def _check_known(known: Known, path: Sdf.Path, facts: LayerFacts) -> Iterator[Fi
             hint="write one value instead of time samples",
             at=path,
             layer=layer,
+            data={"samples": layer.GetNumTimeSamplesForPath(path)},
         )
     value = spec.default if spec.HasDefaultValue() else None
     if prop.allowed_tokens and isinstance(value, str) and value not in prop.allowed_tokens:
@@ -127,4 +130,5 @@ def _check_known(known: Known, path: Sdf.Path, facts: LayerFacts) -> Iterator[Fi
             hint=f"write one of {', '.join(prop.allowed_tokens)}",
             at=path,
             layer=layer,
+            data={"tokens": list(prop.allowed_tokens)},
         )

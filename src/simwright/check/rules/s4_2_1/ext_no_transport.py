@@ -8,7 +8,7 @@ Fails: `string sensor:lidar:topic = "scan"`; `string ros:joint_state_broadcaster
 that is the name of a message type.
 Passes: `rel sensor:lidar:publisher = </robot/Interfaces/scan>` to a prim with RosTopicAPI.
 
-Fix: unsafe.  A RosTopicAPI prim is made from the value and a relationship leads to it; role and rate must be chosen.
+Fix: unsafe.  A frame id moves to the topic that the prim leads to; for a new topic, role and rate must be chosen.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from simwright.usd.submission_words import ROS_TYPE, TRANSPORT, find_phrase
     on=("layer", *EXTENSION_APIS),
     heuristic=True,
     fix="unsafe",
-    fix_title="move the value to a prim with RosTopicAPI and point a relationship to it",
+    fix_title="move the frame id to the topic of the prim",
 )
 def ext_no_transport(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
     """By the words in the name, or by a value that is a ROS type.  Relationships may be called what they like."""

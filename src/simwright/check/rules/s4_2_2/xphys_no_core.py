@@ -67,16 +67,24 @@ def _check_new(
             f"{path.name} is no property of UsdPhysics; physics: is reserved for core OpenUSD",
             hint=_find_hint(path.name, core),
             at=path,
+            data={"meant": _find_meant(path.name, core)},
         )
 
 
 def _find_hint(name: str, core: frozenset[str]) -> str:
-    meant = get_close_matches(name, core, n=1, cutoff=0.9)
-    if meant:
+    meant = _find_meant(name, core)
+    if meant and meant[0] in core:
         return f"{meant[0]} is meant, it seems: correct the name"
     tail = name.rpartition(":")[2]
+    return f"write {' or '.join(meant) if meant else f'ext_physics:<concept>:{tail}'}"
+
+
+def _find_meant(name: str, core: frozenset[str]) -> list[str]:
+    """A name of core that is almost the same, else the extended ones with the same last word."""
+    meant = get_close_matches(name, core, n=1, cutoff=0.9)
+    tail = name.rpartition(":")[2]
     known = [n for n in known_properties() if n.startswith("ext_physics:") and n.endswith(f":{tail}")]
-    return f"write {' or '.join(known) if known else f'ext_physics:<concept>:{tail}'}"
+    return meant or known
 
 
 def _are_in_place(
@@ -104,6 +112,7 @@ def _check_place(path: Sdf.Path, facts: LayerFacts, snapshot: Snapshot) -> Itera
             f"{path.name} is authored, but no schema on the prim defines it",
             hint="apply the UsdPhysics schema that has the property, or remove it",
             at=path,
+            data={"prim": node.path},
             level=Level.WARNING,
         )
 

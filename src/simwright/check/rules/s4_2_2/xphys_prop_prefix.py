@@ -48,6 +48,7 @@ def xphys_prop_prefix(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterato
                 f"{name} belongs to an {_CLASS}*API but does not start with ext_physics:",
                 hint=f"rename it to {wanted}",
                 prop=name,
+                data={"meant": wanted},
             )
 
 

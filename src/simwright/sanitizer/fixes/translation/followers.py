@@ -34,6 +34,7 @@ from simwright.usd.edit import Editor, Refused
 
 _HIGHER = ("mjc:coef2", "mjc:coef3", "mjc:coef4")
 _UNKNOWN = "MimicJointAPI"
+_MJC = "MjcEqualityJointAPI"
 
 
 @dataclass(slots=True)
@@ -80,7 +81,7 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reason
             except Refused as reason:
                 reasons[api] = str(reason)
     if not sayings:
-        return set(), reasons
+        return _drop_companion(editor, prim, set(), reasons)
     wanted = _read_neutral(prim) if API in apis else None
     if wanted is None:
         wanted = sayings[0]
@@ -90,8 +91,7 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reason
     gone: set[str] = set()
     for saying in sayings:
         reasons |= _settle(editor, prim, saying, wanted, gone)
-    _drop_companion(editor, prim, gone, reasons)
-    return gone, reasons
+    return _drop_companion(editor, prim, gone, reasons)
 
 
 def _settle(editor: Editor, prim: Usd.Prim, saying: _Saying, wanted: _Saying, gone: set[str]) -> Reasons:
@@ -164,17 +164,20 @@ def _drop(editor: Editor, prim: Usd.Prim, saying: _Saying, gone: set[str], reaso
         gone.add(saying.api)
 
 
-def _drop_companion(editor: Editor, prim: Usd.Prim, gone: set[str], reasons: Reasons) -> None:
-    """MuJoCo's schema beside Newton's rule holds only what Newton's cannot say."""
-    api = "MjcEqualityJointAPI"
-    if api not in list_apis(prim) or api in gone or "NewtonMimicAPI" not in gone:
-        return
+def _drop_companion(
+    editor: Editor, prim: Usd.Prim, gone: set[str], reasons: Reasons
+) -> tuple[set[str], Reasons]:
+    """MuJoCo's schema beside another one's rule holds only what that cannot say."""
+    apis = list_apis(prim)
+    is_beside = API in apis or "NewtonMimicAPI" in gone
+    if _MJC not in apis or _MJC in gone or not is_beside or prim.HasRelationship("mjc:target"):
+        return gone, reasons
+    reasons.pop(_MJC, None)
     left = sorted(
         name for name in prim.GetAuthoredPropertyNames() if name.startswith("mjc:") and name not in gone
     )
     if left:
-        reasons[api] = f"{left[0]} has no neutral form"
-        return
-    reasons.pop(api, None)
-    editor.remove_api(prim, api)
-    gone.add(api)
+        reasons[_MJC] = f"{left[0]} has no neutral form"
+        return gone, reasons
+    editor.remove_api(prim, _MJC)
+    return gone | {_MJC}, reasons

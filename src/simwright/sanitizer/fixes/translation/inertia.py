@@ -2,7 +2,8 @@
 """``newton:inertia`` as physics:diagonalInertia and physics:principalAxes.
 
 Newton's six values are xx, yy, zz, xy, xz, yz about the centre of mass, and come before the diagonal where both are
-there.  A diagonal that says the same stays as it is.
+there.  A diagonal that says the same stays as it is; six values that no body can have are not read where there is
+one, and moments that are zero become the nearest that a body can have.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from pxr import Gf, Sdf, Usd, UsdPhysics
 
 from simwright.core.math3d import matrix_from_quat
-from simwright.model.inertia import matrix_from_six, principal_axes
+from simwright.model.inertia import find_nearest_moments, matrix_from_six, principal_axes
 from simwright.sanitizer.fixes.translation.sayings import (
     Reasons,
     apply_schema,
@@ -40,27 +41,32 @@ def translate_inertia(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reasons
 def _ask(editor: Editor, prim: Usd.Prim) -> None:
     said = read_authored(prim, (SIX,))[SIX]
     six = np.array(said, dtype=np.float64).reshape(-1)
-    if len(six) != 6 or not np.all(np.isfinite(six)):
-        raise Refused("it does not hold six numbers")
-    matrix = matrix_from_six(six)
+    matrix = matrix_from_six(six) if len(six) == 6 and np.all(np.isfinite(six)) else np.zeros((3, 3))
     moments, axes = principal_axes(matrix)
-    if moments.max() <= 0.0 or moments.min() < -1e-6 * moments.max():
-        raise Refused("no body has such an inertia")
-    if not _says_same(prim, matrix):
-        spec = editor.find_strongest(prim, SIX)
-        assert spec is not None
-        home = spec.owner
-        apply_schema(editor, prim, home, "PhysicsMassAPI")
-        diagonal = Gf.Vec3f(*(max(float(value), 0.0) for value in moments))
-        editor.set_value(prim, DIAGONAL, Sdf.ValueTypeNames.Float3, diagonal)
-        editor.set_value(prim, AXES, Sdf.ValueTypeNames.Quatf, Gf.Quatf(*(float(value) for value in axes)))
+    counts = moments.max() > 0.0 and moments.min() >= -1e-6 * moments.max()
+    if not counts and np.any(six) and not prim.GetAttribute(DIAGONAL).HasAuthoredValue():
+        raise Refused("no body has such an inertia; are its values in the order xx, yy, zz, xy, xz, yz?")
+    if counts and not _says_same(prim, matrix):
+        _write(editor, prim, moments, axes)
     editor.remove_property(prim, SIX)
+
+
+def _write(editor: Editor, prim: Usd.Prim, moments: np.ndarray, axes: np.ndarray) -> None:
+    spec = editor.find_strongest(prim, SIX)
+    assert spec is not None
+    apply_schema(editor, prim, spec.owner, "PhysicsMassAPI")
+    nearest = find_nearest_moments(np.maximum(moments, 0.0))
+    if not np.allclose(nearest, moments, rtol=1e-6, atol=0.0):
+        editor.shifts.changes.update(("masses", "motion"))
+    diagonal = Gf.Vec3f(*(float(value) for value in nearest))
+    editor.set_value(prim, DIAGONAL, Sdf.ValueTypeNames.Float3, diagonal)
+    editor.set_value(prim, AXES, Sdf.ValueTypeNames.Quatf, Gf.Quatf(*(float(value) for value in axes)))
 
 
 def _says_same(prim: Usd.Prim, matrix: np.ndarray) -> bool:
     """Does the diagonal beside it give the same matrix?"""
     said = read_authored(prim, (DIAGONAL, AXES))
-    if "PhysicsMassAPI" not in list_apis(prim) or DIAGONAL not in said or not any(said[DIAGONAL]):
+    if "PhysicsMassAPI" not in list_apis(prim) or DIAGONAL not in said or min(said[DIAGONAL]) <= 0.0:
         return False
     turn = np.eye(3)
     if AXES in said and said[AXES].GetLength() > 0.0:
