@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _CORE = "tag:yaml.org,2002:"
 _SCALARS = frozenset({"null", "bool", "int", "float", "str"})
 _MERGE = "<<"
+_TUPLE = "python/tuple"
+"""PyYAML writes tuples with this tag; to us they are lists."""
 
 
 def build_tree(text: str, name: str, limits: Limits) -> Node:
@@ -74,7 +76,7 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             node = Node(_place(event), self._read_scalar(event))
         elif isinstance(event, yaml.SequenceStartEvent):
-            self._check_tag(event, "seq")
+            self._check_tag(event, "seq", _TUPLE)
             node = self._build_list(event, depth)
         else:
             self._check_tag(event, "map")
@@ -172,8 +174,8 @@ class _Builder:
             shown = text if len(text) <= 40 else text[:37] + "..."
             raise self._fail(event, f"{shown!r} is not a valid {word}", "") from None
 
-    def _check_tag(self, event: Any, word: str) -> None:
-        if event.tag not in {None, "!", _CORE + word}:
+    def _check_tag(self, event: Any, *words: str) -> None:
+        if event.tag not in {None, "!"} and event.tag.removeprefix(_CORE) not in words:
             raise self._refuse_tag(event)
 
     def _refuse_tag(self, event: Any) -> ParseError:
