@@ -11,6 +11,10 @@ SCENES: Registry[TaskScene] = Registry(
     "simwright.tasks",
     {
         "tabletop_push": "simwright.tasks.scenes.tabletop_push:SCENE",
+        "pick_place": "simwright.tasks.scenes.pick_place:SCENE",
+        "stack": "simwright.tasks.scenes.stack:SCENE",
+        "peg_insert": "simwright.tasks.scenes.peg_insert:SCENE",
+        "drawer": "simwright.tasks.scenes.drawer:SCENE",
         "reach": "simwright.tasks.scenes.reach:SCENE",
         "locomotion_flat": "simwright.tasks.scenes.locomotion_flat:SCENE",
     },

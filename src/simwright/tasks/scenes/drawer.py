@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pull the drawer open by its handle, with any arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simwright.core.documents.expressions import Number
+from simwright.core.math3d import Array, quat_from_axis_angle
+from simwright.tasks.parts import BLUE, GREY, RED, WOOD, add_block
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.tasks.scenes.tabletop import (
+    Pair,
+    Positive,
+    TableOptions,
+    add_table_world,
+    draw,
+    find_base,
+    list_range_corners,
+    measure_nearest,
+    pull_range,
+    pull_table,
+)
+
+_WALL = 0.008
+
+
+class Options(TableOptions):
+    """A cabinet with one drawer that opens towards the robot; lengths [m]."""
+
+    cabinet_half: tuple[Positive, Positive, Positive] = (0.10, 0.09, 0.06)
+    cabinet_spawn_xy_range: tuple[Pair, Pair] = ((-0.08, 0.08), (0.40, 0.46))
+    travel: Positive = 0.12
+    opened: Positive = 0.08
+    """How far it has to be open."""
+    friction: Number = 0.4
+    """Dry friction of the slide [N]."""
+
+
+def add(spec: Any, options: Options) -> None:
+    """A table, a cabinet of four walls, and a drawer on a slide with a handle."""
+    import mujoco
+
+    add_table_world(spec, options)
+    x, y, z = options.cabinet_half
+    cabinet = spec.worldbody.add_body(name="cabinet", pos=[0, 0, options.table_top_z])
+    add_block(cabinet, "cabinet_bottom", (0, 0, 0.5 * _WALL), (x, y, 0.5 * _WALL), WOOD)
+    add_block(cabinet, "cabinet_top", (0, 0, 2.0 * z - 0.5 * _WALL), (x, y, 0.5 * _WALL), WOOD)
+    for name, side in (("left", -1.0), ("right", 1.0)):
+        add_block(
+            cabinet, f"cabinet_{name}", (side * (x - 0.5 * _WALL), 0, z), (0.5 * _WALL, y, z - _WALL), WOOD
+        )
+    add_block(cabinet, "cabinet_back", (0, y - 0.5 * _WALL, z), (x - _WALL, 0.5 * _WALL, z - _WALL), WOOD)
+    drawer = cabinet.add_body(name="drawer", pos=[0, 0, z])
+    drawer.add_joint(
+        name="drawer",
+        type=mujoco.mjtJoint.mjJNT_SLIDE,
+        axis=[0, -1, 0],
+        range=[0, options.travel],
+        limited=True,
+        damping=2.0,
+        frictionloss=options.friction,
+        armature=0.0,
+        stiffness=0.0,
+    )
+    inner = (x - 2.0 * _WALL, y - _WALL, z - 2.0 * _WALL)
+    add_block(drawer, "drawer_floor", (0, 0, -inner[2]), (inner[0], inner[1], 0.5 * _WALL), BLUE, mass=0.2)
+    add_block(drawer, "drawer_front", (0, -y, 0), (x, 0.5 * _WALL, z - _WALL), BLUE, mass=0.1)
+    add_block(drawer, "drawer_handle", (0, -y - 0.035, 0), (0.04, 0.006, 0.006), RED, mass=0.02)
+    for name, side in (("left", -1.0), ("right", 1.0)):
+        add_block(
+            drawer,
+            f"drawer_stem_{name}",
+            (side * 0.034, -y - 0.018, 0),
+            (0.006, 0.017, 0.006),
+            GREY,
+            mass=0.01,
+        )
+    drawer.add_site(
+        name="handle", pos=[0, -y - 0.035, 0], size=[0.008, 0.008, 0.008], rgba=[0, 0, 0, 0], group=5
+    )
+
+
+def sample(rng: np.random.Generator, options: Options) -> Layout:
+    """Where the cabinet stands, turned a little."""
+    x, y = draw(rng, options.cabinet_spawn_xy_range)
+    yaw = rng.uniform(-0.2, 0.2)
+    return {"cabinet": np.array([x, y, options.table_top_z, *quat_from_axis_angle((0, 0, 1), yaw)])}
+
+
+def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
+    """Put it there, closed."""
+    body = model.body("cabinet").id
+    model.body_pos[body], model.body_quat[body] = layout["cabinet"][:3], layout["cabinet"][3:]
+    joint = model.joint("drawer")
+    data.qpos[joint.qposadr[0]] = 0.0
+    data.qvel[joint.dofadr[0]] = 0.0
+
+
+def judge(moment: Moment, options: Options) -> Verdict:
+    """The drawer is open far enough."""
+    opening = float(moment.data.joint("drawer").qpos[0])
+    handle = np.asarray(moment.data.site("handle").xpos)
+    near = float(np.exp(-4.0 * np.linalg.norm(moment.tool.p - handle)))
+    success = opening >= options.opened
+    score = 1.0 if success else 0.3 * near + 0.6 * max(0.0, opening) / options.opened
+    return Verdict(success, score, details={"opening": opening})
+
+
+def list_corners(options: Options) -> Array:
+    """Where the handle may be, closed and open."""
+    (x0, x1), (y0, y1) = options.cabinet_spawn_xy_range
+    front = options.cabinet_half[1] + 0.035
+    region = ((x0, x1), (y0 - front - options.travel, y1 - front))
+    return list_range_corners((region,), options.table_top_z + options.cabinet_half[2])
+
+
+SCENE = TaskScene(
+    name="drawer",
+    title="open a drawer",
+    instruction="pull the drawer open by its handle",
+    options=Options,
+    needs=lambda options: Needs("fixed", tool=True, reach=measure_nearest(list_corners(options))),
+    add=add,
+    sample=sample,
+    place=place,
+    judge=judge,
+    objects=("cabinet", "drawer"),
+    base=lambda options, forward: find_base(options, list_corners(options), forward),
+    max_steps=400,
+    workspace=list_corners,
+    scale=lambda options, factor, base: pull_table(
+        options, factor, base, cabinet_spawn_xy_range=pull_range(options.cabinet_spawn_xy_range, factor, base)
+    ),
+)

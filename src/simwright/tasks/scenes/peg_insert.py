@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Put the red peg into the hole of the blue block, with any arm that has a gripper."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.core.math3d import Array, quat_rotate
+from simwright.tasks.parts import BLUE, RED, add_block, make_contact, place_free
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.tasks.scenes.tabletop import (
+    Pair,
+    Positive,
+    TableOptions,
+    add_table_world,
+    draw_apart,
+    find_base,
+    list_range_corners,
+    measure_nearest,
+    pull_range,
+    pull_table,
+)
+
+
+class Options(TableOptions):
+    """Peg and block; lengths [m], masses [kg]."""
+
+    peg_radius: Positive = 0.012
+    peg_length: Positive = 0.10
+    peg_mass: Positive = 0.05
+    clearance: Positive = 0.004
+    block_half: Positive = 0.05
+    block_height: Positive = 0.05
+    peg_spawn_xy_range: tuple[Pair, Pair] = ((-0.15, 0.15), (0.20, 0.34))
+    block_spawn_xy_range: tuple[Pair, Pair] = ((-0.15, 0.15), (0.20, 0.34))
+    min_separation: Annotated[Number, Field(ge=0)] = 0.14
+    depth: Positive = 0.03
+    """How deep the peg has to be in the block."""
+
+
+def add(spec: Any, options: Options) -> None:
+    """A table, a standing peg, and a block with a square hole made of four walls."""
+    import mujoco
+
+    add_table_world(spec, options)
+    peg = spec.worldbody.add_body(name="peg", pos=[0, 0, 1])
+    peg.add_freejoint(name="peg")
+    size = [options.peg_radius, 0.5 * options.peg_length, 0]
+    peg.add_geom(
+        name="peg_geom",
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        size=size,
+        mass=options.peg_mass,
+        rgba=list(RED),
+        **make_contact(),
+    )
+    block = spec.worldbody.add_body(name="block", pos=[0, 0, options.table_top_z], mocap=True)
+    hole = options.peg_radius + options.clearance
+    wall, half = 0.5 * (options.block_half - hole), options.block_half
+    middle, height = hole + wall, 0.5 * options.block_height
+    for name, x, y in (("left", -1, 0), ("right", 1, 0), ("near", 0, -1), ("far", 0, 1)):
+        sides = (wall if x else hole, half if x else wall, height)
+        add_block(block, f"block_{name}", (x * middle, y * middle, height), sides, BLUE)
+
+
+def sample(rng: np.random.Generator, options: Options) -> Layout:
+    """Both on the table, apart."""
+    peg, block = draw_apart(
+        rng, options.peg_spawn_xy_range, options.block_spawn_xy_range, options.min_separation
+    )
+    top = options.table_top_z
+    return {"peg": np.array([*peg, top + 0.5 * options.peg_length]), "block": np.array([*block, top])}
+
+
+def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
+    """Put them there."""
+    place_free(model, data, "peg", layout["peg"])
+    data.mocap_pos[model.body("block").mocapid[0]] = layout["block"]
+
+
+def judge(moment: Moment, options: Options) -> Verdict:
+    """The lower end of the peg is deep enough in the hole."""
+    peg = moment.data.body("peg")
+    block = moment.layout["block"]
+    axis = quat_rotate(peg.xquat, (0.0, 0.0, 1.0))
+    ends = [np.asarray(peg.xpos) + sign * 0.5 * options.peg_length * axis for sign in (-1.0, 1.0)]
+    low = min(ends, key=lambda end: float(end[2]))
+    aside = float(np.linalg.norm(low[:2] - block[:2]))
+    depth = float(block[2]) + options.block_height - float(low[2])
+    inside = aside <= options.peg_radius + 2.0 * options.clearance
+    success = inside and depth >= options.depth
+    near = float(np.exp(-4.0 * np.linalg.norm(moment.tool.p - peg.xpos)))
+    raised = 0.3 if float(low[2]) > options.table_top_z + 0.01 else 0.0
+    score = 1.0 if success else 0.25 * near + raised * (0.5 + 0.5 * float(np.exp(-8.0 * aside)))
+    fell = float(peg.xpos[2]) < options.table_top_z - 0.1
+    return Verdict(success, score, failed=fell, details={"aside": aside, "depth": depth if inside else 0.0})
+
+
+def list_corners(options: Options) -> Array:
+    """Where peg and block may be."""
+    height = options.table_top_z + 0.5 * options.peg_length
+    return list_range_corners((options.peg_spawn_xy_range, options.block_spawn_xy_range), height)
+
+
+SCENE = TaskScene(
+    name="peg_insert",
+    title="put a peg into a hole",
+    instruction="insert the red peg into the hole of the blue block",
+    options=Options,
+    needs=lambda options: Needs(
+        "fixed", tool=True, gripper=True, reach=measure_nearest(list_corners(options))
+    ),
+    add=add,
+    sample=sample,
+    place=place,
+    judge=judge,
+    objects=("peg", "block"),
+    base=lambda options, forward: find_base(options, list_corners(options), forward),
+    max_steps=500,
+    workspace=list_corners,
+    scale=lambda options, factor, base: pull_table(
+        options,
+        factor,
+        base,
+        peg_spawn_xy_range=pull_range(options.peg_spawn_xy_range, factor, base),
+        block_spawn_xy_range=pull_range(options.block_spawn_xy_range, factor, base),
+    ),
+)

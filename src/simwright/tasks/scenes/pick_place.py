@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pick the red cube up and put it into the blue tray, with any arm that has a gripper."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.core.math3d import Array
+from simwright.tasks.parts import BLUE, RED, add_block, add_free_box, place_free
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.tasks.scenes.tabletop import (
+    Pair,
+    Positive,
+    TableOptions,
+    add_table_world,
+    draw_apart,
+    find_base,
+    list_range_corners,
+    measure_nearest,
+    pull_range,
+    pull_table,
+)
+
+_WALL = 0.004
+
+
+class Options(TableOptions):
+    """Cube and tray; lengths [m], masses [kg]."""
+
+    cube_half: Positive = 0.02
+    cube_mass: Positive = 0.05
+    cube_spawn_xy_range: tuple[Pair, Pair] = ((-0.15, 0.15), (0.20, 0.34))
+    tray_spawn_xy_range: tuple[Pair, Pair] = ((-0.15, 0.15), (0.20, 0.34))
+    tray_half: Positive = 0.06
+    tray_height: Positive = 0.02
+    min_separation: Annotated[Number, Field(ge=0)] = 0.14
+    lift_height: Positive = 0.03
+
+
+def add(spec: Any, options: Options) -> None:
+    """A table, a cube and a tray: a floor and four walls that move together before an episode, not during it."""
+    add_table_world(spec, options)
+    half, height = options.tray_half, options.tray_height
+    tray = spec.worldbody.add_body(name="tray", pos=[0, 0, options.table_top_z], mocap=True)
+    add_block(tray, "tray_floor", (0, 0, 0.5 * _WALL), (half, half, 0.5 * _WALL), BLUE)
+    for name, x, y in (("left", -1, 0), ("right", 1, 0), ("near", 0, -1), ("far", 0, 1)):
+        size = (_WALL if x else half, half if x else _WALL, 0.5 * height)
+        add_block(tray, f"tray_{name}", (x * half, y * half, 0.5 * height), size, BLUE)
+    add_free_box(spec, "cube", [options.cube_half] * 3, options.cube_mass, RED)
+
+
+def sample(rng: np.random.Generator, options: Options) -> Layout:
+    """Both on the table, apart."""
+    cube, tray = draw_apart(
+        rng, options.cube_spawn_xy_range, options.tray_spawn_xy_range, options.min_separation
+    )
+    top = options.table_top_z
+    return {"cube": np.array([*cube, top + options.cube_half]), "tray": np.array([*tray, top])}
+
+
+def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
+    """Put them there."""
+    place_free(model, data, "cube", layout["cube"])
+    data.mocap_pos[model.body("tray").mocapid[0]] = layout["tray"]
+
+
+def judge(moment: Moment, options: Options) -> Verdict:
+    """The cube lies still in the tray."""
+    cube = np.asarray(moment.data.body("cube").xpos)
+    tray = moment.layout["tray"]
+    inside = bool(np.all(np.abs(cube[:2] - tray[:2]) <= options.tray_half))
+    low = float(cube[2]) <= float(tray[2]) + options.tray_height + options.cube_half
+    speed = float(np.linalg.norm(moment.data.body("cube").cvel))
+    success = inside and low and speed < 0.05
+    lifted = min(
+        max(float(cube[2] - options.table_top_z - options.cube_half) / options.lift_height, 0.0), 1.0
+    )
+    near = float(np.exp(-4.0 * np.linalg.norm(moment.tool.p - cube)))
+    distance = float(np.linalg.norm(cube[:2] - tray[:2]))
+    score = 1.0 if success else 0.25 * near + 0.25 * lifted + 0.4 * lifted * float(np.exp(-4.0 * distance))
+    fell = float(cube[2]) < options.table_top_z - 0.1
+    return Verdict(
+        success, score, failed=fell, details={"distance": distance, "lifted": lifted, "speed": speed}
+    )
+
+
+def list_corners(options: Options) -> Array:
+    """Where cube and tray may be."""
+    height = options.table_top_z + options.cube_half
+    return list_range_corners((options.cube_spawn_xy_range, options.tray_spawn_xy_range), height)
+
+
+SCENE = TaskScene(
+    name="pick_place",
+    title="put a cube into a tray",
+    instruction="pick the red cube up and put it into the blue tray",
+    options=Options,
+    needs=lambda options: Needs(
+        "fixed", tool=True, gripper=True, reach=measure_nearest(list_corners(options))
+    ),
+    add=add,
+    sample=sample,
+    place=place,
+    judge=judge,
+    objects=("cube", "tray"),
+    base=lambda options, forward: find_base(options, list_corners(options), forward),
+    max_steps=400,
+    workspace=list_corners,
+    scale=lambda options, factor, base: pull_table(
+        options,
+        factor,
+        base,
+        cube_spawn_xy_range=pull_range(options.cube_spawn_xy_range, factor, base),
+        tray_spawn_xy_range=pull_range(options.tray_spawn_xy_range, factor, base),
+    ),
+)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stack the red cube on the blue one, with any arm that has a gripper."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.core.math3d import Array
+from simwright.tasks.parts import BLUE, RED, add_free_box, place_free
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.tasks.scenes.tabletop import (
+    Pair,
+    Positive,
+    TableOptions,
+    add_table_world,
+    draw_apart,
+    find_base,
+    list_range_corners,
+    measure_nearest,
+    pull_range,
+    pull_table,
+)
+
+
+class Options(TableOptions):
+    """Two cubes; lengths [m], masses [kg]."""
+
+    cube_half: Positive = 0.02
+    cube_mass: Positive = 0.05
+    cube_spawn_xy_range: tuple[Pair, Pair] = ((-0.15, 0.15), (0.20, 0.34))
+    min_separation: Annotated[Number, Field(ge=0)] = 0.10
+    tolerance: Positive = 0.008
+    """How far the upper cube's height may be from that of a stack."""
+
+
+def add(spec: Any, options: Options) -> None:
+    """A table and two cubes."""
+    add_table_world(spec, options)
+    add_free_box(spec, "upper", [options.cube_half] * 3, options.cube_mass, RED)
+    add_free_box(spec, "lower", [options.cube_half] * 3, options.cube_mass, BLUE)
+
+
+def sample(rng: np.random.Generator, options: Options) -> Layout:
+    """Both on the table, apart."""
+    region = options.cube_spawn_xy_range
+    upper, lower = draw_apart(rng, region, region, options.min_separation)
+    height = options.table_top_z + options.cube_half
+    return {"upper": np.array([*upper, height]), "lower": np.array([*lower, height])}
+
+
+def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
+    """Put them there."""
+    for name in ("upper", "lower"):
+        place_free(model, data, name, layout[name])
+
+
+def judge(moment: Moment, options: Options) -> Verdict:
+    """The red cube rests on the blue one, which is still on the table."""
+    upper, lower = (np.asarray(moment.data.body(name).xpos) for name in ("upper", "lower"))
+    speed = float(np.linalg.norm(moment.data.body("upper").cvel))
+    aside = float(np.linalg.norm(upper[:2] - lower[:2]))
+    rise = float(upper[2] - lower[2]) - 2.0 * options.cube_half
+    grounded = abs(float(lower[2]) - options.table_top_z - options.cube_half) < options.tolerance
+    success = grounded and aside < options.cube_half and abs(rise) < options.tolerance and speed < 0.05
+    lifted = min(max(float(upper[2] - options.table_top_z) / (3.0 * options.cube_half) - 1.0 / 3.0, 0.0), 1.0)
+    near = float(np.exp(-4.0 * np.linalg.norm(moment.tool.p - upper)))
+    score = 1.0 if success else 0.25 * near + 0.25 * lifted + 0.4 * lifted * float(np.exp(-8.0 * aside))
+    fell = min(float(upper[2]), float(lower[2])) < options.table_top_z - 0.1
+    return Verdict(success, score, failed=fell, details={"aside": aside, "rise": rise, "speed": speed})
+
+
+def list_corners(options: Options) -> Array:
+    """Where the cubes may be."""
+    return list_range_corners((options.cube_spawn_xy_range,), options.table_top_z + options.cube_half)
+
+
+SCENE = TaskScene(
+    name="stack",
+    title="stack two cubes",
+    instruction="stack the red cube on the blue cube",
+    options=Options,
+    needs=lambda options: Needs(
+        "fixed", tool=True, gripper=True, reach=measure_nearest(list_corners(options))
+    ),
+    add=add,
+    sample=sample,
+    place=place,
+    judge=judge,
+    objects=("upper", "lower"),
+    base=lambda options, forward: find_base(options, list_corners(options), forward),
+    max_steps=400,
+    workspace=list_corners,
+    scale=lambda options, factor, base: pull_table(
+        options, factor, base, cube_spawn_xy_range=pull_range(options.cube_spawn_xy_range, factor, base)
+    ),
+)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tasks on a table share: the table with its cameras and lamp, places on it, and drawing all of it to a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+from pydantic import Field
+
+from simwright.core.documents.expressions import Number
+from simwright.core.math3d import Array, Pose
+from simwright.tasks.parts import add_camera, add_ground, add_light, add_table
+from simwright.tasks.scene import SceneOptions, stand
+
+Pair = tuple[Number, Number]
+Triple = tuple[Number, Number, Number]
+Positive = Annotated[Number, Field(gt=0)]
+_TRIES = 200
+_GROUND_BELOW = 0.30
+_LAMP_ABOVE = 1.0
+
+
+class TableOptions(SceneOptions):
+    """The table, the cameras that look at its middle, and where the robot stands; lengths [m], angles [deg]."""
+
+    table_size_xy: tuple[Positive, Positive] = (0.80, 0.80)
+    table_top_z: Number = 0.0
+    table_thickness: Positive = 0.02
+    table_center_xy: Pair = (0.0, 0.30)
+    robot_base_xyz: Triple = (0.0, 0.0, 0.0)
+    robot_base_yaw_deg: Number | None = Field(None, description="default: so that the robot faces the task")
+    top_camera_pos: Triple = (0.0, 0.30, 0.90)
+    top_camera_fovy: Positive = 58.0
+    front_camera_pos: Triple = (0.0, -0.45, 0.45)
+    front_camera_fovy: Positive = 58.0
+
+
+T = TypeVar("T", bound=TableOptions)
+
+
+def add_table_world(spec: Any, options: TableOptions) -> None:
+    """Table, floor, two cameras and a lamp."""
+    center = (*options.table_center_xy, options.table_top_z)
+    add_table(spec, center, options.table_size_xy, options.table_top_z, options.table_thickness)
+    add_ground(spec, options.table_top_z - options.table_thickness - _GROUND_BELOW)
+    add_camera(spec, "top", options.top_camera_pos, center, options.top_camera_fovy)
+    add_camera(spec, "front", options.front_camera_pos, center, options.front_camera_fovy)
+    add_light(spec, (center[0], center[1], options.table_top_z + _LAMP_ABOVE))
+
+
+def draw(rng: np.random.Generator, ranges: Sequence[Pair]) -> Array:
+    """A point, each coordinate from its range."""
+    return np.array([rng.uniform(low, high) for low, high in ranges])
+
+
+def draw_apart(
+    rng: np.random.Generator, first: Sequence[Pair], second: Sequence[Pair], distance: float
+) -> tuple[Array, Array]:
+    """A point of each range, at least so far apart, as long as luck allows."""
+    a, b = draw(rng, first), draw(rng, second)
+    for _ in range(_TRIES):
+        if np.linalg.norm(b - a) >= distance:
+            break
+        b = draw(rng, second)
+    return a, b
+
+
+def find_base(options: TableOptions, corners: Array, forward: float) -> Pose:
+    """Where the options put the robot, facing the middle of the task."""
+    return stand(options.robot_base_xyz, options.robot_base_yaw_deg, corners.mean(axis=0), forward)
+
+
+def list_range_corners(ranges: Sequence[tuple[Pair, Pair]], height: float) -> Array:
+    """Corners of regions of the table, at a height."""
+    return np.array([[x, y, height] for xs, ys in ranges for x in xs for y in ys])
+
+
+def measure_nearest(corners: Array) -> float:
+    """How near to the origin the nearest corner is [m]."""
+    return float(np.min(np.linalg.norm(corners[:, :2], axis=1)))
+
+
+def pull_range(ranges: tuple[Pair, Pair], factor: float, base: Pose) -> tuple[Pair, Pair]:
+    """A region at ``factor`` of its distance from the base."""
+    (x0, x1), (y0, y1) = ranges
+    x, y = float(base.p[0]), float(base.p[1])
+    return (x + factor * (x0 - x), x + factor * (x1 - x)), (y + factor * (y0 - y), y + factor * (y1 - y))
+
+
+def pull_table(options: T, factor: float, base: Pose, **ranges: Any) -> T:
+    """The options with other regions, and a table that is as much larger or smaller with its cameras."""
+    x, y = float(base.p[0]), float(base.p[1])
+    update: dict[str, Any] = {
+        "table_size_xy": tuple(factor * value for value in options.table_size_xy),
+        "table_center_xy": (
+            x + factor * (options.table_center_xy[0] - x),
+            y + factor * (options.table_center_xy[1] - y),
+        ),
+    }
+    for name in ("top_camera_pos", "front_camera_pos"):
+        px, py, pz = getattr(options, name)
+        update[name] = (x + factor * (px - x), y + factor * (py - y), factor * pz)
+    return options.model_copy(update={**update, **ranges})
