@@ -10,18 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from simwright.check.asset import check_file
+from simwright.check.asset import check_file, check_opened
 from simwright.check.rule import Rule
 from simwright.check.settings import Settings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
+from simwright.core.errors import SimwrightError
 from simwright.sanitizer.fixer import Fixer, Wishes, all_fixers
+from simwright.sanitizer.footprint import Footprint
 from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
 from simwright.sanitizer.result import Change
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Edit, Editor, Refused
+from simwright.usd.open import open_stage
 from simwright.usd.shifts import Shifts
 from simwright.usd.silence import capture
 
@@ -73,38 +76,38 @@ class Run:
         self.original = original
         self.course = Course()
         self.careful = False
+        self.footprint = Footprint()
+        self.known: dict[str, Any] = {}
+        """What fixes found out about the stage as it is."""
 
     def go(self) -> Course:
         """Fix until a check finds nothing more to fix."""
         course = self.course
         findings = self._check()
         course.before = course.after = findings
-        seen = {self.workspace.read_state()}
-        while not course.failed and course.rounds < MAX_ROUNDS:
-            jobs = self._plan(findings)
-            if not jobs or not self._make_round(jobs):
-                break
-            course.rounds += 1
-            findings = course.after = self._check()
+        seen: set[str] = set()
+        while not course.failed and (jobs := self._plan(findings)):
             state = self.workspace.read_state()
-            if state in seen:
+            if state in seen or course.rounds == MAX_ROUNDS:
                 self._report_unstable(jobs)
                 break
             seen.add(state)
-        else:
-            if not course.failed and (jobs := self._plan(findings)):
-                self._report_unstable(jobs)
+            if not self._make_round(jobs):
+                break
+            course.rounds += 1
+            findings = course.after = self._check()
         left = {sign(finding) for finding in course.after}
         course.notes.extend(note for signature, note in course.refused.items() if signature in left)
         return course
 
     def _check(self) -> list[Diagnostic]:
-        result = check_file(
-            self.workspace.entry,
-            rules=self.order.rules,
-            settings=self.order.settings,
-            packages=self.workspace.packages,
-        )
+        space, order = self.workspace, self.order
+        try:
+            stage = space.open()
+        except SimwrightError:
+            result = check_file(space.entry, rules=order.rules, packages=space.packages)
+        else:
+            result = check_opened(stage, space.complaints, rules=order.rules, settings=order.settings)
         self.course.failed |= result.failed
         return result.findings
 
@@ -132,27 +135,33 @@ class Run:
     def _make_round(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> bool:
         """Make the fixes of a round; False if none of them changed anything."""
         stage = self.workspace.open()
+        self.known = {}
         changed = False
-        with capture():
+        self.footprint.recomposed = False
+        with capture(), self.footprint.watch(stage):
             for fixer, findings in jobs:
                 if self.careful:
                     changed |= self._make_carefully(stage, fixer, findings)
                 else:
                     changed |= bool(self._make(stage, fixer, findings))
         if changed:
-            self.workspace.accept()
+            self.workspace.accept(save=self.careful)
+        if self.footprint.recomposed:
+            self.workspace.release()  # other layers may be named now
         return changed
 
     def _make(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> list[Change]:
         """Make one fix for its findings; those that it refuses or that ask for nothing are not tried again."""
         editor = Editor(stage, self.workspace.list_own(), self.workspace.is_taken)
+        editor.known = self.known
         done: list[Diagnostic] = []
         for finding in findings:
-            kept, shifts = dict(editor.edits), editor.shifts.copy()
+            count, shifts = len(editor.edits), editor.shifts.copy()
             try:
                 fixer.apply(editor, finding, self.order.wishes)
             except Refused as reason:
-                editor.edits, editor.shifts = kept, shifts
+                editor.drop_edits(count)
+                editor.shifts = shifts
                 self._give_up(finding, str(reason))
                 continue
             except Exception as error:  # noqa: BLE001 - a crash of one fix is one finding, the rest goes on
@@ -161,11 +170,13 @@ class Run:
                 reason_text = f"{type(error).__name__}: {error}"
                 self.course.notes.report(CRASHED, finding.where, rule=finding.kind, reason=reason_text)
                 return []
-            if len(editor.edits) > len(kept):
+            if len(editor.edits) > count:
                 done.append(finding)
         made = editor.make_edits()
         if not made:
             return []
+        self.footprint.settle(edit.path for edit in made)
+        self.known = {}
         changes = [self._describe(edit, findings[0].kind, done) for edit in made]
         self.course.changes += changes
         self.course.used.add(findings[0].kind)
@@ -183,6 +194,7 @@ class Run:
             self.workspace.accept()
             return True
         self.workspace.undo()
+        self.known = {}
         del self.course.changes[mark:]
         self.course.used, self.course.shifts = used, shifts
         if len(findings) == 1:
@@ -194,9 +206,17 @@ class Run:
 
     def prove(self) -> list[Deviation]:
         """What differs from the original beyond what the fixes are for."""
-        space = self.workspace
-        original = self.original(self.course.shifts.frozen_selection)
-        return find_deviations(original, space.entry, space.packages, self.course.allowed, self.course.shifts)
+        space, course = self.workspace, self.course
+        original = self.original(course.shifts.frozen_selection)
+        fresh = self.careful and self.footprint.recomposed
+        stage = open_stage(space.entry, packages=space.packages) if fresh else space.open()
+        return find_deviations(
+            original,
+            stage,
+            course.allowed,
+            course.shifts,
+            only_transforms=self.footprint.only_transforms,
+        )
 
     # telling
 

@@ -56,6 +56,8 @@ class Editor:
         self.files: dict[Path, bytes] = {}
         self.memory: dict[str, Any] = {}
         """What a fix found out about the stage and wants to know again for its next finding."""
+        self.known: dict[str, Any] = {}
+        """The same for all fixes, until something is changed."""
         self.shifts = Shifts()
         """Prims that come, go or stand elsewhere because of the edits; a fix says so."""
         self.pushed: set[str] = set()
@@ -74,6 +76,11 @@ class Editor:
             for edit in sorted(made, key=lambda edit: edit.late):
                 edit.apply()
         return made
+
+    def drop_edits(self, count: int) -> None:
+        """Forget what was asked for after the first ``count`` edits."""
+        while len(self.edits) > count:
+            self.edits.popitem()
 
     # looking
 

@@ -111,14 +111,15 @@ def list_arrays(spec: Any) -> list[str]:
         name = known.name
         if domain_of_property(name) is not Domain.GEOMETRY or name in SMALL_GEOMETRY or is_bounds(name):
             continue
-        if name.startswith("primvars:"):
-            if known.HasInfo("timeSamples") or (known.default is not None and len(known.default) > 1):
-                found.append(name)
-            continue
-        if known.HasInfo("timeSamples") or known.default is not None:
+        if known.HasInfo("timeSamples") or _count(known.default) > name.startswith("primvars:"):
             found.append(name)
-            is_shape = True
+            is_shape |= not name.startswith("primvars:")
     return found if is_shape else []
+
+
+def _count(value: Any) -> int:
+    """How many elements an array has; a value that is blocked has none."""
+    return len(value) if hasattr(value, "__len__") else 0
 
 
 def _tells(layer: Any, path: Any, names: list[str]) -> bool:

@@ -7,6 +7,7 @@ Where several layers speak of the same thing, the strongest word is kept, as com
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from pxr import Sdf
@@ -54,6 +55,11 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
     """Let a property be said in one layer and in no other of the stack."""
     specs = [spec for layer in layers if (spec := layer.GetPropertyAtPath(path)) is not None]
     if not specs:
+        return
+    if len(specs) == 1:
+        open_spec(home, path.GetParentPath())
+        Sdf.CopySpec(specs[0].layer, path, home, path)
+        specs[0].owner.RemoveProperty(specs[0])
         return
     merged = Sdf.Layer.CreateAnonymous()
     Sdf.CreatePrimInLayer(merged, path.GetPrimPath())
@@ -130,6 +136,37 @@ def list_fields(spec: Any) -> list[str]:
     return [key for key in spec.ListInfoKeys() if key not in _STAYS]
 
 
+def list_strange(spec: Any) -> list[str]:
+    """Fields of a prim that OpenUSD does not know and therefore does not list."""
+    known, found = set(spec.ListInfoKeys()), []
+
+    def look(_kind: Any, name: str, _layer: Any, _path: Any, is_there: bool, *_: Any) -> bool:
+        if is_there and name not in known:
+            found.append(name)
+        return False
+
+    Sdf.CopySpec(spec.layer, spec.path, _open_scratch(), "/scratch", look, lambda *_: False)
+    return found
+
+
+@cache
+def _open_scratch() -> Any:
+    """A layer for copies that are never made."""
+    scratch = Sdf.Layer.CreateAnonymous()
+    Sdf.CreatePrimInLayer(scratch, "/scratch")
+    return scratch
+
+
+def _move_strange(old: Any, new: Any) -> None:
+    names = list_strange(old)
+    if names:
+        Sdf.CopySpec(
+            old.layer, old.path, new.layer, new.path, lambda _, name, *__: name in names, lambda *_: False
+        )
+    for name in names:
+        old.ClearInfo(name)
+
+
 def is_bare(spec: Any) -> bool:
     """Is it an ``over`` whose own fields say nothing?"""
     return spec.specifier == Sdf.SpecifierOver and list_fields(spec) == ["specifier"]
@@ -150,6 +187,7 @@ def move_definition(source: Any, path: Sdf.Path, home: Any, *, is_stronger: bool
             new.SetInfo(key, value)
         if key != "specifier":
             old.ClearInfo(key)
+    _move_strange(old, new)
     old.specifier = Sdf.SpecifierOver
 
 
@@ -170,4 +208,4 @@ def prune(layer: Any, paths: Sequence[Sdf.Path]) -> None:
 def _is_empty(spec: Any) -> bool:
     if spec.specifier != Sdf.SpecifierOver or spec.properties or spec.nameChildren or spec.variantSets:
         return False
-    return set(spec.ListInfoKeys()) <= {"specifier", "primOrder", "propertyOrder"}
+    return set(spec.ListInfoKeys()) <= {"specifier", "primOrder", "propertyOrder"} and not list_strange(spec)

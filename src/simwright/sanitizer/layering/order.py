@@ -18,8 +18,9 @@ def keep_orders(layers: Sequence[Any], before: dict[Any, list[str]]) -> None:
     """Let the names below prims come in the order they had."""
     for path, names in before.items():
         now = _compose(layers, path)
-        wanted = [name for name in names if name in now]
-        if now == [*wanted, *(name for name in now if name not in wanted)]:
+        there, told = set(now), set(names)
+        wanted = [name for name in names if name in there]
+        if now == [*wanted, *(name for name in now if name not in told)]:
             continue
         for layer in layers:
             spec = _find(layer, path)
@@ -40,24 +41,25 @@ def _write(spec: Any, names: list[str]) -> None:
 
 
 def _compose(layers: Sequence[Any], path: Sdf.Path) -> list[str]:
-    names: list[str] = []
+    names: dict[str, None] = {}
     for layer in reversed(layers):
         spec = _find(layer, path)
         if spec is None:
             continue
-        names += [child.name for child in spec.nameChildren if child.name not in names]
+        names |= dict.fromkeys(spec.GetInfo("primChildren") or ())
         if spec.HasInfo("primOrder"):
-            names = _sort(names, [str(name) for name in spec.GetInfo("primOrder")])
-    return names
+            names = dict.fromkeys(_sort(list(names), list(spec.GetInfo("primOrder"))))
+    return list(names)
 
 
 def _sort(names: list[str], order: list[str]) -> list[str]:
     """Names by a list; those that are not in it follow the name they stood behind."""
+    rank = {name: number for number, name in enumerate(order)}
     groups: list[list[str]] = [[]]
     for name in names:
-        if name in order:
+        if name in rank:
             groups.append([])
         groups[-1].append(name)
     first, *rest = groups
-    rest.sort(key=lambda group: order.index(group[0]))
+    rest.sort(key=lambda group: rank[group[0]])
     return [name for group in (first, *rest) for name in group]

@@ -100,7 +100,7 @@ class Split:
                     self._load(role, layer, path).properties[path.AppendProperty(name)] = None
             self._plan_apis(layer, path, spec, home)
             is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
-            if is_moved and not acts.is_bare(spec):
+            if is_moved and not acts.is_bare(spec) and not self._is_placed(spec):
                 self._load(home, layer, path).definitions.append((layer, path))
 
     def _plan_apis(self, layer: Any, path: Any, spec: Any, home: str) -> None:
@@ -124,6 +124,10 @@ class Split:
         if definer is not None:
             self.homes.known.setdefault(home, definer)
         return True
+
+    def _is_placed(self, spec: Any) -> bool:
+        """Does a spec only place what it brings in?  It stays, unless everything goes."""
+        return BASE not in self.wanted and any(spec.HasInfo(key) for key in ("references", "payload"))
 
     def _is_moved(self, role: str, layer: Any) -> bool:
         if find_group(role) not in self.wanted or self.homes.find(role) == layer:

@@ -79,6 +79,13 @@ class Stack:
 
 def find_stacks(editor: Editor) -> list[Stack]:
     """The stacks of the asset's own layers, the entry's first.  A layer of two stacks is a problem of both."""
+    if "stacks" not in editor.known:
+        editor.known["stacks"] = _find_stacks(editor)
+    found: list[Stack] = editor.known["stacks"]
+    return found
+
+
+def _find_stacks(editor: Editor) -> list[Stack]:
     found: list[Stack] = []
     facts: dict[str, LayerFacts] = {}
     roots = [editor.root]

@@ -45,18 +45,21 @@ def make_interface(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 def split_entry(editor: Editor) -> None:
     """Mesh data first: what is left in the layer is then moved."""
-    stack = find_stacks(editor)[0]
-    Library(editor, stack).ask([stack.root])
-    split_stack(editor, stack, EVERYTHING)
+    key = "split the entry"
+    if key not in editor.known:
+        stack = find_stacks(editor)[0]
+        Library(editor, stack).ask([stack.root])
+        split_stack(editor, stack, EVERYTHING)
+        editor.known[key] = True
 
 
 def extract(editor: Editor, finding: Diagnostic) -> None:
     """Ask for the mesh data of the layer of a finding; an asset of one layer then has several, so features go too."""
     key = f"extract {finding.where.file}"
-    if key not in editor.memory:
+    if key not in editor.known:
         stacks = find_stacks(editor)
         stack = find_stack(editor, finding.where.file)
         Library(editor, stack).ask([editor.find_layer(finding.where.file)])
         if len(stacks) == 1 and len(stack.layers) == 1:
             split_stack(editor, stack, FEATURES)
-        editor.memory[key] = True
+        editor.known[key] = True

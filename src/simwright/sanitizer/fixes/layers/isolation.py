@@ -18,12 +18,12 @@ from simwright.usd.edit import Editor, Refused
 
 
 def split_all(editor: Editor, wanted: Collection[str], vendors: Collection[str] = ()) -> None:
-    """Split every stack of the asset, once for all findings of a rule."""
+    """Split every stack of the asset, once for all findings and rules that want the same."""
     key = f"split {sorted(wanted)} {sorted(vendors)}"
-    if key not in editor.memory:
+    if key not in editor.known:
         for stack in find_stacks(editor):
             split_stack(editor, stack, wanted, vendors)
-        editor.memory[key] = True
+        editor.known[key] = True
 
 
 @fix(
