@@ -84,7 +84,10 @@ def _compare_actuator(section: Section, pairing: Pairing, ruler: Ruler, a: Actua
 
 def _complete(actuator: Actuator) -> dict[str, Any]:
     """Settings with the whole law: that of a plain servo where none is said."""
-    return {**make_law(actuator.kind, actuator.stiffness, actuator.damping), **actuator.settings}
+    law = {**make_law(actuator.kind, actuator.stiffness, actuator.damping), **actuator.settings}
+    if law["bias_type"] == "none":
+        law["bias"] = [0.0] * len(law["bias"])  # numbers of a bias that is switched off
+    return law
 
 
 def _trim(gear: tuple[float, ...]) -> list[Any]:

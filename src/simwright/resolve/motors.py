@@ -52,9 +52,13 @@ def read_mjc_motor(
     compiler's word on ranges that nobody switches.
     """
     gain, bias = _pad(authored.get("mjc:gainPrm"), 1.0), _pad(authored.get("mjc:biasPrm"), 0.0)
-    if authored.get("mjc:gainType", "fixed") != "fixed" or any(gain[1:]) or any(bias[3:]) or bias[0]:
+    affine = _read_bias_type(authored)
+    if (
+        authored.get("mjc:gainType", "fixed") != "fixed"
+        or any(gain[1:])
+        or (affine and (any(bias[3:]) or bias[0]))
+    ):
         raise Untranslatable("its gain or bias is none of a motor or servo")
-    affine = _read_bias_type(authored, bias)
     motor: Motor = {"gear": _read_gear(authored), **_read_lag(authored)}
     motor |= _read_law(gain[0], bias if affine else [0.0] * 3, DEGREE if angular else 1.0)
     step = 1.0 if motor["controlMode"] == "effort" else (DEGREE if angular else 1.0)
@@ -140,12 +144,10 @@ def _read_law(gain: float, bias: list[float], degree: float) -> Motor:
     raise Untranslatable("its gain or bias is none of a motor or servo")
 
 
-def _read_bias_type(authored: Mapping[str, Any], bias: list[float]) -> bool:
+def _read_bias_type(authored: Mapping[str, Any]) -> bool:
     kind = authored.get("mjc:biasType", "none")
     if kind not in ("none", "affine"):
         raise Untranslatable(f"its bias is of type {kind}")
-    if kind == "none" and any(bias):
-        raise Untranslatable("it has numbers of a bias that is switched off")
     return bool(kind == "affine")
 
 

@@ -2,7 +2,8 @@
 """Masses that bodies have but nobody writes down, and masses of 0 (REP-0158 1.3).
 
 The mass that is written is the one that the asset has as it stands: of its colliders and their densities, with the
-fallback of UsdPhysics where none is said.  Without a collider it is for a person to say.
+fallback of UsdPhysics where none is said.  A body without a collider that is welded to a link becomes a part of that;
+the mass of another one is for a person to say.
 """
 
 from __future__ import annotations
@@ -12,18 +13,11 @@ from pxr import Sdf, Usd, UsdPhysics
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.machine import read_inertials
+from simwright.sanitizer.welding import MASS_NAMES, drop_body, is_held, join_link
 from simwright.usd.edit import Editor, Refused
 
 _MASS = "physics:mass"
 _API = "PhysicsMassAPI"
-_BODY = "PhysicsRigidBodyAPI"
-_BODY_NAMES = (
-    "physics:rigidBodyEnabled", "physics:kinematicEnabled", "physics:startsAsleep", "physics:velocity",
-    "physics:angularVelocity", "physics:simulationOwner",
-)  # fmt: skip
-_MASS_NAMES = (
-    _MASS, "physics:density", "physics:centerOfMass", "physics:diagonalInertia", "physics:principalAxes",
-)  # fmt: skip
 STANDING = ("bodies", "joints", "order", "poses", "masses", "motion", "limits", "constraints", "collisions",
             "visuals", "contacts", "frames", "sensors", "cameras", "lights", "keyframes")  # fmt: skip
 """What changes where a body becomes a part of the world."""
@@ -47,9 +41,9 @@ def drop_zero(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     prim = editor.find_prim(finding.where.prim)
     if not prim.HasAPI(UsdPhysics.RigidBodyAPI):
         editor.remove_property(prim, _MASS)
-        if not any(prim.GetAttribute(name).HasAuthoredValue() for name in _MASS_NAMES if name != _MASS):
+        if not any(prim.GetAttribute(name).HasAuthoredValue() for name in MASS_NAMES if name != _MASS):
             editor.remove_api(prim, _API)
-    elif is_jointed(prim):
+    elif is_held(prim):
         _write(editor, prim)
     else:
         make_static(editor, prim)
@@ -61,32 +55,20 @@ def make_static(editor: Editor, prim: Usd.Prim) -> None:
     editor.shifts.changes.update(STANDING)
 
 
-def drop_body(editor: Editor, prim: Usd.Prim) -> None:
-    """Take the schemas of bodies and masses from a prim, with what they say."""
-    editor.remove_api(prim, _BODY)
-    editor.remove_api(prim, _API)
-    for name in (*_BODY_NAMES, *_MASS_NAMES):
-        if prim.GetAttribute(name).HasAuthoredValue() or prim.GetRelationship(name).HasAuthoredTargets():
-            editor.remove_property(prim, name)
-
-
-def is_jointed(prim: Usd.Prim) -> bool:
-    """Does a joint name the body?"""
-    path = prim.GetPath()
-    for other in Usd.PrimRange(prim.GetStage().GetPseudoRoot(), Usd.PrimAllPrimsPredicate):
-        joint = UsdPhysics.Joint(other)
-        if joint and any(path in rel.GetTargets() for rel in (joint.GetBody0Rel(), joint.GetBody1Rel())):
-            return True
-    return False
-
-
 def _write(editor: Editor, prim: Usd.Prim) -> None:
     found = read_inertials(editor).get(str(prim.GetPath()))
     if found is None or found.mass <= 0.0:
-        raise Refused(
-            "it has no collider that its mass could be computed from; write its mass, or make it a frame"
-        )
+        _join(editor, prim)
+        return
     editor.add_api(prim, _API)
     editor.set_value(
         prim, _MASS, Sdf.ValueTypeNames.Float, found.mass / UsdPhysics.GetStageKilogramsPerUnit(editor.stage)
     )
+
+
+def _join(editor: Editor, prim: Usd.Prim) -> None:
+    """What weighs nothing and cannot move is a part of its link."""
+    try:
+        join_link(editor, prim)
+    except Refused as reason:
+        raise Refused(f"it has no collider that its mass could be computed from, and {reason}") from None

@@ -6,7 +6,7 @@ These need intent, since a simulator may read the two ways differently; the proo
 
 from __future__ import annotations
 
-from pxr import Sdf, Usd, UsdPhysics
+from pxr import Sdf
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
@@ -59,25 +59,3 @@ def exclude_joint(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def drop_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """One articulation root for one tree: the outermost stays."""
     editor.remove_api(editor.find_prim(finding.where.prim), "PhysicsArticulationRootAPI")
-
-
-@fix("anchor-fixedjoint")
-def swap_ends(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
-    """The world is body0; a fixed joint is the same seen from its other end."""
-    prim = editor.find_prim(finding.where.prim)
-    joint = UsdPhysics.Joint(prim)
-    if joint.GetBody1Rel().GetTargets() or not joint.GetBody0Rel().GetTargets():
-        raise Refused("which body is meant has to be decided")
-    editor.set_targets(prim, "physics:body1", joint.GetBody0Rel().GetTargets())
-    editor.set_targets(prim, "physics:body0", [])
-    for name, kind in (("physics:localPos", _KINDS.Point3f), ("physics:localRot", _KINDS.Quatf)):
-        first, second = (_read_value(prim, f"{name}{end}") for end in (0, 1))
-        editor.set_value(prim, f"{name}0", kind, second)
-        editor.set_value(prim, f"{name}1", kind, first)
-
-
-def _read_value(prim: Usd.Prim, name: str) -> object:
-    attribute = prim.GetAttribute(name)
-    if attribute.GetNumTimeSamples():
-        raise Refused(f"{name} changes over time")
-    return attribute.Get()

@@ -42,7 +42,9 @@ def _drop_idle_schemas(editor: Editor, prim: Usd.Prim, gone: set[str], reasons: 
         owned = _list_owned(api.partition(":")[0])
         if vendor not in vendors or not owned or api in gone:
             continue
+        others = [name for name in list_apis(prim) if name != api and vendor_of_schema(name) == vendor]
         strangers = {name for name in left if vendor_of_property(name) == vendor and name not in _list_all()}
+        strangers = set() if others else strangers  # they may well be another schema's
         if not (left & owned) and not strangers:
             reason = attempt(editor, lambda api=api: editor.remove_api(prim, api))  # type: ignore[misc]
             if reason:

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bodies that are welded to a link become a part of it.
+
+The weld goes; other fixed joints of the body lead to its link instead, and what it weighs becomes a part of the link.
+The rigid piece that both were is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
+
+from simwright.core.math3d import Pose
+from simwright.model.inertia import Inertial, combine
+from simwright.sanitizer.machine import read_inertials
+from simwright.usd.edit import Editor, Refused
+from simwright.usd.relocation import remove_prim
+from simwright.usd.xform import read_local
+
+PIECES = ("bodies", "joints", "order", "frames", "ros", "keyframes")
+"""Bodies are cut in another way; the rigid pieces that they make stay, and are compared."""
+_KINDS = Sdf.ValueTypeNames
+_BODY, _API, _MASS = "PhysicsRigidBodyAPI", "PhysicsMassAPI", "physics:mass"
+_BODY_NAMES = (
+    "physics:rigidBodyEnabled", "physics:kinematicEnabled", "physics:startsAsleep", "physics:velocity",
+    "physics:angularVelocity", "physics:simulationOwner",
+)  # fmt: skip
+MASS_NAMES = (
+    _MASS, "physics:density", "physics:centerOfMass", "physics:diagonalInertia", "physics:principalAxes",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Joins:
+    """What one round has joined: new masses of links, and prims that must not be touched twice in it."""
+
+    masses: dict[str, Inertial] = field(default_factory=dict)
+    links: set[str] = field(default_factory=set)
+    parts: set[str] = field(default_factory=set)
+
+
+_joins: WeakKeyDictionary[Editor, _Joins] = WeakKeyDictionary()
+
+
+@dataclass(slots=True)
+class _End:
+    """One end of a fixed joint: ``side`` is 0 or 1, ``other`` the body at the other end or None."""
+
+    joint: UsdPhysics.Joint
+    side: int
+    other: Usd.Prim | None
+
+
+def join_link(editor: Editor, prim: Usd.Prim) -> bool:
+    """Make a body a part of the link that holds it; False where it waits for the next round, or is free."""
+    if prim.HasAPI(UsdPhysics.ArticulationRootAPI):
+        raise Refused("it is the root of an articulation; decide which link takes its place")
+    ends = _find_ends(prim)
+    if any(not end.joint.GetPrim().IsA(UsdPhysics.FixedJoint) for end in ends):
+        raise Refused("a joint moves it")
+    weld = next((end for end in ends if end.other and prim.GetPath().HasPrefix(end.other.GetPath())), None)
+    if weld is None or weld.other is None:
+        raise Refused("it stands beside its link; put it below first" if ends else "no joint holds it")
+    known = _joins.setdefault(editor, _Joins())
+    here, there = str(prim.GetPath()), str(weld.other.GetPath())
+    if here in known.links or there in known.parts:
+        return False
+    _check_scale(prim, weld.other)
+    pose = _read_pose(weld.joint, 1 - weld.side) @ ~_read_pose(weld.joint, weld.side)
+    for end in ends:
+        if end is not weld:
+            _lead_to(editor, end, weld.other, pose)
+    _add_mass(editor, prim, weld.other, pose)
+    remove_prim(editor, weld.joint.GetPrim())
+    drop_body(editor, prim)
+    editor.shifts.changes.update(PIECES)
+    known.links.add(there)
+    known.parts.add(here)
+    return True
+
+
+def is_held(prim: Usd.Prim) -> bool:
+    """Does a joint name the body?"""
+    return bool(_find_ends(prim))
+
+
+def drop_body(editor: Editor, prim: Usd.Prim) -> None:
+    """Take the schemas of bodies and masses from a prim, with what they say."""
+    editor.remove_api(prim, _BODY)
+    editor.remove_api(prim, _API)
+    for name in (*_BODY_NAMES, *MASS_NAMES):
+        if prim.GetAttribute(name).HasAuthoredValue() or prim.GetRelationship(name).HasAuthoredTargets():
+            editor.remove_property(prim, name)
+
+
+def _find_ends(prim: Usd.Prim) -> list[_End]:
+    """The joints that hold a body."""
+    found = []
+    stage = prim.GetStage()
+    for other in Usd.PrimRange(stage.GetPseudoRoot(), Usd.PrimAllPrimsPredicate):
+        joint = UsdPhysics.Joint(other)
+        if not joint:
+            continue
+        targets = [rel.GetTargets() for rel in (joint.GetBody0Rel(), joint.GetBody1Rel())]
+        for side in (0, 1):
+            if targets[side] == [prim.GetPath()]:
+                there = targets[1 - side]
+                body = stage.GetPrimAtPath(there[0]) if there else None
+                is_body = body is not None and body.HasAPI(UsdPhysics.RigidBodyAPI)
+                found.append(_End(joint, side, body if is_body else None))
+    return found
+
+
+def _check_scale(prim: Usd.Prim, link: Usd.Prim) -> None:
+    """Joint frames count in the units of their body."""
+    above = prim
+    while above and above != link.GetParent():
+        if above.IsA(UsdGeom.Xformable) and not read_local(above).is_rigid:
+            raise Refused(f"{above.GetPath()} is scaled")
+        above = above.GetParent()
+
+
+def _read_pose(joint: UsdPhysics.Joint, side: int) -> Pose:
+    attributes = [joint.GetPrim().GetAttribute(f"physics:local{word}{side}") for word in ("Pos", "Rot")]
+    if any(attribute.ValueMightBeTimeVarying() for attribute in attributes):
+        raise Refused("a joint frame changes over time")
+    place, turn = (attribute.Get() for attribute in attributes)
+    return Pose.of([float(v) for v in place], [turn.real, *turn.imaginary])
+
+
+def _lead_to(editor: Editor, end: _End, link: Usd.Prim, pose: Pose) -> None:
+    """Let a joint hold the link where it held the frame."""
+    prim = end.joint.GetPrim()
+    moved = pose @ _read_pose(end.joint, end.side)
+    editor.set_targets(prim, f"physics:body{end.side}", [link.GetPath()])
+    place: Any = Gf.Vec3f(*(float(v) for v in moved.p))
+    editor.set_value(prim, f"physics:localPos{end.side}", _KINDS.Point3f, place)
+    turn = Gf.Quatf(*(float(v) for v in moved.q))
+    editor.set_value(prim, f"physics:localRot{end.side}", _KINDS.Quatf, turn)
+
+
+def _add_mass(editor: Editor, prim: Usd.Prim, link: Usd.Prim, pose: Pose) -> None:
+    """What the frame weighs, on the link; frames of one link add up."""
+    weights = read_inertials(editor)
+    mine = weights.get(str(prim.GetPath()))
+    if mine is None or mine.mass <= 0.0:
+        return
+    known = _joins[editor].masses
+    theirs = known.get(str(link.GetPath())) or weights.get(str(link.GetPath()))
+    if theirs is None:
+        raise Refused("its link has no mass that its own could be added to")
+    length = UsdGeom.GetStageMetersPerUnit(editor.stage)
+    total = combine([theirs, mine.moved(Pose(pose.p * length, pose.q))])
+    known[str(link.GetPath())] = total
+    _write_mass(editor, link, total, length)
+
+
+def _write_mass(editor: Editor, link: Usd.Prim, total: Inertial, length: float) -> None:
+    if link.GetAttribute("newton:inertia").HasAuthoredValue():
+        raise Refused("its link has an inertia in an engine's words; translate it first")
+    mass = UsdPhysics.GetStageKilogramsPerUnit(editor.stage)
+    moments, axes = total.principal()
+    editor.add_api(link, "PhysicsMassAPI")
+    editor.set_value(link, "physics:mass", _KINDS.Float, total.mass / mass)
+    center: Any = Gf.Vec3f(*(float(v) / length for v in total.com))
+    editor.set_value(link, "physics:centerOfMass", _KINDS.Point3f, center)
+    diagonal = Gf.Vec3f(*(float(v) / (mass * length * length) for v in moments))
+    editor.set_value(link, "physics:diagonalInertia", _KINDS.Float3, diagonal)
+    editor.set_value(link, "physics:principalAxes", _KINDS.Quatf, Gf.Quatf(*(float(v) for v in axes)))
