@@ -166,7 +166,7 @@ class UnsupportedAsset(Record):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     id: str = ""
-    type: Any = None
+    type: Any
 
     @field_validator("type")
     @classmethod

@@ -12,6 +12,7 @@ from pydantic import (
     Field,
     Tag,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -35,15 +36,10 @@ def read_mode(value: Any) -> Any:
     return value
 
 
-Mode = Annotated[
-    int,
-    BeforeValidator(read_mode),
-    Field(
-        ge=0,
-        le=4,
-        json_schema_extra={"anyOf": [{"enum": list(MODES)}, {"type": "integer", "minimum": 0, "maximum": 4}]},
-    ),
-]
+MODE_SCHEMA: dict[str, Any] = {
+    "anyOf": [{"enum": list(MODES)}, {"type": "integer", "minimum": 0, "maximum": 4}]
+}
+Mode = Annotated[Annotated[int, Field(ge=0, le=4)], BeforeValidator(read_mode), WithJsonSchema(MODE_SCHEMA)]
 
 
 class DofFields(Record):
@@ -166,7 +162,7 @@ class UnsupportedJoint(Record):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     id: str = ""
-    type: Any = None
+    type: Any
 
     @field_validator("type")
     @classmethod

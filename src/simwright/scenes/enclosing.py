@@ -71,9 +71,9 @@ def _compute_hull(points: Array) -> tuple[Array, Array, Array] | None:
 def _drop_parallel(normals: Array) -> Array:
     """One of each direction and its opposite, as many as can be tried."""
     signs = np.sign(normals[np.arange(len(normals)), np.argmax(np.abs(normals), axis=1)])
-    unique = np.unique(np.round(normals * signs[:, None], 6), axis=0)
-    step = max(1, len(unique) // _MOST_FACES)
-    return np.concatenate((np.eye(3), unique[::step]))
+    _, kept = np.unique(np.round(normals * signs[:, None], 6), axis=0, return_index=True)
+    step = max(1, len(kept) // _MOST_FACES)
+    return np.concatenate((np.eye(3), normals[kept[::step]]))
 
 
 def _list_main_axes(points: Array) -> Array:

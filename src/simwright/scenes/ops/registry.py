@@ -37,7 +37,7 @@ class UnsupportedOperation(Record):
     """An operation nobody knows: an error, except in ``compat="sap"``, where it is recorded."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    op: Any = None
+    op: Any
 
     @field_validator("op")
     @classmethod
