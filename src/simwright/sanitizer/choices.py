@@ -7,26 +7,26 @@ the variant that keeps them, in the layer that has them, and what comes by refer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdGeom
 
 from simwright.usd.edit import Editor, Refused
+from simwright.usd.mapping import list_sites
 
 Value = tuple[Sdf.ValueTypeName, Any, bool]
 """Type, value (None takes it away), and whether it is uniform."""
 
 
 def list_own_specs(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
-    """Specs of a prim that are not behind its own arcs, strongest first; all have to be the asset's."""
-    if prim.IsInstanceProxy():
-        prim = prim.GetPrimInPrototype()
+    """Specs that are a mesh's alone and not behind its own arcs, strongest first; all have to be the asset's."""
     found = []
-    for path, layer in _list_sites(prim.GetPrimIndex().rootNode):
-        spec = layer.GetPrimAtPath(path)
-        if spec is None:
+    users = _count_users(editor)
+    for node, layer in list_sites(prim):
+        spec = layer.GetPrimAtPath(node.path)
+        if spec is None or users.get((layer.identifier, node.path), 0) > 1:
             continue
         if layer.identifier not in editor.own:
             raise Refused(f"{layer.GetDisplayName()} belongs to another asset, which has to be fixed itself")
@@ -36,12 +36,18 @@ def list_own_specs(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
     return found
 
 
-def _list_sites(node: Any, depth: int = 0) -> Iterator[tuple[Sdf.Path, Sdf.Layer]]:
-    if depth == 0 or node.GetDepthBelowIntroduction() > 0:
-        for layer in node.layerStack.layers:
-            yield node.path, layer
-        for child in node.children:
-            yield from _list_sites(child, depth + 1)
+def _count_users(editor: Editor) -> dict[tuple[str, Sdf.Path], int]:
+    """How many meshes of the stage, prototypes counted once, each spec speaks of."""
+    users: dict[tuple[str, Sdf.Path], int] | None = editor.memory.get("users")
+    if users is None:
+        users = editor.memory["users"] = {}
+        roots = [editor.stage.GetPseudoRoot(), *editor.stage.GetPrototypes()]
+        for prim in (prim for root in roots for prim in Usd.PrimRange(root)):
+            if prim.IsA(UsdGeom.Mesh):
+                for spec in prim.GetPrimStack():
+                    key = (spec.layer.identifier, spec.path)
+                    users[key] = users.get(key, 0) + 1
+    return users
 
 
 @dataclass(slots=True)

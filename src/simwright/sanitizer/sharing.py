@@ -11,15 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pxr import Sdf, Usd, UsdGeom
+from pxr import Sdf, Usd, UsdGeom, Vt
 
 from simwright.sanitizer.choices import list_own_specs
 from simwright.usd.edit import Editor, Refused, drop_api, read_apis
 from simwright.usd.relocation import claim_name, find_mentions, prune
 
 CLASS = "prototypes"
+_TRANSFORM, _ORDER = "xformOp", "xformOpOrder"
 _BINDING_API = "MaterialBindingAPI"
-_KEPT = ("xformOp", "material:binding", "visibility", "purpose")
+_KEPT = (_TRANSFORM, "material:binding", "visibility", "purpose")
 _ARCS = ("references", "payload", "inheritPaths", "specializes", "variantSelection", "variantSetNames")
 _MOVED_INFO = frozenset({"typeName", "apiSchemas", "active", "clips", "clipSets", *_ARCS})
 
@@ -31,6 +32,8 @@ class Member:
     prim: Usd.Prim
     specs: list[Sdf.PrimSpec]
     kept: frozenset[str]
+    is_moved: bool = False
+    """Is there a transform behind a reference that the mesh's own one replaces?"""
 
     @property
     def top(self) -> Sdf.Path:
@@ -66,7 +69,8 @@ def read_member(editor: Editor, prim: Usd.Prim) -> Member:
         raise Refused("layers that see it at other paths speak of it")
     if any(_leads_here(editor, spec) for spec in specs):
         raise Refused("relationships lead to it")
-    return Member(prim, specs, _list_kept(prim, specs))
+    kept = _list_kept(prim, specs)
+    return Member(prim, specs, kept, _ORDER in kept and _ORDER in _list_borrowed(prim, specs))
 
 
 def _leads_here(editor: Editor, spec: Sdf.PrimSpec) -> bool:
@@ -79,15 +83,23 @@ def _leads_here(editor: Editor, spec: Sdf.PrimSpec) -> bool:
 
 
 def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
-    """Properties that the mesh can inherit: constant primvars too, unless the mesh behind a reference has its own."""
-    own = set(specs)
-    others = {p.name for spec in prim.GetPrimStack() if spec not in own for p in spec.properties}
+    """Properties that the mesh can inherit, constant primvars too, unless the mesh behind a reference has its own."""
+    others = _list_borrowed(prim, specs)
     kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT)}
+    kept -= {name for name in others if not name.startswith(_TRANSFORM)}
+    moves = [name for name in kept if name.startswith(_TRANSFORM)]
+    if moves and _ORDER not in moves:
+        raise Refused("a part of its transform comes by reference")
     for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvars():
         name = primvar.GetName()
         if primvar.GetInterpolation() == UsdGeom.Tokens.constant and name not in others:
             kept |= {name, f"{name}:indices"}
     return frozenset(kept)
+
+
+def _list_borrowed(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> set[str]:
+    """Properties that come by reference."""
+    return {p.name for spec in prim.GetPrimStack() if spec not in specs for p in spec.properties}
 
 
 def strip_instance(spec: Sdf.PrimSpec, kept: frozenset[str]) -> None:
@@ -134,9 +146,7 @@ def share(editor: Editor, members: list[Member]) -> None:
     definition = next(spec for spec in first.specs if spec.specifier == Sdf.SpecifierDef)
     for spec in reversed(first.specs):
         what = f"the prototype {place}"
-        editor.add(
-            spec.layer, place, what, _bind_prototype(spec, place, first.kept, defines=spec == definition)
-        )
+        editor.add(spec.layer, place, what, _bind_prototype(spec, place, first, defines=spec == definition))
     for member in members:
         for spec in member.specs:
             defines = spec.specifier == Sdf.SpecifierDef
@@ -158,7 +168,7 @@ def _claim(editor: Editor, root: Sdf.Path, wanted: str) -> str:
 
 
 def _bind_prototype(
-    spec: Sdf.PrimSpec, place: Sdf.Path, kept: frozenset[str], *, defines: bool
+    spec: Sdf.PrimSpec, place: Sdf.Path, member: Member, *, defines: bool
 ) -> Callable[[], None]:
     layer, source = spec.layer, spec.path
     mesh = place.AppendChild(place.name)
@@ -167,7 +177,10 @@ def _bind_prototype(
         group: Any = Sdf.CreatePrimInLayer(layer, place)
         Sdf.CopySpec(layer, source, layer, mesh)
         copy = layer.GetPrimAtPath(mesh)
-        strip_instance(copy, kept)
+        strip_instance(copy, member.kept)
+        if defines and member.is_moved:
+            kind = Sdf.ValueTypeNames.TokenArray
+            Sdf.AttributeSpec(copy, _ORDER, kind, Sdf.VariabilityUniform).default = Vt.TokenArray()
         if defines:
             group.nameParent.specifier, group.nameParent.typeName = Sdf.SpecifierClass, "Scope"
             group.specifier, group.typeName = Sdf.SpecifierDef, "Xform"

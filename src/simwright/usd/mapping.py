@@ -3,27 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pxr import Sdf, Usd
 
 
-def map_target(prim: Usd.Prim, spec: Sdf.PrimSpec, target: Sdf.Path) -> Sdf.Path:
-    """What ``target`` is called in a spec of ``prim``; empty where that spec cannot name it (behind a reference)."""
+def list_sites(prim: Usd.Prim) -> list[tuple[Any, Sdf.Layer]]:
+    """Where a prim itself may be spoken of, strongest first: nodes that no arc of its own brings, by layer."""
     if prim.IsInstanceProxy():
         prim = prim.GetPrimInPrototype()
-    node = _find_node(prim.GetPrimIndex().rootNode, spec)
-    if node is None:
-        return Sdf.Path.emptyPath
+    return [(node, layer) for node in _walk(prim.GetPrimIndex().rootNode) for layer in node.layerStack.layers]
+
+
+def _walk(node: Any, depth: int = 0) -> Iterator[Any]:
+    if depth == 0 or node.GetDepthBelowIntroduction() > 0:
+        yield node
+        for child in node.children:
+            yield from _walk(child, depth + 1)
+
+
+def map_target(node: Any, target: Sdf.Path) -> Sdf.Path:
+    """What ``target`` is called in the layers of a node; empty where they cannot name it (behind a reference)."""
     mapped: Sdf.Path = node.mapToRoot.MapTargetToSource(target)
     return mapped.StripAllVariantSelections() if mapped else Sdf.Path.emptyPath
-
-
-def _find_node(node: Any, spec: Sdf.PrimSpec) -> Any:
-    if node.path == spec.path and spec.layer in node.layerStack.layers:
-        return node
-    for child in node.children:
-        found = _find_node(child, spec)
-        if found is not None:
-            return found
-    return None

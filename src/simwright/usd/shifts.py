@@ -46,10 +46,15 @@ class Shifts:
         self.selected |= later.selected
         self.reframed |= later.reframed
         for old, new in later.moved.items():
+            for paths in (self.come, self.turned):
+                paths |= {new + path[len(old) :] for path in paths if is_below(path, (old,))}
+            inside = [path for path, now in self.moved.items() if now != old and is_below(now, (old,))]
+            for path in inside:
+                self.moved[path] = new + self.moved[path][len(old) :]
             known = [first for first, second in self.moved.items() if is_below(old, (second,))]
             for first in known:
                 self.moved[first + old[len(self.moved[first]) :]] = new
-            if not known:
+            if not known and old not in inside:
                 self.moved[old] = new
 
     @property

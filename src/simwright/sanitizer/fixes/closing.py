@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
-from simwright.core.diag import Diagnostic, Level
+from simwright.core.diag import Diagnostic
 from simwright.formats.usd.writer.solids import make_hull
 from simwright.model.geometry import MeshData
 from simwright.sanitizer.choices import State, Value, choose_spec, list_own_specs, make_choice, write_value
@@ -37,7 +37,7 @@ def close_mesh(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     faces = read_faces(prim)
     if "(it is flat)" in finding.message:
         raise Refused("a flat mesh encloses nothing; use a Plane or a thin box")
-    mended = close_surface(faces)
+    mended = None if _is_hull(prim) and _is_borrowed(editor, prim) else close_surface(faces)
     if mended is not None:
         _expect_visual(editor, prim)
         replace_faces(editor, prim, faces, mended)
@@ -48,8 +48,6 @@ def close_mesh(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 @fix("geo-coll-no-selfint", changes=("collisions",))
 def part_shells(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """One solid of the shells that cross, or the hull."""
-    if finding.level is Level.INFO:
-        raise Refused("raise max_self_intersection or self_intersection_budget to have it looked at")
     prim = editor.find_prim(finding.where.prim)
     faces = read_faces(prim)
     if not _is_hull(prim):
@@ -71,6 +69,12 @@ def _expect_visual(editor: Editor, prim: Usd.Prim) -> None:
     """What is touched is what is seen."""
     if is_drawn(prim):
         editor.shifts.changes.add("visuals")
+
+
+def _is_borrowed(editor: Editor, prim: Usd.Prim) -> bool:
+    """Does the mesh come by a reference, so that others may show it?"""
+    source = editor.find_strongest(prim, "points")
+    return source is not None and source.owner not in list_own_specs(editor, prim)
 
 
 def _is_hull(prim: Usd.Prim) -> bool:
@@ -96,19 +100,32 @@ def _become_hull(editor: Editor, prim: Usd.Prim, faces: Faces, reason: str) -> N
     if source.owner not in specs:
         default = State(BASELINE, reference=_store_hull(editor, source.owner, choose_spec(specs), values))
     make_choice(editor, prim, SET, default, State(ADVANCED), hidden=subsets)
-    editor.shifts.turned.add(prim.GetPath().pathString)
+    editor.shifts.turned |= _list_copies(prim)
+
+
+def _list_copies(prim: Usd.Prim) -> set[str]:
+    """Paths of a prim in all instances that show it."""
+    above = prim
+    while above.IsInstanceProxy():
+        above = above.GetParent()
+    path = prim.GetPath()
+    instances = above.GetPrototype().GetInstances() if above.IsInstance() else [above]
+    return {path.ReplacePrefix(above.GetPath(), each.GetPath()).pathString for each in instances}
 
 
 def _store_hull(
     editor: Editor, source: Sdf.PrimSpec, user: Sdf.PrimSpec, values: dict[str, Value]
 ) -> Sdf.Reference:
-    """A prim beside the mesh in its library; meshes of one source have one hull."""
+    """A prim in the library of the mesh, where nobody refers to it yet; meshes of one source have one hull."""
     known: dict[Any, Sdf.Path] = editor.memory.setdefault("hulls", {})
-    layer, parent = source.layer, source.path.GetParentPath()
+    layer, parent = source.layer, Sdf.Path("/hulls")
     if source.path not in known:
-        name, number = f"{source.name}_hull", 2
-        while layer.GetPrimAtPath(parent.AppendChild(name)) is not None:
-            name, number = f"{source.name}_hull_{number}", number + 1
+        name, number = source.name, 2
+        while (
+            layer.GetPrimAtPath(parent.AppendChild(name)) is not None
+            or parent.AppendChild(name) in known.values()
+        ):
+            name, number = f"{source.name}_{number}", number + 1
         place = known[source.path] = parent.AppendChild(name)
         editor.add(layer, place, f"the hull of {source.name}", lambda: _define_hull(layer, place, values))
     address = ""
@@ -120,6 +137,7 @@ def _store_hull(
 
 def _define_hull(layer: Sdf.Layer, place: Sdf.Path, values: dict[str, Value]) -> None:
     spec = Sdf.CreatePrimInLayer(layer, place)
+    spec.nameParent.specifier, spec.nameParent.typeName = Sdf.SpecifierClass, "Scope"
     spec.specifier, spec.typeName = Sdf.SpecifierDef, "Mesh"
     for name, value in values.items():
         write_value(spec, name, value)

@@ -14,7 +14,7 @@ from pxr import Sdf, Usd, UsdPhysics, UsdShade
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
-from simwright.usd.mapping import map_target
+from simwright.usd.mapping import list_sites, map_target
 
 _KINDS = Sdf.ValueTypeNames
 _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction", "physics:restitution"
@@ -77,6 +77,8 @@ def read_wish(wishes: Wishes, name: str) -> float:
 def bind_default(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     """A binding that leads nowhere is let go where another one takes its place; else there is a usual material."""
     prim = editor.find_prim(finding.where.prim)
+    if not prim.HasAPI(UsdPhysics.CollisionAPI):
+        return  # another fix has put the collider below it, where it is found next time
     target = str(finding.data.get("target", ""))
     if target and (material := editor.stage.GetPrimAtPath(target)) and material.IsA(UsdShade.Material):
         _make_physical(editor, material, wishes)
@@ -86,19 +88,25 @@ def bind_default(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
         return
     material_path = _name_usual(editor)
     for holder in _list_holders(prim, is_replacing=bool(target)):
-        for spec in _sort_specs(editor, holder, prim):
-            place = map_target(holder, spec, material_path)
-            if place:
-                _make_usual(editor, wishes, material_path, (spec.layer, place))
-                _bind(editor, holder, spec, place)
-                return
+        for layer, path, named in _list_places(editor, holder, prim, material_path):
+            _make_usual(editor, wishes, material_path, (layer, named))
+            _bind(editor, holder, (layer, path), named)
+            return
     raise Refused("the collider belongs to another asset, which has to be fixed itself")
 
 
-def _sort_specs(editor: Editor, holder: Usd.Prim, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
-    """Specs of a holder, first those in the layer that says that the prim collides."""
-    said = {s.layer for s in prim.GetPrimStack() if _COLLIDER in read_apis(s).GetAddedOrExplicitItems()}
-    return sorted(editor.list_prim_specs(holder), key=lambda spec: spec.layer not in said)
+def _list_places(
+    editor: Editor, holder: Usd.Prim, prim: Usd.Prim, target: Sdf.Path
+) -> list[tuple[Sdf.Layer, Sdf.Path, Sdf.Path]]:
+    """Layers that can bind a holder, with its path and the target's there: first those that say what collides."""
+    said_of = prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim
+    said = {s.layer for s in said_of.GetPrimStack() if _COLLIDER in read_apis(s).GetAddedOrExplicitItems()}
+    found = []
+    for node, layer in list_sites(holder):
+        known = node.hasSpecs and (layer in said or layer.GetPrimAtPath(node.path) is not None)
+        if known and layer.identifier in editor.own and (named := map_target(node, target)):
+            found.append((layer, node.path, named))
+    return sorted(found, key=lambda place: place[0] not in said)
 
 
 def _make_physical(editor: Editor, material: Usd.Prim, wishes: Wishes) -> None:
@@ -176,14 +184,16 @@ def _is_bare(scope: Usd.Prim) -> bool:
     return True
 
 
-def _bind(editor: Editor, holder: Usd.Prim, spec: Sdf.PrimSpec, target: Sdf.Path) -> None:
-    if "MaterialBindingAPI" not in holder.GetAppliedSchemas():
-        editor.add_spec_api(spec, "MaterialBindingAPI")
-    layer, place = spec.layer, spec.path.AppendProperty(_BINDING)
+def _bind(editor: Editor, holder: Usd.Prim, home: tuple[Sdf.Layer, Sdf.Path], target: Sdf.Path) -> None:
+    layer, path = home
+    is_applied = "MaterialBindingAPI" in holder.GetAppliedSchemas()
 
     def apply() -> None:
-        relation = layer.GetRelationshipAtPath(place) or Sdf.RelationshipSpec(spec, _BINDING, custom=False)
+        spec = Sdf.CreatePrimInLayer(layer, path)
+        if not is_applied:
+            edit_apis(spec, "MaterialBindingAPI", wanted=True)
+        relation = spec.relationships.get(_BINDING) or Sdf.RelationshipSpec(spec, _BINDING, custom=False)
         relation.targetPathList.ClearEditsAndMakeExplicit()
         relation.targetPathList.explicitItems = [target]
 
-    editor.add(layer, place, f"rel {_BINDING} = <{target}>", apply)
+    editor.add(layer, path.AppendProperty(_BINDING), f"rel {_BINDING} = <{target}>", apply)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pxr import Sdf, Usd, UsdPhysics
 
-from simwright.core.diag import Diagnostic, Level
+from simwright.core.diag import Diagnostic
 from simwright.sanitizer.choices import State, Value, make_choice
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
@@ -29,8 +29,6 @@ def say_approximation(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 @fix("coll-dual-fidelity", changes=("collisions",), phase=0)
 def offer_triangles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """Hulls for everybody, what the collider is now as a choice."""
-    if finding.level is Level.INFO:
-        raise Refused("all colliders are hulls; a finer form has to be made from their source")
     for path in finding.data["colliders"]:
         _offer(editor, editor.find_prim(str(path)))
 

@@ -30,13 +30,14 @@ def sort_shapes(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         move_to_scope(editor, body, unit, role)
 
 
-def find_role(prim: Usd.Prim) -> str | None:
-    """What a prim is for: visual, collision, or nothing to be sorted."""
+def find_role(prim: Usd.Prim, *, with_guides: bool = True) -> str | None:
+    """What a prim is for: visual, collision, or nothing to be sorted; guides that do not collide are no visuals."""
     is_group = str(prim.GetTypeName()) in _GROUPS
     if prim.HasAPI(UsdPhysics.CollisionAPI) and not is_group:
         return COLLISION
     if prim.IsA(UsdGeom.Gprim) or prim.IsA(UsdGeom.PointInstancer):
-        return None if UsdGeom.Imageable(prim).ComputePurpose() == UsdGeom.Tokens.guide else VISUAL
+        is_guide = UsdGeom.Imageable(prim).ComputePurpose() == UsdGeom.Tokens.guide
+        return VISUAL if with_guides or not is_guide else None
     return None
 
 
@@ -46,9 +47,10 @@ def _list_units(prim: Usd.Prim, scope: str = "") -> Iterator[tuple[Usd.Prim, str
         if child.HasAPI(UsdPhysics.RigidBodyAPI):
             continue
         named = _SCOPES.get(child.GetName().lower(), "")
-        if named and named != scope and len(_list_roles(child)) < 2 and _list_roles(child) <= {named}:
+        # guides go with the visuals beside them, so that the order of shapes stays
+        roles = _list_roles(child, with_guides=not named and not scope)
+        if named and named != scope and roles <= {named}:
             continue
-        roles = _list_roles(child)
         if not roles or (roles == {scope} and not named):
             continue
         if len(roles) == 1 and not named and not _holds_body(child):
@@ -58,7 +60,7 @@ def _list_units(prim: Usd.Prim, scope: str = "") -> Iterator[tuple[Usd.Prim, str
             yield from _list_units(child, named or scope)
 
 
-def _list_roles(prim: Usd.Prim) -> set[str]:
+def _list_roles(prim: Usd.Prim, *, with_guides: bool) -> set[str]:
     """Roles of a prim and all below, nested bodies aside."""
     found = set()
     walk = iter(Usd.PrimRange(prim, Usd.TraverseInstanceProxies()))
@@ -66,7 +68,7 @@ def _list_roles(prim: Usd.Prim) -> set[str]:
         if each.HasAPI(UsdPhysics.RigidBodyAPI):
             walk.PruneChildren()
             continue
-        role = find_role(each)
+        role = find_role(each, with_guides=with_guides)
         if role:
             found.add(role)
     return found

@@ -22,7 +22,7 @@ from simwright.check.facts.fidelity import COLLISION, find_sets
 from simwright.check.facts.lineage import walk_up
 from simwright.check.facts.snapshot import Node, Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.core.diag import Level
+from simwright.core.diag import Fixable, Level
 
 
 @rule(
@@ -50,6 +50,7 @@ def coll_dual_fidelity(snapshot: Snapshot) -> Iterator[Finding]:
         hint="add the set on the collision scope: hulls or primitives in the default variant, the triangles in another",
         at=found[0],
         level=None if concave else Level.INFO,
+        fix=None if concave else Fixable.NO,
         data={"colliders": [node.path for node in found]},
     )
 

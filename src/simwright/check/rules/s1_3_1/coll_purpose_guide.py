@@ -6,7 +6,7 @@ Why: otherwise renderers draw the colliders over the visuals, and cameras in the
 Fails: a collider whose purpose nobody authored, or with the purpose `render`.
 Passes: `uniform token purpose = "guide"` on the collider or on the scope above it.
 
-Fix: unsafe.  A collider that is also the only visible geometry of its link would disappear.
+Fix: unsafe.  A collider that is also the only visible geometry of its link gets a copy without physics to be seen.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from simwright.check.facts.crossings import search_stage
 from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
-from simwright.core.diag import Level
+from simwright.core.diag import Fixable, Level
 
 
 @rule(
@@ -52,4 +52,5 @@ def geo_coll_no_selfint(snapshot: Snapshot) -> Iterator[Finding]:
             hint="raise max_self_intersection or self_intersection_budget in the settings to search them",
             at=left[0],
             level=Level.INFO,
+            fix=Fixable.NO,
         )
