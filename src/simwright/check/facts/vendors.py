@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from simwright.resolve.table import PrimType
+from simwright.resolve.transforms import EFFORT_RANGE
+from simwright.resolve.translation import list_pairs
+
 VENDOR_NAMESPACES: dict[str, str] = {
     "newton": "newton",
     "mjc": "mujoco",
@@ -42,11 +46,18 @@ GRAPH_TYPES = frozenset(
 )
 """Prim types of execution graphs: runtime artefacts that belong in a vendor layer."""
 
+
+def _list_paired() -> dict[str, str]:
+    """Attributes of the translation table; where several say one thing, the first of them."""
+    paired: dict[str, str] = {}
+    for pair in (pair for prim in PrimType for pair in list_pairs(prim)):
+        if pair.theirs.transform is not EFFORT_RANGE:  # only a symmetric range is a limit
+            paired.setdefault(pair.theirs.attributes[0], pair.name)
+    return paired
+
+
 NEUTRAL_PROPERTIES: dict[str, str] = {
-    "newton:armature": "ext_physics:joint:armature",
-    "newton:friction": "ext_physics:joint:friction",
-    "newton:damping": "ext_physics:joint:damping",
-    "newton:velocityLimit": "ext_physics:joint:velocityLimit",
+    **_list_paired(),
     "newton:mimicJoint": "ext_physics:mimic:joint",
     "newton:mimicCoef0": "ext_physics:mimic:offset",
     "newton:mimicCoef1": "ext_physics:mimic:multiplier",
@@ -54,26 +65,7 @@ NEUTRAL_PROPERTIES: dict[str, str] = {
     "newton:targets": "ext_physics:actuator:targets",
     "newton:lookupPositions": "ext_physics:clamp_position:lookupPositions",
     "newton:lookupEfforts": "ext_physics:clamp_position:lookupEfforts",
-    "newton:torsionalFriction": "ext_physics:friction:torsional",
-    "newton:rollingFriction": "ext_physics:friction:rolling",
-    "newton:contactStiffness": "ext_physics:contact:stiffness",
-    "newton:contactDamping": "ext_physics:contact:damping",
-    "newton:contactMargin": "ext_physics:contact:margin",
-    "newton:contactGap": "ext_physics:contact:gap",
     "newton:inertia": "physics:diagonalInertia and physics:principalAxes",
-    "physxJoint:armature": "ext_physics:joint:armature",
-    "physxJoint:jointFriction": "ext_physics:joint:friction",
-    "physxJoint:maxJointVelocity": "ext_physics:joint:velocityLimit",
-    "physxMaterial:compliantContactStiffness": "ext_physics:contact:stiffness",
-    "physxMaterial:compliantContactDamping": "ext_physics:contact:damping",
-    "physxCollision:restOffset": "ext_physics:contact:margin",
-    "mjc:armature": "ext_physics:joint:armature",
-    "mjc:frictionloss": "ext_physics:joint:friction",
-    "mjc:damping": "ext_physics:joint:damping",
-    "mjc:torsionalfriction": "ext_physics:friction:torsional",
-    "mjc:rollingfriction": "ext_physics:friction:rolling",
-    "mjc:margin": "ext_physics:contact:margin",
-    "mjc:gap": "ext_physics:contact:gap",
 }
 """Vendor property -> the neutral property that says the same."""
 

@@ -1,0 +1,115 @@
+"""Motors on joints: MuJoCo's and Newton's laws as neutral actuators, and back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from simwright.resolve.motors import (
+    Untranslatable,
+    read_mjc_motor,
+    read_newton_motor,
+    write_mjc_motor,
+    write_newton_motor,
+)
+
+DEGREE = math.pi / 180.0
+MOTORS: list[dict[str, Any]] = [
+    {"controlMode": "effort"},
+    {"controlMode": "effort", "gain": 3.0, "gear": -50.0},
+    {
+        "controlMode": "position",
+        "stiffness": 2.0,
+        "damping": 0.5,
+        "controlLower": -90.0,
+        "controlUpper": 45.0,
+    },
+    {
+        "controlMode": "position",
+        "stiffness": 2.0,
+        "effortLower": -1.0,
+        "effortUpper": 4.0,
+        "timeConstant": 0.1,
+    },
+    {"controlMode": "velocity", "damping": 0.5, "effortLower": -4.0, "effortUpper": 4.0},
+]
+
+
+@pytest.mark.parametrize("motor", MOTORS)
+@pytest.mark.parametrize("angular", [False, True])
+def test_a_motor_of_mujoco_comes_back(motor: dict[str, Any], angular: bool) -> None:
+    found = read_mjc_motor(write_mjc_motor(motor, angular=angular), angular=angular)
+    assert found.pop("controlMode") == motor["controlMode"]
+    assert found == pytest.approx({key: value for key, value in motor.items() if key != "controlMode"})
+
+
+@pytest.mark.parametrize("motor", [MOTORS[0], MOTORS[4], {"controlMode": "position", "stiffness": 2.0}])
+def test_a_motor_of_newton_comes_back(motor: dict[str, Any]) -> None:
+    found = read_newton_motor(write_newton_motor(motor, angular=True), angular=True, limited=True)
+    assert found.pop("controlMode") == motor["controlMode"]
+    assert found == pytest.approx({key: value for key, value in motor.items() if key != "controlMode"})
+
+
+@pytest.mark.parametrize("motor", [MOTORS[1], MOTORS[2], MOTORS[3]])
+def test_newton_has_no_words_for_gears_ranges_and_lags(motor: dict[str, Any]) -> None:
+    with pytest.raises(Untranslatable):
+        write_newton_motor(motor, angular=True)
+
+
+def test_a_servo_of_mujoco() -> None:
+    authored = {
+        "mjc:gainPrm": [50, *[0] * 9],
+        "mjc:biasType": "affine",
+        "mjc:biasPrm": [0, -50, -1, *[0] * 7],
+        "mjc:ctrlRange:min": -1.0,
+        "mjc:ctrlRange:max": 2.0,
+    }
+    found = read_mjc_motor(authored, angular=True)
+    assert found.pop("controlMode") == "position"
+    assert found == pytest.approx(
+        {
+            "stiffness": 50 * DEGREE,
+            "damping": DEGREE,
+            "controlLower": -1.0 / DEGREE,
+            "controlUpper": 2.0 / DEGREE,
+        }
+    )
+    assert "controlLower" not in read_mjc_motor(authored, angular=True, auto=False)
+
+
+def test_a_servo_may_take_its_range_from_the_joint() -> None:
+    authored = {
+        "mjc:gainPrm": [5.0],
+        "mjc:biasType": "affine",
+        "mjc:biasPrm": [0.0, -5.0],
+        "mjc:inheritRange": 0.5,
+    }
+    found = read_mjc_motor(authored, angular=False, reach=(1.0, 3.0))
+    assert (found["controlLower"], found["controlUpper"]) == (1.5, 2.5)
+
+
+@pytest.mark.parametrize(
+    ("authored", "words"),
+    [
+        ({"mjc:gainType": "muscle"}, "motor or servo"),
+        ({"mjc:biasType": "muscle"}, "of type muscle"),
+        ({"mjc:biasType": "affine", "mjc:biasPrm": [0, -50, 1]}, "motor or servo"),
+        ({"mjc:biasType": "affine", "mjc:biasPrm": [1, 0, 0]}, "motor or servo"),
+        ({"mjc:dynType": "integrator"}, "of type integrator"),
+        ({"mjc:gear": [1, 2, 0, 0, 0, 0]}, "several numbers"),
+    ],
+)
+def test_other_laws_have_no_neutral_form(authored: dict[str, Any], words: str) -> None:
+    with pytest.raises(Untranslatable, match=words):
+        read_mjc_motor(authored, angular=True)
+
+
+def test_numbers_of_a_bias_that_is_switched_off_say_nothing() -> None:
+    assert read_mjc_motor({"mjc:biasPrm": [0, -5, 0]}, angular=True) == {"controlMode": "effort"}
+
+
+def test_a_constant_effort_of_newton_has_no_neutral_form() -> None:
+    with pytest.raises(Untranslatable):
+        read_newton_motor({"newton:constEffort": 1.0}, angular=True, limited=False)
