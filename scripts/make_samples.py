@@ -25,6 +25,7 @@ from samples import (  # noqa: E402 - the path above must be set first
     box,
     floor,
     fourbar,
+    lab,
     package,
     quadruped,
     rack,
@@ -32,7 +33,7 @@ from samples import (  # noqa: E402 - the path above must be set first
     warehouse,
 )
 
-SAMPLES = (package, arm, rover, quadruped, fourbar, rack, box, floor, warehouse)
+SAMPLES = (package, arm, rover, quadruped, fourbar, rack, box, floor, warehouse, lab)
 
 
 def build_all() -> dict[str, bytes]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-FOLDERS = ("arm", "rover", "quadruped", "fourbar", "rack", "box", "floor", "warehouse")
+FOLDERS = ("arm", "rover", "quadruped", "fourbar", "rack", "box", "floor", "warehouse", "lab")
 
 
 def build() -> dict[str, bytes]:
@@ -53,6 +53,7 @@ All shapes are our own; the licence is Apache-2.0.
 | `box` | cardboard box, 2.4 kg | OpenUSD | `box.usda` |
 | `floor` | floor slab with painted lanes | OpenUSD | `floor.usda` |
 | `warehouse` | the props together; the rover | OpenUSD, SDF | `warehouse.usda`, `warehouse.sdf` |
+| `lab` | four rooms with furniture, things, doors and robots in the plane | 2D world | `lab.yaml` |
 
 The OpenUSD assets follow REP 0158. An entry layer refers to `ros.usda`, `physics.usda` and `base.usda`
 (always loaded); `base.usda` refers to `instances.usda`, which loads `geometries.usdc` and `materials.usda`

@@ -21,7 +21,9 @@ def compare_world(world: World, expected: dict[str, Any], *, closed: bool = True
         _same(found, f"params.{key}", getattr(world.params, key), expected["params"][key])
     _near(found, "inflation_radius", world.inflation_radius, expected["params"]["inflation_radius"])
     low_x, low_y, high_x, high_y = world.bounds
-    _numbers(found, "bounds", (low_x, high_x, low_y, high_y), (*expected["bounds"]["x"], *expected["bounds"]["y"]))
+    _numbers(
+        found, "bounds", (low_x, high_x, low_y, high_y), (*expected["bounds"]["x"], *expected["bounds"]["y"])
+    )
     for key in ("rooms", "hallways", "locations", "objects", "robots"):
         ours, theirs = getattr(world, key), expected[key]
         _same(found, f"names of {key}", [e.name for e in ours], [e["name"] for e in theirs])
@@ -60,7 +62,9 @@ def _hallway(found: list[str], hallway: Any, row: dict[str, Any]) -> None:
     for key in ("width", "wall_width", "offset"):
         _near(found, f"{at} {key}", getattr(hallway, key), row[key])
     _numbers(found, f"{at} color", hallway.color, row["color"])
-    _numbers(found, f"{at} points", sum(hallway.points, ()), sum(row["points"], []))
+    _numbers(
+        found, f"{at} points", [v for p in hallway.points for v in p], [v for p in row["points"] for v in p]
+    )
     _poses(found, f"{at} nav poses", hallway.nav_poses, row["nav_poses"])
     _poses(found, f"{at} waypoints", hallway.waypoints, row["graph_nodes"])
     _polygon(found, f"{at} polygon", hallway.polygon, row["polygon"])
@@ -125,7 +129,13 @@ def _robot(found: list[str], robot: Any, row: dict[str, Any]) -> None:
     _same(found, f"{at} actions", sorted(robot.actions), sorted(actions))
 
 
-_COMPARE = {"rooms": _room, "hallways": _hallway, "locations": _location, "objects": _object, "robots": _robot}
+_COMPARE = {
+    "rooms": _room,
+    "hallways": _hallway,
+    "locations": _location,
+    "objects": _object,
+    "robots": _robot,
+}
 
 
 def _options(found: list[str], at: str, ours: Any, theirs: dict[str, Any] | None, key: str) -> None:

@@ -110,7 +110,7 @@ class Entry:
         return str(value)
 
     def flag(self, key: str, default: bool) -> bool:
-        """true or false."""
+        """A yes or no: true or false."""
         value = self.data.get(key)
         if value is None:
             return default

@@ -17,7 +17,7 @@ ENTITY_KEYS = frozenset({"height", "asset", "mass", "friction"})
 
 @dataclass(frozen=True, slots=True)
 class Extensions:
-    """What the block says; ``entities`` and ``categories`` map names to ``height``, ``asset``, ``mass``, ``friction``."""
+    """What the block says; ``entities`` and ``categories`` map names to the keys of ``ENTITY_KEYS``."""
 
     seed: int = 0
     relative_mode: str = "reference"
@@ -28,6 +28,9 @@ class Extensions:
         """A value for an entity, else for its category, else None."""
         found = self.entities.get(name, {}).get(key)
         return self.categories.get(category, {}).get(key) if found is None else found
+
+
+NOTHING_MORE = Extensions()
 
 
 def read_extensions(root: Entry, reporter: Reporter) -> Extensions:

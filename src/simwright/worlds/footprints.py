@@ -15,7 +15,8 @@ import shapely
 from simwright.core.errors import SimwrightError
 from simwright.worlds import messages
 from simwright.worlds.document import Entry, Refusal
-from simwright.worlds.poses import Pose
+from simwright.worlds.metadata_paths import locate_file
+from simwright.worlds.poses import ORIGIN, Pose
 from simwright.worlds.poses_read import pose_from_list
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Footprint:
     polygon: Any
     height: float | None
     in_world: bool = False
-    offset: Pose = Pose()
+    offset: Pose = ORIGIN
 
 
 def read_footprint(reading: Reading, entry: Entry, parent: Any = None) -> Footprint:
@@ -57,7 +58,7 @@ def read_footprint(reading: Reading, entry: Entry, parent: Any = None) -> Footpr
         polygon, height = _read_mesh(reading, entry)
     else:
         polygon = _SHAPES[kind](entry)
-    offset = Pose()
+    offset = ORIGIN
     if "offset" in entry:
         offset = pose_from_list(entry, entry.data["offset"], "offset")
         polygon = move_polygon(polygon, offset)
@@ -81,7 +82,7 @@ def move_polygon(polygon: Any, pose: Pose) -> Any:
     if pose.yaw == 0.0:
         if pose.x == 0.0 and pose.y == 0.0:
             return polygon
-        return shapely.transform(polygon, lambda points: points + (pose.x, pose.y))
+        return shapely.transform(polygon, lambda points: np.add(points, pose.xy))
     cosine, sine = _turn(pose.yaw)
     x, y = pose.x, pose.y
     shift_x, shift_y = x - x * cosine + y * sine, y - x * sine - y * cosine
@@ -155,11 +156,8 @@ def _take_parent(entry: Entry, parent: Any) -> Any:
 
 def _read_mesh(reading: Reading, entry: Entry) -> tuple[Any, float]:
     """The convex hull of the mesh from above, and how high it is."""
-    from simwright.worlds.metadata_paths import replace_tokens
-
-    folder = replace_tokens(entry.text("model_path"), reading.folder, reading.data_folder)
-    if not folder.is_absolute():
-        folder = Path(entry.document.file).parent / folder
+    base = Path(entry.document.file).parent
+    folder = locate_file(entry.text("model_path"), reading.folder, reading.data_folder, base)
     file = folder / entry.text("mesh_path")
     if reading.read_mesh is None:
         raise _refuse(entry, "meshes cannot be read here", "mesh_path")

@@ -43,7 +43,7 @@ def compute_free_space(
 
 def compute_sensing_space(world: World) -> Geometry:
     """The floors, less closed doors."""
-    floors = shapely.union_all([part.polygon for part in (*world.rooms, *world.hallways)])
+    floors = shapely.union_all([part.polygon for part in world.floors])
     slabs = [hallway.slab for hallway in world.hallways if not hallway.is_open]
     return floors.difference(shapely.union_all(slabs)) if slabs else floors
 
@@ -113,9 +113,7 @@ def _inflate(
     world: World, radius: float
 ) -> tuple[dict[Room, Geometry], dict[Hallway, Geometry], dict[Location, Geometry]]:
     """Free polygons of rooms and hallways, and grown furniture."""
-    floors = dict(
-        zip(world.rooms, _grow_all([room.polygon for room in world.rooms], -radius), strict=True)
-    )
+    floors = dict(zip(world.rooms, _grow_all([room.polygon for room in world.rooms], -radius), strict=True))
     furniture = dict(
         zip(world.locations, _grow_all([loc.polygon for loc in world.locations], radius), strict=True)
     )

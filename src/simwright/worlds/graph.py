@@ -85,7 +85,7 @@ def find_free_ways(
     *,
     step: float | None = None,
 ) -> npt.NDArray[np.bool_]:
-    """Which of the segments from ``start`` to ``end`` (n by 2 [m]) are free; with ``step``, looked at point by point."""
+    """Which of the segments from ``start`` to ``end`` (n by 2 [m]) are free; with ``step`` point by point."""
     shapely.prepare(space)
     lengths = np.hypot(*(end - start).T)
     free = np.ones(len(start), dtype=bool)
@@ -122,7 +122,5 @@ def _walk(space: Geometry, start: Any, end: Any, length: float, step: float) -> 
     along = np.arange(0.0, length, step)[1:]
     angle = np.arctan2(end[1] - start[1], end[0] - start[0])
     return bool(
-        shapely.intersects_xy(
-            space, start[0] + along * np.cos(angle), start[1] + along * np.sin(angle)
-        ).all()
+        shapely.intersects_xy(space, start[0] + along * np.cos(angle), start[1] + along * np.sin(angle)).all()
     )

@@ -151,7 +151,9 @@ def _find_flat(start: Any, end: Any, x: Any, y: Any) -> Any:
             ends = (start[edge, 0], end[edge, 0])
             spans = [(min(ends), max(ends))] if flat else [(value, value) for value in ends]
             for left, right in spans:
-                columns = np.arange(np.searchsorted(x, left - _NEAR), np.searchsorted(x, right + _NEAR, "right"))
+                columns = np.arange(
+                    np.searchsorted(x, left - _NEAR), np.searchsorted(x, right + _NEAR, "right")
+                )
                 found.append(row[edge] * len(x) + columns)
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 

@@ -333,7 +333,7 @@ DOOR_USELESS = declare(
 OBJECT_OUT_OF_REACH = declare(
     "world-object-out-of-reach",
     Level.WARNING,
-    "{count} of the objects at {spawn!r} cannot be reached, among them {name!r}: {reason}",
+    "{name!r}{others} on {spawn!r} cannot be reached: {reason}",
     hint="{meant}",
     doc="No robot can get to a navigation pose of the surface that an object is on.",
 )

@@ -11,7 +11,7 @@ from simwright.core.errors import SimwrightError
 from simwright.worlds import messages
 from simwright.worlds.document import Entry, Refusal
 from simwright.worlds.metadata import Category
-from simwright.worlds.metadata_paths import replace_tokens
+from simwright.worlds.metadata_paths import locate_file
 
 if TYPE_CHECKING:
     from simwright.worlds.read_state import Reading
@@ -42,7 +42,7 @@ def _read_files(reading: Reading, section: Entry, key: str, categories: dict[str
         steps = (key,) if isinstance(value, str) else (key, index)
         try:
             if not isinstance(text, str):
-                raise section.refuse_sort(text, "a path", *steps)  # noqa: TRY301 - settled like the rest
+                raise section.refuse_sort(text, "a path", *steps)
             _read_file(reading, section, text, steps, categories)
         except Refusal as refusal:
             reading.settle(refusal)
@@ -55,21 +55,21 @@ def _read_file(
     steps: tuple[str | int, ...],
     categories: dict[str, Category],
 ) -> None:
-    path = replace_tokens(text, reading.folder, reading.data_folder)
-    if not path.is_absolute():
-        path = reading.folder / path
+    path = locate_file(text, reading.folder, reading.data_folder)
     where = section.find_where(*steps)
     try:
         document = read_document(path)
     except SimwrightError as error:
         reason = f"{error.where}: {error.message}" if error.where and error.where.line else error.message
         meant = error.hint or "paths are relative to the world file"
-        raise Refusal(
-            messages.METADATA_MISSING, where, file=str(path), reason=reason, meant=meant
-        ) from error
+        raise Refusal(messages.METADATA_MISSING, where, file=str(path), reason=reason, meant=meant) from error
     if not isinstance(document.data, dict):
         raise Refusal(
-            messages.METADATA_MISSING, where, file=str(path), reason="it is no mapping of categories", meant=""
+            messages.METADATA_MISSING,
+            where,
+            file=str(path),
+            reason="it is no mapping of categories",
+            meant="",
         )
     for name, data in document.data.items():
         _add_category(reading, categories, Entry(document, (), document.data), name, data)

@@ -9,7 +9,7 @@ Polygons are turned by the yaw alone; roll and pitch are carried for three dimen
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -38,8 +38,9 @@ class Pose:
         return cls(x, y, z, (math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)), yaw)
 
     @classmethod
-    def from_angles(cls, x: float, y: float, z: float, roll: float, pitch: float, yaw: float) -> Pose:
-        """A pose from intrinsic x, y, z angles [rad]."""
+    def from_angles(cls, point: Sequence[float], angles: Sequence[float]) -> Pose:
+        """A pose from a point [m] and intrinsic x, y, z angles [rad]."""
+        (x, y, z), (roll, pitch, yaw) = point, angles
         if roll == 0.0 and pitch == 0.0:
             return cls.from_yaw(x, y, z, yaw)
         return cls(x, y, z, quaternion_from_angles(roll, pitch, yaw), yaw)
@@ -69,6 +70,9 @@ class Pose:
     def to_transform(self) -> math3d.Pose:
         """As the rigid transform of the model."""
         return math3d.Pose.of((self.x, self.y, self.z), self.quaternion)
+
+
+ORIGIN = Pose()
 
 
 def quaternion_from_angles(roll: float, pitch: float, yaw: float) -> Quaternion:

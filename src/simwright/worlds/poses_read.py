@@ -65,7 +65,7 @@ def pose_from_list(entry: Entry, values: Any, *steps: Step) -> Pose:
         return Pose.from_yaw(*numbers)
     x, y, z = numbers[:3]
     if len(numbers) == 6:
-        return Pose.from_angles(x, y, z, *numbers[3:])
+        return Pose.from_angles((x, y, z), numbers[3:])
     return _from_quaternion(entry, (x, y, z), numbers[3:], *steps)
 
 
@@ -125,7 +125,7 @@ def _pose_from_mapping(reading: Reading, entry: Entry) -> Pose:
         raise Refusal(messages.BAD_UNITS, angles.find_where("angle_units"), found=units)
     if units == "degrees":
         roll, pitch, yaw = math.radians(roll), math.radians(pitch), math.radians(yaw)
-    return Pose.from_angles(x, y, z, roll, pitch, yaw)
+    return Pose.from_angles((x, y, z), (roll, pitch, yaw))
 
 
 def _from_quaternion(

@@ -47,6 +47,4 @@ def _was_free(location: Location, pose: Pose, radius: float) -> bool:
     if not shapely.intersects_xy(grow(room.polygon, -radius), pose.x, pose.y):
         return False
     before = room.locations[: room.locations.index(location)]
-    return not any(
-        shapely.contains_xy(grow(other.polygon, radius), pose.x, pose.y) for other in before
-    )
+    return not any(shapely.contains_xy(grow(other.polygon, radius), pose.x, pose.y) for other in before)

@@ -77,7 +77,7 @@ def find_place(world: World, query: str, sampler: Sampler) -> tuple[Place | None
     if place is not None and object_kind is None:
         return place, ""
     if object_kind is not None:
-        return _find_object_place(world, place, room, location_kind, object_kind, sampler)
+        return _find_object_place(world, (place, room), (location_kind, object_kind), sampler)
     return _find_location(world, room, location_kind, sampler)
 
 
@@ -94,13 +94,12 @@ def _find_location(
 
 def _find_object_place(
     world: World,
-    place: Place | None,
-    room: Room | None,
-    location_kind: str | None,
-    object_kind: str,
+    within: tuple[Place | None, Room | None],
+    kinds: tuple[str | None, str],
     sampler: Sampler,
 ) -> tuple[Place | None, str]:
     """Where an object of a category stands: first at the named place, then anywhere that fits."""
+    (place, room), (location_kind, object_kind) = within, kinds
     if place is not None:
         found = [item for item in _list_objects(place) if item.category.name == object_kind]
         if found:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from simwright.core.documents.tree import Document
 from simwright.core.errors import ParseError, StrictError, UsageError
 from simwright.worlds import messages
 from simwright.worlds.document import Entry, Refusal
-from simwright.worlds.document_extensions import Extensions, read_extensions
+from simwright.worlds.document_extensions import read_extensions
 from simwright.worlds.free_space import renew, update_free_polygons
 from simwright.worlds.hallways import add_hallway
 from simwright.worlds.locations import add_location
@@ -108,8 +109,7 @@ def build_world(
         raise ParseError("a world file is a mapping of sections", where=document.find_where())
     root = Entry(document, (), document.data)
     with pause_collector():
-        extensions = read_extensions(root, reporter)
-        reading = _begin(root, reporter, extensions, seed, reference, relative_mode)
+        reading = _begin(root, reporter, seed=seed, reference=reference, relative_mode=relative_mode)
         reading.data_folder = None if data_folder is None else Path(data_folder)
         reading.read_mesh = read_mesh
         _read_sections(reading, root)
@@ -125,11 +125,12 @@ def build_world(
 def _begin(
     root: Entry,
     reporter: Reporter,
-    extensions: Extensions,
+    *,
     seed: int | None,
     reference: bool,
     relative_mode: str | None,
 ) -> Reading:
+    extensions = read_extensions(root, reporter)
     mode = relative_mode or extensions.relative_mode
     if mode not in {"reference", "frame"}:
         raise UsageError(f"relative_mode {mode!r} is neither 'reference' nor 'frame'")
@@ -158,14 +159,12 @@ def _read_sections(reading: Reading, root: Entry) -> None:
     _take(reading, lambda: _read_params(reading, root))
     _take(reading, lambda: read_metadata(reading, root))
     for section, add in _ADDERS.items():
-        _take(reading, lambda s=section, a=add: _read_list(reading, root, s, a))
+        _take(reading, partial(_read_list, reading, root, section, add))
     update_free_polygons(reading.world)
     _take(reading, lambda: add_robots(reading, root))
 
 
-def _read_list(
-    reading: Reading, root: Entry, section: str, add: Callable[[Reading, Entry], None]
-) -> None:
+def _read_list(reading: Reading, root: Entry, section: str, add: Callable[[Reading, Entry], None]) -> None:
     for index, value in enumerate(root.items(section)):
         try:
             add(reading, root.item(section, index, value))
@@ -211,7 +210,7 @@ def _finish(reading: Reading) -> None:
 
 def _apply_heights(world: World) -> None:
     """Heights of the ``simwright`` block: PyRoboSim has none for hallways."""
-    for part in (*world.rooms, *world.hallways):
+    for part in world.floors:
         height = world.extensions.entities.get(part.name, {}).get("height")
         if height is not None:
             part.height = float(height)

@@ -59,13 +59,6 @@ class Reading:
         self.shapes: dict[object, Any] = {}
         """Footprints of categories, made once."""
 
-    def take(self, add: Callable[[Reading, Entry], None], entry: Entry) -> None:
-        """Add one entity, or say why not."""
-        try:
-            add(self, entry)
-        except Refusal as refusal:
-            self.settle(refusal)
-
     def settle(self, refusal: Refusal) -> None:
         """Report a refusal; where PyRoboSim gives up, reference mode does too."""
         if self.reference and refusal.aborts:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import NOWHERE, Where
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import ORIGIN, Pose
 
 if TYPE_CHECKING:
     from simwright.worlds.world import Hallway, Place, World, WorldObject
@@ -68,7 +68,7 @@ class Robot:
     actions: dict[str, ActionOptions] = field(default_factory=dict)
     where: Where = NOWHERE
 
-    pose: Pose = Pose()
+    pose: Pose = ORIGIN
     location: Place | None = field(default=None, repr=False)
     """The room, hallway or spawn it is at."""
     battery_level: float = FULL_BATTERY

@@ -152,9 +152,7 @@ def angles_in_radians(options: Options, key: str) -> float:
     return math.radians(value) if options["angle_units"] == "degrees" else value
 
 
-def _read_options(
-    reading: Reading, entry: Entry, table: Table, what: str, type_key: str = "type"
-) -> Options:
+def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_key: str = "type") -> Options:
     kind = entry.text(type_key)
     properties = table.get(kind)
     if properties is None:
@@ -171,9 +169,7 @@ def _read_options(
     return Options(kind, values)
 
 
-def _read_tolerant(
-    reading: Reading, entry: Entry, table: Table, what: str, type_key: str
-) -> Options | None:
+def _read_tolerant(reading: Reading, entry: Entry, table: Table, what: str, type_key: str) -> Options | None:
     """The same, where PyRoboSim warns of an unknown type and goes on without."""
     kind = entry.text(type_key)
     if kind in table:

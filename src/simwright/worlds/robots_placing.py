@@ -130,9 +130,7 @@ def _sample_apart(reading: Reading, robot: Robot) -> Pose | None:
     return reading.sampler.sample_free_pose(world.free_space, world.bounds, robot.radius, discs)
 
 
-def _settle_at(
-    reading: Reading, robot: Robot, place: Place | None, pose: Pose | None, entry: Entry
-) -> None:
+def _settle_at(reading: Reading, robot: Robot, place: Place | None, pose: Pose | None, entry: Entry) -> None:
     if isinstance(place, (Room, Hallway)):
         if pose is None:
             point = reading.sampler.sample_point(place.free, MAX_TRIES)

@@ -42,7 +42,10 @@ def add_robots(reading: Reading, root: Entry) -> None:
     """Read and place all robots."""
     if reading.reference:
         for number, entry in enumerate(root.children("robots")):
-            reading.take(lambda r, e, n=number: _add_reference_robot(r, e, n), entry)
+            try:
+                _add_reference_robot(reading, entry, number)
+            except Refusal as refusal:
+                reading.settle(refusal)
         return
     world = reading.world
     waiting: list[tuple[Robot, Entry]] = []

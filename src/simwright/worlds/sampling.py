@@ -41,7 +41,7 @@ class Sampler(Protocol):
     def sample_free_pose(
         self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
     ) -> Pose | None:
-        """A pose in the polygon ``space``, ``margin`` [m] inside of ``bounds``, outside of ``discs``, if one is found."""
+        """A pose in ``space``, ``margin`` [m] inside of ``bounds`` and outside of ``discs``; else None."""
 
 
 class SeededSampler:
@@ -100,7 +100,8 @@ class SeededSampler:
     def sample_free_pose(
         self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
     ) -> Pose | None:
-        """A pose in ``space``."""
+        """A pose in ``space``, which is inside of the bounds by itself."""
+        del bounds, margin
         import shapely
 
         for x, y, radius in discs:
@@ -124,7 +125,7 @@ class ReferenceSampler:
     """PyRoboSim's draws, in its order, from NumPy's old generator."""
 
     def __init__(self, seed: int) -> None:
-        self._random = np.random.RandomState(seed)  # noqa: NPY002 - it has to be this generator
+        self._random = np.random.RandomState(seed)
 
     def choose(self, count: int, probabilities: Sequence[float] | None = None) -> int:
         """One of the numbers below ``count``."""

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import NOWHERE, Where
 from simwright.core.errors import UnknownNameError
-from simwright.worlds.document_extensions import Extensions
+from simwright.worlds.document_extensions import NOTHING_MORE, Extensions
 from simwright.worlds.metadata import Category
 from simwright.worlds.poses import Pose
 from simwright.worlds.robots import Robot
@@ -230,7 +230,7 @@ class World:
     object_categories: dict[str, Category] = field(default_factory=dict)
     inflation_radius: float = 0.0
     """The largest of ``params.inflation_radius`` and the radii of the robots [m]."""
-    extensions: Extensions = Extensions()
+    extensions: Extensions = NOTHING_MORE
     """What the ``simwright`` block of the file says of entities and categories , :class:`Extensions`."""
     file: str = ""
     names: dict[str, Entity] = field(default_factory=dict, repr=False)
@@ -241,6 +241,11 @@ class World:
     def name(self) -> str:
         """The name of the world."""
         return self.params.name
+
+    @property
+    def floors(self) -> list[Room | Hallway]:
+        """Rooms and hallways."""
+        return [*self.rooms, *self.hallways]
 
     @property
     def spawns(self) -> list[Spawn]:
@@ -261,7 +266,7 @@ class World:
     @property
     def bounds(self) -> tuple[float, float, float, float]:
         """Smallest x and y, largest x and y of all floors [m]; zeros in a world without rooms."""
-        parts = [part.polygon.bounds for part in (*self.rooms, *self.hallways)]
+        parts = [part.polygon.bounds for part in self.floors]
         if not parts:
             return 0.0, 0.0, 0.0, 0.0
         low, high = np.min(parts, axis=0), np.max(parts, axis=0)

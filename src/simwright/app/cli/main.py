@@ -46,6 +46,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.resolve:resolve",
         "Show which solver's attribute decides each value of a USD file.",
     ),
+    "world": (
+        "simwright.app.cli.world:world",
+        "Check and draw 2D worlds of rooms, hallways, furniture, objects and robots.",
+    ),
     "packages": (
         "simwright.app.cli.packages:packages",
         "List the ROS packages that package:// addresses can use.",
@@ -74,6 +78,7 @@ Examples:
   simwright convert robot.urdf out/robot
   simwright diff robot.urdf out/robot/robot.usda
   simwright resolve robot.usda --order physx,newton,mjc
+  simwright world render flat.yaml -o flat.png
   simwright registry show RosTopicAPI
   PXR_PLUGINPATH_NAME=$(simwright plugin-path) usdview robot.usda
 """

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright world``: worlds of rooms, hallways, furniture, objects and robots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from simwright.app.cli.options import console, format_option, print_json
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+CHECK_EPILOG = """\b
+Examples:
+  simwright world check flat.yaml
+  simwright world check flat.yaml --seed 7 --strict
+  simwright world check flat.yaml --reference --format json
+"""
+RENDER_EPILOG = """\b
+Examples:
+  simwright world render flat.yaml -o flat.png
+  simwright world render flat.yaml -o flat.svg --seed 7 --no-nav-poses
+  simwright world render site.yaml -o site.png --size 4000 --no-names
+"""
+
+
+@click.group("world")
+def world() -> None:
+    """Check and draw 2D world files (PyRoboSim's format)."""
+
+
+def world_options(command: F) -> F:
+    """What every command takes that reads a world."""
+    options = (
+        click.argument("file", type=click.Path()),
+        click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="What random choices are made from."),
+        click.option(
+            "--reference", is_flag=True, help="Agree with PyRoboSim 5.0.1, its draws and defects included."
+        ),
+        click.option("--data", "data_folder", type=click.Path(), help="The folder that $DATA means."),
+        click.option("--strict", is_flag=True, help="Any finding above info is an error (exit code 2)."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@world.command("check", epilog=CHECK_EPILOG)
+@world_options
+@click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
+@format_option("text", "json", "sarif", "github")
+def check(
+    file: str,
+    seed: int | None,
+    reference: bool,
+    data_folder: str | None,
+    strict: bool,
+    notes: bool,
+    output_format: str,
+) -> int:
+    """Load FILE and say what is wrong with it.
+
+    What PyRoboSim drops without a word is named with its line; rooms that cannot be reached, blocked doorways, doors
+    that do nothing, objects out of reach and occupied navigation poses are found in the finished world.  Exit code 1
+    means that there are errors, or with --strict (2) anything above info.
+    """
+    from simwright.app.api import raise_findings
+    from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.app.worlds import check_world, describe_world
+    from simwright.core.diag import Level, Reporter, sort_diagnostics
+
+    reporter = Reporter()
+    found = check_world(file, seed=seed, reference=reference, data_folder=data_folder, reporter=reporter)
+    shown = [item for item in sort_diagnostics(reporter) if notes or item.level is not Level.INFO]
+    if output_format == "json":
+        findings = [_describe_finding(item) for item in sort_diagnostics(reporter)]
+        print_json({"world": describe_world(found), "findings": findings})
+    elif output_format != "text":
+        print_findings(file, shown, output_format)
+    else:
+        out = console()
+        out.print(_summarize(found))
+        if shown:
+            out.print()
+            print_findings(file, shown)
+        hidden = len(reporter) - len(shown)
+        if hidden:
+            out.print(
+                f"\n{hidden} {'note' if hidden == 1 else 'notes'} not shown (--notes shows them)", style="dim"
+            )
+    if strict:
+        raise_findings(reporter, file)
+    return exit_code(reporter)
+
+
+@world.command("render", epilog=RENDER_EPILOG)
+@world_options
+@click.option("-o", "--output", required=True, type=click.Path(), help="The picture, .png or .svg.")
+@click.option(
+    "--size", type=click.IntRange(200, 8000), default=1600, show_default=True, help="Longer side [px]."
+)
+@click.option("--names/--no-names", default=True, help="Write the names of things.")
+@click.option("--nav-poses/--no-nav-poses", default=True, help="Draw navigation poses as arrow heads.")
+def render(
+    file: str,
+    seed: int | None,
+    reference: bool,
+    data_folder: str | None,
+    strict: bool,
+    output: str,
+    size: int,
+    names: bool,
+    nav_poses: bool,
+) -> int:
+    """Draw the top view of the world in FILE."""
+    from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.app.worlds import load_world, render_world
+    from simwright.core.diag import Level, Reporter
+
+    reporter = Reporter()
+    found = load_world(
+        file, seed=seed, reference=reference, data_folder=data_folder, strict=strict, reporter=reporter
+    )
+    path = render_world(found, output, size=size, names=names, nav_poses=nav_poses)
+    shown = [item for item in reporter if item.level is not Level.INFO]
+    if shown:
+        print_findings(file, shown)
+    click.echo(f"wrote {path}")
+    return exit_code(reporter)
+
+
+def _summarize(found: Any) -> str:
+    parts = ("rooms", "hallways", "locations", "objects", "robots")
+    told = ", ".join(f"{len(getattr(found, part))} {part}" for part in parts)
+    return f"{found.name}: {told}; {found.free_space.area:.1f} m2 free for a robot of {found.inflation_radius:g} m"
+
+
+def _describe_finding(item: Any) -> dict[str, Any]:
+    return {
+        "code": item.kind,
+        "level": str(item.level),
+        "message": item.message,
+        "hint": item.hint,
+        "file": item.where.file,
+        "line": item.where.line,
+    }

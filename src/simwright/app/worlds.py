@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""World files for the command line and the public API: loading with every mesh format, checking, drawing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.diag import Reporter
+from simwright.core.errors import UsageError
+from simwright.core.files import write_atomic
+
+if TYPE_CHECKING:
+    from simwright.worlds.world import World
+
+
+def load_world(path: str | os.PathLike[str], **options: Any) -> World:
+    """Read a world file (:func:`simwright.worlds.read.read_world`); mesh footprints may be of any format we read."""
+    from simwright.worlds.read import read_world
+
+    return read_world(path, read_mesh=read_points, **options)
+
+
+def check_world(path: str | os.PathLike[str], *, reporter: Reporter | None = None, **options: Any) -> World:
+    """Load a world and report what is wrong with it, in the file and in the building."""
+    from simwright.worlds.quality import check_quality
+
+    reporter = Reporter() if reporter is None else reporter
+    world = load_world(path, reporter=reporter, **options)
+    check_quality(world, reporter)
+    return world
+
+
+def render_world(world: World, target: str | os.PathLike[str], **options: Any) -> Path:
+    """Write the top view of a world as ``.png`` or ``.svg`` (:func:`simwright.worlds.picture_world.draw_world`)."""
+    from simwright.worlds.picture_png import write_png
+    from simwright.worlds.picture_svg import write_svg
+    from simwright.worlds.picture_world import draw_world
+
+    ending = Path(target).suffix.lower()
+    if ending not in {".png", ".svg"}:
+        raise UsageError(f"a picture ends in .png or .svg, not in {ending or 'nothing'!r}")
+    picture = draw_world(world, **options)
+    return write_atomic(target, write_png(picture) if ending == ".png" else write_svg(picture))
+
+
+def describe_world(world: World) -> dict[str, Any]:
+    """What is in a world, as JSON."""
+    return {
+        "name": world.name,
+        "seed": world.seed,
+        "inflation_radius": world.inflation_radius,
+        "bounds": list(world.bounds),
+        "free_area": float(world.free_space.area),
+        "rooms": [
+            {"name": r.name, "area": r.polygon.area, "hallways": [h.name for h in r.hallways]}
+            for r in world.rooms
+        ],
+        "hallways": [
+            {
+                "name": h.name,
+                "rooms": [r.name for r in h.rooms],
+                "is_open": h.is_open,
+                "is_locked": h.is_locked,
+            }
+            for h in world.hallways
+        ],
+        "locations": [
+            {
+                "name": loc.name,
+                "category": loc.category.name,
+                "room": loc.room.name,
+                "pose": _describe_pose(loc.pose),
+                "spawns": [spawn.name for spawn in loc.spawns],
+            }
+            for loc in world.locations
+        ],
+        "objects": [
+            {
+                "name": item.name,
+                "category": item.category.name,
+                "spawn": None if item.spawn is None else item.spawn.name,
+                "pose": _describe_pose(item.pose),
+            }
+            for item in world.objects
+        ],
+        "robots": [
+            {
+                "name": robot.name,
+                "location": None if robot.location is None else robot.location.name,
+                "pose": _describe_pose(robot.pose),
+                "battery": robot.battery_level,
+            }
+            for robot in world.robots
+        ],
+    }
+
+
+def read_points(path: Path) -> npt.NDArray[np.float64]:
+    """The points of a mesh file [m]."""
+    from simwright.formats.mesh.load import load_mesh
+
+    return np.asarray(load_mesh(path).vertices, dtype=np.float64)
+
+
+def _describe_pose(pose: Any) -> dict[str, Any]:
+    return {"xyz": [pose.x, pose.y, pose.z], "quaternion": list(pose.quaternion)}

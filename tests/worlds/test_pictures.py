@@ -1,0 +1,89 @@
+"""Top views, and the commands that make them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lxml import etree
+from PIL import Image
+
+from simwright.app.cli.main import run
+from simwright.worlds.picture_png import write_png
+from simwright.worlds.picture_svg import write_svg
+from simwright.worlds.picture_world import PAPER, choose_step, draw_world
+from simwright.worlds.poses import Pose
+
+from .text import HALL, ROOMS, TABLE, load, write
+
+ROBOT = "robots: [{name: rob, radius: 0.2, pose: [-1, 1]}]\n"
+
+
+def test_the_picture_shows_walls_floors_doors_and_robots(tmp_path: Path) -> None:
+    world, _ = load(tmp_path, ROOMS + HALL.replace("}", ", is_open: false}") + TABLE + ROBOT)
+    picture = draw_world(world, size=800, names=False, nav_poses=False)
+    image = np.asarray(Image.open(io.BytesIO(write_png(picture))))
+    scale = (800 - 92) / (world.bounds[2] - world.bounds[0] + 0.4)
+
+    def pixel(x: float, y: float) -> tuple[int, ...]:
+        column, row = 46 + (x - world.bounds[0] + 0.2) * scale, 46 + (world.bounds[3] + 0.2 - y) * scale
+        return tuple(int(c) for c in image[round(row), round(column)])
+
+    assert image.shape == (picture.height, picture.width, 3)
+    assert tuple(image[2, 2]) == PAPER
+    assert pixel(-2.1, 0.5) == (58, 66, 82)
+    assert min(pixel(-0.5, -0.5)) > 200
+    assert pixel(3.0, 0.2) == (196, 78, 62)
+    assert pixel(1.0, -1.0) != pixel(-0.5, -0.5)
+    assert pixel(-1.0, 0.86)[1] < 100
+
+
+def test_svg_is_xml_and_escapes_names(tmp_path: Path) -> None:
+    world, _ = load(tmp_path, ROOMS.replace("name: left", "name: 'a<b>&c'") + ROBOT)
+    path = [Pose(-1, 1), Pose(1, 1), Pose(1, -1)]
+    root = etree.fromstring(write_svg(draw_world(world, paths={"rob": path})).encode())
+    words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "a<b>&c" in words
+    assert "rob" in words
+
+
+def test_steps_are_round() -> None:
+    assert [choose_step(value) for value in (0.09, 0.1, 0.3, 4.0, 70.0)] == pytest.approx(
+        [0.1, 0.1, 0.5, 5.0, 100.0]
+    )
+
+
+def test_an_empty_world_can_be_drawn(tmp_path: Path) -> None:
+    assert write_png(draw_world(load(tmp_path, "params: {name: nothing}")[0], size=300))
+
+
+def test_render_writes_both_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path, ROOMS + HALL + TABLE)
+    for name in ("top.png", "top.svg"):
+        assert run(["world", "render", str(file), "-o", str(tmp_path / name), "--size", "400"]) == 0
+        assert (tmp_path / name).stat().st_size > 1000
+    assert run(["world", "render", str(file), "-o", str(tmp_path / "top.gif")]) == 2
+    assert "ends in .png or .svg" in capsys.readouterr().err
+
+
+def test_check_names_lines_and_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clean = write(tmp_path, ROOMS + HALL + TABLE)
+    assert run(["world", "check", str(clean)]) == 0
+    assert "2 rooms, 1 hallways, 1 locations" in capsys.readouterr().out
+    warned = write(tmp_path, ROOMS + TABLE)
+    assert run(["world", "check", str(warned)]) == 0
+    assert "no hallway leads there" in capsys.readouterr().out
+    assert run(["world", "check", str(warned), "--strict"]) == 2
+    wrong = write(tmp_path, ROOMS + "hallways: [{room_start: left, room_end: rigth, width: 1}]")
+    assert run(["world", "check", str(wrong), "--format", "json"]) == 1
+    assert "did you mean 'right'?" in capsys.readouterr().out
+    assert run(["world", "check", str(wrong), "--reference"]) == 2
+    assert run(["world", "check", str(tmp_path / "none.yaml")]) == 2
+
+
+def test_the_sample_is_clean_in_both_modes(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options in ((), ("--reference",)):
+        assert run(["world", "check", str(samples / "lab" / "lab.yaml"), "--strict", *options]) == 0
+    assert "4 rooms, 4 hallways, 5 locations, 7 objects, 2 robots" in capsys.readouterr().out
