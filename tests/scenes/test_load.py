@@ -243,7 +243,7 @@ def test_sap_quirks_and_names(tmp_path: Path) -> None:
     assert load_sap_scene(file).sap_model.body_world.tolist() == [-1]
     assert load_sap_scene_config(file)["name"] == "single_box"
     file.write_text(MINIMAL + "post_build: [{op: dance}]\n", encoding="utf-8")
-    with pytest.raises(SapUnsupportedSceneFeature, match="does not yet support: .*dance") as caught:
+    with pytest.raises(SapUnsupportedSceneFeature, match=r"does not yet support: .*dance") as caught:
         load_sap_scene(file)
     assert len(caught.value.features) == 1
     assert load_sap_scene(file, strict=False).unsupported_features == caught.value.features
