@@ -12,7 +12,7 @@ from simwright.usd.relocation import claim_name, list_movable
 
 _PHYSICAL = ("Physics", "Physx", "Mjc", "Newton", "Isaac", "ExtendedPhysics")
 _LOOKS = frozenset({"MjcImageableAPI"})
-_NAMES = ("physics:", "physx", "mjc:", "newton:", "isaac:", "ext:physics:", "material:binding:physics")
+_NAMES = ("physics:", "physx", "mjc:", "newton:", "isaac:", "ext_physics:", "material:binding:physics")
 
 
 def is_drawn(prim: Usd.Prim) -> bool:
