@@ -159,6 +159,24 @@ def test_frames_of_joints_may_be_turned():
     assert differing(build_robot(), other) == {}
 
 
+def test_a_bias_that_is_only_rounding_is_no_difference():
+    """Gravity asks nothing of an upright hinge, whatever sixteen digits make of it; a tilt is felt."""
+
+    def build(tilt: float) -> Asset:
+        turn = Pose.of(q=quat_from_axis_angle((1, 2, 3), 1.1))
+        frame = Pose.of(q=quat_from_axis_angle((1, 0, 0), tilt)) @ turn
+        axis = (~turn).apply((0, 0, 1))
+        joint = Joint("post", JointKind.REVOLUTE, "", "door", frame, turn, dofs=[hinge("post", axis)])
+        door = Body("door", inertial=solid(5.0, (0.4, 0.1, 0.0)))
+        return Asset("gate", bodies=[door], joints=[joint], environment=Environment(gravity=vec3(0, 0, -9.81)))
+
+    upright = build(0.0)
+    upright.joints[0].parent_frame = upright.joints[0].child_frame = Pose.of()
+    upright.joints[0].dofs[0].axis = vec3(0, 0, 1)
+    assert differing(upright, build(0.0), only=["motion"]) == {}
+    assert "motion" in differing(upright, build(1e-4), only=["motion"])
+
+
 def test_a_mirrored_axis_is_another_convention():
     other = build_robot()
     dof = other.joint("elbow").dofs[0]

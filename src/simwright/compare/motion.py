@@ -32,6 +32,8 @@ _ROOM = 4_000_000
 """Numbers in the mass matrices of one batch."""
 _SMALL = 64
 """Velocities up to which trees go into one block."""
+_NOTHING = 1e-6
+"""Share of the weight of all bodies below which gravity and motion ask for no effort at all."""
 _TRAVEL = 1.0
 
 
@@ -153,7 +155,8 @@ def compare_motion(section: Section, pairing: Pairing, ruler: Ruler, settings: S
     if sizes != (len(rows_a), len(rows_a)):
         left = sum(sizes) - 2 * len(rows_a)
         section.notes.append(f"at rest, because only one side has them: {left} freedom(s)")
-    worst = _Worst(names)
+    weight = np.linalg.norm(first.gravity) * np.sqrt(np.sum(np.abs(first.masses)))
+    worst = _Worst(names, _NOTHING * float(weight))
     blocks = _list_blocks(pairing)
     blocks_a = [first.make_block(rows_a[number] for number in block) for block in blocks]
     blocks_b = [second.make_block(rows_b[number] for number in block) for block in blocks]
@@ -189,10 +192,11 @@ def _list_blocks(pairing: Pairing) -> list[list[int]]:
 
 
 class _Worst:
-    """Keeps the largest scaled errors."""
+    """Keeps the largest scaled errors; a bias below ``least`` (N over the root of kg) is nothing but rounding."""
 
-    def __init__(self, names: list[str]) -> None:
+    def __init__(self, names: list[str], least: float = 0.0) -> None:
         self._names = names
+        self._least = max(least, 1e-150)
         self._matrix = (0.0, "")
         self._bias = (0.0, "")
 
@@ -210,7 +214,7 @@ class _Worst:
                 self._matrix, np.abs(a - b) / (part[:, :, None] * part[:, None, :]), rows, start
             )
         size = np.maximum(*(np.abs(f / scale).max(axis=1) for f in bias))
-        errors = np.abs((bias[0] - bias[1]) / scale) / np.maximum(size, 1e-150)[:, None]
+        errors = np.abs((bias[0] - bias[1]) / scale) / np.maximum(size, self._least)[:, None]
         self._bias = self._keep(self._bias, errors, list(range(len(self._names))), start)
 
     def _keep(

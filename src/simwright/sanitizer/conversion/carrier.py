@@ -16,7 +16,14 @@ from pxr import Usd, UsdGeom, UsdPhysics
 
 from simwright.core.math3d import quat_from_matrix, quat_multiply
 from simwright.sanitizer.conversion.index import read_index
-from simwright.sanitizer.conversion.ops import RESET, Moment, read_matrices, read_order, write_ops
+from simwright.sanitizer.conversion.ops import (
+    RESET,
+    Moment,
+    is_identity,
+    read_matrices,
+    read_order,
+    write_ops,
+)
 from simwright.sanitizer.conversion.places import rewrite
 from simwright.sanitizer.conversion.shapes import (
     TOLERANCE,
@@ -77,6 +84,8 @@ class Carrier:
             self.write(prim, [(time, split_matrix(matrix)) for time, matrix in moments])
             return
         self.write(prim, [(time, split_matrix(rigid)) for time, rigid, _ in parts])
+        if not np.array_equal(frame[:3, :3], np.diag(np.diag(frame[:3, :3]))):
+            self.editor.shifts.reframed.add(prim.GetPath().pathString)  # its axes were no longer square
         if prim.IsA(UsdGeom.Gprim) or is_light(prim):
             bake_shape(self.editor, self.index, prim, frame[:3, :3])
         self._reframe(prim, frame)
@@ -131,7 +140,7 @@ class Carrier:
         refuse_variants(self.editor, prim, only_ops=True)
         if any(moment.mirrored for _, moment in moments):
             raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
-        if read_order(prim) or not all(_is_identity(moment) for _, moment in moments):
+        if read_order(prim) or not all(is_identity(moment) for _, moment in moments):
             write_ops(self.editor, self.index, prim, moments)
 
     def _split_scale(self, prim: Usd.Prim, matrix: Array) -> tuple[Array, Array]:
@@ -265,12 +274,6 @@ def _turn(value: Any, linear: Array) -> Any:
     turned = quat_multiply(quat_from_matrix(linear), np.array((value.GetReal(), *value.GetImaginary())))
     w, x, y, z = (float(v) + 0.0 for v in turned)
     return type(value)(w, x, y, z)
-
-
-def _is_identity(moment: Transform) -> bool:
-    """Is there nothing to write?"""
-    same = np.all(moment.scale == 1.0) and np.all(moment.pose.p == 0.0)
-    return bool(same and np.abs(moment.pose.q - (1.0, 0.0, 0.0, 0.0)).max() <= 1e-15)
 
 
 def _has_meaning(prim: Usd.Prim) -> bool:

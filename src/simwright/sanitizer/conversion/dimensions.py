@@ -23,7 +23,7 @@ class Dimension:
     """Powers of length and mass.
 
     ``signed`` is False where a negative number stands for "none"; ``part`` says which numbers of a value count:
-    ``all``, the ``translation`` of a matrix, or the ``last`` of four.
+    ``all``, the ``translation`` of a matrix, the ``third`` of a list, or the ``last`` of four.
     """
 
     length: int = 0
@@ -83,6 +83,7 @@ AREA_LIGHTS: Final = frozenset({"SphereLight", "DiskLight", "RectLight", "Cylind
 NORMALIZED: Final = "normalized"
 """The mode of a light whose intensity is shared out over its surface."""
 
+_WIDTH: Final = Dimension(1, part="third")
 _EXACT: Final[Mapping[str, Dimension]] = {
     **dict.fromkeys(
         ("points", "extent", "extentsHint", "velocities", "accelerations", "widths", "tangents", "positions",
@@ -96,7 +97,7 @@ _EXACT: Final[Mapping[str, Dimension]] = {
          "inputs:shadow:falloff"),
         EXTENT,
     ),
-    "clippingPlanes": Dimension(1, part="last"),
+    "clippingPlanes": Dimension(1, part="last"), "mjc:solimp": _WIDTH,
     "physics:mass": MASS, "physics:density": DENSITY, "physics:diagonalInertia": INERTIA, "newton:inertia": INERTIA,
     "physics:breakForce": FORCE, "physics:breakTorque": INERTIA,
     **dict.fromkeys(
@@ -205,6 +206,8 @@ def _find_of_tendon(name: str, role: Role) -> Dimension | None:
 def _find_by_name(name: str, role: Role) -> Dimension | None:
     if name in ("physics:lowerLimit", "physics:upperLimit"):
         return LENGTH if role.type == "PhysicsPrismaticJoint" else NONE
+    if name in ("mjc:solimplimit", "mjc:solimpfriction"):
+        return {"slide": _WIDTH, "turn": NONE}.get(role.motion)
     return _EXACT.get(name)
 
 

@@ -28,15 +28,13 @@ def read_order(prim: Usd.Prim) -> list[str]:
 
 
 def read_matrices(prim: Usd.Prim) -> list[tuple[float | None, Array]]:
-    """The local transform at every time sample, or at the default time; columns are axes."""
+    """The local transform at the default time (None) and at every time sample; columns are axes."""
     xformable = UsdGeom.Xformable(prim)
     if not xformable:
         return [(None, np.eye(4))]
     try:
-        times = xformable.GetTimeSamples()
-        if times:
-            return [(time, _read_matrix(xformable, Usd.TimeCode(time))) for time in times]
-        return [(None, _read_matrix(xformable, Usd.TimeCode.Default()))]
+        codes = [(None, Usd.TimeCode.Default()), *((t, Usd.TimeCode(t)) for t in xformable.GetTimeSamples())]
+        return [(time, _read_matrix(xformable, code)) for time, code in codes]
     except Tf.ErrorException:
         raise Refused(
             f"OpenUSD cannot read the ops of {prim.GetPath()}; decide what they should be"
@@ -66,22 +64,34 @@ def write_stack(
     tokens = read_order(prim)
     used = {token.removeprefix(INVERT) for token in tokens if token != RESET} - set(wanted)
     drop_properties(editor, prim, place, used)
-    columns: dict[str, tuple[Any, dict[float, Any]]] = {}
+    columns: dict[str, tuple[Any, dict[float | None, Any]]] = {}
     last: Array | None = None
-    for time, moment in moments:
+    for time, moment in _list_said(prim, moments):
         turn = np.asarray(moment.pose.q, dtype=np.float64)
         flip = last is not None and float(np.dot(last, turn)) < 0.0
         last = -turn if flip else turn
         for name, kind, value in list_values(moment, scaled=SCALE in wanted):
-            signed = -value if flip and name == ORIENT else value
-            if time is None:
-                write_value(editor, place, name, kind, signed)
-            else:
-                columns.setdefault(name, (kind, {}))[1][time] = signed
+            columns.setdefault(name, (kind, {}))[1][time] = -value if flip and name == ORIENT else value
     for name, (kind, values) in columns.items():
-        write_value(editor, place, name, kind, samples=values)
+        samples = {time: value for time, value in values.items() if time is not None}
+        write_value(editor, place, name, kind, values.get(None), samples=samples)
     if tokens != wanted:
         write_value(editor, place, ORDER, Sdf.ValueTypeNames.TokenArray, wanted, uniform=True)
+
+
+def _list_said(prim: Usd.Prim, moments: Sequence[Moment]) -> list[Moment]:
+    """Without the default time, where it is said by nobody and means nothing beside time samples."""
+    if len(moments) == 1:
+        return list(moments)
+    ops = UsdGeom.Xformable(prim).GetOrderedXformOps()
+    said = any(op.GetAttr().HasAuthoredValue() and op.GetAttr().Get() is not None for op in ops)
+    return [m for m in moments if m[0] is not None or said or not is_identity(m[1])]
+
+
+def is_identity(moment: Transform) -> bool:
+    """Is there nothing to say?"""
+    same = np.all(moment.scale == 1.0) and np.all(moment.pose.p == 0.0)
+    return bool(same and np.abs(moment.pose.q - (1.0, 0.0, 0.0, 0.0)).max() <= 1e-15)
 
 
 def list_values(moment: Transform, *, scaled: bool) -> list[tuple[str, Any, Any]]:

@@ -54,6 +54,8 @@ def _scale_array(numbers: np.ndarray[Any, Any], factor: float, dimension: Dimens
             scaled[..., 3, :3] *= factor
         case "last":
             scaled[..., 3] *= factor
+        case "third":
+            scaled[2:3] *= factor
         case _:
             kept = np.abs(numbers) >= HUGE
             if not dimension.signed:

@@ -73,7 +73,7 @@ def standardize(editor: Editor, prim: Usd.Prim) -> None:
 def _read_moments(prim: Usd.Prim) -> list[Moment]:
     try:
         times = UsdGeom.Xformable(prim).GetTimeSamples()
-        return [(time, read_local(prim, time)) for time in times] or [(None, read_local(prim))]
+        return [(None, read_local(prim)), *((time, read_local(prim, time)) for time in times)]
     except Tf.ErrorException:
         raise Refused("OpenUSD cannot read its ops; decide what they should be") from None
 
@@ -92,8 +92,8 @@ def _read_relative(prim: Usd.Prim) -> list[Moment]:
             )
         above = above.GetParent()
     try:
-        times: list[Any] = UsdGeom.Xformable(prim).GetTimeSamples()
-        codes = [(time, Usd.TimeCode(time)) for time in times] or [(None, Usd.TimeCode.Default())]
+        times = UsdGeom.Xformable(prim).GetTimeSamples()
+        codes = [(None, Usd.TimeCode.Default()), *((time, Usd.TimeCode(time)) for time in times)]
         return [(time, split_matrix(_find_in_parent(prim, code))) for time, code in codes]
     except Tf.ErrorException:
         raise Refused("OpenUSD cannot read its ops; decide what they should be") from None
