@@ -57,8 +57,8 @@ class Fixer:
 
     ``codes`` are the rules it repairs.  ``wishes`` names values that let it run without ``--unsafe``, because the user
     has said what is meant.  ``changes`` are sections of the comparison (:mod:`simwright.compare`) that it is allowed to
-    change, because that is what it is for; ``stage`` allows prims to come, go or stand elsewhere, ``units`` another
-    reading of all numbers.  ``phase`` orders fixes: structure (0), transforms (1), values (2), layers (3).
+    change, because that is what it is for; ``stage`` allows prims to come, go or stand elsewhere.  ``phase`` orders
+    fixes: structure (0), transforms (1), values (2), layers (3).
     """
 
     codes: tuple[str, ...]
