@@ -13,6 +13,7 @@ from simwright.check.facts.domains import Domain
 from simwright.check.facts.layers import LayerFacts
 from simwright.sanitizer.layering.roles import (
     BASE,
+    CUSTOM,
     EXTENDED,
     MATERIALS,
     PHYSICS,
@@ -136,17 +137,18 @@ def _rate(facts: LayerFacts) -> dict[str, int]:
     counts = facts.counts
     if facts.is_vendor:
         return {f"{VENDOR}:{vendor}": counts[Domain.VENDOR] for vendor in facts.vendors}
-    if facts.has_geometry or facts.placed:
-        found = {BASE: len(facts.placed)} if facts.placed else {}
-        return found | ({SHAPES: facts.defines[Domain.GEOMETRY]} if facts.has_geometry else {})
     features = {
         PHYSICS: counts[Domain.PHYSICS],
         ROS: counts[Domain.ROS] + counts[Domain.CONTROL] + counts[Domain.SENSOR],
         EXTENDED: counts[Domain.EXTENDED],
     }
     first = max(features, key=lambda role: features[role])
-    if len(facts.looks) > features[first]:
+    if len(facts.looks) > features[first] and not facts.has_geometry and not facts.placed:
         return {MATERIALS: len(facts.looks)}
+    links = facts.defines[Domain.KINEMATIC] if facts.placed or not facts.features else 0
+    if facts.has_geometry or links:
+        found = {BASE: links} if links else {}
+        return found | ({SHAPES: facts.defines[Domain.GEOMETRY]} if facts.has_geometry else {})
     if features[first] and facts.encoding == "usda":
         return {first: features[first]}
-    return {}
+    return {CUSTOM: facts.prims} if facts.unknown or facts.neutral_apis else {}

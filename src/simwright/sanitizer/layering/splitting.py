@@ -176,7 +176,7 @@ class Split:
         for layer in self.speakers:
             acts.prune(layer, list(self.touched.get(layer.identifier, ())))
         self.homes.bring_in()
-        keep_orders(self.homes.list_layers(), self.before)
+        keep_orders(self.homes.list_layers(), self.before, is_entry=self.stack.is_entry)
         for layer in self.homes.new.values():
             layer.Save()
 
