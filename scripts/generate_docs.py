@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generate import (
+    arrays_page,
     cli_page,
     diagnostics_page,
     inspect_schema,
@@ -22,6 +23,7 @@ from generate import (
     resolvers_page,
     rule_pages,
     schemas_page,
+    translation_page,
     validators_info,
 )
 
@@ -32,7 +34,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/model.md": model_page.generate,
     "docs/rep0158.md": rep0158_page.generate,
     "docs/resolvers.md": resolvers_page.generate,
+    "docs/runtime-arrays.md": arrays_page.generate,
     "docs/schemas.md": schemas_page.generate,
+    "docs/translation.md": translation_page.generate,
     "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
     "src/simwright/check/adapters/usd_validation/plugInfo.json": validators_info.generate,
 }

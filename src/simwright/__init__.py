@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from simwright.core.diag import Reporter as Reporter
     from simwright.core.errors import SimwrightError as SimwrightError
     from simwright.model.asset import Asset as Asset
+    from simwright.scenes.load import LoadedScene as LoadedScene
+    from simwright.scenes.load import load_scene as load_scene
 
 __version__ = "0.1.0"
 
@@ -27,6 +29,7 @@ _PUBLIC = {
     "Asset": "simwright.model.asset:Asset",
     "Diagnostic": "simwright.core.diag:Diagnostic",
     "Level": "simwright.core.diag:Level",
+    "LoadedScene": "simwright.scenes.load:LoadedScene",
     "Reporter": "simwright.core.diag:Reporter",
     "SimwrightError": "simwright.core.errors:SimwrightError",
     "check": "simwright.check",  # the package, which can be called
@@ -34,6 +37,7 @@ _PUBLIC = {
     "diff": "simwright.app.api:diff",
     "fix": "simwright.app.api:fix",
     "load": "simwright.app.api:load",
+    "load_scene": "simwright.scenes.load:load_scene",
     "to_stage": "simwright.app.api:to_stage",
 }
 
@@ -41,6 +45,7 @@ __all__ = [
     "Asset",
     "Diagnostic",
     "Level",
+    "LoadedScene",
     "Reporter",
     "SimwrightError",
     "__version__",
@@ -49,6 +54,7 @@ __all__ = [
     "diff",
     "fix",
     "load",
+    "load_scene",
     "to_stage",
 ]
 
