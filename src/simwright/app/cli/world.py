@@ -12,6 +12,11 @@ from simwright.app.cli.options import console, format_option, print_json
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+EPILOG = """\b
+Examples:
+  simwright world check flat.yaml
+  simwright world render flat.yaml -o flat.png
+"""
 CHECK_EPILOG = """\b
 Examples:
   simwright world check flat.yaml
@@ -26,7 +31,7 @@ Examples:
 """
 
 
-@click.group("world")
+@click.group("world", epilog=EPILOG)
 def world() -> None:
     """Check and draw 2D world files (PyRoboSim's format)."""
 
