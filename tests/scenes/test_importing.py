@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from simwright import load
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Pose, vec3
-from simwright.model.asset import Asset, Body, Shape
+from simwright.model.asset import Actuator, Asset, Body, Shape, Site
 from simwright.model.extras import CustomAttribute
-from simwright.model.geometry import Box, Sphere
+from simwright.model.geometry import Approximation, Box, Mesh, Sphere
 from simwright.model.inertia import Inertial
-from simwright.model.joint import Dof, Drive, Joint, JointKind, Mimic, Motion
+from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 from simwright.model.mass import body_inertials
 from simwright.runtime.kinds import JointType, ShapeFlag, ShapeType, TargetMode
 from simwright.scenes.builder import Builder, as_seven
@@ -270,3 +271,118 @@ def test_boxes_that_are_stretched_stay_boxes_and_balls_become_ellipsoids() -> No
     builder, _, _ = bring(asset)
     assert builder.shape_type[:2] == [ShapeType.BOX, ShapeType.ELLIPSOID]
     assert builder.shape_scale[1] == pytest.approx((0.1, 0.2, 0.3))
+
+
+def test_gravity_of_the_file_counts_unless_the_scene_says_its_own() -> None:
+    asset = make_arm()
+    asset.environment.gravity = vec3(0.0, 0.0, -1.6)
+    _, _, world = bring(asset, xform=BASE)
+    np.testing.assert_allclose(world.gravity, BASE.rotation @ (0.0, 0.0, -1.6), atol=1e-12)
+    _, _, world = bring(asset, Builder(gravity=-3.7, gravity_said=True))
+    assert world.gravity.tolist() == [0.0, 0.0, -3.7]
+    asset.provenance.format = "usd"
+    assert bring(asset, Builder(compat="sap", gravity=-3.7, gravity_said=True))[0].gravity == -1.6
+
+
+@pytest.mark.parametrize(
+    ("token", "kind", "scale"),
+    [
+        ("none", ShapeType.MESH, (1.0, 2.0, 1.0)),
+        ("convexHull", ShapeType.CONVEX_MESH, (1.0, 2.0, 1.0)),
+        ("boundingCube", ShapeType.BOX, (0.5, 1.0, 0.5)),
+        ("boundingSphere", ShapeType.SPHERE, (math.sqrt(1.5), 0.0, 0.0)),
+        ("convexDecomposition", ShapeType.CONVEX_MESH, (1.0, 2.0, 1.0)),
+        ("meshSimplification", ShapeType.MESH, (1.0, 2.0, 1.0)),
+    ],
+)
+def test_meshes_are_approximated_as_asked(
+    token: str, kind: ShapeType, scale: tuple[float, float, float]
+) -> None:
+    asset = make_arm()
+    mesh = Mesh.of([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])
+    shape = Shape("lump", mesh, "base", scale=vec3(1.0, 2.0, 1.0), collision=True, visual=False)
+    shape.approximation = Approximation(token)
+    asset.shapes = [shape]
+    builder, reporter = Builder(), Reporter()
+    import_asset(builder, asset, reporter=reporter)
+    assert builder.shape_type == [kind]
+    assert builder.shape_scale[0] == pytest.approx(scale)
+    if kind in (ShapeType.BOX, ShapeType.SPHERE):
+        assert builder.shape_transform[0][:3] == pytest.approx((0.5, 1.0, 0.5))
+    warned = token in ("convexDecomposition", "meshSimplification")
+    assert [found.kind for found in reporter.found] == ["scene-approximation-skipped"] * warned
+    kept = Builder()
+    import_asset(kept, asset, ImportOptions(skip_mesh_approximation=True))
+    assert kept.shape_type == [ShapeType.MESH]
+
+
+def test_equalities_close_loops() -> None:
+    asset = make_arm()
+    asset.equalities = [
+        Equality(
+            "pin", EqualityKind.CONNECT, "finger", "", Pose.of((0.0, 0.0, 0.1)), Pose.of((0.0, 0.0, 1.1))
+        ),
+        Equality("glue", EqualityKind.WELD, "base", "finger"),
+        Equality("rope", EqualityKind.TENDON, "left", "right"),
+        Equality("off", EqualityKind.WELD, "base", "finger", enabled=False),
+    ]
+    builder, reporter = Builder(), Reporter()
+    import_asset(builder, asset, ImportOptions(xform=BASE), reporter=reporter)
+    assert builder.joint_type[3:] == [JointType.BALL, JointType.FIXED]
+    assert builder.joint_articulation[3:] == [-1, -1]
+    assert builder.joint_parent[3:] == [-1, 0]
+    np.testing.assert_allclose(builder.joint_X_p[3][:3], BASE.apply(vec3(0.0, 0.0, 1.1)))
+    assert [found.kind for found in reporter.found] == ["scene-elements-lost"]
+    finish_world(builder)
+
+
+def test_motors_are_modes_and_gains() -> None:
+    asset = make_arm()
+    asset.joints[0].dofs[0].drive = None
+    asset.actuators = [
+        Actuator("p", "position", "elbow", stiffness=4.0, damping=0.5, force_range=(-9.0, 3.0)),
+        Actuator("v", "velocity", "elbow", damping=2.0),
+        Actuator("m", "motor", "grip"),
+        Actuator("g", "general", "grip"),
+    ]
+    builder, reporter = Builder(), Reporter()
+    import_asset(builder, asset, reporter=reporter)
+    assert builder.joint_target_mode == [TargetMode.POSITION_VELOCITY, TargetMode.EFFORT]
+    assert (builder.joint_target_ke[0], builder.joint_target_kd[0]) == (4.0, 2.0)
+    assert builder.joint_effort_limit[0] == 9.0
+    assert [found.kind for found in reporter.found] == ["scene-elements-lost"]
+
+
+def test_sites_mark_frames() -> None:
+    asset = make_arm()
+    asset.sites = [Site("tool", "finger", Pose.of((0.0, 0.0, 0.2)))]
+    builder, found, _ = bring(asset)
+    index = found.sites["tool"]
+    assert builder.shape_flags[index] == ShapeFlag.SITE
+    assert builder.shape_label[index] == "arm/tool"
+    assert bring(asset, load_sites=False)[0].shape_count == 6
+
+
+def test_joints_are_turned_round_where_the_child_is_the_root() -> None:
+    asset = make_arm()
+    asset.joints.append(Joint("mount", JointKind.FIXED, "", "upper", Pose.of((0.0, 0.0, 0.5))))
+    builder, found, world = bring(asset)
+    elbow = found.joints["elbow"]
+    assert builder.joint_parent[elbow] == found.bodies["upper"]
+    assert builder.joint_axis[builder.joint_qd_start[elbow]] == (0.0, -1.0, 0.0)
+    np.testing.assert_allclose(world.arrays["body_q"][found.bodies["base"], :3], 0.0, atol=1e-12)
+
+
+def test_moving_bodies_and_kinematic_roots() -> None:
+    asset = make_arm()
+    asset.provenance.format = "sdf"
+    base = asset.bodies[0]
+    base.linear_velocity, base.angular_velocity, base.gravity_scale = vec3(1, 2, 3), vec3(0, 0, 4), 0.5
+    base.kinematic = True
+    builder, _, world = bring(
+        asset, xform=Pose.of((0.0, 0.0, 0.0), (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5)))
+    )
+    assert builder.joint_qd[:6] == pytest.approx([-2.0, 1.0, 3.0, 0.0, 0.0, 4.0])
+    assert world.arrays["body_gravity_scale"].tolist() == [0.5, 1.0, 1.0]
+    assert world.arrays["body_flags"].tolist() == [2, 1, 1]
+    assert world.arrays["body_inv_mass"][0] == 0.0

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simwright.core.errors import SimwrightError, UsageError
+from simwright.core.errors import LimitError, SimwrightError, UsageError
 from simwright.runtime.arrays import iterate_arrays
 from simwright.runtime.kinds import JointType, ShapeType
 from simwright.scenes.document import parse_scene
@@ -199,6 +199,11 @@ def test_errors_have_a_place(change: str, message: str) -> None:
 def test_a_scene_without_shapes_is_none() -> None:
     with pytest.raises(SceneError, match="no shape"):
         load("ground: false\n")
+
+
+def test_more_worlds_than_memory_are_refused() -> None:
+    with pytest.raises(LimitError, match="worlds have"):
+        load(MINIMAL, num_worlds=90_000_000)
 
 
 def test_arrays_stay_on_the_cpu(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import NOWHERE, Diagnostic, Reporter
-from simwright.core.errors import UsageError
+from simwright.core.errors import LimitError, UsageError
 from simwright.runtime.collision import CollisionModel, CollisionState
 from simwright.runtime.labels import Labels
 from simwright.runtime.model import Model
@@ -31,7 +31,7 @@ from simwright.scenes.replicate import DEFAULT_SPACING, replicate
 from simwright.scenes.sources import SourceFinder
 
 MAX_SHAPES = 100_000_000
-"""More shapes than this in all worlds are refused."""
+"""More bodies and shapes than this in all worlds are refused."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +132,10 @@ def assemble_scene(
     if strict and unsupported:
         raise UnsupportedSceneFeature(unsupported, where=file.find_where())
     steps = spacing if spacing is not None else scene.replicate.spacing or DEFAULT_SPACING
-    model, collision = replicate(world, shared, count, _check_spacing(steps), compat=compat)
+    try:
+        model, collision = replicate(world, shared, count, _check_spacing(steps), compat=compat)
+    except MemoryError:
+        raise LimitError(f"{count} worlds do not fit into memory", hint="ask for fewer worlds") from None
     collision.rigid_contact_max = _choose_capacity(scene, rigid_contact_max, count, compat)
     state = model.state()
     return LoadedScene(
@@ -170,7 +173,7 @@ def _check_size(builder: Builder, scene: Scene, count: int, file: SceneFile) -> 
         )
     total = (builder.shape_count + builder.body_count) * count
     if total > MAX_SHAPES:
-        raise UsageError(f"{count} worlds have {total} bodies and shapes", hint=f"at most {MAX_SHAPES}")
+        raise LimitError(f"{count} worlds have {total} bodies and shapes", hint=f"at most {MAX_SHAPES}")
 
 
 def _choose_capacity(scene: Scene, asked: int | None, count: int, compat: str | None) -> int:
