@@ -138,7 +138,7 @@ class Controller:
             case ControlMode.POSE:
                 self._command_pose(data, action)
             case ControlMode.VELOCITY:
-                self._command_velocity(action)
+                self._target[:] = self.integrate(self._target, action)
             case _:
                 self._target[:] = action
         self.update(data)
@@ -149,7 +149,9 @@ class Controller:
             return
         for number, actuator in enumerate(self.actuators):
             index = actuator.index
-            if actuator.joint < 0 or actuator.kind in (ActuatorKind.POSITION, ActuatorKind.GENERAL):
+            direct = actuator.kind in (ActuatorKind.POSITION, ActuatorKind.GENERAL)
+            told = actuator.kind is ActuatorKind.VELOCITY and self.mode is ControlMode.VELOCITY
+            if actuator.joint < 0 or direct or told:
                 data.ctrl[index] = self._target[number]
                 continue
             error = self._target[number] - float(data.actuator_length[index])
@@ -169,18 +171,21 @@ class Controller:
                 )
             data.ctrl[index] = min(max(value, actuator.low), actuator.high)
 
-    def _command_velocity(self, action: Array) -> None:
-        for number, actuator in enumerate(self.actuators):
-            if actuator.joint < 0 or actuator.kind is ActuatorKind.GENERAL:
-                self._target[number] = action[number]
-                continue
-            low, high = self._limits(actuator)
-            moved = self._target[number] + action[number] * self.composed.period
-            self._target[number] = min(max(moved, low), high)
+    def integrate(self, targets: Array, velocities: Array) -> Array:
+        """Targets after a control period of velocities, inside the joints' limits; of one world or of many.
+
+        Actuators that take a velocity, and those that drive no joint, are told the command itself.
+        """
+        direct = np.array(
+            [a.joint < 0 or a.kind in (ActuatorKind.GENERAL, ActuatorKind.VELOCITY) for a in self.actuators]
+        )
+        limits = np.array([self._limits(actuator) for actuator in self.actuators])
+        moved = np.clip(targets + velocities * self.composed.period, limits[:, 0], limits[:, 1])
+        return np.where(direct, velocities, moved)
 
     def _limits(self, actuator: ActuatorInfo) -> tuple[float, float]:
         model = self.composed.model
-        if model.jnt_limited[actuator.joint]:
+        if actuator.joint >= 0 and model.jnt_limited[actuator.joint]:
             low, high = model.jnt_range[actuator.joint]
             return float(low), float(high)
         return -np.inf, np.inf

@@ -136,14 +136,3 @@ def add_light(spec: Any, position: VectorLike) -> None:
         diffuse=[0.6, 0.6, 0.6],
     )
     spec.visual.headlight.ambient = [0.4, 0.4, 0.4]
-
-
-def place_free(
-    model: Any, data: Any, name: str, position: VectorLike, rotation: VectorLike = (1, 0, 0, 0)
-) -> None:
-    """Put a free body somewhere, at rest."""
-    joint = model.joint(name)
-    first, speed = int(joint.qposadr[0]), int(joint.dofadr[0])
-    data.qpos[first : first + 3] = position
-    data.qpos[first + 3 : first + 7] = rotation
-    data.qvel[speed : speed + 6] = 0.0

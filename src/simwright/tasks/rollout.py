@@ -21,6 +21,14 @@ from simwright.tasks.control import Controller
 from simwright.tasks.home import Home, find_home
 from simwright.tasks.inverse import ToolMover, find_joints, read_site
 from simwright.tasks.manifest import ControlMode
+from simwright.tasks.reading import (
+    as_numbers,
+    complete_layout,
+    place_layout,
+    read_joints,
+    read_objects,
+    read_speeds,
+)
 from simwright.tasks.robot import TOOL, Robot
 from simwright.tasks.scene import Layout, Moment, SceneOptions, TaskScene, Verdict
 
@@ -89,7 +97,8 @@ class SimRollout:
         )
         self.layout: Layout = {}
         self.steps = 0
-        self.verdict = Verdict(success=False, score=0.0)
+        self.start = self.base
+        self.verdict: Verdict
         self._rng = np.random.default_rng(0)
         self._lift = self._find_lift()
 
@@ -110,8 +119,9 @@ class SimRollout:
         self.data.ctrl[:] = self.home.ctrl
         self.layout = self.scene.sample(self._rng, self.options)
         mujoco.mj_forward(self.model, self.data)
-        self.scene.place(self.model, self.data, self.layout, self.options)
+        place_layout(self.scene, self.model, self.data, self.layout)
         mujoco.mj_forward(self.model, self.data)
+        self.start = self.read_base()
         self.controller.reset(self.data)
         self.steps = 0
         self.verdict = self.judge()
@@ -136,12 +146,13 @@ class SimRollout:
         unstable = not np.isfinite(self.data.qpos).all() or bool(
             np.abs(self.data.qacc).max(initial=0.0) > 1e10
         )
-        terminated = self.verdict.success or self.verdict.failed or unstable
+        terminated = bool(self.verdict.success or self.verdict.failed or unstable)
         truncated = not terminated and self.steps >= self.max_steps
-        info = {"success": self.verdict.success, "score": self.verdict.score, **self.verdict.details}
+        details = {name: float(value) for name, value in self.verdict.details.items()}
+        info: dict[str, Any] = {"success": self.success, "score": float(self.verdict.score), **details}
         if unstable:
             info["unstable"] = True
-        return StepResult(self.observe(), self.verdict.score, terminated, truncated, info)
+        return StepResult(self.observe(), float(self.verdict.score), terminated, truncated, info)
 
     def observe(self) -> Observation:
         """Joint positions and velocities, the tool, and the poses of the task's things."""
@@ -150,30 +161,28 @@ class SimRollout:
         observation: Observation = {
             "qpos": np.array(self.data.qpos[:nq]),
             "qvel": np.array(self.data.qvel[:nv]),
-            "tool": np.concatenate([tool.p, tool.q]),
+            "tool": as_numbers(tool),
         }
-        for name in self.scene.objects:
-            body = self.data.body(name)
-            observation[name] = np.concatenate([body.xpos, body.xquat])
-        for name in self.scene.marks:
-            observation[name] = np.array(self.model.site_pos[self.model.site(name).id])
-        return observation
+        objects = read_objects(self.scene, self.model, self.data.qpos)
+        joints = read_joints(self.scene, self.model, self.data.qpos)
+        return {**observation, **objects, **complete_layout(self.scene, self.layout), **joints}
 
     @property
     def success(self) -> bool:
         """Is the task done?"""
-        return self.verdict.success
+        return bool(self.verdict.success)
 
     def judge(self) -> Verdict:
         """How the episode stands."""
+        qpos, qvel = self.data.qpos, self.data.qvel
         moment = Moment(
-            self.model,
-            self.data,
-            self.layout,
-            self.read_tool(),
-            self.read_base(),
-            self.steps,
-            self.composed.period,
+            layout=self.layout,
+            objects=read_objects(self.scene, self.model, qpos),
+            speeds=read_speeds(self.scene, self.model, qvel),
+            joints=read_joints(self.scene, self.model, qpos),
+            tool=as_numbers(self.read_tool()),
+            base=as_numbers(self.read_base()),
+            start=as_numbers(self.start),
         )
         return self.scene.judge(moment, self.options)
 

@@ -6,7 +6,7 @@
     class Options(SceneOptions):
         cube_mass: Number = Field(0.05, gt=0, description="[kg]")
 
-    SCENE = TaskScene(name="tabletop_push", ..., options=Options, add=..., sample=..., place=..., judge=...)
+    SCENE = TaskScene(name="tabletop_push", ..., options=Options, add=..., sample=..., judge=...)
 
 A scene knows nothing of the robot: it draws from its own random numbers, so that another robot finds the same table,
 the same cube and the same goal for the same seed.  New scenes are one file in ``tasks/scenes`` and a row in the table
@@ -16,17 +16,18 @@ there, or an entry point in ``simwright.tasks``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.documents.record import Record
 from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_from_axis_angle
 
 Layout = dict[str, Array]
-"""Where the things of an episode start, by name: positions (3) or poses (3 + quaternion w, x, y, z)."""
+"""Where the things of an episode are, by name: positions (3) or poses (3 + quaternion w, x, y, z)."""
 
 
 class SceneOptions(Record):
@@ -47,28 +48,34 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How an episode stands.  ``score`` grows towards success, for learning; it is 1 at success."""
+    """How episodes stand, one or many at once.  ``score`` grows towards success, for learning; it is 1 at success.
 
-    success: bool
-    score: float
-    failed: bool = False
-    """Nothing can be won any more: the episode ends."""
-    details: dict[str, float] = field(default_factory=dict)
+    ``failed`` tells that nothing can be won any more.
+    """
+
+    success: npt.NDArray[np.bool_]
+    score: Array
+    failed: npt.NDArray[np.bool_]
+    details: dict[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a scene may look at to judge: the model, its state, the episode's layout and the robot's tool."""
+    """What a scene may look at to judge; every array may have the worlds of a batch before its own axes.
 
-    model: Any
-    data: Any
+    Poses are position and quaternion w, x, y, z.  ``start`` is where the robot's base was when the episode began.
+    """
+
     layout: Layout
-    tool: Pose
-    """Pose of the robot's tool; the base's for robots without one."""
-    base: Pose
-    """Pose of the robot's base."""
-    steps: int
-    period: float
+    objects: Mapping[str, Array]
+    """Poses of free bodies, by name."""
+    speeds: Mapping[str, Array]
+    """How fast they move: the length of their six velocities [m/s, rad/s]."""
+    joints: Mapping[str, Array]
+    """Coordinates of the task's own joints [m or rad]."""
+    tool: Array
+    base: Array
+    start: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +90,17 @@ class TaskScene:
     add: Callable[[Any, Any], None]
     """``add(spec, options)``: the table, the objects, cameras and lights."""
     sample: Callable[[np.random.Generator, Any], Layout]
-    """``sample(rng, options)``: where things start."""
-    place: Callable[[Any, Any, Layout, Any], None]
-    """``place(model, data, layout, options)``: put them there."""
+    """``sample(rng, options)``: where objects, fixtures and marks are, by name: position (3) or pose (7)."""
     judge: Callable[[Moment, Any], Verdict]
     """``judge(moment, options)``."""
     objects: tuple[str, ...] = ()
-    """Bodies of the task whose poses may be observed."""
+    """Bodies with a free joint of the same name."""
+    fixtures: tuple[str, ...] = ()
+    """Bodies that are placed before an episode and do not move in it (mocap bodies)."""
     marks: tuple[str, ...] = ()
-    """Sites of the task whose positions may be observed."""
+    """Sites of the world that mark places."""
+    joints: tuple[str, ...] = ()
+    """Joints of the task itself; they start at zero."""
     cameras: tuple[str, ...] = ("top", "front")
     base: Callable[[Any, float], Pose] = field(default=lambda options, forward: IDENTITY)  # noqa: ARG005 - any
     """``base(options, forward)``: where the robot stands unless told otherwise; ``forward`` is the direction that its
@@ -102,6 +111,19 @@ class TaskScene:
     """Corners of the region (n x 3) that the robot has to reach, for the pre-flight report."""
     scale: Callable[[Any, float, Pose], Any] | None = None
     """``scale(options, factor, base)``: the options with the workspace drawn towards the base, for ``--fit``."""
+
+
+def measure(a: Array, b: Array) -> Array:
+    """Distance between points, or between one and many."""
+    return np.asarray(np.linalg.norm(np.asarray(a) - np.asarray(b), axis=-1))
+
+
+def rotate(q: Array, v: VectorLike) -> Array:
+    """A vector turned by one quaternion (w, x, y, z) or by many."""
+    w, u = q[..., :1], q[..., 1:]
+    vector = np.broadcast_to(np.asarray(v, dtype=np.float64), u.shape)
+    twice = 2.0 * np.cross(u, vector)
+    return np.asarray(vector + w * twice + np.cross(u, twice))
 
 
 def stand(position: VectorLike, yaw: float | None, target: VectorLike, forward: float) -> Pose:

@@ -10,7 +10,7 @@ import numpy as np
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, quat_from_axis_angle
 from simwright.tasks.parts import BLUE, GREY, RED, WOOD, add_block
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure, rotate
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -25,6 +25,8 @@ from simwright.tasks.scenes.tabletop import (
 )
 
 _WALL = 0.008
+_HANDLE = 0.035
+"""How far the handle stands out [m]."""
 
 
 class Options(TableOptions):
@@ -45,7 +47,7 @@ def add(spec: Any, options: Options) -> None:
 
     add_table_world(spec, options)
     x, y, z = options.cabinet_half
-    cabinet = spec.worldbody.add_body(name="cabinet", pos=[0, 0, options.table_top_z])
+    cabinet = spec.worldbody.add_body(name="cabinet", pos=[0, 0, options.table_top_z], mocap=True)
     add_block(cabinet, "cabinet_bottom", (0, 0, 0.5 * _WALL), (x, y, 0.5 * _WALL), WOOD)
     add_block(cabinet, "cabinet_top", (0, 0, 2.0 * z - 0.5 * _WALL), (x, y, 0.5 * _WALL), WOOD)
     for name, side in (("left", -1.0), ("right", 1.0)):
@@ -67,8 +69,8 @@ def add(spec: Any, options: Options) -> None:
     )
     inner = (x - 2.0 * _WALL, y - _WALL, z - 2.0 * _WALL)
     add_block(drawer, "drawer_floor", (0, 0, -inner[2]), (inner[0], inner[1], 0.5 * _WALL), BLUE, mass=0.2)
-    add_block(drawer, "drawer_front", (0, -y, 0), (x, 0.5 * _WALL, z - _WALL), BLUE, mass=0.1)
-    add_block(drawer, "drawer_handle", (0, -y - 0.035, 0), (0.04, 0.006, 0.006), RED, mass=0.02)
+    add_block(drawer, "drawer_front", (0, -y - 0.6 * _WALL, 0), (x, 0.5 * _WALL, z - _WALL), BLUE, mass=0.1)
+    add_block(drawer, "drawer_handle", (0, -y - _HANDLE, 0), (0.04, 0.006, 0.006), RED, mass=0.02)
     for name, side in (("left", -1.0), ("right", 1.0)):
         add_block(
             drawer,
@@ -78,9 +80,6 @@ def add(spec: Any, options: Options) -> None:
             GREY,
             mass=0.01,
         )
-    drawer.add_site(
-        name="handle", pos=[0, -y - 0.035, 0], size=[0.008, 0.008, 0.008], rgba=[0, 0, 0, 0], group=5
-    )
 
 
 def sample(rng: np.random.Generator, options: Options) -> Layout:
@@ -90,29 +89,22 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"cabinet": np.array([x, y, options.table_top_z, *quat_from_axis_angle((0, 0, 1), yaw)])}
 
 
-def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
-    """Put it there, closed."""
-    body = model.body("cabinet").id
-    model.body_pos[body], model.body_quat[body] = layout["cabinet"][:3], layout["cabinet"][3:]
-    joint = model.joint("drawer")
-    data.qpos[joint.qposadr[0]] = 0.0
-    data.qvel[joint.dofadr[0]] = 0.0
-
-
 def judge(moment: Moment, options: Options) -> Verdict:
     """The drawer is open far enough."""
-    opening = float(moment.data.joint("drawer").qpos[0])
-    handle = np.asarray(moment.data.site("handle").xpos)
-    near = float(np.exp(-4.0 * np.linalg.norm(moment.tool.p - handle)))
+    opening, cabinet = moment.joints["drawer"], moment.layout["cabinet"]
+    out = options.cabinet_half[1] + _HANDLE + opening
+    local = np.stack([np.zeros_like(out), -out, np.full_like(out, options.cabinet_half[2])], axis=-1)
+    handle = cabinet[..., :3] + rotate(cabinet[..., 3:], local)
+    near = np.exp(-4.0 * measure(moment.tool[..., :3], handle))
     success = opening >= options.opened
-    score = 1.0 if success else 0.3 * near + 0.6 * max(0.0, opening) / options.opened
-    return Verdict(success, score, details={"opening": opening})
+    partly = 0.3 * near + 0.6 * np.maximum(0.0, opening) / options.opened
+    return Verdict(success, np.where(success, 1.0, partly), np.zeros_like(success), {"opening": opening})
 
 
 def list_corners(options: Options) -> Array:
     """Where the handle may be, closed and open."""
     (x0, x1), (y0, y1) = options.cabinet_spawn_xy_range
-    front = options.cabinet_half[1] + 0.035
+    front = options.cabinet_half[1] + _HANDLE
     region = ((x0, x1), (y0 - front - options.travel, y1 - front))
     return list_range_corners((region,), options.table_top_z + options.cabinet_half[2])
 
@@ -125,9 +117,9 @@ SCENE = TaskScene(
     needs=lambda options: Needs("fixed", tool=True, reach=measure_nearest(list_corners(options))),
     add=add,
     sample=sample,
-    place=place,
     judge=judge,
-    objects=("cabinet", "drawer"),
+    fixtures=("cabinet",),
+    joints=("drawer",),
     base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=400,
     workspace=list_corners,

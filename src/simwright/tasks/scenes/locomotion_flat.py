@@ -9,9 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from simwright.core.documents.expressions import Number
-from simwright.core.math3d import quat_rotate
 from simwright.tasks.parts import add_camera, add_ground, add_light
-from simwright.tasks.scene import Layout, Moment, Needs, SceneOptions, TaskScene, Verdict
+from simwright.tasks.scene import Layout, Moment, Needs, SceneOptions, TaskScene, Verdict, rotate
 
 Positive = Annotated[Number, Field(gt=0)]
 
@@ -39,19 +38,14 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"heading": np.array([np.cos(angle), np.sin(angle), 0.0])}
 
 
-def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
-    """Nothing but the robot is there; remember where it starts."""
-    layout["start"] = np.array(data.xpos[1] if model.nbody > 1 else (0.0, 0.0, 0.0))
-
-
 def judge(moment: Moment, options: Options) -> Verdict:
     """Far enough along the heading, upright."""
-    gone = float((moment.base.p - moment.layout["start"]) @ moment.layout["heading"])
-    up = float(quat_rotate(moment.base.q, (0.0, 0.0, 1.0))[2])
+    gone = np.sum((moment.base[..., :3] - moment.start[..., :3]) * moment.layout["heading"], axis=-1)
+    up = rotate(moment.base[..., 3:], (0.0, 0.0, 1.0))[..., 2]
     fallen = up < np.cos(np.radians(options.fall_tilt_deg))
-    success = not fallen and gone >= options.distance
-    score = min(max(gone / options.distance, 0.0), 1.0)
-    return Verdict(success, score, failed=bool(fallen), details={"distance": gone, "upright": up})
+    success = ~fallen & (gone >= options.distance)
+    score = np.clip(gone / options.distance, 0.0, 1.0)
+    return Verdict(success, score, fallen, {"distance": gone, "upright": up})
 
 
 SCENE = TaskScene(
@@ -62,7 +56,6 @@ SCENE = TaskScene(
     needs=lambda options: Needs(base="floating"),  # noqa: ARG005 - any options
     add=add,
     sample=sample,
-    place=place,
     judge=judge,
     cameras=("front", "top"),
     max_steps=500,

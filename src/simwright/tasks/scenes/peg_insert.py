@@ -9,9 +9,9 @@ import numpy as np
 from pydantic import Field
 
 from simwright.core.documents.expressions import Number
-from simwright.core.math3d import Array, quat_rotate
-from simwright.tasks.parts import BLUE, RED, add_block, make_contact, place_free
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.core.math3d import Array
+from simwright.tasks.parts import BLUE, RED, add_block, make_contact
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure, rotate
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -76,28 +76,21 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"peg": np.array([*peg, top + 0.5 * options.peg_length]), "block": np.array([*block, top])}
 
 
-def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
-    """Put them there."""
-    place_free(model, data, "peg", layout["peg"])
-    data.mocap_pos[model.body("block").mocapid[0]] = layout["block"]
-
-
 def judge(moment: Moment, options: Options) -> Verdict:
     """The lower end of the peg is deep enough in the hole."""
-    peg = moment.data.body("peg")
-    block = moment.layout["block"]
-    axis = quat_rotate(peg.xquat, (0.0, 0.0, 1.0))
-    ends = [np.asarray(peg.xpos) + sign * 0.5 * options.peg_length * axis for sign in (-1.0, 1.0)]
-    low = min(ends, key=lambda end: float(end[2]))
-    aside = float(np.linalg.norm(low[:2] - block[:2]))
-    depth = float(block[2]) + options.block_height - float(low[2])
+    peg, block = moment.objects["peg"], moment.layout["block"]
+    axis = rotate(peg[..., 3:], (0.0, 0.0, 1.0))
+    downward = np.where(axis[..., 2:] > 0.0, -axis, axis)
+    low = peg[..., :3] + 0.5 * options.peg_length * downward
+    aside = measure(low[..., :2], block[..., :2])
     inside = aside <= options.peg_radius + 2.0 * options.clearance
-    success = inside and depth >= options.depth
-    near = float(np.exp(-4.0 * np.linalg.norm(moment.tool.p - peg.xpos)))
-    raised = 0.3 if float(low[2]) > options.table_top_z + 0.01 else 0.0
-    score = 1.0 if success else 0.25 * near + raised * (0.5 + 0.5 * float(np.exp(-8.0 * aside)))
-    fell = float(peg.xpos[2]) < options.table_top_z - 0.1
-    return Verdict(success, score, failed=fell, details={"aside": aside, "depth": depth if inside else 0.0})
+    depth = np.where(inside, block[..., 2] + options.block_height - low[..., 2], 0.0)
+    success = inside & (depth >= options.depth)
+    near = np.exp(-4.0 * measure(moment.tool[..., :3], peg[..., :3]))
+    raised = low[..., 2] > options.table_top_z + 0.01
+    partly = 0.25 * near + 0.3 * raised * (0.5 + 0.5 * np.exp(-8.0 * aside))
+    fell = peg[..., 2] < options.table_top_z - 0.1
+    return Verdict(success, np.where(success, 1.0, partly), fell, {"aside": aside, "depth": depth})
 
 
 def list_corners(options: Options) -> Array:
@@ -116,9 +109,9 @@ SCENE = TaskScene(
     ),
     add=add,
     sample=sample,
-    place=place,
     judge=judge,
-    objects=("peg", "block"),
+    objects=("peg",),
+    fixtures=("block",),
     base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=500,
     workspace=list_corners,

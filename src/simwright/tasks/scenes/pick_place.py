@@ -10,8 +10,8 @@ from pydantic import Field
 
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
-from simwright.tasks.parts import BLUE, RED, add_block, add_free_box, place_free
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.tasks.parts import BLUE, RED, add_block, add_free_box
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -26,6 +26,10 @@ from simwright.tasks.scenes.tabletop import (
 )
 
 _WALL = 0.004
+
+
+_STILL = 0.05
+"""A cube that is slower lies still [m/s, rad/s]."""
 
 
 class Options(TableOptions):
@@ -62,30 +66,20 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"cube": np.array([*cube, top + options.cube_half]), "tray": np.array([*tray, top])}
 
 
-def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
-    """Put them there."""
-    place_free(model, data, "cube", layout["cube"])
-    data.mocap_pos[model.body("tray").mocapid[0]] = layout["tray"]
-
-
 def judge(moment: Moment, options: Options) -> Verdict:
     """The cube lies still in the tray."""
-    cube = np.asarray(moment.data.body("cube").xpos)
-    tray = moment.layout["tray"]
-    inside = bool(np.all(np.abs(cube[:2] - tray[:2]) <= options.tray_half))
-    low = float(cube[2]) <= float(tray[2]) + options.tray_height + options.cube_half
-    speed = float(np.linalg.norm(moment.data.body("cube").cvel))
-    success = inside and low and speed < 0.05
-    lifted = min(
-        max(float(cube[2] - options.table_top_z - options.cube_half) / options.lift_height, 0.0), 1.0
-    )
-    near = float(np.exp(-4.0 * np.linalg.norm(moment.tool.p - cube)))
-    distance = float(np.linalg.norm(cube[:2] - tray[:2]))
-    score = 1.0 if success else 0.25 * near + 0.25 * lifted + 0.4 * lifted * float(np.exp(-4.0 * distance))
-    fell = float(cube[2]) < options.table_top_z - 0.1
-    return Verdict(
-        success, score, failed=fell, details={"distance": distance, "lifted": lifted, "speed": speed}
-    )
+    cube, tray, speed = moment.objects["cube"], moment.layout["tray"], moment.speeds["cube"]
+    inside = np.all(np.abs(cube[..., :2] - tray[..., :2]) <= options.tray_half, axis=-1)
+    low = cube[..., 2] <= tray[..., 2] + options.tray_height + options.cube_half
+    success = inside & low & (speed < _STILL)
+    rise = cube[..., 2] - options.table_top_z - options.cube_half
+    lifted = np.clip(rise / options.lift_height, 0.0, 1.0)
+    near = np.exp(-4.0 * measure(moment.tool[..., :3], cube[..., :3]))
+    distance = measure(cube[..., :2], tray[..., :2])
+    partly = 0.25 * near + 0.25 * lifted + 0.4 * lifted * np.exp(-4.0 * distance)
+    fell = cube[..., 2] < options.table_top_z - 0.1
+    details = {"distance": distance, "lifted": lifted, "speed": speed}
+    return Verdict(success, np.where(success, 1.0, partly), fell, details)
 
 
 def list_corners(options: Options) -> Array:
@@ -104,9 +98,9 @@ SCENE = TaskScene(
     ),
     add=add,
     sample=sample,
-    place=place,
     judge=judge,
-    objects=("cube", "tray"),
+    objects=("cube",),
+    fixtures=("tray",),
     base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=400,
     workspace=list_corners,

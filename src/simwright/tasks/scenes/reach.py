@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, Pose
 from simwright.tasks.parts import GREEN, add_ball_mark, add_camera, add_ground, add_light
-from simwright.tasks.scene import Layout, Moment, Needs, SceneOptions, TaskScene, Verdict, stand
+from simwright.tasks.scene import Layout, Moment, Needs, SceneOptions, TaskScene, Verdict, measure, stand
 
 Pair = tuple[Number, Number]
 Triple = tuple[Number, Number, Number]
@@ -44,16 +43,12 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"goal": np.array([rng.uniform(low, high) for low, high in options.goal_range])}
 
 
-def place(model: Any, data: Any, layout: Layout, _: Options) -> None:  # noqa: ARG001 - every scene's form
-    """Put it there."""
-    model.site_pos[model.site("goal").id] = layout["goal"]
-
-
 def judge(moment: Moment, options: Options) -> Verdict:
     """The tool is inside the ball."""
-    distance = float(np.linalg.norm(moment.tool.p - moment.layout["goal"]))
+    distance = measure(moment.tool[..., :3], moment.layout["goal"])
     success = distance <= options.goal_radius
-    return Verdict(success, 1.0 if success else math.exp(-4.0 * distance), details={"distance": distance})
+    score = np.where(success, 1.0, np.exp(-4.0 * distance))
+    return Verdict(success, score, np.zeros_like(success), {"distance": distance})
 
 
 def find_base(options: Options, forward: float) -> Pose:
@@ -88,7 +83,6 @@ SCENE = TaskScene(
     ),
     add=add,
     sample=sample,
-    place=place,
     judge=judge,
     marks=("goal",),
     base=find_base,

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
-from simwright.tasks.parts import BLUE, RED, add_free_box, place_free
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.tasks.parts import BLUE, RED, add_free_box
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -24,6 +24,9 @@ from simwright.tasks.scenes.tabletop import (
     pull_range,
     pull_table,
 )
+
+_STILL = 0.05
+"""A cube that is slower lies still [m/s, rad/s]."""
 
 
 class Options(TableOptions):
@@ -52,25 +55,20 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"upper": np.array([*upper, height]), "lower": np.array([*lower, height])}
 
 
-def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
-    """Put them there."""
-    for name in ("upper", "lower"):
-        place_free(model, data, name, layout[name])
-
-
 def judge(moment: Moment, options: Options) -> Verdict:
     """The red cube rests on the blue one, which is still on the table."""
-    upper, lower = (np.asarray(moment.data.body(name).xpos) for name in ("upper", "lower"))
-    speed = float(np.linalg.norm(moment.data.body("upper").cvel))
-    aside = float(np.linalg.norm(upper[:2] - lower[:2]))
-    rise = float(upper[2] - lower[2]) - 2.0 * options.cube_half
-    grounded = abs(float(lower[2]) - options.table_top_z - options.cube_half) < options.tolerance
-    success = grounded and aside < options.cube_half and abs(rise) < options.tolerance and speed < 0.05
-    lifted = min(max(float(upper[2] - options.table_top_z) / (3.0 * options.cube_half) - 1.0 / 3.0, 0.0), 1.0)
-    near = float(np.exp(-4.0 * np.linalg.norm(moment.tool.p - upper)))
-    score = 1.0 if success else 0.25 * near + 0.25 * lifted + 0.4 * lifted * float(np.exp(-8.0 * aside))
-    fell = min(float(upper[2]), float(lower[2])) < options.table_top_z - 0.1
-    return Verdict(success, score, failed=fell, details={"aside": aside, "rise": rise, "speed": speed})
+    upper, lower, speed = moment.objects["upper"], moment.objects["lower"], moment.speeds["upper"]
+    half, top = options.cube_half, options.table_top_z
+    aside = measure(upper[..., :2], lower[..., :2])
+    rise = upper[..., 2] - lower[..., 2] - 2.0 * half
+    grounded = np.abs(lower[..., 2] - top - half) < options.tolerance
+    success = grounded & (aside < half) & (np.abs(rise) < options.tolerance) & (speed < _STILL)
+    lifted = np.clip((upper[..., 2] - top - half) / (2.0 * half), 0.0, 1.0)
+    near = np.exp(-4.0 * measure(moment.tool[..., :3], upper[..., :3]))
+    partly = 0.25 * near + 0.25 * lifted + 0.4 * lifted * np.exp(-8.0 * aside)
+    fell = np.minimum(upper[..., 2], lower[..., 2]) < top - 0.1
+    details = {"aside": aside, "rise": rise, "speed": speed}
+    return Verdict(success, np.where(success, 1.0, partly), fell, details)
 
 
 def list_corners(options: Options) -> Array:
@@ -88,7 +86,6 @@ SCENE = TaskScene(
     ),
     add=add,
     sample=sample,
-    place=place,
     judge=judge,
     objects=("upper", "lower"),
     base=lambda options, forward: find_base(options, list_corners(options), forward),

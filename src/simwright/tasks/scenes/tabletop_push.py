@@ -10,8 +10,8 @@ from pydantic import Field
 
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, Pose
-from simwright.tasks.parts import GREEN, RED, add_disc, add_free_box, place_free
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict
+from simwright.tasks.parts import GREEN, RED, add_disc, add_free_box
+from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -57,23 +57,17 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     }
 
 
-def place(model: Any, data: Any, layout: Layout, _: Options) -> None:
-    """Put them there."""
-    place_free(model, data, "cube", layout["cube"])
-    model.site_pos[model.site("goal").id] = layout["goal"]
-
-
 def judge(moment: Moment, options: Options) -> Verdict:
     """The cube lies on the table, within the mark."""
-    cube = np.asarray(moment.data.body("cube").xpos)
-    height = abs(float(cube[2]) - options.table_top_z - options.cube_size[2])
-    distance = float(np.linalg.norm(cube[:2] - moment.layout["goal"][:2]))
-    start = float(np.linalg.norm(moment.layout["cube"][:2] - moment.layout["goal"][:2]))
+    cube, goal, start = moment.objects["cube"], moment.layout["goal"], moment.layout["cube"]
+    height = np.abs(cube[..., 2] - options.table_top_z - options.cube_size[2])
+    distance = measure(cube[..., :2], goal[..., :2])
     on_table = height <= options.off_table_z_tol
-    success = on_table and distance <= options.goal_radius
-    score = 1.0 if success else max(0.0, 1.0 - distance / max(start, options.goal_radius)) * on_table
-    fell = float(cube[2]) < options.table_top_z - options.table_thickness - 0.1
-    return Verdict(success, score, failed=fell, details={"distance": distance, "height": height})
+    success = on_table & (distance <= options.goal_radius)
+    first = np.maximum(measure(start[..., :2], goal[..., :2]), options.goal_radius)
+    score = np.where(success, 1.0, np.maximum(0.0, 1.0 - distance / first) * on_table)
+    fell = cube[..., 2] < options.table_top_z - options.table_thickness - 0.1
+    return Verdict(success, score, fell, {"distance": distance, "height": height})
 
 
 def list_corners(options: Options) -> Array:
@@ -102,7 +96,6 @@ SCENE = TaskScene(
     needs=lambda options: Needs("fixed", tool=True, reach=measure_nearest(list_corners(options))),
     add=add,
     sample=sample,
-    place=place,
     judge=judge,
     objects=("cube",),
     marks=("goal",),
