@@ -7,7 +7,8 @@ meant is opaque.
 Fails: `inputs:opacity.connect = <.../albedo.outputs:a>` where the file is a JPEG.
 Passes: a JPEG read through `outputs:rgb` only; a PNG with alpha read through `outputs:a`.
 
-Fix: shown.  A PNG with the alpha channel is needed, and the JPEG does not hold it.
+Fix: unsafe.  The file is converted to a PNG whose alpha is 1, as it is read now; the alpha that was meant has to be
+exported from the source.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from simwright.check.facts.textures import read_image
 from simwright.check.rule import Finding, rule
 
 
-@rule("tex-color-jpeg", "3.2", "may", on="stage", fix="shown", fix_title="name a PNG with an alpha channel")
+@rule("tex-color-jpeg", "3.2", "may", on="stage", fix="unsafe", fix_title="name a PNG with an alpha channel")
 def tex_color_jpeg(snapshot: Snapshot) -> Iterator[Finding]:
     """Only where the alpha is connected."""
     for texture in list_textures(snapshot):

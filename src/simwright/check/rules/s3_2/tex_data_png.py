@@ -9,7 +9,7 @@ Passes: PNG there; a JPEG that feeds `diffuseColor` only, also one called `platf
 Reading: the role is the input of the surface that the texture feeds.  Opacity, displacement and clearcoat maps
 are data too, but the REP does not list them: a warning.
 
-Fix: shown.  The map is to be exported again from its source; converting the JPEG keeps its damage.
+Fix: unsafe.  The file is converted to PNG, which keeps its damage; better is to export the map again from its source.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ALSO = ("opacity", "displacement", "clearcoat", "clearcoatRoughness", "ior")
     "3.2",
     "must",
     on="stage",
-    fix="shown",
-    fix_title="export the map again as PNG",
+    fix="unsafe",
+    fix_title="convert the map to PNG",
 )
 def tex_data_png(snapshot: Snapshot) -> Iterator[Finding]:
     """Reading the alpha of a JPEG is tex-color-jpeg's finding."""

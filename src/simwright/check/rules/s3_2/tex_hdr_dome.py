@@ -10,7 +10,7 @@ Passes: an .hdr, PNG or JPEG on a DomeLight.
 Reading: the texture of a light is an attribute of the light, not a shader.  An .hdr in a material is
 tex-prohibited's or tex-png-jpeg's finding.
 
-Fix: shown.  EXR to HDR keeps the range but not the bit depth.
+Fix: unsafe.  Pictures of 8 bits are converted to PNG; OpenEXR has to be converted to .hdr by hand.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PROP = "inputs:texture:file"
     "3.2",
     "may",
     on=("type:DomeLight", "type:DomeLight_1", "type:RectLight"),
-    fix="shown",
+    fix="unsafe",
     fix_title="convert the environment map to .hdr",
 )
 def tex_hdr_dome(node: Node, snapshot: Snapshot) -> Iterator[Finding]:

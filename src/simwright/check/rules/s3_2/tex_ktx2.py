@@ -7,7 +7,7 @@ exported.
 Fails: `inputs:file = @albedo.ktx2@`, in any layer and any variant; `albedo.png` that is KTX2 inside.
 Passes: PNG or JPEG in OpenUSD, KTX2 in the glTF file made from it.
 
-Fix: shown.  The source image is to be named instead.
+Fix: unsafe.  A PNG or JPEG of the same name that is beside it is named instead; else the source has to be exported.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from simwright.check.rule import Finding, rule
 _HINT = "name the PNG or JPEG it was made from; KTX2 belongs into the exported glTF"
 
 
-@rule("tex-ktx2", "3.2", "must not", on="stage", fix="shown", fix_title="name the source PNG or JPEG")
+@rule("tex-ktx2", "3.2", "must not", on="stage", fix="unsafe", fix_title="name the source PNG or JPEG")
 def tex_ktx2(snapshot: Snapshot) -> Iterator[Finding]:
     """By name in every layer; by content for the textures of materials."""
     for facts in snapshot.layers:
         for asset in facts.asset_paths:
             if extension_of(asset.text) in CONTAINERS:
-                yield Finding(f"{asset.text} is a KTX texture", hint=_HINT, at=asset.path, layer=facts.layer)
+                found, data = f"{asset.text} is a KTX texture", {"path": asset.text}
+                yield Finding(found, hint=_HINT, at=asset.path, layer=facts.layer, data=data)
     for texture in list_textures(snapshot):
         if extension_of(texture.path) in CONTAINERS:
             continue
@@ -39,4 +40,5 @@ def tex_ktx2(snapshot: Snapshot) -> Iterator[Finding]:
                 hint=_HINT,
                 at=snapshot.node(texture.shader.GetPath()),
                 prop=texture.prop,
+                data={"path": texture.path},
             )

@@ -6,7 +6,8 @@ Why: these formats have no way to glTF and are many times larger than the PNG th
 Fails: an OpenEXR that feeds `normal`, a TIFF that feeds `diffuseColor`, also when called `albedo.png`.
 Passes: PNG or JPEG there; an .hdr on a DomeLight.
 
-Fix: shown.  Converting means choosing an exposure (HDR) or dropping bits.
+Fix: unsafe.  TIFF and the like are converted, dropping bits.  What is brighter than 1 needs somebody to choose an
+exposure; OpenEXR has to be exported from its source.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from simwright.check.rule import Finding, rule
 _ROLES = ("diffuseColor", "normal", "occlusion", "roughness", "metallic")
 
 
-@rule("tex-prohibited", "3.2", "must not", on="stage", fix="shown", fix_title="convert the file to 8-bit PNG")
+@rule("tex-prohibited", "3.2", "must not", on="stage", fix="unsafe", fix_title="convert the file to 8-bit PNG")
 def tex_prohibited(snapshot: Snapshot) -> Iterator[Finding]:
     """Other uses of such files are tex-png-jpeg's."""
     for texture in list_textures(snapshot):
