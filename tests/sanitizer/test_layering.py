@@ -132,6 +132,8 @@ def Xform "robot" (
 
     variantSet "tool" = {
         "gripper" {
+            float mjc:reach = 1
+
             over "link" (
                 prepend apiSchemas = ["NewtonBodyAPI"]
                 delete apiSchemas = ["PhysxRigidBodyAPI"]

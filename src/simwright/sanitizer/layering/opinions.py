@@ -59,7 +59,7 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
     if len(specs) == 1:
         open_spec(home, path.GetParentPath())
         Sdf.CopySpec(specs[0].layer, path, home, path)
-        specs[0].owner.RemoveProperty(specs[0])
+        _remove(specs[0])
         return
     merged = Sdf.Layer.CreateAnonymous()
     Sdf.CreatePrimInLayer(merged, path.GetPrimPath())
@@ -76,9 +76,14 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
             if key not in ("typeName", "variability", "custom"):
                 known.SetInfo(key, spec.GetInfo(key))
     for spec in specs:
-        spec.owner.RemoveProperty(spec)
+        _remove(spec)
     open_spec(home, path.GetParentPath())
     Sdf.CopySpec(merged, site, home, path)
+
+
+def _remove(spec: Any) -> None:
+    """Take a property away, also one of a variant, whose owner is no prim."""
+    spec.layer.GetPrimAtPath(spec.path.GetParentPath()).RemoveProperty(spec)
 
 
 def check_apis(layers: Sequence[Any], path: Sdf.Path, composed: Any) -> None:
