@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints beside their child link, inside their parent link (REP-0158 1.3).
 
-Only the joint moves; relationships that lead to it follow.  Links that stand side by side are for a person to nest,
-since that changes the path of everything.
+Only the joint moves; relationships that lead to it follow, and readers meet the joints in the same order as far as
+that can be.  Links that stand side by side are for a person to nest, since that changes the path of everything.
 """
 
 from __future__ import annotations
+
+from weakref import WeakKeyDictionary
 
 from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.relocation import claim_name, move_prim
+from simwright.usd.relocation import claim_name, list_movable, map_path, move_prim
 
 _NAME = "ros:joint:name"
+_seats: WeakKeyDictionary[Editor, dict[str, list[str]]] = WeakKeyDictionary()
+_orders: WeakKeyDictionary[Editor, dict[str, int]] = WeakKeyDictionary()
 
 
 @fix("joint-placement", changes=("order",), phase=0)
@@ -40,7 +44,45 @@ def _place(editor: Editor, prim: Usd.Prim) -> None:
     name = _choose_name(editor, prim, parent)
     if name != prim.GetName() and not prim.GetAttribute(_NAME).HasAuthoredValue():
         _keep_name(editor, prim)
-    move_prim(editor, prim, parent.AppendChild(name), before=child.GetName())
+    target = parent.AppendChild(name)
+    seats = _seats.setdefault(editor, {}).setdefault(str(parent), _list_names(editor, parent))
+    place = seats.index(child.GetName()) + (0 if _comes_first(editor, prim, child) else 1)
+    move_prim(editor, prim, target, before=seats[place] if place < len(seats) else "")
+    seats.insert(place, name)
+    if sum(bool(spec.nameChildren) for spec in child.GetParent().GetPrimStack()) > 1:
+        _keep_order(editor, prim, target, seats)
+
+
+def _list_names(editor: Editor, path: Sdf.Path) -> list[str]:
+    """Children as readers meet them."""
+    prim = editor.stage.GetPrimAtPath(path)
+    return [str(name) for name in prim.GetAllChildrenNames()]
+
+
+def _comes_first(editor: Editor, joint: Usd.Prim, child: Usd.Prim) -> bool:
+    """Do readers meet the joint before the joints inside its child link?  Then they are to do so again."""
+    order = _orders.get(editor)
+    if order is None:
+        every = Usd.PrimRange(editor.stage.GetPseudoRoot(), Usd.PrimAllPrimsPredicate)
+        joints = (str(prim.GetPath()) for prim in every if prim.IsA(UsdPhysics.Joint))
+        order = _orders[editor] = {path: number for number, path in enumerate(joints)}
+    inside = [number for path, number in order.items() if path.startswith(f"{child.GetPath()}/")]
+    inside = [number for number in inside if number != order[str(joint.GetPath())]]
+    return not inside or order[str(joint.GetPath())] < min(inside)
+
+
+def _keep_order(editor: Editor, prim: Usd.Prim, target: Sdf.Path, seats: list[str]) -> None:
+    """Children that several layers bring have an order of their own."""
+    spec = list_movable(editor, prim)[0]
+    place = map_path(spec.path, prim.GetPath(), target).GetParentPath()
+    layer = spec.layer
+
+    def apply() -> None:
+        found = layer.GetPrimAtPath(place)
+        if found is not None:
+            found.nameChildrenOrder = seats
+
+    editor.add(layer, place, "reorder nameChildren", apply, late=True)
 
 
 def _find_child(joint: UsdPhysics.Joint) -> Usd.Prim:
