@@ -67,6 +67,7 @@ class BatchRollout:
         )
         self._mocap = {name: int(model.body(name).mocapid[0]) for name in rollout.scene.fixtures}
         self._starts = {name: int(model.joint(name).qposadr[0]) for name in rollout.scene.objects}
+        self._seen: Moment | None = None
         self.layout: Layout = {}
         self.start = np.zeros((count, 7))
         self.steps = np.zeros(count, dtype=np.int64)
@@ -102,6 +103,7 @@ class BatchRollout:
                 self.qpos[world, first : first + 7] = complete_pose(layout[name])
         self.start[chosen] = self._chains[1].place(self.qpos[chosen])
         self._write_mocap(chosen)
+        self._seen = None
 
     def _write_mocap(self, chosen: npt.NDArray[np.intp]) -> None:
         """Fixtures stand in the controls: behind them, all positions, then all quaternions."""
@@ -138,6 +140,7 @@ class BatchRollout:
             sensordata=self._sensed,
         )
         np.copyto(self.states, self._trace[:, -1])
+        self._seen = None
         self.steps += 1
         return self.judge()
 
@@ -153,7 +156,12 @@ class BatchRollout:
         return self.rollout.scene.judge(self.look(), self.rollout.options)
 
     def look(self) -> Moment:
-        """Everything a scene may look at, of all worlds."""
+        """Everything a scene may look at, of all worlds; looked up once per step."""
+        if self._seen is None:
+            self._seen = self._look()
+        return self._seen
+
+    def _look(self) -> Moment:
         scene, model = self.rollout.scene, self.rollout.model
         return Moment(
             layout=self.layout,
@@ -165,9 +173,9 @@ class BatchRollout:
             start=self.start,
         )
 
-    def observe(self, moment: Moment | None = None) -> Observation:
+    def observe(self) -> Observation:
         """The observations of all worlds, as those of a single rollout."""
-        moment = self.look() if moment is None else moment
+        moment = self.look()
         composed, scene = self.rollout.composed, self.rollout.scene
         return {
             "qpos": self.qpos[:, : composed.robot_nq].copy(),
