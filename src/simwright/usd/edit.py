@@ -54,6 +54,8 @@ class Editor:
         self.is_taken = is_taken
         self.edits: dict[tuple[str, str, str], Edit] = {}
         self.files: dict[Path, bytes] = {}
+        self.find_original: Callable[[str], str] = str
+        """From a file of the stage to the one of the source that it is a copy of."""
         self.memory: dict[str, Any] = {}
         """What a fix found out about the stage and wants to know again for its next finding."""
         self.known: dict[str, Any] = {}
