@@ -195,6 +195,54 @@ def test_a_machine_is_turned_upright(up: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.array(meshes[1].GetExtentAttr().Get()), [(-1, -1, 0), (1, 2, 0)], atol=1e-7)
 
 
+CRATE = """#usda 1.0
+(
+    defaultPrim = "crate"
+    metersPerUnit = 0.01
+    upAxis = "Y"
+)
+def Xform "crate" (
+    kind = "component"
+    prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "RosContextAPI"]
+)
+{
+    float physics:mass = 3
+    point3f physics:centerOfMass = (0, 20, 0)
+    float3 physics:diagonalInertia = (1000, 2000, 1500)
+    vector3f physics:angularVelocity = (0, 90, 0)
+    def Mesh "box" (
+        prepend apiSchemas = ["PhysicsCollisionAPI"]
+    )
+    {
+        point3f[] points = [(-10, 10, -10), (10, 10, -10), (10, 10, 10), (0, 50, 0)]
+        int[] faceVertexCounts = [3, 3, 3, 3]
+        int[] faceVertexIndices = [0, 1, 2, 0, 3, 1, 1, 3, 2, 2, 3, 0]
+    }
+}
+"""
+
+
+def test_a_root_that_is_a_body_stands_upright_and_on_the_ground(tmp_path: Path) -> None:
+    source = tmp_path / "asset" / "crate.usda"
+    source.parent.mkdir()
+    source.write_text(CRATE)
+    result = simwright.fix(source, tmp_path / "out", select=["1.1"], unsafe=True)
+    assert result.proven
+    assert not [note for note in result.notes if note.kind in ("fix-refused", "fix-undone")]
+    assert not [finding for finding in result.after if finding.section == "1.1"]
+    before, after = (simwright.load(file).bodies[0] for file in (source, result.entry))
+    turn = after.pose.rotation.T @ before.pose.rotation
+    np.testing.assert_allclose(turn, [(1, 0, 0), (0, 0, -1), (0, 1, 0)], atol=1e-7)
+    np.testing.assert_allclose(after.pose.p, (0, 0, 0.1), atol=1e-7)
+    np.testing.assert_allclose(after.inertial.com, (0, 0, 0.1), atol=1e-7)
+    np.testing.assert_allclose(after.inertial.inertia, np.diag((0.1, 0.15, 0.2)), atol=1e-7)
+    np.testing.assert_allclose(after.angular_velocity, before.angular_velocity, atol=1e-6)
+    stage = Usd.Stage.Open(result.entry)
+    assert np.array(UsdGeom.Mesh(stage.GetPrimAtPath("/crate/box")).GetPointsAttr().Get())[
+        3
+    ] == pytest.approx((0, 0, 0.5))
+
+
 PLAIN = """#usda 1.0
 (
     defaultPrim = "robot"

@@ -24,6 +24,7 @@ from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read_stage
 from simwright.sanitizer.likeness import Likeness
 from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline
+from simwright.sanitizer.reframing import reframe_bodies
 from simwright.usd.claims import apply_claims
 from simwright.usd.open import open_stage
 from simwright.usd.shifts import Shifts
@@ -104,7 +105,7 @@ def find_deviations(
         ]
     if original.problem or found:
         return found
-    return _compare_machines(original, drawn, path, allowed)
+    return _compare_machines(original, drawn, path, allowed, shifts or Shifts())
 
 
 def _read_machines(stage: Usd.Stage, path: Path, times: list[float]) -> list[Asset]:
@@ -119,7 +120,7 @@ def _retime(original: Original, drawn: Outline) -> list[float]:
 
 
 def _compare_machines(
-    original: Original, drawn: Outline, path: Path, allowed: Collection[str]
+    original: Original, drawn: Outline, path: Path, allowed: Collection[str], shifts: Shifts
 ) -> list[Deviation]:
     likeness = Likeness(drawn.same)
     try:
@@ -128,7 +129,8 @@ def _compare_machines(
         return [Deviation("machine", f"that the asset can be read: {error.message}")]
     sections = tuple(name for name in SECTIONS if name not in allowed)
     found = []
-    for before, after in zip(original.machines, machines, strict=True):
+    expected = [reframe_bodies(machine, shifts.frames) for machine in original.machines]
+    for before, after in zip(expected, machines, strict=True):
         if likeness.are_alike(before, after):
             continue
         same = _SHAPES if likeness.have_same_shapes(before, after) else ()

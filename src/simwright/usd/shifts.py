@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from simwright.core.math3d import Pose
+
 
 @dataclass(slots=True)
 class Shifts:
@@ -14,7 +16,8 @@ class Shifts:
     ``come`` are new, ``gone`` are taken away, ``turned`` stand elsewhere; ``moved`` leads from an old path to the new
     one, at which the prim stands where it stood.  ``changes`` are sections of the comparison that this case of a fix is
     for, beyond those of all its cases.  ``selected`` are variants by path and set, with which
-    the old asset is looked at.  Of ``reframed`` the own frame is another one, not what is below.
+    the old asset is looked at.  Of ``reframed`` the own frame is another one, not what is below; ``frames`` has the
+    position and quaternion of the old frame in the new one for those of them that are bodies.
     """
 
     come: set[str] = field(default_factory=set)
@@ -24,6 +27,7 @@ class Shifts:
     changes: set[str] = field(default_factory=set)
     selected: dict[tuple[str, str], str] = field(default_factory=dict)
     reframed: set[str] = field(default_factory=set)
+    frames: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     def copy(self) -> Shifts:
         """The same, to go back to."""
@@ -35,6 +39,7 @@ class Shifts:
             set(self.changes),
             dict(self.selected),
             set(self.reframed),
+            dict(self.frames),
         )
 
     def include(self, later: Shifts) -> None:
@@ -45,6 +50,10 @@ class Shifts:
         self.changes |= later.changes
         self.selected |= later.selected
         self.reframed |= later.reframed
+        for path, frame in later.frames.items():
+            before = self.frames.get(path, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+            both = Pose.of(frame[:3], frame[3:]) @ Pose.of(before[:3], before[3:])
+            self.frames[path] = (*map(float, both.p), *map(float, both.q))
         for old, new in later.moved.items():
             for paths in (self.come, self.turned):
                 paths |= {new + path[len(old) :] for path in paths if is_below(path, (old,))}

@@ -42,6 +42,7 @@ Array = np.ndarray[Any, Any]
 _PLAIN_APIS = frozenset(
     {"GeomModelAPI", "MaterialBindingAPI", "MotionAPI", "VisibilityAPI", "PhysicsArticulationRootAPI"}
 )
+_HOLDERS = ("Xform", "Scope", "")
 _MODELS = ("component", "assembly", "group")
 
 
@@ -170,7 +171,9 @@ class Carrier:
         self.write(prim, [(time, split_matrix(matrix)) for time, matrix in moments])
 
     def _passes_on(self, prim: Usd.Prim) -> bool:
-        """Does a prim only hold others, or is it a mesh, whose points may be turned?"""
+        """Does a prim only hold others, or is it a mesh, whose points may be turned?  Roots never stand turned."""
+        if is_root(prim) and str(prim.GetTypeName()) in _HOLDERS and not prim.IsInstance():
+            return True
         if (
             prim.IsInstance()
             or prim.IsA(UsdGeom.PointInstancer)
@@ -179,21 +182,23 @@ class Carrier:
             return prim.IsA(UsdGeom.Mesh) and not prim.IsInstance() and not _has_meaning(prim)
         if prim.IsA(UsdGeom.PointBased):
             return True
-        parent = prim.GetParent()
-        is_root = not parent or parent.IsPseudoRoot()
-        if str(prim.GetTypeName()) not in ("Xform", "Scope", "") or not (is_root or _holds_more(prim)):
+        if str(prim.GetTypeName()) not in _HOLDERS or not _holds_more(prim):
             return False
-        return is_root or Usd.ModelAPI(prim).GetKind() not in _MODELS
+        return Usd.ModelAPI(prim).GetKind() not in _MODELS
 
     def _reframe(self, prim: Usd.Prim, frame: Array) -> None:
         """What a prim says in its own frame goes through the map."""
         if np.abs(frame - np.eye(4)).max() == 0.0:
             return
         editor, index = self.editor, self.index
-        self.frames[prim.GetPath().pathString] = frame
+        path = prim.GetPath().pathString
+        self.frames[path] = frame
         linear = frame[:3, :3]
-        if is_turn(linear) and np.abs(linear - np.eye(3)).max() > 0.0:
-            editor.shifts.reframed.add(prim.GetPath().pathString)
+        if is_turn(linear):
+            editor.shifts.reframed.add(path)
+            if prim.HasAPI(UsdPhysics.RigidBodyAPI):
+                whole = split_matrix(frame).pose
+                editor.shifts.frames[path] = (*map(float, whole.p), *map(float, whole.q))
         move_hint(editor, index, prim, frame)
 
         def place(value: Any) -> Any:
@@ -204,8 +209,23 @@ class Carrier:
         if center is not None and np.all(np.isfinite(np.array(center))):
             rewrite(editor, index, prim, "physics:centerOfMass", place)
         if is_turn(linear):
-            rewrite(editor, index, prim, "physics:principalAxes", lambda value: _turn(value, linear))
+            self._turn_inertia(prim, linear)
+            rewrite(
+                editor, index, prim, "physics:angularVelocity", lambda value: transform_points(value, linear)
+            )
         rewrite(editor, index, prim, "physics:velocity", lambda value: transform_points(value, linear))
+
+    def _turn_inertia(self, prim: Usd.Prim, linear: Array) -> None:
+        if np.array_equal(linear, np.eye(3)):
+            return
+        if prim.GetAttribute("newton:inertia").HasAuthoredValue():
+            raise Refused(
+                f"{prim.GetPath()} has six inertia values, which have to be turned; write principal axes first"
+            )
+        moments: Any = prim.GetAttribute("physics:diagonalInertia").Get()
+        if moments and any(moments):
+            name = "physics:principalAxes"
+            rewrite(self.editor, self.index, prim, name, lambda value: _turn(value, linear), fallback=True)
 
     def _move_joint(self, prim: Usd.Prim, number: int) -> None:
         relationship = prim.GetRelationship(f"physics:body{number}")
@@ -242,7 +262,7 @@ def take_scale(editor: Editor, prim: Usd.Prim) -> None:
 
 def take_turn(editor: Editor, prim: Usd.Prim) -> None:
     """Push the rotation of a prim to what is below it."""
-    if _has_meaning(prim):
+    if _has_meaning(prim) and not (is_root(prim) and str(prim.GetTypeName()) in _HOLDERS):
         raise Refused(
             f"{prim.GetPath()} is a frame that others refer to; turn its parent or its content by hand"
         )
@@ -271,7 +291,8 @@ def tidy(linear: Array) -> Array:
 
 
 def _turn(value: Any, linear: Array) -> Any:
-    turned = quat_multiply(quat_from_matrix(linear), np.array((value.GetReal(), *value.GetImaginary())))
+    known = np.array((value.GetReal(), *value.GetImaginary()))
+    turned = quat_multiply(quat_from_matrix(linear), known if known.any() else np.array((1.0, 0.0, 0.0, 0.0)))
     w, x, y, z = (float(v) + 0.0 for v in turned)
     return type(value)(w, x, y, z)
 
@@ -281,7 +302,12 @@ def _has_meaning(prim: Usd.Prim) -> bool:
     if prim.IsA(UsdGeom.Camera) or is_light(prim):
         return True
     applied = prim.GetAppliedSchemas()
-    return "PhysicsRigidBodyAPI" in applied or any(name.startswith("Ros") for name in applied)
+    return "PhysicsRigidBodyAPI" in applied or "RosFrameAPI" in applied
+
+
+def is_root(prim: Usd.Prim) -> bool:
+    """Does a prim stand in the world?"""
+    return bool(prim.GetParent()) and prim.GetParent().IsPseudoRoot()
 
 
 def _holds_more(prim: Usd.Prim) -> bool:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from pxr import Usd, UsdGeom, UsdPhysics
 
@@ -17,6 +19,7 @@ from simwright.usd.shifts import is_below
 from simwright.usd.xform import read_local, read_relative, split_matrix
 
 _QUARTER = np.sqrt(0.5)
+_PURPOSES = [UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.proxy]
 
 
 @fix("root-no-align-rotation", phase=1)
@@ -49,9 +52,11 @@ def freeze_meshes(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
 def move_origin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """The root goes to the bottom centre, and what is below goes back by as much."""
     prim = editor.find_prim(finding.where.prim)
-    if prim.IsA(UsdGeom.Gprim) or prim.HasAPI(UsdPhysics.RigidBodyAPI) or prim.HasAPI(UsdPhysics.MassAPI):
-        raise Refused("the root is a shape or a body itself; put it below an Xform first")
-    low, high = finding.data["min"], finding.data["max"]
+    if prim.IsA(UsdGeom.Gprim):
+        raise Refused("the root is a shape itself; put it below an Xform first")
+    if editor.root.pseudoRoot.HasInfo("upAxis") and UsdGeom.GetStageUpAxis(editor.stage) != UsdGeom.Tokens.z:
+        raise Refused("it does not stand along Z; turn it upright first")
+    low, high = _read_bounds(prim)
     shift = np.eye(4)
     shift[:3, 3] = ((low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0, low[2])
     carrier = Carrier(editor)
@@ -59,6 +64,15 @@ def move_origin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     carrier.push_children(prim, np.linalg.inv(shift), carrier.push_shift)
     carrier.finish()
     editor.shifts.reframed.add(prim.GetPath().pathString)
+
+
+def _read_bounds(prim: Usd.Prim) -> tuple[Any, Any]:
+    """The box as it is now: other fixes may have changed the units since the finding was made."""
+    cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), _PURPOSES, useExtentsHint=True)
+    box = cache.ComputeUntransformedBound(prim).ComputeAlignedRange()
+    if box.IsEmpty():
+        raise Refused("its box is empty")
+    return box.GetMin(), box.GetMax()
 
 
 def _is_turned(prim: Usd.Prim) -> bool:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same machine with other frames of some bodies: what a fix that turns the root of an asset is expected to give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simwright.core.math3d import Pose
+from simwright.model.inertia import Inertial
+
+if TYPE_CHECKING:
+    from simwright.model.asset import Asset
+
+Frames = Mapping[str, tuple[float, ...]]
+"""By path of a body, position and quaternion of its old frame in the new one."""
+_SITTING = ("shapes", "sites", "cameras", "lights", "sensors")
+
+
+def reframe_bodies(asset: Asset, frames: Frames) -> Asset:
+    """A copy in which bodies have other frames and everything on them is where it was."""
+    turned = {
+        body.name: Pose.of(frames[body.path][:3], frames[body.path][3:])
+        for body in asset.bodies
+        if body.path in frames
+    }
+    if not turned:
+        return asset
+    result = asset.copy()
+    for body in result.bodies:
+        frame = turned.get(body.name)
+        if frame is not None:
+            body.pose = body.pose @ ~frame
+            if body.inertial is not None:
+                body.inertial = _turn(body.inertial, frame)
+    for name in _SITTING:
+        for element in getattr(result, name):
+            if element.body in turned:
+                element.pose = turned[element.body] @ element.pose
+    for joint in result.joints:
+        if joint.parent in turned:
+            joint.parent_frame = turned[joint.parent] @ joint.parent_frame
+        if joint.child in turned:
+            joint.child_frame = turned[joint.child] @ joint.child_frame
+    return result
+
+
+def _turn(inertial: Inertial, frame: Pose) -> Inertial:
+    rotation = frame.rotation
+    return Inertial(
+        inertial.mass, frame.apply(inertial.com), np.array(rotation @ inertial.inertia @ rotation.T)
+    )
