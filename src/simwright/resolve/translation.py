@@ -64,12 +64,19 @@ class Pair:
             value = math.inf
         return {} if value is None else self.theirs.write(value, others, scale, angular=angular)
 
-    def is_exact(self, authored: Authored, scale: Scale = SI, *, angular: bool = False) -> bool:
+    def is_exact(
+        self,
+        authored: Authored,
+        scale: Scale = SI,
+        *,
+        angular: bool = False,
+        others: Mapping[str, Any] | None = None,
+    ) -> bool:
         """Do the engine's own attributes come back?  An effort range that is not symmetric does not."""
         value = self.theirs.read(authored, scale, angular=angular)
         if value is None or value is UNSET:
             return True
-        back = self.theirs.write(value, None, scale, angular=angular)
+        back = self.theirs.write(value, others, scale, angular=angular)
         return all(
             are_same(number, authored.get(name))
             for name, number in back.items()
@@ -82,6 +89,16 @@ def are_same(one: Any, other: Any) -> bool:
     if isinstance(one, bool) or not isinstance(one, int | float) or not isinstance(other, int | float):
         return bool(one == other)
     return one == other or math.isclose(one, other, rel_tol=TOLERANCE)
+
+
+def read_known(
+    vendor: str, prim: PrimType, authored: Authored, scale: Scale = SI, *, angular: bool = False
+) -> dict[str, Any]:
+    """What an engine is told about a prim, by key, in SI."""
+    found = {
+        pair.ours.key: pair.theirs.read(authored, scale, angular=angular) for pair in list_pairs(prim, vendor)
+    }
+    return {key: value for key, value in found.items() if value is not None and value is not UNSET}
 
 
 @cache

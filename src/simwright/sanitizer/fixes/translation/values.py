@@ -15,7 +15,7 @@ from pxr import Sdf, Usd, UsdPhysics, UsdShade
 
 from simwright.resolve.table import PrimType, Scale
 from simwright.resolve.transforms import UNSET
-from simwright.resolve.translation import Pair, are_same, list_blocking, list_pairs
+from simwright.resolve.translation import Pair, are_same, list_blocking, list_pairs, read_known
 from simwright.sanitizer.fixes.translation.sayings import (
     Reasons,
     apply_schema,
@@ -94,7 +94,7 @@ def _plan_quantity(plan: _Plan, pairs: list[Pair]) -> None:
             plan.keep(pair, "its turning and sliding axes would need two different numbers")
         elif numbers[0] is UNSET:
             plan.keep(pair, "it leaves the value to the engine, which needs no words")
-        elif not all(pair.is_exact(authored, scale, angular=angular) for angular in angles):
+        elif not all(_is_exact(plan, pair, angular=angular) for angular in angles):
             plan.keep(pair, f"{pair.name} cannot say all of it")
         elif wanted is None:
             wanted = numbers[0]
@@ -105,6 +105,12 @@ def _plan_quantity(plan: _Plan, pairs: list[Pair]) -> None:
             plan.keep(pair, f"it says {numbers[0]:g} where {pair.name} is {wanted:g}; decide which is right")
         if wanted is None:
             return  # who is believed first has no translation, so the others must not be heard instead
+
+
+def _is_exact(plan: _Plan, pair: Pair, *, angular: bool) -> bool:
+    known = read_known(pair.vendor, pair.ours.prim, plan.authored, plan.scale, angular=angular)
+    others = {key: value for key, value in known.items() if key != pair.ours.key}
+    return pair.is_exact(plan.authored, plan.scale, angular=angular, others=others)
 
 
 def _plan_writing(plan: _Plan, pair: Pair) -> None:
