@@ -15,6 +15,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "out" / "peers"
 PACKAGES = {
     "mujoco_usd_converter": "mujoco-usd-converter==0.8.0",
     "urdf_usd_converter": "urdf-usd-converter==0.3.4",
+    "pyrobosim": "pyrobosim==5.0.1",
     "usd2gltf": "usd2gltf==0.3.5",
 }
 

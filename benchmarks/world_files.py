@@ -9,8 +9,8 @@ from pathlib import Path
 _PITCH = 6.0
 _LOCATIONS = """\
 table:
-  footprint: {type: box, dims: [1.6, 1.0], height: 0.7}
-  nav_poses: [[-1.2, 0.0], [1.2, 0.0, 0.0, 3.14]]
+  footprint: {type: box, dims: [1.7, 1.7], height: 0.7}
+  nav_poses: [[-1.1, 0.0], [0.0, 1.1, 0.0, -1.57]]
   locations:
     - {name: top, footprint: {type: parent, padding: 0.02}}
   color: [0.6, 0.4, 0.2]
@@ -51,7 +51,7 @@ def write_world(folder: Path, rooms: int, objects: int) -> Path:
             f"  - name: table{number}",
             "    category: table",
             f"    parent: room{number}",
-            f"    pose: {{position: {{x: 1.2, y: -1.5}}, relative_to: room{number}}}",
+            f"    pose: {{position: {{x: 1.55, y: -1.55}}, relative_to: room{number}}}",
         ]
     if objects:
         lines.append("objects:")

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""2D worlds against PyRoboSim: loading, the occupancy grid and the world graph.
+
+PyRoboSim runs in an environment of its own (``SIMWRIGHT_PEER_PYROBOSIM`` names its interpreter).  Our loading includes
+the free space, which PyRoboSim keeps up to date while it loads.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.measure import Result, cpu_time
+from benchmarks.peers import explain_absence, find_peer
+from benchmarks.world_files import write_world
+from simwright.worlds.graph import build_graph
+from simwright.worlds.grid import make_grid
+from simwright.worlds.read import read_world
+from simwright.worlds.world import World
+
+WORKER = Path(__file__).with_name("world_worker.py")
+SIZES = ((10, 0), (50, 0), (200, 0), (10, 1000), (50, 1000), (200, 1000))
+LARGE = 200
+GRID_ROOMS = 12
+"""0.05 m cells over this many rooms are about 190,000."""
+
+
+def run() -> Iterator[Result | str]:
+    peer = find_peer("pyrobosim")
+    if not peer:
+        yield f"2D worlds: {explain_absence('pyrobosim')}"
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for rooms, objects in SIZES:
+            file = write_world(Path(folder), rooms, objects)
+            limit = 1 / 20 if rooms == LARGE else 1.0
+            ours = cpu_time(lambda f=file: _load(f), 3)
+            theirs, size = _ask(peer, "load", 1 if rooms == LARGE else 3, file)
+            name = f"load a world of {rooms} rooms, {objects:,} objects"
+            yield Result(name, ours, "PyRoboSim", theirs, limit, f"{size:,} objects placed there")
+        file = write_world(Path(folder), GRID_ROOMS, 0)
+        yield _compare(peer, "grid", file, lambda world: make_grid(world, 0.05, 0.1), "occupancy grid")
+        file = write_world(Path(folder), 50, 0)
+        yield _compare(peer, "graph", file, build_graph, "world graph of 50 rooms")
+
+
+def _load(file: Path) -> object:
+    return read_world(file).free_space
+
+
+def _compare(peer: str, task: str, file: Path, make: Callable[[World], object], name: str) -> Result:
+    world = read_world(file)
+    ours = cpu_time(lambda: make(world), 5)
+    theirs, size = _ask(peer, task, 1, file)
+    word = "cells" if task == "grid" else "edges"
+    return Result(f"{name}, {size:,} {word}", ours, "PyRoboSim", theirs, 1 / 20)
+
+
+def _ask(peer: str, task: str, repeat: int, file: Path) -> tuple[float, int]:
+    """Best CPU seconds of PyRoboSim, and how large its result is."""
+    command = [peer, str(WORKER), task, str(repeat), str(file)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    answer = json.loads(done.stdout)
+    return answer["seconds"], answer["size"]
