@@ -157,6 +157,35 @@ def test_joints_of_every_kind() -> None:
     assert (model.joint_limit_lower[at], model.joint_limit_upper[at]) == (-1.0, 2.0)
 
 
+CHAIN = """
+bodies: [{id: a, mass: 1, shapes: [{}]}, {id: b, mass: 1, shapes: [{}]}, {id: c, mass: 1, shapes: [{}]}, {id: d}]
+joints:
+  - {id: ja, type: prismatic, child: a, axis: x}
+  - {id: jb, type: revolute, parent: a, child: b, axis: z, parent_xform: {p: [1, 0, 0]}}
+  - {id: loop, type: ball, child: b}
+  - {id: jc, type: free, child: c}
+articulations: [{id: last, joints: [jc]}]
+initial_joint_q: [{joint: ja, value: 2}]
+"""
+
+
+def test_articulations_are_made_where_none_is_said() -> None:
+    loaded = load(CHAIN)
+    model = loaded.model
+    assert list(model.articulation_label) == ["ja", "last"]
+    assert model.joint_articulation.tolist() == [0, 0, -1, 1]
+    assert model.articulation_start.tolist() == [0, 3, 4]
+    assert model.articulation_end.tolist() == [2, 4]
+    assert loaded.state.body_q[:2, 0].tolist() == [2.0, 3.0]
+    told = {found.kind: found for found in loaded.findings}
+    assert set(told) == {"scene-articulation-made", "scene-body-alone"}
+    assert told["scene-articulation-made"].where.line == 4
+    assert told["scene-body-alone"].where.line == 2
+    assert load(CHAIN, num_worlds=2).model.articulation_end.tolist() == [2, 4, 6, 8]
+    quirky = load(CHAIN, compat="sap").model
+    assert quirky.joint_articulation.tolist() == [-1, -1, -1, 0]
+
+
 def test_initial_positions_move_bodies() -> None:
     text = MINIMAL + "initial_joint_q: [{joint: box_free, offset: 2, value: 2.5}]\n"
     loaded = load(text)

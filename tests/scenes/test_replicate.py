@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from simwright.runtime.arrays import describe_arrays
+from simwright.runtime.custom import CustomArray
 from simwright.runtime.kinds import JointType, ShapeType
 from simwright.runtime.model import Model
 from simwright.scenes.builder import Builder, Seven
-from simwright.scenes.builder_config import DofConfig
+from simwright.scenes.builder_config import DofConfig, ShapeConfig
 from simwright.scenes.finish import finish_world
 from simwright.scenes.ground import build_shared
 from simwright.scenes.replicate import place_worlds, replicate
@@ -97,3 +98,34 @@ def test_ground_stands_where_it_is_told() -> None:
     assert model.shape_margin[-1] == np.float32(0.01)
     assert model.shape_gap[-1] == np.float32(0.03)
     assert model.shape_label.find("floor") == model.shape_count - 1
+
+
+def test_custom_arrays_are_copied_too() -> None:
+    builder = Builder()
+    add_robot(builder, 0.0, 0.0, 0.0)
+    for key, assignment, frequency, values in (
+        ("lab:heat", "state", "body", np.array([1.0, 2.0])),
+        ("lab:name", "model", "once", np.array(["x"], dtype=object)),
+    ):
+        builder.custom[key] = CustomArray(key, assignment, frequency, values)
+    model = replicate(finish_world(builder), build_shared(builder), 2)[0]
+    assert model.state().custom["lab:heat"].tolist() == [1.0, 2.0, 0.0] * 2
+    assert model.custom["lab:name"].values.tolist() == ["x"]
+    state = model.state()
+    state.custom["lab:heat"][0] = 9.0
+    assert model.state().custom["lab:heat"][0] == 1.0
+    assert state.clone().custom["lab:heat"][0] == 9.0
+
+
+def test_a_shape_may_touch_its_parent_if_it_says_so() -> None:
+    def count(touches: bool) -> int:
+        builder = Builder()
+        bodies = [builder.add_body(name) for name in "ab"]
+        config = ShapeConfig(collision_filter_parent=not touches)
+        for body in bodies:
+            builder.add_shape(body, ShapeType.SPHERE, (0.1, 0.0, 0.0), config=config)
+        builder.add_joint(JointType.REVOLUTE, *bodies, angular=[DofConfig()])
+        return len(finish_world(builder).filters)
+
+    assert count(touches=False) == 1
+    assert count(touches=True) == 0

@@ -126,6 +126,9 @@ class Model:
     articulation_start: Annotated[
         Ints, array("articulation", "first joint", dtype="int32", refers="joint", closing=True)
     ]
+    articulation_end: Annotated[
+        Ints, array("articulation", "joint after the last one", dtype="int32", refers="joint")
+    ]
     articulation_world: Annotated[Ints, array("articulation", "world of the articulation", dtype="int32")]
 
     shape_type: Annotated[
@@ -162,6 +165,18 @@ class Model:
     shape_material_kh: Annotated[Floats, array("shape", "hydroelastic stiffness", unit="Pa")]
     shape_collision_group: Annotated[
         Ints, array("shape", "0 touches nothing; a positive group itself and negative ones", dtype="int32")
+    ]
+    shape_max_hull_vertices: Annotated[
+        Ints, array("shape", "most corners of the convex hull of a mesh, -1 if not said", dtype="int32")
+    ]
+    shape_sdf_narrow_band_range: Annotated[
+        Floats, array("shape", "band of a distance field: inside, outside", unit="m", row=(2,))
+    ]
+    shape_sdf_target_voxel_size: Annotated[
+        Floats, array("shape", "cells of a distance field, NaN if not said", unit="m")
+    ]
+    shape_sdf_max_resolution: Annotated[
+        Ints, array("shape", "most cells of a distance field along an axis, 0 if not said", dtype="int32")
     ]
     shape_collision_radius: Annotated[
         Floats, array("shape", "radius of a ball around the shape's origin", unit="m")

@@ -19,7 +19,7 @@ from simwright.model.geometry import Geometry
 from simwright.model.inertia import Inertial, combine
 from simwright.runtime.custom import CustomArray
 from simwright.runtime.kinds import COORDINATES, FREEDOMS, BodyFlag, JointType, ShapeType, TargetMode
-from simwright.scenes.builder_config import FREE_DOF, NO_BOUND, NO_LIMIT, DofConfig, ShapeConfig, as_time
+from simwright.scenes.builder_config import FREE_DOF, NO_BOUND, NO_LIMIT, DofConfig, ShapeConfig, as_number
 from simwright.scenes.builder_shape import measure_radius, weigh_shape
 
 Seven: TypeAlias = tuple[float, float, float, float, float, float, float]
@@ -115,6 +115,11 @@ class Builder:
     shape_material_kh: list[float] = field(default_factory=list)
     shape_collision_group: list[int] = field(default_factory=list)
     shape_collision_radius: list[float] = field(default_factory=list)
+    shape_collision_filter_parent: list[bool] = field(default_factory=list)
+    shape_max_hull_vertices: list[int] = field(default_factory=list)
+    shape_sdf_narrow_band_range: list[tuple[float, float]] = field(default_factory=list)
+    shape_sdf_target_voxel_size: list[float] = field(default_factory=list)
+    shape_sdf_max_resolution: list[int] = field(default_factory=list)
     shape_density: list[float] = field(default_factory=list)
     shape_label: list[str] = field(default_factory=list)
     shape_color: list[Triple | None] = field(default_factory=list)
@@ -186,6 +191,7 @@ class Builder:
         config: ShapeConfig | None = None,
         label: str = "",
         color: Triple | None = None,
+        max_hull_vertices: int | None = None,
     ) -> int:
         """A shape on a body or the world (-1); its density weighs on the body unless that is locked."""
         config = config or self.default_shape
@@ -200,7 +206,7 @@ class Builder:
         self.shape_margin.append(config.margin)
         self.shape_gap.append(self.rigid_gap if config.gap is None else config.gap)
         self.shape_material_ke.append(config.ke)
-        self.shape_material_tau.append(as_time(config.tau))
+        self.shape_material_tau.append(as_number(config.tau))
         self.shape_material_mu.append(config.mu)
         self.shape_material_restitution.append(config.restitution)
         self.shape_material_mu_torsional.append(config.mu_torsional)
@@ -208,6 +214,11 @@ class Builder:
         self.shape_material_kh.append(config.kh)
         self.shape_collision_group.append(config.collision_group)
         self.shape_collision_radius.append(measure_radius(kind, scale, source))
+        self.shape_collision_filter_parent.append(config.collision_filter_parent)
+        self.shape_max_hull_vertices.append(-1 if max_hull_vertices is None else max_hull_vertices)
+        self.shape_sdf_narrow_band_range.append(config.sdf_narrow_band_range)
+        self.shape_sdf_target_voxel_size.append(as_number(config.sdf_target_voxel_size))
+        self.shape_sdf_max_resolution.append(config.sdf_max_resolution or 0)
         self.shape_density.append(config.density)
         self.shape_label.append(label or f"shape_{index}")
         self.shape_color.append(color)
@@ -295,6 +306,14 @@ class Builder:
         for joint in joints:
             self.joint_articulation[joint] = index
         return index
+
+    def sort_articulations(self) -> None:
+        """Number articulations in the order of their joints."""
+        order = sorted(range(self.articulation_count), key=self.articulation_start.__getitem__)
+        place = {old: new for new, old in enumerate(order)}
+        self.articulation_start = [self.articulation_start[old] for old in order]
+        self.articulation_label = [self.articulation_label[old] for old in order]
+        self.joint_articulation = [place.get(number, -1) for number in self.joint_articulation]
 
     def filter_pair(self, a: int, b: int) -> None:
         """Shapes ``a`` and ``b`` never touch."""

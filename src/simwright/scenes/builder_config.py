@@ -129,6 +129,6 @@ SHAPE_FIELDS = frozenset(field.name for field in dataclasses.fields(ShapeConfig)
 DOF_FIELDS = frozenset(field.name for field in dataclasses.fields(DofConfig))
 
 
-def as_time(tau: float | None) -> float:
-    """A dissipation time as a number: NaN where it is not said."""
-    return math.nan if tau is None else float(tau)
+def as_number(value: float | None) -> float:
+    """A number, NaN where it is not said."""
+    return math.nan if value is None else float(value)

@@ -24,7 +24,10 @@ _INSTEAD = {
 def review_scene(scene: Scene, document: Document, reporter: Reporter) -> None:
     """Report keys without effect and ids that are there twice."""
     for path, fields in _list_fields(scene):
-        for key in fields.list_without_effect():
+        said = fields.list_without_effect()
+        if fields.sdf_texture_format is not None:
+            said.append("sdf_texture_format")
+        for key in said:
             reporter.report(
                 KEY_WITHOUT_EFFECT,
                 document.find_where(*path, key, key=True),

@@ -22,7 +22,7 @@ from simwright.scenes.importing_custom import grow_attributes
 
 _DERIVED = frozenset(
     {
-        "body_inv_mass", "body_inv_inertia", "body_world", "joint_ancestor", "joint_world",
+        "body_inv_mass", "body_inv_inertia", "body_world", "joint_ancestor", "joint_world", "articulation_end",
         "articulation_world", "shape_world", "gravity", "world_offset",
     }
 )  # fmt: skip
@@ -155,6 +155,11 @@ def _add_derived(arrays: dict[str, AnyArray], builder: Builder) -> None:
             carrier.setdefault(child, joint)
     ancestors = [carrier.get(parent, -1) if parent >= 0 else -1 for parent in builder.joint_parent]
     arrays["joint_ancestor"] = np.array(ancestors, dtype=np.int32)
+    ends = np.zeros(builder.articulation_count, dtype=np.int32)
+    for joint, number in enumerate(builder.joint_articulation):
+        if number >= 0:
+            ends[number] = joint + 1
+    arrays["articulation_end"] = ends
 
 
 def _balance(mass: AnyArray, inertia: AnyArray) -> None:
@@ -186,7 +191,10 @@ def collect_filters(builder: Builder) -> npt.NDArray[np.int32]:
     for joint, filtered in enumerate(builder.joint_collision_filter_parent):
         parent, child = builder.joint_parent[joint], builder.joint_child[joint]
         if filtered and parent >= 0:
-            tables.append(_cross(by_body.get(parent, []), by_body.get(child, [])))
+            below = by_body.get(child, [])
+            if builder.compat != "sap":
+                below = [shape for shape in below if builder.shape_collision_filter_parent[shape]]
+            tables.append(_cross(by_body.get(parent, []), below))
     tables += [_combine([i for i in group if touching[i]]) for group in builder.filter_groups]
     said = [(a, b) for a, b in builder.shape_collision_filter_pairs if touching[a] and touching[b]]
     tables.append(np.array(said, dtype=np.int32).reshape(-1, 2))

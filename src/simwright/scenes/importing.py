@@ -70,8 +70,8 @@ def import_asset(
     filling.add_filters()
     add_attributes(builder, parts, dataclasses.asdict(_Indices.of(found)), reporter)
     _take_gravity(builder, parts, options)
-    for what, elements in (("tendons", parts.tendons), ("contact pairs", parts.contact_pairs)):
-        report_lost(reporter, what, elements)
+    for what in ("tendons", "contact_pairs", "sensors", "cameras", "lights", "keyframes"):
+        report_lost(reporter, what.replace("_", " "), getattr(parts, what))
     return found
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from simwright.core.diag import Level, Reporter, declare
+from simwright.core.diag import NOWHERE, Level, Reporter, declare
 
 JOINT_APPROXIMATED = declare(
     "scene-joint-approximated",
@@ -52,13 +52,27 @@ ELEMENTS_LOST = declare(
     "scene-elements-lost",
     Level.INFO,
     "{count} {what} of the asset are not in the arrays: {names}",
-    doc="Elements that have no array: tendons, equalities between tendons, sensors, cameras and lights.",
+    doc="Elements that have no array: tendons, contact pairs, general motors, sensors, cameras, lights, keyframes.",
 )
 ATTRIBUTE_LOST = declare(
     "scene-attribute-lost",
     Level.WARNING,
     "custom attribute {name!r} is not carried: {why}",
     doc="A custom attribute whose type or values have no array.",
+)
+BODY_ALONE = declare(
+    "scene-body-alone",
+    Level.WARNING,
+    "no joint carries body {name!r}: it stays where it is",
+    hint="add a joint of type free, or another one",
+    doc="An inline body of a scene has no joint; bodies move by their joints.",
+)
+ARTICULATION_MADE = declare(
+    "scene-articulation-made",
+    Level.INFO,
+    "joint {name!r} is in no articulation: one is made for it and what hangs on it",
+    hint="list the joints of every mechanism under articulations, from the root to the leaves",
+    doc="Inline joints of a scene that no articulation lists; they would close loops instead of carrying bodies.",
 )
 SHOWN = 3
 
@@ -68,4 +82,5 @@ def report_lost(reporter: Reporter, what: str, elements: Sequence[Any]) -> None:
     if elements:
         names = ", ".join(repr(element.name) for element in elements[:SHOWN])
         names += ", ..." if len(elements) > SHOWN else ""
-        reporter.report(ELEMENTS_LOST, elements[0].source, count=len(elements), what=what, names=names)
+        where = getattr(elements[0], "source", NOWHERE)
+        reporter.report(ELEMENTS_LOST, where, count=len(elements), what=what, names=names)

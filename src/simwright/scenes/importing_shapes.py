@@ -61,7 +61,13 @@ class ShapeMaker:
             config=self._configure(shape),
             label=label,
             color=self._choose_color(shape),
+            max_hull_vertices=self._find_hull_limit(shape) if source is not None else None,
         )
+
+    def _find_hull_limit(self, shape: Shape) -> int | None:
+        """The file's, else the scene's."""
+        limit = shape.settings.get("max_hull_vertices", self._options.mesh_maxhullvert)
+        return None if limit is None else int(limit)
 
     def add_site(self, site: Site, body: int, label: str) -> int:
         """A site is a shape that only marks a frame."""

@@ -17,6 +17,7 @@ from simwright.scenes.document import SceneFile
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset, UnsupportedAsset
 from simwright.scenes.document_mechanics import UnsupportedJoint
 from simwright.scenes.importing import import_asset
+from simwright.scenes.importing_messages import ARTICULATION_MADE, BODY_ALONE
 from simwright.scenes.importing_options import OPTION_NAMES, ImportOptions
 from simwright.scenes.messages import SceneError
 from simwright.scenes.ops.bench import Bench
@@ -34,6 +35,7 @@ def build_world(builder: Builder, file: SceneFile, sources: SourceFinder, report
     building.add_bodies()
     building.add_joints()
     building.add_articulations()
+    building.complete_articulations()
     set_initial_positions(builder, file, sources, reporter)
     building.unsupported += run_operations(builder, file, sources, reporter)
     return building.unsupported
@@ -47,6 +49,7 @@ class _Building:
         self._sources = sources
         self._reporter = reporter
         self._sap = builder.compat == "sap"
+        self._first_joint = self._first_body = 0
         self.unsupported: list[str] = []
 
     def set_defaults(self) -> None:
@@ -86,6 +89,7 @@ class _Building:
 
     def add_bodies(self) -> None:
         """Inline bodies with their shapes."""
+        self._first_body = self._builder.body_count
         for number, body in enumerate(self._scene.bodies):
             where = self._file.find_where("bodies", number)
             with _Placed(where):
@@ -93,6 +97,7 @@ class _Building:
 
     def add_joints(self) -> None:
         """Inline joints."""
+        self._first_joint = self._builder.joint_count
         for number, joint in enumerate(self._scene.joints):
             if isinstance(joint, UnsupportedJoint):
                 self.unsupported += joint.list_unsupported()
@@ -115,6 +120,47 @@ class _Building:
         for number, articulation in enumerate(self._scene.articulations):
             with _Placed(self._file.find_where("articulations", number)):
                 inline.add_articulation(self._builder, articulation, number)
+
+    def complete_articulations(self) -> None:
+        """Articulations of joints that are in none, and a word about bodies without joints; not in SAP Warp's way."""
+        if self._sap:
+            return
+        for joint in find_trees(self._builder, self._first_joint):
+            where = self._file.find_where("joints", joint[0] - self._first_joint)
+            name = self._builder.joint_label[joint[0]]
+            self._reporter.report(ARTICULATION_MADE, where, name=name)
+            self._builder.add_articulation(joint, name)
+        self._builder.sort_articulations()
+        carried = set(self._builder.joint_child)
+        for number, body in enumerate(self._scene.bodies):
+            if self._first_body + number not in carried:
+                self._reporter.report(BODY_ALONE, self._file.find_where("bodies", number), name=body.id)
+
+
+def find_trees(builder: Builder, first: int) -> list[list[int]]:
+    """Runs of joints from ``first`` on that are in no articulation, each from a root on the world to its leaves."""
+    carried = {
+        child
+        for child, number in zip(builder.joint_child, builder.joint_articulation, strict=True)
+        if number >= 0
+    }
+    trees: list[list[int]] = []
+    members: set[int] = set()
+    for joint in range(first, builder.joint_count):
+        parent, child = builder.joint_parent[joint], builder.joint_child[joint]
+        if builder.joint_articulation[joint] >= 0 or child in carried:
+            members = set()
+            continue
+        if parent < 0:
+            trees.append([])
+            members = set()
+        elif parent not in members:
+            members = set()
+            continue
+        trees[-1].append(joint)
+        members.add(child)
+        carried.add(child)
+    return trees
 
 
 class _Placed:
