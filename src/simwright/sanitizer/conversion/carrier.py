@@ -124,9 +124,9 @@ class Carrier:
 
     def finish(self) -> None:
         """Ask for the frames of all joints that are fixed to what was reframed."""
-        for prim in self.index.joints if self.frames else ():
-            for number in (0, 1):
-                self._move_joint(prim, number)
+        for path, frame in self.frames.items():
+            for joint, number in self.index.list_joints(path):
+                self._move_joint(joint, number, frame)
 
     # parts
 
@@ -227,13 +227,7 @@ class Carrier:
             name = "physics:principalAxes"
             rewrite(self.editor, self.index, prim, name, lambda value: _turn(value, linear), fallback=True)
 
-    def _move_joint(self, prim: Usd.Prim, number: int) -> None:
-        relationship = prim.GetRelationship(f"physics:body{number}")
-        targets = relationship.GetTargets() if relationship else []
-        path = str(targets[0]) if targets else "/"
-        frame = self.frames.get(path)
-        if frame is None:
-            return
+    def _move_joint(self, prim: Usd.Prim, number: int, frame: Array) -> None:
         linear = frame[:3, :3]
 
         def place(value: Any) -> Any:

@@ -46,7 +46,7 @@ class SpecIndex:
         for prim in self.prims:
             for spec in prim.GetPrimStack():
                 self._users.setdefault((spec.layer.identifier, spec.path), []).append(prim)
-        self.joints = [prim for prim in self.prims if prim.IsA(UsdPhysics.Joint) and not prim.IsInPrototype()]
+        self._joints: dict[str, list[tuple[Usd.Prim, int]]] | None = None
         self.ignores_sharing = False
         self._roles: dict[Sdf.Path, Role] = {}
 
@@ -65,6 +65,18 @@ class SpecIndex:
         if self.ignores_sharing:
             return False
         return any(len(self.find_users(spec)) > 1 for spec in editor.list_prim_specs(prim))
+
+    def list_joints(self, path: str) -> list[tuple[Usd.Prim, int]]:
+        """Joints with a side that is fixed to a prim, and which side it is; ``/`` stands for the world."""
+        if self._joints is None:
+            self._joints = {}
+            for prim in self.prims:
+                if prim.IsA(UsdPhysics.Joint) and not prim.IsInPrototype():
+                    for number in (0, 1):
+                        targets = prim.GetRelationship(f"physics:body{number}").GetTargets()
+                        at = str(targets[0]) if targets else "/"
+                        self._joints.setdefault(at, []).append((prim, number))
+        return self._joints.get(path, [])
 
     def describe(self, spec: Sdf.PrimSpec) -> Role:
         """What the prim of a spec is."""

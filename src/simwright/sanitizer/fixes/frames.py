@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pxr import Usd, UsdGeom, UsdPhysics
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.conversion.carrier import Carrier, take_turn, tidy
@@ -39,13 +39,13 @@ def unturn_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 @fix("root-freeze-zup", phase=1)
 def freeze_meshes(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
     """Every mesh that a quarter turn about X separates from its link, or from the root; copies share one mesh."""
-    turned = {}
+    turned: dict[Sdf.Path, list[Usd.Prim]] = {}
     for prim in Usd.PrimRange(editor.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
         if prim.IsA(UsdGeom.Mesh) and _is_turned(prim):
             at = prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim
-            turned[at.GetPath()] = at
-    for prim in turned.values():
-        _freeze(editor, prim)
+            turned.setdefault(at.GetPath(), [at]).append(prim)
+    for at, *copies in turned.values():
+        _freeze(editor, at, copies)
 
 
 @fix("pivot-ground", phase=1)
@@ -85,7 +85,7 @@ def _is_turned(prim: Usd.Prim) -> bool:
     return bool(np.abs(turn - (_QUARTER, _QUARTER, 0.0, 0.0)).max() <= 1e-4)
 
 
-def _freeze(editor: Editor, prim: Usd.Prim) -> None:
+def _freeze(editor: Editor, prim: Usd.Prim, copies: list[Usd.Prim]) -> None:
     """Turn the points where the prim itself is turned; else turn the prim above it that is."""
     at = prim
     while at and not at.IsPseudoRoot() and abs(abs(read_local(at).pose.q[0]) - _QUARTER) > 1e-4:
@@ -100,7 +100,7 @@ def _freeze(editor: Editor, prim: Usd.Prim) -> None:
     if at != prim:
         take_turn(editor, at)
     else:
-        _freeze_points(editor, prim)
+        _freeze_points(editor, prim, copies)
     editor.pushed.add(path)
 
 
@@ -110,7 +110,7 @@ def _are_alike(one: Usd.Prim, other: Usd.Prim) -> bool:
     return bool(np.array_equal(matrices[0], matrices[1])) and points[0] == points[1]
 
 
-def _freeze_points(editor: Editor, prim: Usd.Prim) -> None:
+def _freeze_points(editor: Editor, prim: Usd.Prim, copies: list[Usd.Prim]) -> None:
     matrices = read_matrices(prim)
     if len(matrices) > 1:
         raise Refused(f"the transform of {prim.GetPath()} changes over time")
@@ -126,9 +126,7 @@ def _freeze_points(editor: Editor, prim: Usd.Prim) -> None:
             if user.IsA(UsdGeom.Mesh) and not _are_alike(user, prim):
                 raise Refused(f"{prim.GetPath()} shares what it says with {user.GetPath()}; decide for both")
             editor.shifts.reframed.add(user.GetPath().pathString)
-    for instance in prim.GetStage().Traverse(Usd.TraverseInstanceProxies()):
-        if instance.IsInstanceProxy() and instance.GetPrimInPrototype() == prim:
-            editor.shifts.reframed.add(instance.GetPath().pathString)
+    editor.shifts.reframed |= {copy.GetPath().pathString for copy in copies}
     carrier.write(prim, [(None, split_matrix(place))])
     bake_shape(editor, carrier.index, prim, tidy(matrix[:3, :3]))
     editor.shifts.reframed.add(prim.GetPath().pathString)
