@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks as Gymnasium environments: one world, or many at once over the same physics (extra ``gym``).
+
+::
+
+    env = make_env("tabletop_push", "panda")
+    envs = make_vector_env("tabletop_push", "panda", 256)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from simwright.core.errors import UsageError
+from simwright.core.math3d import Array
+from simwright.tasks.batch import BatchRollout
+from simwright.tasks.observing import ObserveOptions, Observer
+from simwright.tasks.pictures import Painter
+from simwright.tasks.rollout import SimRollout
+
+_RENDER_MODES = ("rgb_array",)
+_WIDE = 10.0
+"""Bound of actions that nothing bounds: Gymnasium wants finite ones."""
+
+
+def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Dict, spaces.Box]:
+    """Spaces of observations and actions.
+
+    Actions are those of the rollout, brought to -1 ... 1: every robot has the same bounds, whatever its controls.
+    """
+    sample = observer.choose(rollout.reset(seed=0))
+    kinds: dict[str, spaces.Space[Any]] = {
+        key: spaces.Box(-np.inf, np.inf, value.shape, np.float32) for key, value in sample.items()
+    }
+    options = observer.options
+    for name in options.cameras:
+        kinds[name] = spaces.Box(0, 255, (options.height, options.width, 3), np.uint8)
+    if not kinds:
+        raise UsageError("nothing is observed", hint="ask for joints, tool, objects or a camera")
+    return spaces.Dict(kinds), spaces.Box(-1.0, 1.0, (rollout.action_size,), np.float32)
+
+
+class _Scaler:
+    """Actions of -1 ... 1 as the rollout takes them."""
+
+    def __init__(self, rollout: SimRollout) -> None:
+        low, high = rollout.controller.bounds
+        hold = rollout.controller.hold()
+        self._low = np.where(np.isfinite(low), low, hold - _WIDE)
+        self._high = np.where(np.isfinite(high), high, hold + _WIDE)
+
+    def expand(self, actions: npt.ArrayLike) -> Array:
+        share = 0.5 * (np.clip(np.asarray(actions, dtype=np.float64), -1.0, 1.0) + 1.0)
+        return np.asarray(self._low + share * (self._high - self._low))
+
+    def shrink(self, actions: Array) -> npt.NDArray[np.float32]:
+        span = np.where(self._high > self._low, self._high - self._low, 1.0)
+        return np.clip(2.0 * (actions - self._low) / span - 1.0, -1.0, 1.0).astype(np.float32)
+
+
+class SimEnv(gymnasium.Env[dict[str, Any], Any]):
+    """One robot in one task."""
+
+    metadata: dict[str, Any] = {"render_modes": list(_RENDER_MODES), "render_fps": 50}  # noqa: RUF012 - Gymnasium's
+
+    def __init__(
+        self,
+        rollout: SimRollout,
+        *,
+        observe: ObserveOptions | None = None,
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 360,
+    ) -> None:
+        if render_mode is not None and render_mode not in _RENDER_MODES:
+            raise UsageError(f"the render mode {render_mode!r} is not one of {', '.join(_RENDER_MODES)}")
+        self.rollout = rollout
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / rollout.composed.period))}
+        self._observer = Observer(rollout, observe or ObserveOptions.model_validate({}))
+        self.observation_space, self.action_space = make_spaces(rollout, self._observer)
+        self._scaler = _Scaler(rollout)
+        self._size = (width, height)
+        self._painter: Painter | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode."""
+        super().reset(seed=seed)
+        number = int(self.np_random.integers(2**31)) if seed is None else seed
+        observation = self.rollout.reset(seed=number)
+        return self._observer.read(observation), {"seed": number, "options": dict(options or {})}
+
+    def step(
+        self, action: npt.NDArray[np.float32]
+    ) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Act for one control period."""
+        result = self.rollout.step(self._scaler.expand(action))
+        observation = self._observer.read(result.observation)
+        return observation, result.reward, result.terminated, result.truncated, result.info
+
+    def hold_action(self) -> npt.NDArray[np.float32]:
+        """The action that keeps the robot where it starts."""
+        return self._scaler.shrink(self.rollout.controller.hold())
+
+    def render(self) -> Any:
+        """A picture of the first camera, for the mode ``rgb_array``."""
+        if self.render_mode is None:
+            return None
+        if self._painter is None:
+            self._painter = Painter(self.rollout.model, *self._size)
+        return self._painter.paint(self.rollout.data, self.rollout.scene.cameras[0])
+
+    def close(self) -> None:
+        """Give the graphics back."""
+        self._observer.close()
+        if self._painter is not None:
+            self._painter.close()
+            self._painter = None
+
+
+class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArray[Any]]):
+    """Many worlds of one robot in one task, stepped together.  A world that is done starts anew with the next step."""
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - Gymnasium's
+
+    def __init__(
+        self,
+        rollout: SimRollout,
+        count: int,
+        *,
+        observe: ObserveOptions | None = None,
+        threads: int | None = None,
+    ) -> None:
+        options = observe or ObserveOptions.model_validate({})
+        if options.cameras:
+            raise UsageError(
+                "batches of worlds have no cameras", hint="use environments one by one for pictures"
+            )
+        self._observer = Observer(rollout, options)
+        self.num_envs = count
+        self.single_observation_space, self.single_action_space = make_spaces(rollout, self._observer)
+        self.observation_space = batch_space(self.single_observation_space, count)
+        self.action_space = batch_space(self.single_action_space, count)
+        self._scaler = _Scaler(rollout)
+        self.batch = BatchRollout(rollout, count, threads=threads)
+        self._done = np.zeros(count, dtype=bool)
+
+    def reset(
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: dict[str, Any] | None = None,  # noqa: ARG002
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode in every world; a number counts up from world to world."""
+        if isinstance(seed, int):
+            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(seed)
+            seeds = [seed + world for world in range(self.num_envs)]
+        else:
+            given = seed if seed is not None else [None] * self.num_envs
+            seeds = [int(self.np_random.integers(2**31)) if one is None else one for one in given]
+        self.batch.reset(seeds)
+        self._done[:] = False
+        return self._observer.choose(self.batch.observe()), {}
+
+    def step(
+        self, actions: npt.NDArray[np.float32]
+    ) -> tuple[dict[str, Any], Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+        """Act in all worlds for one control period; worlds that were done start anew instead."""
+        again = self._done.copy()
+        verdict = self.batch.step(self._scaler.expand(actions))
+        unstable = self.batch.find_unstable()
+        terminated = (verdict.success | verdict.failed | unstable) & ~again
+        truncated = (self.batch.steps >= self.batch.rollout.max_steps) & ~terminated & ~again
+        rewards = np.where(again, 0.0, np.nan_to_num(verdict.score))
+        if again.any():
+            self.batch.reset(self.np_random.integers(2**31, size=int(again.sum())).tolist(), again)
+        self._done = terminated | truncated
+        info = {"success": verdict.success & ~again, "_success": ~again}
+        return self._observer.choose(self.batch.observe()), rewards, terminated, truncated, info
+
+    def close_extras(self, **kwargs: Any) -> None:  # noqa: ARG002 - Gymnasium's form
+        """Stop the threads."""
+        self.batch.close()
