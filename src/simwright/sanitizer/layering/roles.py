@@ -21,13 +21,15 @@ EVERYTHING = FEATURES | {BASE, SHAPES, MATERIALS}
 ORDER = (VENDOR, CUSTOM, ROS, EXTENDED, PHYSICS, MATERIALS, SHAPES, BASE)
 """From the strongest layer to the weakest."""
 
-_ROLES = {
+DOMAINS = {
     Domain.PHYSICS: PHYSICS,
     Domain.EXTENDED: EXTENDED,
     Domain.ROS: ROS,
     Domain.CONTROL: ROS,
     Domain.SENSOR: ROS,
+    Domain.VENDOR: VENDOR,
 }
+"""Where features belong."""
 _PLUMBING = frozenset({
     "MaterialBindingAPI", "GeomModelAPI", "SkelBindingAPI", "CollectionAPI", "VisibilityAPI", "PrimvarsAPI",
     "MotionAPI", "XformCommonAPI", "CoordSysAPI", "ClipsAPI",
@@ -71,8 +73,8 @@ def find_property_role(name: str, home: str, vendors: Collection[str] = ()) -> s
     if vendor:
         return f"{VENDOR}:{vendor}"
     domain = domain_of_property(name)
-    if domain in _ROLES and name != _WITH_ITS_JOINT:
-        return _ROLES[domain]
+    if domain in DOMAINS and name != _WITH_ITS_JOINT:
+        return DOMAINS[domain]
     if home == PHYSICS and is_unknown_property(name):
         return CUSTOM
     return BASE if home == ENTRY else home
@@ -84,8 +86,8 @@ def find_api_role(name: str, home: str) -> str:
     if vendor:
         return f"{VENDOR}:{vendor}"
     domain = domain_of_api(name)
-    if domain in _ROLES:
-        return _ROLES[domain]
+    if domain in DOMAINS:
+        return DOMAINS[domain]
     if home in (PHYSICS, SHAPES) and name.partition(":")[0] not in _PLUMBING:
         return CUSTOM
     return home

@@ -12,14 +12,19 @@ from typing import Any
 
 from pxr import Sdf
 
+from simwright.check.facts.domains import Domain
 from simwright.sanitizer.layering import opinions as acts
 from simwright.sanitizer.layering.homes import Homes
 from simwright.sanitizer.layering.order import keep_orders, read_orders
 from simwright.sanitizer.layering.roles import (
     BASE,
+    CUSTOM,
+    DOMAINS,
     ENTRY,
+    MATERIALS,
     PHYSICS,
     SHAPES,
+    VENDOR,
     find_api_role,
     find_group,
     find_property_role,
@@ -68,7 +73,8 @@ class Split:
     def ask(self) -> None:
         """Ask for the edits, if there is something to move."""
         for layer in self.speakers:
-            self._plan_layer(layer)
+            if self._may_hold(layer):
+                self._plan_layer(layer)
         if not self.cargo:
             return
         if self.stack.problem:
@@ -86,6 +92,23 @@ class Split:
         add(root, top, f"sublayers for {names}", self._finish)
 
     # planning
+
+    def _may_hold(self, layer: Any) -> bool:
+        """Can there be something to move in a layer?  What it holds is known, so most need not be walked again."""
+        if layer == self.stack.root and BASE in self.wanted:
+            return True
+        facts = self.stack.read(layer)
+        held = {DOMAINS[domain] for domain in facts.features}
+        if facts.unknown or facts.neutral_apis or self.vendors:
+            held |= {CUSTOM, VENDOR}
+        if facts.counts[Domain.MATERIAL]:
+            held.add(MATERIALS)
+        if (
+            PHYSICS in held & set(self.wanted)
+            and facts.defines[Domain.KINEMATIC] + facts.defines[Domain.GEOMETRY]
+        ):
+            return True
+        return any(role in self.wanted and self.homes.find(role) != layer for role in held)
 
     def _plan_layer(self, layer: Any) -> None:
         for path in list_sites(layer):
