@@ -103,11 +103,8 @@ class Split:
             held |= {CUSTOM, VENDOR}
         if facts.counts[Domain.MATERIAL]:
             held.add(MATERIALS)
-        if (
-            PHYSICS in held & set(self.wanted)
-            and facts.defines[Domain.KINEMATIC] + facts.defines[Domain.GEOMETRY]
-        ):
-            return True
+        if PHYSICS in held and PHYSICS in self.wanted:
+            return True  # bodies may be defined there
         return any(role in self.wanted and self.homes.find(role) != layer for role in held)
 
     def _plan_layer(self, layer: Any) -> None:
