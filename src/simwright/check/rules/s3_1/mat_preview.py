@@ -8,7 +8,7 @@ Fails: a bound Material whose only shader is an MDL module or a MaterialX `ND_..
 Passes: a bound Material whose `outputs:surface` leads, also through node graphs, to a Shader with
 `info:id = "UsdPreviewSurface"`.  Physics materials and materials that nothing wears are not asked.
 
-Fix: shown.  A preview surface can be started from the other shader's colours, but it is an approximation.
+Fix: unsafe.  A preview surface is started from the other shader's constants and base picture, an approximation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from simwright.check.rule import Finding, rule
     "3.1",
     "must",
     on="type:Material",
-    fix="shown",
+    fix="unsafe",
     fix_title="add a UsdPreviewSurface that comes close and connect it to outputs:surface",
 )
 def mat_preview(node: Node, snapshot: Snapshot) -> Iterator[Finding]:

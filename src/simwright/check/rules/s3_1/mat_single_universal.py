@@ -7,7 +7,8 @@ drift apart, and converters read only one of them.
 Fails: `material:binding:full` and `material:binding:preview` to two Materials.
 Passes: one `material:binding`.  `material:binding:physics` is for contacts and does not count.
 
-Fix: shown.  The terminals of the Materials are to be put into one of them.
+Fix: unsafe.  The Material with a preview surface is bound for all, the fuller of two; where the other one has
+terminals of its own, they are to be put into it by hand.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _NAMES = ("material:binding", "material:binding:full", "material:binding:preview
     "3.1",
     "should",
     on="stage",
-    fix="shown",
-    fix_title="merge the materials' terminals into one Material and bind it with material:binding",
+    fix="unsafe",
+    fix_title="bind one Material with material:binding",
 )
 def mat_single_universal(snapshot: Snapshot) -> Iterator[Finding]:
     """Prims are asked only where some layer binds for a purpose at all."""

@@ -7,7 +7,8 @@ Fails: `inputs:file = @body.<UDIM>.png@`; `@body.1001.png@` beside a `body.1002.
 several integer tiles while the texture clamps.
 Passes: one image per material.  A number in a file name is no tile by itself: `wood.2024.png`.
 
-Fix: shown.  Tiles are packed into one atlas, or the mesh is split into subsets, by a modelling tool.
+Fix: unsafe.  Tiles of one size are put into one image, and a UsdTransform2d leads the coordinates there; other sets
+are packed, or the mesh split into subsets, by a modelling tool.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _HINT = "pack the tiles into one image, or split the mesh into materialBind subs
     "3.1",
     "must not",
     on="stage",
-    fix="shown",
+    fix="unsafe",
     fix_title="pack the tiles into one atlas",
 )
 def tex_no_udim(snapshot: Snapshot) -> Iterator[Finding]:
