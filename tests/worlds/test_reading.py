@@ -101,6 +101,7 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, text: str, code: s
         (TABLE + "objects: [{category: can, parent: {choices: [a, b], probabilities: [1, 1]}}]", "world-bad-choices"),
         (TABLE + "objects: [{name: left, category: can, parent: table0}]", "world-name-shared"),
         (STONE + "objects: [{category: can, parent: stone0}]", "world-no-surface"),
+        (TABLE + "objects: [{category: can, inflation_radius: 0.1}]", "world-unused-option"),
         ("robots: [{radius: 0.2, pose: [20, 0]}]", "world-robot-occupied"),
         ("robots: [{pose: [0, 0], location: right}]", "world-robot-elsewhere"),
         (TABLE + "robots: [{pose: [0, 0], location: table0}]", "world-robot-pose-ignored"),

@@ -41,6 +41,8 @@ def add_object(reading: Reading, entry: Entry) -> None:
     where = entry.find_where()
     spawn = _find_spawn(reading, entry, query)
     reading.check_keys(entry, KEYS)
+    if "inflation_radius" in entry:
+        _report_radius(reading, entry)
     category = find_category(entry, world.object_categories, "object")
     key = ("object", category.name)
     name = choose_name(reading, entry, category.name, reading.counts.get(key, 0))
@@ -100,6 +102,17 @@ def _find_spawn(reading: Reading, entry: Entry, query: str | None) -> Spawn:
         reason = "objects stand on locations"
     meant = suggest(query, [known for known, e in world.names.items() if isinstance(e, (Location, Spawn))])
     raise _refuse_place(where, query, name, reason, meant)
+
+
+def _report_radius(reading: Reading, entry: Entry) -> None:
+    """PyRoboSim takes the key and overwrites it."""
+    reading.report(
+        messages.UNUSED_OPTION,
+        entry.find_where("inflation_radius"),
+        place=entry.spell("inflation_radius"),
+        reason="the radius around objects is that of params.object_radius",
+        meant="remove it",
+    )
 
 
 def _refuse_place(where: Where, query: str, name: str, reason: str, meant: str) -> Refusal:
