@@ -15,7 +15,7 @@ from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import StrictError, UsageError
 from simwright.core.packages import PackageMap, find_packages
 from simwright.formats.format import ReadOptions, WriteOptions
-from simwright.formats.table import choose_writer, detect_format, read_asset, write_asset
+from simwright.formats.table import FORMATS, choose_writer, detect_format, read_asset, write_asset
 from simwright.model.asset import Asset
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from simwright.check.settings import Settings
     from simwright.compare.difference import Difference
     from simwright.sanitizer.result import FixResult
+
+
+FORMATS.add("scene", "simwright.scenes.format:FORMAT")  # formats do not know scenes; this floor knows both
 
 
 def load(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from simwright.app.report.report import Report, build_asset_report
 from simwright.app.report.wording import shorten_path
+from simwright.app.scenes import check_scene, split_scenes
 from simwright.check.baseline import read_baseline, subtract_baseline, write_baseline
 from simwright.check.batch import Listener, Plan, check_paths
 from simwright.check.cache import open_cache
@@ -96,8 +97,10 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
         extra = tuple(path.absolute() for path in request.interfaces)
         settings = dataclasses.replace(settings, interfaces=(*settings.interfaces, *extra))
     packages = tuple(sorted((name, str(path)) for name, path in request.packages.items()))
-    results = check_paths(
-        find_assets(request.inputs, cache),
+    scenes, others = split_scenes(request.inputs)
+    results = [check_scene(path) for path in scenes]
+    results += check_paths(
+        find_assets(others, cache),
         Plan(choice.codes, settings, request.variants, packages),
         cache,
         jobs=request.jobs or _count_cores(),

@@ -53,6 +53,11 @@ class Registry(Generic[T]):
         points = entry_points(group=self.group)
         return {point.name: point.value for point in points}
 
+    def add(self, name: str, target: str) -> None:
+        """A row of ours from a higher floor; the same row twice is harmless."""
+        assert self._builtin.get(name, target) == target, f"{self.what} {name!r} is there already"
+        self._builtin[name] = target
+
     def names(self) -> list[str]:
         """Every name, ours first, in table order."""
         extra = sorted(name for name in self._plugins if name not in self._builtin)

@@ -86,7 +86,8 @@ class Format:
     ``extensions`` are lower case with the dot, longest first where one ends another (``.urdf.xacro``);
     ``shared_extensions`` (``.xml``) decide only where the content says nothing; ``root_tags`` are XML root
     elements that decide before any extension;
-    ``magic`` are leading bytes that decide.  ``reader`` and ``writer`` are
+    ``magic`` are leading bytes that decide; ``top_keys`` are keys of YAML and JSON documents, of which one is enough.
+    ``reader`` and ``writer`` are
     ``"module:function"``, empty where there is none.  ``carries_motion``, ``carries_look_variants`` and
     ``carries_fine_colliders`` say what the writer has a place for.
     """
@@ -98,6 +99,7 @@ class Format:
     root_tags: tuple[str, ...] = ()
     shared_extensions: tuple[str, ...] = ()
     magic: tuple[bytes, ...] = ()
+    top_keys: tuple[str, ...] = ()
     writer: str = ""
     carries_motion: bool = False
     carries_look_variants: bool = False

@@ -38,6 +38,9 @@ MOTION_LOST = declare(
 
 _HEAD_BYTES = 1 << 16
 _ROOT_TAG = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]")
+_DOCUMENTS = (".yaml", ".yml", ".json")
+_TOP_KEY = re.compile(rb"""^["']?([A-Za-z_][A-Za-z0-9_]*)["']?[ \t]*:""", re.MULTILINE)
+_JSON_KEY = re.compile(rb"""["]([A-Za-z_][A-Za-z0-9_]*)["][ \t]*:""")
 _NOT_A_TAG = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
 
 
@@ -54,12 +57,21 @@ def detect_format(path: str | os.PathLike[str], reporter: Reporter | None = None
     name = file.name.lower()
     by_extension = next((row for row in formats if name.endswith(row.extensions)), None)
     by_tag = next((row for row in formats if tag and tag in row.root_tags), None)
-    chosen = by_tag or by_extension
+    chosen = by_tag or by_extension or _find_by_keys(name, head, formats)
     if chosen is None and not tag:
         chosen = next((row for row in formats if name.endswith(row.shared_extensions)), None)
     if chosen is None:
         raise _unknown_format(file, tag, formats)
     return chosen
+
+
+def _find_by_keys(name: str, head: bytes, formats: list[Format]) -> Format | None:
+    """The format of a YAML or JSON file, by keys at its top."""
+    if not name.endswith(_DOCUMENTS):
+        return None
+    pattern = _JSON_KEY if name.endswith(".json") else _TOP_KEY
+    keys = {match[1].decode() for match in pattern.finditer(head)}
+    return next((row for row in formats if keys.intersection(row.top_keys)), None)
 
 
 def find_root_tag(head: bytes) -> str:

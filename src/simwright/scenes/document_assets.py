@@ -14,7 +14,7 @@ from simwright.scenes.document_shapes import Material
 from simwright.scenes.document_sources import ExternalAsset, Source
 from simwright.scenes.document_values import IDENTITY, Factors, Transform, is_compat
 
-Ordering = Literal["dfs", "bfs"]
+_ORDERINGS = frozenset({"dfs", "bfs", None})
 
 
 def check_pattern(text: str) -> str:
@@ -50,8 +50,10 @@ class AssetOptions(Material):
         default=False, description="mass from shapes, not from the file"
     )
     mesh_maxhullvert: int = Field(default=64, gt=3, description="most corners of a convex hull")
-    joint_ordering: Ordering | None = Field(
-        default="dfs", description="order of joints: dfs, bfs, or null for the file's"
+    joint_ordering: str | None = Field(
+        default="dfs",
+        description="order of joints: dfs, bfs, or null for the file's",
+        json_schema_extra={"enum": ["dfs", "bfs", None]},
     )
     bodies_follow_joint_ordering: bool = Field(default=True, description="bodies in the order of the joints")
     collapse_fixed_joints: bool = Field(
@@ -62,6 +64,13 @@ class AssetOptions(Material):
     override_root_xform: bool = Field(default=False, description="not supported")
     up_axis: str | int = Field(default="z", description="not supported, except z")
     split_bimanual_root_articulation: bool = Field(default=False, description="not supported")
+
+    @field_validator("joint_ordering")
+    @classmethod
+    def _check_ordering(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value not in _ORDERINGS and not is_compat(info):
+            raise refuse_word(value, ("dfs", "bfs"))
+        return value
 
     def list_unsupported(self) -> list[str]:
         """Options that are asked for and not supported, as words for ``unsupported_features``."""
@@ -74,6 +83,8 @@ class AssetOptions(Material):
             found.append("parent_body")
         if str(self.up_axis).lower().removeprefix("axis.") not in {"z", "2"}:
             found.append("up_axis")
+        if self.joint_ordering not in _ORDERINGS:
+            found.append(f"joint_ordering={self.joint_ordering}")
         return [f"asset[{self.id}] {name}" for name in found]
 
 
@@ -137,25 +148,6 @@ class UsdAsset(AssetOptions):
         default=False, description="drives with both gains have position and velocity targets"
     )
     joint_drive_gains_scaling: Number = Field(default=1.0, description="factor for drive gains")
-    joint_ordering: str | None = Field(
-        default="dfs",
-        description="order of joints: dfs, bfs, or null for the file's",
-        json_schema_extra={"enum": ["dfs", "bfs", None]},
-    )
-
-    @field_validator("joint_ordering")
-    @classmethod
-    def _check_ordering(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value not in {"dfs", "bfs", None} and not is_compat(info):
-            raise refuse_word(value, ("dfs", "bfs"))
-        return value
-
-    def list_unsupported(self) -> list[str]:
-        """Also an order that is none."""
-        found = super().list_unsupported()
-        if self.joint_ordering not in {"dfs", "bfs", None}:
-            found.append(f"asset[{self.id}] joint_ordering={self.joint_ordering}")
-        return found
 
 
 TYPES = ("usd", "urdf", "mjcf", "sdf")

@@ -42,7 +42,7 @@ def rename_aliases(data: Any, info: ValidationInfo) -> Any:
     renamed: dict[str, Any] = {}
     words: dict[str, str] = {}
     for key, value in data.items():
-        field = ALIASES.get(key, key)
+        field = ALIASES.get(str(key), str(key))
         if field in renamed and not is_compat(info):
             raise refuse(f"{words[field]!r} and {key!r} are two words for the same thing")
         renamed.pop(field, None)

@@ -25,7 +25,7 @@ AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0
 
 def is_compat(info: ValidationInfo) -> bool:
     """Is the document read as SAP Warp reads it?"""
-    return bool(info.context) and info.context.get("compat") == "sap"
+    return info.context is not None and info.context.get("compat") == "sap"
 
 
 def read_triple(value: Any) -> Any:

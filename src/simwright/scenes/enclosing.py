@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import numpy as np
 
 from simwright.core.math3d import Array, Pose, quat_from_matrix
@@ -56,16 +59,19 @@ def _find_faces(points: Array) -> tuple[Array, Array]:
 
 
 def _compute_hull(points: Array) -> tuple[Array, Array, Array] | None:
-    from scipy.spatial import ConvexHull, QhullError
-
+    spatial = _load_spatial()
     points = np.asarray(points, dtype=np.float64)
     if len(points) < 4:
         return None
     try:
-        hull = ConvexHull(points)
-    except QhullError:
+        hull = spatial.ConvexHull(points)
+    except spatial.QhullError:
         return None
     return points, np.asarray(hull.simplices), np.asarray(hull.equations[:, :3])
+
+
+def _load_spatial() -> Any:
+    return importlib.import_module("scipy.spatial")  # slow to import, and without types
 
 
 def _drop_parallel(normals: Array) -> Array:
@@ -96,11 +102,10 @@ def _turn_flush(points: Array, axis: Array) -> Array:
 
 def _find_least_area(flat: Array) -> float:
     """The angle [rad] of the rectangle of least area: one of its sides lies on an edge of the outline."""
-    from scipy.spatial import ConvexHull, QhullError
-
+    spatial = _load_spatial()
     try:
-        outline = flat[ConvexHull(flat).vertices]
-    except QhullError:
+        outline = flat[spatial.ConvexHull(flat).vertices]
+    except spatial.QhullError:
         spread = flat[np.argmax(flat @ (flat.max(axis=0) - flat.min(axis=0)))] - flat[0]
         return float(np.arctan2(spread[1], spread[0])) if np.any(spread) else 0.0
     edges = np.roll(outline, -1, axis=0) - outline

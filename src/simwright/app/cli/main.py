@@ -50,6 +50,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.world:world",
         "Check and draw 2D worlds of rooms, hallways, furniture, objects and robots.",
     ),
+    "scene": (
+        "simwright.app.cli.scene:scene",
+        "Check scene files, and show their schema and operations.",
+    ),
     "packages": (
         "simwright.app.cli.packages:packages",
         "List the ROS packages that package:// addresses can use.",
@@ -79,6 +83,7 @@ Examples:
   simwright diff robot.urdf out/robot/robot.usda
   simwright resolve robot.usda --order physx,newton,mjc
   simwright world render flat.yaml -o flat.png
+  simwright scene check arm.yaml
   simwright registry show RosTopicAPI
   PXR_PLUGINPATH_NAME=$(simwright plugin-path) usdview robot.usda
 """

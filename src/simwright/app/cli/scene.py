@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright scene check|schema|operations``."""
+
+from __future__ import annotations
+
+import click
+
+from simwright.app.cli.options import console, format_option, print_json
+
+EPILOG = """\b
+Examples:
+  simwright scene check arm.yaml
+  simwright scene check arm.yaml --document-only --format json
+  simwright scene schema > scene.schema.json
+  simwright scene operations
+  simwright convert arm.yaml out/arm
+"""
+
+
+@click.group("scene", epilog=EPILOG)
+def scene() -> None:
+    """Check scene files (YAML, JSON), and show what they may say."""
+
+
+@scene.command("check", epilog="\b\nExample:\n  simwright scene check arm.yaml cart.yaml\n")
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.option("--compat", type=click.Choice(["sap"]), help="Read as SAP Warp's loader reads.")
+@click.option("--document-only", is_flag=True, help="Look at the file alone, not at the assets it names.")
+@click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
+@format_option("text", "json", "sarif", "junit", "github", "md", "html")
+def check_command(
+    files: tuple[str, ...], compat: str | None, document_only: bool, notes: bool, output_format: str
+) -> int:
+    """Check scene FILES: every problem with its line, and what was meant.
+
+    Exit code 1 means that there are errors.
+    """
+    from simwright.app.cli.findings import exit_code, print_report
+    from simwright.app.scenes import check_scene
+    from simwright.core.diag import Level
+    from simwright.core.errors import EXIT_BAD_INPUT
+
+    results = [check_scene(file, compat=compat, build=not document_only) for file in files]
+    shown = [
+        (result.path, [found for found in result.findings if notes or found.level is not Level.INFO])
+        for result in results
+    ]
+    print_report(shown, output_format)
+    if all(result.failed for result in results):
+        return EXIT_BAD_INPUT
+    return exit_code(found for result in results for found in result.findings)
+
+
+@scene.command("schema", epilog="\b\nExample:\n  simwright scene schema > scene.schema.json\n")
+def schema_command() -> None:
+    """Print the JSON Schema of scene files, for editors to complete and check by."""
+    from simwright.scenes.schema import FILE
+
+    click.echo(FILE.read_text(encoding="utf-8"), nl=False)
+
+
+@scene.command("operations", epilog="\b\nExample:\n  simwright scene operations --format json\n")
+@format_option("text", "json")
+def operations_command(output_format: str) -> None:
+    """List the operations of post_build and their keys."""
+    from simwright.scenes.ops.registry import load_operations
+
+    found = load_operations()
+    if output_format == "json":
+        plain = [
+            {
+                "name": name,
+                "summary": one.summary,
+                "keys": sorted({k for m in one.models for k in m.model_fields}),
+            }
+            for name, one in found.items()
+        ]
+        print_json({"version": 1, "operations": plain})
+        return
+    from rich.table import Table
+
+    table = Table("operation", "what it does", box=None, pad_edge=False)
+    for name, one in found.items():
+        table.add_row(name, one.summary)
+    console().print(table)

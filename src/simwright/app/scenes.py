@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scene files for the command line: which files are scenes, and what is wrong with one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from simwright.check.result import AssetResult
+from simwright.core.diag import Diagnostic, Reporter, diagnostic_from_error, sort_diagnostics
+from simwright.core.documents.validate import InvalidDocumentError
+from simwright.core.errors import SimwrightError
+
+ENDINGS = (".yaml", ".yml", ".json")
+
+
+def split_scenes(inputs: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[str]]:
+    """Inputs that are scene files (by their ending), and all others."""
+    texts = [os.fspath(item) for item in inputs]
+    scenes = [text for text in texts if text.lower().endswith(ENDINGS) and not Path(text).is_dir()]
+    return scenes, [text for text in texts if text not in scenes]
+
+
+def check_scene(path: str, *, compat: str | None = None, build: bool = True) -> AssetResult:
+    """Every finding of a scene file; with ``build``, also of what it asks for: files, names, operations."""
+    from simwright.scenes.control import load_control
+    from simwright.scenes.document import read_scene
+    from simwright.scenes.load import assemble_scene
+
+    reporter = Reporter()
+    result = AssetResult(path)
+    try:
+        file = read_scene(path, compat=compat, reporter=reporter)
+        if build:
+            assemble_scene(file, num_worlds=1, reporter=reporter)
+            load_control(file)
+    except SimwrightError as error:
+        result.failed = not isinstance(error, InvalidDocumentError) and not reporter.found
+        reporter.extend(_list_problems(error))
+    result.findings = sort_diagnostics(reporter)
+    return result
+
+
+def _list_problems(error: SimwrightError) -> Sequence[Diagnostic]:
+    if isinstance(error, InvalidDocumentError):
+        return error.problems
+    return [diagnostic_from_error(error)]
