@@ -86,11 +86,22 @@ def test_a_layer_that_is_referenced_twice_is_translated_once(tmp_path: Path) -> 
     assert not [note for note in result.notes if note.kind == "fix-refused"]
 
 
-def test_a_word_that_leaves_it_to_the_engine_stays(tmp_path: Path) -> None:
-    text = COLLIDER % '"PhysicsCollisionAPI"' + "    float newton:contactGap = -inf\n}\n"
-    result, out = translate(tmp_path, root=text)
-    assert "leaves the value to the engine" in list_reasons(result)
-    assert read(out, "/c") == {"newton:contactGap": float("-inf")}
+@pytest.mark.parametrize(
+    "line",
+    ["float newton:contactGap = -inf", "float physxCollision:restOffset = -inf"],
+    ids=("newton", "physx"),
+)
+def test_a_word_that_leaves_it_to_the_engine_goes(tmp_path: Path, line: str) -> None:
+    result, out = translate(tmp_path, root=COLLIDER % '"PhysicsCollisionAPI"' + f"    {line}\n}}\n")
+    assert result.proven
+    assert read(out, "/c") == {}
+
+
+def test_it_stays_where_another_engine_is_told_a_value(tmp_path: Path) -> None:
+    lines = "    double mjc:gap = 0.01\n    float newton:contactGap = -inf\n}\n"
+    result, out = translate(tmp_path, root=COLLIDER % '"PhysicsCollisionAPI"' + lines)
+    assert "leaves the value to one engine" in list_reasons(result)
+    assert read(out, "/c") == {"newton:contactGap": float("-inf"), "mjc:gap": 0.01}
 
 
 def test_offsets_of_physx_become_margin_and_gap(tmp_path: Path) -> None:

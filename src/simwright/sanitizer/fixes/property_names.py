@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pxr import Sdf
 
 from simwright.check.facts.schemas import known_properties
+from simwright.check.facts.vendors import VENDOR_NAMESPACES
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
@@ -34,13 +35,17 @@ _EFFORTS = "ext_physics:clamp_position:lookupEfforts"
 
 @fix("xphys-no-core", changes=_WAKING)
 def rename_core(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
-    """The one name of a schema that is meant; a core name without its schema gets it."""
+    """The one name of a schema that is meant; an engine's word goes to its engine; a schema that lacks is applied."""
     if "prim" in finding.data:
         _apply_owner(editor, str(finding.data["prim"]), finding.where.prop)
         return
     meant = [str(name) for name in finding.data.get("meant", ())]
+    own = finding.where.prop.removeprefix("physics:")
+    if not meant and own.partition(":")[0] in VENDOR_NAMESPACES:
+        meant = [own]
     if len(meant) != 1:
-        raise Refused(f"it can be {' or '.join(meant)}" if meant else "no schema has such a property")
+        words = "no schema has such a property: remove it, or give it a namespace of its own"
+        raise Refused(f"it can be {' or '.join(meant)}" if meant else words)
     _rename(editor, finding, meant[0])
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pxr import Sdf, Usd, UsdPhysics, UsdShade
 
-from simwright.resolve.table import PrimType, Scale
+from simwright.resolve.table import PrimType, Row, Scale
 from simwright.resolve.transforms import UNSET
 from simwright.resolve.translation import Pair, are_same, list_blocking, list_pairs, read_known
 from simwright.sanitizer.fixes.translation.sayings import (
@@ -92,8 +92,10 @@ def _plan_quantity(plan: _Plan, pairs: list[Pair]) -> None:
             continue
         if any(not are_same(number, numbers[0]) for number in numbers):
             plan.keep(pair, "its turning and sliding axes would need two different numbers")
+        elif numbers[0] is UNSET and _is_alone(plan, pair, pairs):
+            plan.same.append(pair)  # "as you like" is what no words at all say
         elif numbers[0] is UNSET:
-            plan.keep(pair, "it leaves the value to the engine, which needs no words")
+            plan.keep(pair, "it leaves the value to one engine, where others are told one")
         elif not all(_is_exact(plan, pair, angular=angular) for angular in angles):
             plan.keep(pair, f"{pair.name} cannot say all of it")
         elif wanted is None:
@@ -105,6 +107,13 @@ def _plan_quantity(plan: _Plan, pairs: list[Pair]) -> None:
             plan.keep(pair, f"it says {numbers[0]:g} where {pair.name} is {wanted:g}; decide which is right")
         if wanted is None:
             return  # who is believed first has no translation, so the others must not be heard instead
+
+
+def _is_alone(plan: _Plan, pair: Pair, pairs: list[Pair]) -> bool:
+    """Is nobody else told the value?"""
+    others = [other for other in pairs if other is not pair]
+    said = [other.theirs.read(plan.authored, plan.scale) for other in others]
+    return pair.name not in plan.authored and all(value is None or value is UNSET for value in said)
 
 
 def _is_exact(plan: _Plan, pair: Pair, *, angular: bool) -> bool:
@@ -139,14 +148,21 @@ def _read_default(spec: Sdf.PrimSpec, name: str) -> Any:
 
 
 def _find_idle(plan: _Plan, kind: PrimType) -> set[str]:
-    """Attributes of which everything is said in neutral words now."""
+    """Attributes of which everything is said in neutral words now, or that say nothing."""
     authored = plan.authored
-    said = {name for pair in plan.same for name in pair.theirs.attributes if name in authored}
-    blocking = list_blocking(kind)
-    for name in sorted(said & blocking.keys()):
-        if any(row.read(authored) is not None for row in blocking[name]):
-            plan.reasons[name] = "it also says something that has no neutral form"
-    return said - plan.reasons.keys()
+    rows: dict[str, list[Row]] = {name: list(found) for name, found in list_blocking(kind).items()}
+    for pair in list_pairs(kind):
+        for name in pair.theirs.attributes:
+            rows.setdefault(name, []).append(pair.theirs)
+    same = {id(pair.theirs) for pair in plan.same}
+    idle = set()
+    for name in (name for name in rows if name in authored):
+        speaking = [row for row in rows[name] if row.read(authored) is not None]
+        if all(id(row) in same for row in speaking):
+            idle.add(name)
+        elif any(id(row) in same for row in speaking):
+            plan.reasons.setdefault(name, "it also says something that has no neutral form")
+    return idle - plan.reasons.keys()
 
 
 def _ask(editor: Editor, plan: _Plan, gone: set[str]) -> None:
