@@ -342,3 +342,37 @@ def test_real_assets_are_composed_as_they_were(shared_assets: Path, tmp_path: Pa
         result = fix(source, tmp_path / source.stem, *SPLIT, "isol-vendor-layer", "layer-separation")
         assert result.proven, source.name
         assert describe_file(result.entry) == describe_file(source), source.name
+
+
+def test_addresses_follow_to_another_folder(tmp_path: Path) -> None:
+    entry = "#usda 1.0\n(\n    subLayers = [@./parts/all.usda@]\n)\n"
+    part = (
+        '#usda 1.0\ndef Cube "shape"\n{\n}\ndef Material "red"\n{\n    def Shader "image"\n'
+        "    {\n        asset inputs:file = @./red.png@\n    }\n}\n"
+    )
+    source = write(tmp_path / "in", root=entry)
+    (source.parent / "parts").mkdir()
+    (source.parent / "parts" / "all.usda").write_text(part)
+    (source.parent / "parts" / "red.png").write_bytes(b"not looked at")
+    fix(source, tmp_path / "out", "layer-materials")
+
+    materials = Sdf.Layer.FindOrOpen(str(tmp_path / "out" / "materials.usda"))
+    assert materials.GetAttributeAtPath("/red/image.inputs:file").default.path == "./parts/red.png"
+
+
+def test_only_mesh_data_becomes_a_payload(tmp_path: Path) -> None:
+    mesh = '#usda 1.0\ndef Mesh "m"\n{\n    point3f[] points = [(0, 0, 0), (1, 0, 0)]\n}\n'
+    tree = '#usda 1.0\ndef Xform "m" (\n    prepend apiSchemas = ["PhysicsRigidBodyAPI"]\n)\n{\n}\n'
+    arcs = '#usda 1.0\ndef Xform "a" (\n    references = [{}]\n)\n{{\n}}\n'
+    names = ("@./tree.usda@</m>", "@./mesh.usda@</m>")
+    settings = Settings(heavy_elements=1)
+    for number, order in enumerate((names, names[::-1])):
+        folder = tmp_path / str(number)
+        source = write(folder / "in", root=arcs.format(", ".join(order)), mesh=mesh, tree=tree)
+        result = simwright.fix(
+            source, folder / "out", select=["payload-heavy"], unsafe=True, settings=settings
+        )
+        layer = Sdf.Layer.FindOrOpen(result.entry)
+        payloads = [arc.assetPath for arc in layer.GetPrimAtPath("/a").payloadList.explicitItems]
+        assert payloads == ([] if number else ["./mesh.usda"])
+        assert bool(list_reasons(result)) == bool(number)

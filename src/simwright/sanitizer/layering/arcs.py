@@ -49,19 +49,23 @@ def _leads_to(layer: Any, arc: Any, target: Any) -> bool:
 def ask_reference(editor: Editor, spec: Any) -> None:
     """Let the payloads of a spec be references, the weakest of them."""
     check_alone(editor, spec)
-    if list_arcs(spec, "payload"):
-        editor.add(
-            spec.layer, spec.path, "payload becomes a reference", lambda: _turn(spec, "payload", "references")
-        )
+    arcs = list_arcs(spec, "payload")
+    if arcs:
+        turn = lambda: _turn(spec, arcs, "payload", "references")  # noqa: E731 - asked for, made later
+        editor.add(spec.layer, spec.path, "payload becomes a reference", turn)
 
 
-def ask_payload(editor: Editor, spec: Any) -> None:
-    """Let the references of a spec be payloads, the strongest of them."""
+def ask_payload(editor: Editor, spec: Any, target: Any) -> None:
+    """Let the references of a spec to a layer be payloads, the strongest of them."""
     check_alone(editor, spec)
-    if list_arcs(spec, "references"):
-        editor.add(
-            spec.layer, spec.path, "reference becomes a payload", lambda: _turn(spec, "references", "payload")
-        )
+    arcs = list_arcs(spec, "references")
+    with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
+        chosen = [arc for arc in arcs if _leads_to(spec.layer, arc, target)]
+    if chosen != arcs[len(arcs) - len(chosen) :]:
+        raise Refused(f"{spec.path} refers to {target.GetDisplayName()} before other layers; list it last")
+    if chosen:
+        turn = lambda: _turn(spec, chosen, "references", "payload")  # noqa: E731 - asked for, made later
+        editor.add(spec.layer, spec.path, "reference becomes a payload", turn)
 
 
 def check_alone(editor: Editor, spec: Any) -> None:
@@ -78,24 +82,35 @@ def check_alone(editor: Editor, spec: Any) -> None:
             raise Refused(f"{spec.path} deletes or orders layers that others bring in")
 
 
-def _turn(spec: Any, old: str, new: str) -> None:
-    make, operation = (
-        (Sdf.Reference, Sdf.ReferenceListOp) if new == "references" else (Sdf.Payload, Sdf.PayloadListOp)
-    )
-    listed = spec.GetInfo(old)
-    kind = next(kind for kind in _LISTS if getattr(listed, kind))
-    arcs = [make(arc.assetPath, arc.primPath, arc.layerOffset) for arc in list_arcs(spec, old)]
+def _turn(spec: Any, chosen: list[Any], old: str, new: str) -> None:
+    """Make arcs of one kind arcs of the other; they stand between those that are references and payloads already."""
+    left = [arc for arc in list_arcs(spec, old) if arc not in chosen]
+    kind = _find_list(spec, old)
+    make = Sdf.Reference if new == "references" else Sdf.Payload
+    arcs = [make(arc.assetPath, arc.primPath, arc.layerOffset) for arc in chosen]
     there = list_arcs(spec, new)
-    if there:
-        kind = next(known for known in _LISTS if getattr(spec.GetInfo(new), known))
-    items = [*there, *arcs] if new == "references" else [*arcs, *there]
-    if kind == "explicitItems":
-        merged = operation.CreateExplicit(items)
-    else:
-        merged = operation()
-        setattr(merged, kind, items)
-    spec.ClearInfo(old)
-    spec.SetInfo(new, merged)
+    _write(
+        spec, new, _find_list(spec, new) or kind, [*there, *arcs] if new == "references" else [*arcs, *there]
+    )
+    _write(spec, old, kind, left)
+
+
+def _find_list(spec: Any, key: str) -> str:
+    if not spec.HasInfo(key):
+        return ""
+    return next((kind for kind in _LISTS if getattr(spec.GetInfo(key), kind)), "")
+
+
+def _write(spec: Any, key: str, kind: str, arcs: list[Any]) -> None:
+    spec.ClearInfo(key)
+    if arcs:
+        operation = Sdf.ReferenceListOp if key == "references" else Sdf.PayloadListOp
+        if kind == "explicitItems":
+            listed = operation.CreateExplicit(arcs)
+        else:
+            listed = operation()
+            setattr(listed, kind, arcs)
+        spec.SetInfo(key, listed)
 
 
 def lighten(editor: Editor, stacks: list[Stack], stack: Stack, seen: set[str] | None = None) -> None:
@@ -111,7 +126,7 @@ def lighten(editor: Editor, stacks: list[Stack], stack: Stack, seen: set[str] | 
             continue
         if is_pure(other):
             for spec in holders:
-                ask_payload(editor, spec)
+                ask_payload(editor, spec, other.root)
         else:
             lighten(editor, stacks, other, known)
 

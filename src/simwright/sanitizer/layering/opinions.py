@@ -12,6 +12,7 @@ from typing import Any
 
 from pxr import Sdf
 
+from simwright.sanitizer.layering.anchors import move_addresses
 from simwright.usd.edit import Refused
 
 _LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems", "orderedItems")
@@ -43,6 +44,8 @@ def check_property(layers: Sequence[Any], path: Sdf.Path) -> None:
     specs = [spec for layer in layers if (spec := layer.GetPropertyAtPath(path)) is not None]
     if len(specs) < 2:
         return
+    if len({spec.layer.realPath.rpartition("/")[0] for spec in specs}) > 1:
+        raise Refused(f"{path} is said in layers of two folders; say it in one")
     for spec in specs:
         field = "connectionPaths" if isinstance(spec, Sdf.AttributeSpec) else "targetPaths"
         if spec.HasInfo(field) and not spec.GetInfo(field).isExplicit:
@@ -59,6 +62,7 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
     if len(specs) == 1:
         open_spec(home, path.GetParentPath())
         Sdf.CopySpec(specs[0].layer, path, home, path)
+        move_addresses(home.GetPropertyAtPath(path), specs[0].layer)
         _remove(specs[0])
         return
     merged = Sdf.Layer.CreateAnonymous()
@@ -75,10 +79,12 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
         for key in spec.ListInfoKeys():
             if key not in ("typeName", "variability", "custom"):
                 known.SetInfo(key, spec.GetInfo(key))
+    source = specs[0].layer
     for spec in specs:
         _remove(spec)
     open_spec(home, path.GetParentPath())
     Sdf.CopySpec(merged, site, home, path)
+    move_addresses(home.GetPropertyAtPath(path), source)
 
 
 def _remove(spec: Any) -> None:

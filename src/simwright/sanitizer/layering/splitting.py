@@ -14,6 +14,7 @@ from pxr import Sdf
 
 from simwright.check.facts.domains import Domain
 from simwright.sanitizer.layering import opinions as acts
+from simwright.sanitizer.layering.anchors import check_definition
 from simwright.sanitizer.layering.homes import Homes
 from simwright.sanitizer.layering.order import keep_orders, read_orders
 from simwright.sanitizer.layering.roles import (
@@ -161,6 +162,8 @@ class Split:
     def _check(self) -> None:
         proprietary = [layer for layer in self.stack.layers if layer not in self.speakers]
         for role, cargo in self.cargo.items():
+            for layer, path in cargo.definitions:
+                check_definition(layer.GetPrimAtPath(path), self.homes.find(role) or self.stack.root)
             for path in cargo.properties:
                 acts.check_property(self.speakers, path)
                 told = next((layer for layer in proprietary if layer.GetPropertyAtPath(path)), None)

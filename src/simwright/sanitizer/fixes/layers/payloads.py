@@ -55,7 +55,7 @@ def load_late(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         extract(editor, finding)
         return
     for spec in find_holders(editor, find_stacks(editor), "references", stack.root):
-        ask_payload(editor, spec)
+        ask_payload(editor, spec, stack.root)
 
 
 def open_payloads(editor: Editor, specs: list[Any]) -> None:
