@@ -19,6 +19,7 @@ import json, sys, tempfile, time
 import simwright
 source, what = sys.argv[1:]
 simwright.check("samples/simwright_samples/box/box.usda")
+simwright.fix("samples/simwright_samples/box/box.usda", dry_run=True)
 start = time.process_time()
 if what == "check":
     count = sum(1 for _ in simwright.check(source))

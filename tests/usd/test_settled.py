@@ -11,7 +11,7 @@ import pytest
 from simwright.core.errors import LimitError
 from simwright.usd.guard import MAX_NESTING, check_file
 from simwright.usd.open import open_stage
-from simwright.usd.settled import once_per_file
+from simwright.usd.settled import once_per_file, vouch
 
 LONG_AGO = 1_000_000_000
 
@@ -113,3 +113,18 @@ def test_new_arcs_of_a_layer_are_followed(tmp_path, monkeypatch):
     root.write_text('#usda 1.0\ndef "A" (references = @part.usda@) {\n}\n')
     with pytest.raises(LimitError):
         open_stage(root)
+
+
+def test_a_private_copy_is_known_as_long_as_it_is_one(tmp_path, read, asked, monkeypatch):
+    source, copy = tmp_path / "a.txt", tmp_path / "copy.txt"
+    source.write_text("one")
+    age(source, monkeypatch)
+    assert read(str(source)) == "one"
+    copy.write_bytes(source.read_bytes())
+    vouch(str(copy), str(source))
+    monkeypatch.setattr("simwright.usd.settled._MOMENT", 2_000_000_000)
+    assert read(str(copy)) == "one"
+    assert asked == [str(source)]
+    copy.write_text("other")
+    assert read(str(copy)) == "other"
+    assert asked == [str(source), str(copy)]

@@ -94,6 +94,24 @@ def check_file(
         return AssetResult(name, sort_diagnostics(reporter), failed=True)
 
 
+def check_opened(
+    stage: Any,
+    complaints: Iterable[Diagnostic],
+    *,
+    rules: Iterable[Rule] | None = None,
+    settings: Settings | None = None,
+) -> AssetResult:
+    """The findings of a stage that was opened from a file, with what opening it had to tell."""
+    reporter = Reporter()
+    reporter.extend(complaints)
+    name = _name_stage(stage)
+    try:
+        return _check(stage, reporter, _Request(rules, settings, variants=False), name)
+    except Exception as error:  # noqa: BLE001 - as for a file
+        reporter.report(CHECK_FAILED, Where(name), reason=f"{type(error).__name__}: {error}")
+        return AssetResult(name, sort_diagnostics(reporter), failed=True)
+
+
 class _Request:
     """What was asked for."""
 

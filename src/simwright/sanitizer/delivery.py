@@ -98,7 +98,7 @@ def write_in_place(workspace: Workspace, result: FixResult) -> None:
 def _write_place(workspace: Workspace, place: str, file: Path, folder: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     if place in workspace.changed_places or workspace.is_readdressed(place):
-        file.write_bytes(workspace.encode_result(place, restore=False, target=folder))
+        workspace.write_result(place, file, folder)
     else:
         shutil.copyfile(workspace.folder / place, file)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pxr import Tf, Usd, UsdGeom
+from pxr import Gf, Tf, Usd, UsdGeom, Vt
 
 from simwright.formats.usd.units import UP_ROTATIONS
 from simwright.usd.shifts import Shifts, is_below
@@ -20,6 +20,7 @@ from simwright.usd.silence import capture
 
 Array = npt.NDArray[np.float64]
 MAX_TIMES = 5
+_NOWHERE = Gf.Matrix4d(*(16 * [float("nan")]))
 _SIZES = {
     "Cube": ("size",), "Sphere": ("radius",), "Cylinder": ("radius", "height", "axis"),
     "Capsule": ("radius", "height", "axis"), "Cone": ("radius", "height", "axis"),
@@ -57,22 +58,23 @@ def draw_outline(stage: Usd.Stage) -> Outline:
     with capture():
         every = Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
         prims = [prim for prim in every if prim.IsA(UsdGeom.Xformable)]
-        outline.moments = [Usd.TimeCode.Default(), *map(Usd.TimeCode, _choose_times(prims))]
+        times = _choose_times(prims) if _is_moving(stage, prims) else []
+        outline.moments = [Usd.TimeCode.Default(), *map(Usd.TimeCode, times)]
         outline.rows = {prim.GetPath().pathString: row for row, prim in enumerate(prims)}
         outline.poses = np.zeros((len(outline.moments), len(prims), 4, 4))
         for index, moment in enumerate(outline.moments):
             cache = UsdGeom.XformCache(moment)
-            for row, prim in enumerate(prims):
-                outline.poses[index, row] = _read_world(cache, prim)
+            matrices = [_read_world(cache, prim) for prim in prims]
+            outline.poses[index] = np.array(Vt.Matrix4dArray(matrices)).reshape(-1, 4, 4)
     outline.poses = outline.poses.transpose(0, 1, 3, 2)
     return outline
 
 
-def _read_world(cache: UsdGeom.XformCache, prim: Usd.Prim) -> Any:
+def _read_world(cache: UsdGeom.XformCache, prim: Usd.Prim) -> Gf.Matrix4d:
     try:
         return cache.GetLocalToWorldTransform(prim)
     except Tf.ErrorException:
-        return np.nan  # ops that OpenUSD cannot read: nobody knows where it stands
+        return _NOWHERE  # ops that OpenUSD cannot read: nobody knows where it stands
 
 
 def compare_outlines(
@@ -105,6 +107,25 @@ def compare_outlines(
         found += [f"where {path} stands" for path in ruler.list_moved(known.reframed)]
         found += [f"the geometry of {path}" for path in ruler.list_reshaped(after.same)]
     return found
+
+
+def _is_moving(stage: Usd.Stage, prims: list[Usd.Prim]) -> bool:
+    """Can anything change over time?  Clips are not open before somebody asks."""
+    if any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers()):
+        return True
+    return any(prim.HasAuthoredMetadata("clips") for prim in prims)
+
+
+def stand_alike(before: Outline, after: Outline, tolerance: float) -> bool:
+    """Are the same prims at the same places, in the same directions and as large, in the same units?"""
+    if before.unit != after.unit or not np.array_equal(before.turn, after.turn):
+        return False
+    if before.rows.keys() != after.rows.keys() or len(before.moments) != len(after.moments):
+        return False
+    if not before.rows:
+        return True
+    ruler = _Ruler(before, after, [(path, path) for path in before.rows], tolerance)
+    return not ruler.list_moved(set()) and bool(ruler.have_same_scales().all())
 
 
 def _choose_times(prims: list[Usd.Prim]) -> list[float]:
@@ -155,7 +176,7 @@ class _Ruler:
 
     def list_reshaped(self, known: set[str]) -> list[str]:
         """Prims whose geometry in the world is another one, at any moment; ``known`` gets those that never change."""
-        same = self._have_same_scales()
+        same = self.have_same_scales()
         moments = range(len(self.sides[0].moments))
         found = []
         for index, path in enumerate(self.paths):
@@ -170,7 +191,7 @@ class _Ruler:
                 found.append(path)
         return found
 
-    def _have_same_scales(self) -> npt.NDArray[np.bool_]:
+    def have_same_scales(self) -> npt.NDArray[np.bool_]:
         """Are the linear parts of the transforms the same, lengths included?"""
         if self.sides[0].unit != self.sides[1].unit:
             return np.zeros(len(self.paths), dtype=bool)

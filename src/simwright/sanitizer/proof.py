@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from pxr import Usd
+from pxr import Usd, UsdPhysics
 
 from simwright.compare.run import compare_assets
 from simwright.compare.settings import SECTIONS, Settings
@@ -23,7 +23,7 @@ from simwright.core.packages import PackageMap
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read_stage
 from simwright.sanitizer.likeness import Likeness
-from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline
+from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline, stand_alike
 from simwright.sanitizer.reframing import reframe_bodies
 from simwright.usd.claims import apply_claims
 from simwright.usd.open import open_stage
@@ -58,10 +58,20 @@ class Original:
     """
 
     outline: Outline
+    file: str = ""
     times: list[float] = field(default_factory=list)
-    machines: list[Asset] = field(default_factory=list)
     problem: str = ""
     claims: Mapping[str, str] = field(default_factory=dict)
+    _machines: list[Asset] | None = None
+
+    def read_machines(self) -> list[Asset]:
+        """The machine at each moment, read when it is first asked for; none where there is a problem."""
+        if self._machines is None:
+            try:
+                self._machines = _read_machines(self.outline.stage, self.file, self.times)
+            except SimwrightError as error:
+                self._machines, self.problem = [], error.message
+        return self._machines
 
 
 def read_original(
@@ -69,48 +79,84 @@ def read_original(
     packages: PackageMap,
     selected: Selected = frozenset(),
     claims: Mapping[str, str] | None = None,
+    *,
+    stage: Usd.Stage | None = None,
 ) -> Original:
-    """Read an asset as stage and as machine, with a selection of variants and claims about units from outside."""
-    stage = open_stage(path, packages=packages)
+    """Read an asset as stage and as machine, with a selection of variants and claims about units from outside.
+
+    ``stage`` is one that is open already; it is used where nothing is said from outside.
+    """
+    if stage is None or selected or claims or path.suffix.lower() == ".usdz":
+        stage = open_stage(path, packages=packages)
     apply_claims(stage, claims or {})
     for (prim, name), variant in selected:
         with Usd.EditContext(stage, stage.GetSessionLayer()):
             stage.GetPrimAtPath(prim).GetVariantSets().SetSelection(name, variant)
-    original = Original(draw_outline(stage), claims=claims or {})
+    original = Original(draw_outline(stage), str(path), claims=claims or {})
     times = original.outline.times
     original.times = [times[i] for i in sorted({0, len(times) // 2, len(times) - 1})] if times else []
-    try:
-        original.machines = _read_machines(stage, path, original.times)
-    except SimwrightError as error:
-        original.problem = error.message
     return original
 
 
 def find_deviations(
     original: Original,
-    path: Path,
-    packages: PackageMap,
+    stage: Usd.Stage,
     allowed: Collection[str],
     shifts: Shifts | None = None,
+    *,
+    only_transforms: bool = False,
 ) -> list[Deviation]:
-    """What is different in the asset at ``path``, but for sections that are ``allowed`` and ``shifts`` of prims."""
-    stage = open_stage(path, packages=packages)
+    """What is different on a stage, but for sections that are ``allowed`` and ``shifts`` of prims.
+
+    ``only_transforms`` says that nothing but transform ops and harmless metadata changed: then a machine whose prims
+    all stand as they stood, in the same units, is the same one, and does not have to be read.
+    """
     apply_claims(stage, original.claims)
+    try:
+        return _find_deviations(original, stage, allowed, shifts, only_transforms)
+    finally:
+        if original.claims:
+            stage.GetSessionLayer().Clear()
+
+
+def _find_deviations(
+    original: Original,
+    stage: Usd.Stage,
+    allowed: Collection[str],
+    shifts: Shifts | None,
+    only_transforms: bool,
+) -> list[Deviation]:
     drawn = draw_outline(stage)
+    if only_transforms and stand_alike(original.outline, drawn, TOLERANCE) and _count_alike(original, drawn):
+        return []
     found = []
     if STAGE not in allowed:
         found = [
             Deviation(STAGE, text)
             for text in compare_outlines(original.outline, drawn, TOLERANCE, shifts=shifts)
         ]
+    before = original.read_machines()
     if original.problem or found:
         return found
-    return _compare_machines(original, drawn, path, allowed, shifts or Shifts())
+    if shifts is not None and shifts.frames:
+        before = [reframe_bodies(machine, shifts.frames) for machine in before]
+    return _compare_machines(original, before, drawn, allowed)
 
 
-def _read_machines(stage: Usd.Stage, path: Path, times: list[float]) -> list[Asset]:
+def _count_alike(original: Original, drawn: Outline) -> bool:
+    """Do numbers mean the same: kilograms, and seconds where anything changes over time?"""
+    stages = (original.outline.stage, drawn.stage)
+    masses = {UsdPhysics.GetStageKilogramsPerUnit(stage) for stage in stages}
+    rates = {stage.GetTimeCodesPerSecond() for stage in stages}
+    moving = len(rates) > 1 and any(
+        layer.ListAllTimeSamples() for stage in stages for layer in stage.GetUsedLayers()
+    )
+    return len(masses) == 1 and not moving
+
+
+def _read_machines(stage: Usd.Stage, file: str, times: list[float]) -> list[Asset]:
     moments: list[float | None] = [None, *times[:_MAX_TIMES]]
-    return [read_stage(stage, ReadOptions(time=time), Reporter(), file=str(path)) for time in moments]
+    return [read_stage(stage, ReadOptions(time=time), Reporter(), file=file) for time in moments]
 
 
 def _retime(original: Original, drawn: Outline) -> list[float]:
@@ -120,23 +166,23 @@ def _retime(original: Original, drawn: Outline) -> list[float]:
 
 
 def _compare_machines(
-    original: Original, drawn: Outline, path: Path, allowed: Collection[str], shifts: Shifts
+    original: Original, before: list[Asset], drawn: Outline, allowed: Collection[str]
 ) -> list[Deviation]:
     likeness = Likeness(drawn.same)
     try:
-        machines = _read_machines(drawn.stage, path, _retime(original, drawn))
+        file = drawn.stage.GetRootLayer().realPath
+        machines = _read_machines(drawn.stage, file, _retime(original, drawn))
     except SimwrightError as error:
         return [Deviation("machine", f"that the asset can be read: {error.message}")]
     sections = tuple(name for name in SECTIONS if name not in allowed)
     found = []
-    expected = [reframe_bodies(machine, shifts.frames) for machine in original.machines]
-    for before, after in zip(expected, machines, strict=True):
-        if likeness.are_alike(before, after):
+    for old, new in zip(before, machines, strict=True):
+        if likeness.are_alike(old, new):
             continue
-        same = _SHAPES if likeness.have_same_shapes(before, after) else ()
+        same = _SHAPES if likeness.have_same_shapes(old, new) else ()
         left = tuple(name for name in sections if name not in same)
         settings = Settings(rtol=TOLERANCE, configurations=_CONFIGURATIONS, sections=left)
-        for section in compare_assets(before, after, settings).sections:
+        for section in compare_assets(old, new, settings).sections:
             found += [
                 Deviation(section.name, f"{item.what} of {item.element} from {item.a} to {item.b}")
                 for item in section.items

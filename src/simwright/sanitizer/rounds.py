@@ -153,6 +153,7 @@ class Run:
     def _make(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> list[Change]:
         """Make one fix for its findings; those that it refuses or that ask for nothing are not tried again."""
         editor = Editor(stage, self.workspace.list_own(), self.workspace.is_taken)
+        editor.find_original = self.workspace.name_original
         editor.known = self.known
         done: list[Diagnostic] = []
         for finding in findings:
@@ -166,16 +167,19 @@ class Run:
                 continue
             except Exception as error:  # noqa: BLE001 - a crash of one fix is one finding, the rest goes on
                 editor.edits = {}
-                self.course.crashed.add(finding.kind)
-                reason_text = f"{type(error).__name__}: {error}"
-                self.course.notes.report(CRASHED, finding.where, rule=finding.kind, reason=reason_text)
+                self._report_crash(finding, error)
                 return []
             if len(editor.edits) > count:
                 done.append(finding)
-        made = editor.make_edits()
+        try:
+            made = editor.make_edits()
+        except Exception as error:  # noqa: BLE001 - half of a fix is none: what was made is dropped
+            self._report_crash(findings[0], error)
+            self.workspace.undo()
+            return []
         if not made:
             return []
-        self.footprint.settle(edit.path for edit in made)
+        self.footprint.settle(made)
         self.known = {}
         changes = [self._describe(edit, findings[0].kind, done) for edit in made]
         self.course.changes += changes
@@ -231,6 +235,11 @@ class Run:
         reporter = Reporter()
         reporter.report(REFUSED, self._locate(finding), rule=finding.kind, reason=reason)
         self.course.refused[signature] = reporter.found[0]
+
+    def _report_crash(self, finding: Diagnostic, error: Exception) -> None:
+        self.course.crashed.add(finding.kind)
+        reason = f"{type(error).__name__}: {error}"
+        self.course.notes.report(CRASHED, finding.where, rule=finding.kind, reason=reason)
 
     def _report_undone(self, finding: Diagnostic, deviations: list[Deviation]) -> None:
         self.course.given_up.add(sign(finding))

@@ -44,7 +44,11 @@ def sanitize(
     register_plugins()
     result = FixResult(str(source))
     name = "" if target is None else (target.parent if target.suffix else target).absolute().name
-    original = cache(lambda selected: read_original(source, packages, selected, order.wishes.values))
+    original = cache(
+        lambda selected: read_original(
+            source, packages, selected, order.wishes.values, stage=workspace.original
+        )
+    )
     try:
         workspace = Workspace(source, packages, name=name)
     except InputError as error:

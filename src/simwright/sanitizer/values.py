@@ -13,6 +13,7 @@ VALUES: dict[str, str] = {
     "version": "assetInfo version of the asset",
     "name": "assetInfo name of the asset",
     "license": "assetInfo license of the asset",
+    "package-uri": "assetInfo ros package_uri: the package:// address of what the asset was made from",
     "default-prim": "the root prim that is the asset",
     "variant.": "variant.SET: the variant of a set that is selected",
     "address.": "address.PREFIX: the folder, or package:// address, where files with that prefix are now",

@@ -16,7 +16,7 @@ from typing import Any
 
 from pxr import Ar, Sdf, UsdUtils
 
-from simwright.core.diag import Where
+from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.files import resolve_inside
 from simwright.core.packages import PackageMap
@@ -24,6 +24,7 @@ from simwright.usd.collect import Collection, Outside, collect_files
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
 from simwright.usd.open import open_stage
+from simwright.usd.settled import vouch
 from simwright.usd.silence import capture
 
 _LAYERS = (".usda", ".usdc", ".usd")
@@ -43,6 +44,10 @@ class Workspace:
         """Places of files that nothing names any more."""
         self.keeps_inner = False
         """Do addresses that named the asset's own files from outside stay relative?"""
+        self.complaints = Reporter()
+        self.original: Any = None
+        """The stage of the source, as long as nobody has changed how it is looked at."""
+        self._stage: Any = None
         self._base = Path(tempfile.mkdtemp(prefix="simwright-fix-")).resolve()
         try:
             self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
@@ -55,6 +60,7 @@ class Workspace:
 
     def close(self) -> None:
         """Remove the copy."""
+        self._stage = self.original = None
         shutil.rmtree(self._base, ignore_errors=True)
 
     @property
@@ -99,8 +105,16 @@ class Workspace:
         return [place for place in self.places if place.lower().endswith(_LAYERS)]
 
     def open(self) -> Any:
-        """The stage of the copy."""
-        return open_stage(self.entry, packages=self.packages)
+        """The stage of the copy, kept until it is released; ``complaints`` are what opening it had to tell."""
+        if self._stage is None:
+            self.complaints = Reporter()
+            self._stage = open_stage(self.entry, packages=self.packages, reporter=self.complaints)
+        return self._stage
+
+    def release(self) -> None:
+        """Open the stage anew when it is next asked for."""
+        self.save()
+        self._stage = None
 
     def list_own(self) -> list[str]:
         """Identifiers of the layers that may be changed, new ones included."""
@@ -116,19 +130,25 @@ class Workspace:
         """Is there something to accept or to undo?"""
         return any(layer.dirty for layer in self.find_open_layers().values())
 
-    def accept(self) -> None:
-        """Keep what was changed."""
+    def accept(self, *, save: bool = True) -> None:
+        """Keep what was changed; without ``save``, binary layers only in memory, since nobody reads their lines."""
         new = self._find_new_files()
         self.added |= new
         for place, layer in self.find_open_layers().items():
             if layer.dirty:
-                with capture():
-                    if not layer.Save():
-                        raise OutputError("cannot be written", where=Where(layer.realPath))
                 self.edited.add(place)
+                if save or new or layer.GetFileFormat().formatId == "usda":
+                    _save(layer)
         if new:
+            self.release()
             named = {*self._find_named()}
             self.dropped = {place for place in (*self.collection.places, *self.added) if place not in named}
+
+    def save(self) -> None:
+        """Write what was accepted and is in memory only."""
+        for layer in self.find_open_layers().values():
+            if layer.dirty:
+                _save(layer)
 
     def undo(self) -> None:
         """Drop what was changed since it was last accepted."""
@@ -156,6 +176,7 @@ class Workspace:
         """A text that is the same when the asset is."""
         import hashlib
 
+        self.save()
         digest = hashlib.sha256()
         for place in self.layer_places:
             digest.update((self.folder / place).read_bytes())
@@ -172,6 +193,18 @@ class Workspace:
         """The place of a file of the copy in the asset's folder."""
         path = Path(file)
         return path.relative_to(self.folder).as_posix() if self.folder in path.parents else file
+
+    def write_result(self, place: str, file: Path, target: Path) -> None:
+        """Write a layer as it is delivered to a new folder."""
+        if self.is_readdressed(place) or not place.lower().endswith(_LAYERS):
+            file.write_bytes(self.encode_result(place, restore=False, target=target))
+            return
+        layer = Sdf.Layer.FindOrOpen(str(self.folder / place))
+        suffix = self._find_encoding(place)
+        if suffix == ".usda":
+            file.write_bytes(encode_layer(layer, suffix))
+        else:
+            export_layer(layer, file)
 
     def encode_result(self, place: str, *, restore: bool, target: Path | None = None) -> bytes:
         """A layer as it is delivered: outside addresses as they were, or counted from ``target``."""
@@ -245,7 +278,7 @@ class Workspace:
         return place
 
     def _copy(self) -> tuple[Collection, dict[str, dict[str, tuple[str, Path | None]]]]:
-        stage = open_stage(self.origin, packages=self.packages)
+        stage = self.original = open_stage(self.origin, packages=self.packages)
         with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
             root = stage.GetRootLayer()
             collection = collect_files(root, outside=Outside.KEEP, target=self.folder)
@@ -265,6 +298,13 @@ class Workspace:
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix.lower() in _LAYERS or not _link(file.resolve(), target):
             shutil.copyfile(file, target)
+            vouch(str(target), str(file))
+
+
+def _save(layer: Any) -> None:
+    with capture():
+        if not layer.Save():
+            raise OutputError("cannot be written", where=Where(layer.realPath))
 
 
 def _link(file: Path, target: Path) -> bool:

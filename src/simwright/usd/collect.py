@@ -221,18 +221,20 @@ def rewrite_addresses(layer: Any, move: Any) -> Any:
     """A copy of a layer in which ``move`` gave every address; None if it changed none."""
     from pxr import Sdf, UsdUtils
 
-    changed = False
+    moved: dict[str, str] = {}
 
-    def visit(text: str) -> str:
-        nonlocal changed
-        moved = str(move(text))
-        changed |= moved != text
-        return moved
+    def look(text: str) -> str:
+        if text not in moved:
+            moved[text] = str(move(text))
+        return text
 
+    UsdUtils.ModifyAssetPaths(layer, look)  # gives back what is there, so nothing changes
+    if all(text == new for text, new in moved.items()):
+        return None
     copy = Sdf.Layer.CreateAnonymous(Path(layer.realPath).name or "layer.usda")
     copy.TransferContent(layer)
-    UsdUtils.ModifyAssetPaths(copy, visit)
-    return copy if changed else None
+    UsdUtils.ModifyAssetPaths(copy, lambda text: moved.get(text, text))
+    return copy
 
 
 def _place_below(file: Path, folder: Path) -> str | None:

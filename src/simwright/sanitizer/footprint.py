@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What edits changed on a stage, as OpenUSD itself tells; a fix is not asked.
+
+A machine is what its stage says.  Where nothing changed but how transforms are written, and metadata that no machine is
+made of, it is enough to compare where prims stand: everything else is what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pxr import Sdf, Tf, Usd
+
+from simwright.usd.edit import Edit
+
+_OPS, _ORDER = "xformOp:", "xformOpOrder"
+_ROOT = frozenset({
+    "kilogramsPerUnit", "metersPerUnit", "upAxis", "timeCodesPerSecond", "framesPerSecond", "defaultPrim",
+    "documentation", "comment",
+})  # fmt: skip
+_PRIM = frozenset({"kind", "assetInfo", "documentation", "comment", "displayName"})
+
+
+class Footprint:
+    """Changes of all watched blocks of edits together.
+
+    ``recomposed`` says that prims may have come, gone or got other arcs, ``only_transforms`` that apart from metadata
+    nothing but transform ops changed.
+    """
+
+    def __init__(self) -> None:
+        self.recomposed = False
+        self.only_transforms = True
+        self._roots: list[Sdf.Path] = []
+
+    @contextmanager
+    def watch(self, stage: Usd.Stage) -> Iterator[None]:
+        """Take down what happens to a stage."""
+        key = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._listen, stage)
+        try:
+            yield
+        finally:
+            key.Revoke()
+
+    def settle(self, edits: Iterable[Edit]) -> None:
+        """Say what the edits of a block were: of what is composed anew OpenUSD does not tell the parts."""
+        roots, self._roots = self._roots, []
+        if roots and not all(_is_metadata(edit, roots) for edit in edits):
+            self.recomposed, self.only_transforms = True, False
+
+    def _listen(self, notice: Any, _: Any) -> None:
+        for path in notice.GetResyncedPaths():
+            if path.IsPropertyPath():
+                self.only_transforms &= _is_op(path)
+            elif path.IsAbsoluteRootPath() or _is_harmless(path, notice):
+                self._roots.append(path)
+            else:
+                self.recomposed, self.only_transforms = True, False
+        for path in notice.GetChangedInfoOnlyPaths():
+            if not self.only_transforms:
+                return
+            self.only_transforms = _is_op(path) or _is_harmless(path, notice)
+
+
+def _is_metadata(edit: Edit, roots: list[Sdf.Path]) -> bool:
+    """Is it one of a layer or prim that was composed anew, and harmless; or elsewhere?"""
+    if not any(edit.path.HasPrefix(root) for root in roots):
+        return True
+    known = _ROOT if edit.path.IsAbsoluteRootPath() else _PRIM
+    return edit.path in roots and edit.what.partition(" = ")[0] in known
+
+
+def _is_harmless(path: Sdf.Path, notice: Any) -> bool:
+    """Did nothing but metadata change that no machine is made of?  Units are compared as numbers."""
+    fields = notice.GetChangedFields(path)
+    known = _ROOT if path.IsAbsoluteRootPath() else _PRIM if path.IsPrimPath() else frozenset()
+    return bool(fields) and known.issuperset(fields)
+
+
+def _is_op(path: Sdf.Path) -> bool:
+    return bool(path.IsPropertyPath()) and (path.name.startswith(_OPS) or path.name == _ORDER)

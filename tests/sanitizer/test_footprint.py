@@ -1,0 +1,98 @@
+"""What edits change on a stage: transforms alone, or more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from pxr import Gf, Sdf, Usd
+
+from simwright.sanitizer.footprint import Footprint
+from simwright.sanitizer.outline import draw_outline, stand_alike
+from simwright.usd.edit import Editor
+
+TEXT = """#usda 1.0
+def Xform "robot" (prepend apiSchemas = ["PhysicsMassAPI"])
+{
+    double3 xformOp:translate = (1, 2, 3)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    float physics:mass = 2
+    def Cube "box" {}
+}
+"""
+
+
+def edit_stage(ask: Callable[[Editor], None]) -> Footprint:
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString(TEXT)
+    footprint = Footprint()
+    editor = Editor(stage, [stage.GetRootLayer().identifier])
+    with footprint.watch(stage):
+        ask(editor)
+        footprint.settle(editor.make_edits())
+    return footprint
+
+
+def turn(editor: Editor) -> None:
+    prim = editor.find_prim("/robot")
+    editor.set_value(prim, "xformOp:orient", Sdf.ValueTypeNames.Quatd, Gf.Quatd(1))
+    order = ["xformOp:translate", "xformOp:orient"]
+    editor.set_value(prim, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, order, uniform=True)
+
+
+def count_seconds(editor: Editor) -> None:
+    editor.set_layer_info("timeCodesPerSecond", 1.0)
+
+
+def weigh(editor: Editor) -> None:
+    editor.set_value(editor.find_prim("/robot"), "physics:mass", Sdf.ValueTypeNames.Float, 3.0)
+
+
+def remove(editor: Editor) -> None:
+    spec = editor.root.GetPrimAtPath("/robot")
+
+    def apply() -> None:
+        del spec.nameChildren["box"]
+
+    editor.add(editor.root, Sdf.Path("/robot/box"), "no box", apply)
+
+
+@pytest.mark.parametrize("ask", [turn, count_seconds, lambda e: e.set_layer_info("kilogramsPerUnit", 1.0)])
+def test_transforms_and_units_are_light(ask: Callable[[Editor], None]) -> None:
+    footprint = edit_stage(ask)
+    assert footprint.only_transforms
+    assert not footprint.recomposed
+
+
+def test_a_mass_is_more_than_a_transform() -> None:
+    footprint = edit_stage(weigh)
+    assert not footprint.only_transforms
+    assert not footprint.recomposed
+
+
+def test_a_prim_less_is_another_stage() -> None:
+    footprint = edit_stage(remove)
+    assert footprint.recomposed
+    assert not footprint.only_transforms
+
+
+@pytest.mark.parametrize("other", [weigh, remove])
+def test_what_happens_beside_a_new_rate_is_not_overlooked(other: Callable[[Editor], None]) -> None:
+    def ask(editor: Editor) -> None:
+        count_seconds(editor)  # composes everything anew, and OpenUSD tells nothing else
+        other(editor)
+
+    assert not edit_stage(ask).only_transforms
+
+
+def test_a_scale_shows_where_places_do_not() -> None:
+    outlines = []
+    for scale in (1, 2):
+        stage = Usd.Stage.CreateInMemory()
+        stage.GetRootLayer().ImportFromString(
+            f'#usda 1.0\ndef Xform "robot"\n{{\n    double3 xformOp:scale = ({scale}, {scale}, {scale})\n'
+            '    uniform token[] xformOpOrder = ["xformOp:scale"]\n}\n'
+        )
+        outlines.append(draw_outline(stage))
+    assert stand_alike(outlines[0], outlines[0], 1e-6)
+    assert not stand_alike(outlines[0], outlines[1], 1e-6)
