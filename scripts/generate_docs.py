@@ -22,6 +22,7 @@ from generate import (
     rep0158_page,
     resolvers_page,
     rule_pages,
+    scene_schema,
     schemas_page,
     translation_page,
     validators_info,
@@ -38,6 +39,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/schemas.md": schemas_page.generate,
     "docs/translation.md": translation_page.generate,
     "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
+    "src/simwright/scenes/scene.schema.json": scene_schema.generate,
     "src/simwright/check/adapters/usd_validation/plugInfo.json": validators_info.generate,
 }
 

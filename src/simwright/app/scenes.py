@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simwright.check.result import AssetResult
-from simwright.core.diag import Diagnostic, Reporter, diagnostic_from_error, sort_diagnostics
-from simwright.core.documents.validate import InvalidDocumentError
+from simwright.core.diag import Reporter, diagnostic_from_error, sort_diagnostics
 from simwright.core.errors import SimwrightError
 
 ENDINGS = (".yaml", ".yml", ".json")
@@ -24,6 +23,7 @@ def split_scenes(inputs: Sequence[str | os.PathLike[str]]) -> tuple[list[str], l
 
 def check_scene(path: str, *, compat: str | None = None, build: bool = True) -> AssetResult:
     """Every finding of a scene file; with ``build``, also of what it asks for: files, names, operations."""
+    from simwright.core.documents.validate import InvalidDocumentError
     from simwright.scenes.control import load_control
     from simwright.scenes.document import read_scene
     from simwright.scenes.load import assemble_scene
@@ -36,13 +36,10 @@ def check_scene(path: str, *, compat: str | None = None, build: bool = True) -> 
             assemble_scene(file, num_worlds=1, reporter=reporter)
             load_control(file)
     except SimwrightError as error:
-        result.failed = not isinstance(error, InvalidDocumentError) and not reporter.found
-        reporter.extend(_list_problems(error))
+        if isinstance(error, InvalidDocumentError):
+            reporter.extend(error.problems)
+        else:
+            result.failed = not reporter.found
+            reporter.add(diagnostic_from_error(error))
     result.findings = sort_diagnostics(reporter)
     return result
-
-
-def _list_problems(error: SimwrightError) -> Sequence[Diagnostic]:
-    if isinstance(error, InvalidDocumentError):
-        return error.problems
-    return [diagnostic_from_error(error)]

@@ -39,15 +39,19 @@ class _Builder:
     """Walks the events once.  ``_sizes`` holds how many values each anchor stands for."""
 
     def __init__(self, events: Iterator[Any], name: str, limits: Limits) -> None:
+        import yaml
+
         self._events = events
         self._name = name
         self._limits = limits
         self._count = 0
+        self._yaml = yaml
+        self._construct_with = yaml.constructor.SafeConstructor()
+        self._resolvers = yaml.resolver.Resolver.yaml_implicit_resolvers
         self._anchors: dict[str, tuple[Node, int] | None] = {}
 
     def build(self) -> Node:
-        import yaml
-
+        yaml = self._yaml
         next(self._events)  # the stream
         event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent):
@@ -62,8 +66,7 @@ class _Builder:
         return root
 
     def _build_node(self, event: Any, depth: int) -> Node:
-        import yaml
-
+        yaml = self._yaml
         if depth > self._limits.max_depth:
             where = self._where(event)
             raise LimitError(f"the document is nested more than {self._limits.max_depth} deep", where=where)
@@ -86,16 +89,14 @@ class _Builder:
         return node
 
     def _build_list(self, start: Any, depth: int) -> Node:
-        import yaml
-
+        yaml = self._yaml
         items: list[Node] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             items.append(self._build_node(event, depth + 1))
         return Node(_place(start), items)
 
     def _build_mapping(self, start: Any, depth: int) -> Node:
-        import yaml
-
+        yaml = self._yaml
         values: dict[str, Node] = {}
         keys: dict[str, Place] = {}
         merged: list[tuple[Any, Node]] = []
@@ -152,11 +153,10 @@ class _Builder:
 
     def _resolve_plain(self, event: Any) -> Any:
         """What a plain scalar means."""
-        import yaml
-
         text = event.value
-        resolvers = yaml.resolver.Resolver.yaml_implicit_resolvers
-        for tag, pattern in [*resolvers.get(text[:1], ()), *resolvers.get(None, ())]:
+        if text.isascii() and text.isdigit() and text[0] != "0" and len(text) < 19:
+            return int(text)
+        for tag, pattern in self._resolvers.get(text[:1], ()):
             if pattern.match(text):
                 word = tag.removeprefix(_CORE)
                 if word not in _SCALARS or (":" in text and word in {"int", "float"}):
@@ -165,11 +165,9 @@ class _Builder:
         return text
 
     def _construct(self, word: str, text: str, event: Any) -> Any:
-        import yaml
-
         try:
-            node = yaml.ScalarNode(_CORE + word, text)
-            return getattr(yaml.constructor.SafeConstructor(), f"construct_yaml_{word}")(node)
+            node = self._yaml.ScalarNode(_CORE + word, text)
+            return getattr(self._construct_with, f"construct_yaml_{word}")(node)
         except (ValueError, KeyError, IndexError, OverflowError):
             shown = text if len(text) <= 40 else text[:37] + "..."
             raise self._fail(event, f"{shown!r} is not a valid {word}", "") from None
