@@ -7,7 +7,6 @@ definition; so only the two powers are asked for.  What a name means may depend 
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -282,17 +281,3 @@ def _find_by_row(name: str, role: Role) -> Dimension | None:
 def _read_unit(unit: Unit, motion: str) -> Dimension:
     length, mass = unit.slide if motion == "slide" else unit.turn
     return Dimension(length, mass)
-
-
-def list_row_fallbacks(schemas: frozenset[str]) -> list[tuple[str, float]]:
-    """Attributes of applied schemas whose fallback is a number with a unit, and the fallback."""
-    return [
-        (row.attributes[0], float(row.default))
-        for row in _list_rows().values()
-        if row.schema in schemas
-        and len(row.attributes) == 1
-        and isinstance(row.default, float)
-        and (row.unit.slide != (0, 0) or row.unit.turn != (0, 0))
-        and row.default != 0.0
-        and math.isfinite(row.default)
-    ]

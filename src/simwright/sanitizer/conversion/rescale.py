@@ -23,7 +23,6 @@ from simwright.sanitizer.conversion.dimensions import (
     Dimension,
     Factors,
     find_dimension,
-    list_row_fallbacks,
 )
 from simwright.sanitizer.conversion.index import SpecIndex, read_index, walk_specs
 from simwright.sanitizer.conversion.values import is_numeric, scale_value
@@ -31,6 +30,8 @@ from simwright.usd.edit import Editor, Refused
 
 _SKINNED = frozenset({"SkelRoot", "Skeleton", "SkelAnimation", "BlendShape"})
 _FIELDS = frozenset({"Volume", "OpenVDBAsset", "Field3DAsset"})
+_FALLBACKS = {"mjc:width": 0.003}
+"""Of schemas that are not installed everywhere."""
 _MOST_NAMED = 4
 
 
@@ -159,32 +160,27 @@ def _rescale_attribute(
 
 
 def _write_fallbacks(editor: Editor, index: SpecIndex, prim: Usd.Prim, factors: Factors) -> None:
-    """Sizes and solver values that nobody says, but whose fallback has a unit."""
+    """Sizes that nobody says, but whose fallback has a unit; solvers have defaults of their own."""
     kind = str(prim.GetTypeName())
     for name in SHAPES.get(kind, ()):
         _write_fallback(editor, prim, name, factors.of(LENGTH), LENGTH)
     if kind in AREA_LIGHTS and index.describe_prim(prim).mode == NORMALIZED:
         _write_fallback(editor, prim, "inputs:intensity", factors.of(AREA), AREA)
-    applied = frozenset(prim.GetAppliedSchemas())
-    for name, value in list_row_fallbacks(applied) if applied else ():
-        dimension = find_dimension(name, index.describe_prim(prim))
-        if dimension is None or factors.of(dimension) == 1.0 or prim.GetAttribute(name).HasAuthoredValue():
-            continue
-        home = find_definition(editor, prim)
-        if home is not None:
-            editor.set_spec_value(home, name, Sdf.ValueTypeNames.Float, value * factors.of(dimension))
 
 
 def _write_fallback(editor: Editor, prim: Usd.Prim, name: str, factor: float, dimension: Dimension) -> None:
     attribute = prim.GetAttribute(name)
-    if factor == 1.0 or attribute.HasAuthoredValue():
+    if factor == 1.0 or (attribute and attribute.HasAuthoredValue()):
         return
     value: Any = prim.GetPrimDefinition().GetAttributeFallbackValue(name)
+    if value is None:
+        value = _FALLBACKS.get(name)
     home = find_definition(editor, prim)
     if value is None or home is None:
         return
     scaled = scale_value(value, factor, dimension)
-    editor.set_spec_value(home, name, attribute.GetTypeName(), scaled, uniform=name.startswith("mjc:"))
+    kind = attribute.GetTypeName() if attribute else Sdf.ValueTypeNames.Double
+    editor.set_spec_value(home, name, kind, scaled, uniform=name.startswith("mjc:"))
 
 
 def _write_missing(editor: Editor, spec: Sdf.PrimSpec, factors: Factors) -> None:
