@@ -8,6 +8,7 @@ and its triangles stay as the variant ``advanced`` of ``collision_fidelity``.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -117,30 +118,30 @@ def _store_hull(
     editor: Editor, source: Sdf.PrimSpec, user: Sdf.PrimSpec, values: dict[str, Value]
 ) -> Sdf.Reference:
     """A prim in the library of the mesh, where nobody refers to it yet; meshes of one source have one hull."""
-    known: dict[Any, Sdf.Path] = editor.memory.setdefault("hulls", {})
     layer, parent = source.layer, Sdf.Path("/hulls")
-    if source.path not in known:
-        name, number = source.name, 2
-        while (
-            layer.GetPrimAtPath(parent.AppendChild(name)) is not None
-            or parent.AppendChild(name) in known.values()
-        ):
-            name, number = f"{source.name}_{number}", number + 1
-        place = known[source.path] = parent.AppendChild(name)
-        editor.add(layer, place, f"the hull of {source.name}", lambda: _define_hull(layer, place, values))
-    address = ""
-    if layer != user.layer:
-        folder = Path(user.layer.realPath).parent
-        address = f"./{Path(os.path.relpath(layer.realPath, folder)).as_posix()}".replace("./../", "../")
-    return Sdf.Reference(address, known[source.path])
+    what = f"the hull of {source.path}"
+    asked = {edit.path: edit.what for edit in editor.edits.values() if edit.layer == layer}
+    place = next((path for path, words in asked.items() if words == what), None)
+    if place is None:
+        place, number = parent.AppendChild(source.name), 2
+        while place in asked or layer.GetPrimAtPath(place) is not None:
+            place, number = parent.AppendChild(f"{source.name}_{number}"), number + 1
+        editor.add(layer, place, what, _bind_hull(layer, place, values))
+    if layer == user.layer:
+        return Sdf.Reference("", place)
+    path = Path(os.path.relpath(layer.realPath, Path(user.layer.realPath).parent)).as_posix()
+    return Sdf.Reference(path if path.startswith("../") else f"./{path}", place)
 
 
-def _define_hull(layer: Sdf.Layer, place: Sdf.Path, values: dict[str, Value]) -> None:
-    spec = Sdf.CreatePrimInLayer(layer, place)
-    spec.nameParent.specifier, spec.nameParent.typeName = Sdf.SpecifierClass, "Scope"
-    spec.specifier, spec.typeName = Sdf.SpecifierDef, "Mesh"
-    for name, value in values.items():
-        write_value(spec, name, value)
+def _bind_hull(layer: Sdf.Layer, place: Sdf.Path, values: dict[str, Value]) -> Callable[[], None]:
+    def apply() -> None:
+        spec = Sdf.CreatePrimInLayer(layer, place)
+        spec.nameParent.specifier, spec.nameParent.typeName = Sdf.SpecifierClass, "Scope"
+        spec.specifier, spec.typeName = Sdf.SpecifierDef, "Mesh"
+        for name, value in values.items():
+            write_value(spec, name, value)
+
+    return apply
 
 
 def _describe_hull(prim: Usd.Prim, hull: MeshData) -> dict[str, Value]:

@@ -140,9 +140,9 @@ def _make_usual(editor: Editor, wishes: Wishes, path: Sdf.Path, home: tuple[Sdf.
     known = editor.stage.GetPrimAtPath(path)
     if (known and known.HasAPI(UsdPhysics.MaterialAPI)) or path in editor.memory.setdefault(_NAME, set()):
         return
-    editor.memory[_NAME].add(path)
     layer, place = home
     values = {name: read_wish(wishes, name) for name in _USUAL}
+    editor.memory[_NAME].add(path)
     editor.add(layer, place, f"def Material {_NAME}", lambda: _define_usual(layer, place, values))
     editor.shifts.come.add(path.GetParentPath().pathString)
 
