@@ -33,19 +33,22 @@ def repair_inertia(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         value = prim.GetAttribute(_AXES).Get()
         editor.set_value(prim, _AXES, _KINDS.Quatf, value.GetNormalized())
         return
+    if finding.where.prop in ("physics:centerOfMass", "physics:density"):
+        editor.remove_property(prim, finding.where.prop)  # no number, which nobody reads
+        return
     if finding.where.prop != _DIAGONAL and "diagonalInertia" not in finding.message:
         raise Refused("the right value is in the source of the asset")
     make_possible(editor, prim)
 
 
 def make_possible(editor: Editor, prim: Usd.Prim) -> None:
-    """The nearest moments that a body can have; three zeros say nothing and go, with their axes."""
+    """The nearest moments that a body can have; what is not read, three zeros or a negative one, goes with its axes."""
     if prim.GetAttribute(SIX).HasAuthoredValue():
         translate_inertia(editor, prim)
         if editor.edits:
             return  # what is left of it is looked at in the next round
     moments = _read_moments(prim)
-    if not any(moments):
+    if not any(moments) or min(moments) < 0.0:
         for name in (_DIAGONAL, _AXES):
             editor.remove_property(prim, name)
         return

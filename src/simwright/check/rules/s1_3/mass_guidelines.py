@@ -9,7 +9,8 @@ a prim that is neither body nor collider.
 Passes: eigenvalues of which none is above the sum of the others.  (0, 0, 0) inertia, a zero quaternion, a
 centre of mass of -inf and a density of 0 mean "compute it" and are fine.
 
-Fix: unsafe.  A quaternion can be normalised; wrong inertia needs its source.
+Fix: unsafe.  A quaternion is normalised, what is not read goes, and moments that no body can have become the nearest
+that one can; the right ones are in the source.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _CENTER, _DENSITY = "physics:centerOfMass", "physics:density"
     "must",
     on="api:PhysicsMassAPI",
     fix="unsafe",
-    fix_title="normalise physics:principalAxes",
+    fix_title="write mass properties that a body can have",
 )
 def mass_guidelines(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
     """One finding per wrong property."""
