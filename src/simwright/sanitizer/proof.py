@@ -24,7 +24,7 @@ from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read_stage
 from simwright.sanitizer.likeness import Likeness
 from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline, stand_alike
-from simwright.sanitizer.reframing import reframe_bodies
+from simwright.sanitizer.reframing import reframe_bodies, reweigh_bodies
 from simwright.usd.claims import apply_claims
 from simwright.usd.open import open_stage
 from simwright.usd.shifts import Shifts
@@ -140,7 +140,7 @@ def _find_deviations(
         return found
     if shifts is not None and shifts.frames:
         before = [reframe_bodies(machine, shifts.frames) for machine in before]
-    return _compare_machines(original, before, drawn, allowed)
+    return _compare_machines(original, before, drawn, allowed, shifts.weighed if shifts is not None else ())
 
 
 def _count_alike(original: Original, drawn: Outline) -> bool:
@@ -166,7 +166,11 @@ def _retime(original: Original, drawn: Outline) -> list[float]:
 
 
 def _compare_machines(
-    original: Original, before: list[Asset], drawn: Outline, allowed: Collection[str]
+    original: Original,
+    before: list[Asset],
+    drawn: Outline,
+    allowed: Collection[str],
+    weighed: Collection[str],
 ) -> list[Deviation]:
     likeness = Likeness(drawn.same)
     try:
@@ -176,7 +180,8 @@ def _compare_machines(
         return [Deviation("machine", f"that the asset can be read: {error.message}")]
     sections = tuple(name for name in SECTIONS if name not in allowed)
     found = []
-    for old, new in zip(before, machines, strict=True):
+    for machine, new in zip(before, machines, strict=True):
+        old = reweigh_bodies(machine, new, weighed)
         if likeness.are_alike(old, new):
             continue
         same = _SHAPES if likeness.have_same_shapes(old, new) else ()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same machine with other frames of some bodies: what a fix that turns the root of an asset is expected to give."""
+"""The same machine with other frames, or other masses, of some bodies: what a fix is expected to give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +44,17 @@ def reframe_bodies(asset: Asset, frames: Frames) -> Asset:
             joint.parent_frame = turned[joint.parent] @ joint.parent_frame
         if joint.child in turned:
             joint.child_frame = turned[joint.child] @ joint.child_frame
+    return result
+
+
+def reweigh_bodies(asset: Asset, other: Asset, paths: Collection[str]) -> Asset:
+    """A copy in which the bodies at these paths weigh what they weigh in another asset."""
+    weights = {body.path: body.inertial for body in other.bodies if body.path in paths}
+    if not weights:
+        return asset
+    result = asset.copy()
+    for body in result.bodies:
+        body.inertial = weights.get(body.path, body.inertial)
     return result
 
 

@@ -17,7 +17,8 @@ class Shifts:
     one, at which the prim stands where it stood.  ``changes`` are sections of the comparison that this case of a fix is
     for, beyond those of all its cases.  ``selected`` are variants by path and set, with which
     the old asset is looked at.  Of ``reframed`` the own frame is another one, not what is below; ``frames`` has the
-    position and quaternion of the old frame in the new one for those of them that are bodies.
+    position and quaternion of the old frame in the new one for those of them that are bodies.  ``weighed`` are bodies
+    whose mass properties are others, because that is what the fix is for.
     """
 
     come: set[str] = field(default_factory=set)
@@ -28,6 +29,7 @@ class Shifts:
     selected: dict[tuple[str, str], str] = field(default_factory=dict)
     reframed: set[str] = field(default_factory=set)
     frames: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    weighed: set[str] = field(default_factory=set)
 
     def copy(self) -> Shifts:
         """The same, to go back to."""
@@ -40,6 +42,7 @@ class Shifts:
             dict(self.selected),
             set(self.reframed),
             dict(self.frames),
+            set(self.weighed),
         )
 
     def include(self, later: Shifts) -> None:
@@ -50,6 +53,7 @@ class Shifts:
         self.changes |= later.changes
         self.selected |= later.selected
         self.reframed |= later.reframed
+        self.weighed |= later.weighed
         for path, frame in later.frames.items():
             before = self.frames.get(path, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
             both = Pose.of(frame[:3], frame[3:]) @ Pose.of(before[:3], before[3:])

@@ -54,7 +54,7 @@ def make_possible(editor: Editor, prim: Usd.Prim) -> None:
         return
     nearest = find_nearest_moments(moments)
     if not np.allclose(nearest, moments, rtol=1e-6, atol=0.0):
-        editor.shifts.changes.update(_MASS)
+        editor.shifts.weighed.add(str(prim.GetPath()))
         editor.set_value(prim, _DIAGONAL, _KINDS.Float3, Gf.Vec3f(*(float(value) for value in nearest)))
     if not prim.GetAttribute(_AXES).HasAuthoredValue() or prim.GetAttribute(_AXES).Get().GetLength() == 0.0:
         editor.set_value(prim, _AXES, _KINDS.Quatf, Gf.Quatf(1.0))

@@ -30,7 +30,7 @@ def write_mass(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     said = prim.GetAttribute(_MASS).Get() if prim.GetAttribute(_MASS).HasAuthoredValue() else None
     if said is not None and said > 0.0 and _API not in prim.GetAppliedSchemas():
         editor.add_api(prim, _API)
-        editor.shifts.changes.update(("masses", "motion"))
+        editor.shifts.weighed.add(str(prim.GetPath()))
         return
     _write(editor, prim)
 

@@ -57,7 +57,7 @@ def _write(editor: Editor, prim: Usd.Prim, moments: np.ndarray, axes: np.ndarray
     apply_schema(editor, prim, spec.owner, "PhysicsMassAPI")
     nearest = find_nearest_moments(np.maximum(moments, 0.0))
     if not np.allclose(nearest, moments, rtol=1e-6, atol=0.0):
-        editor.shifts.changes.update(("masses", "motion"))
+        editor.shifts.weighed.add(str(prim.GetPath()))
     diagonal = Gf.Vec3f(*(float(value) for value in nearest))
     editor.set_value(prim, DIAGONAL, Sdf.ValueTypeNames.Float3, diagonal)
     editor.set_value(prim, AXES, Sdf.ValueTypeNames.Quatf, Gf.Quatf(*(float(value) for value in axes)))
