@@ -1,0 +1,187 @@
+"""Joints, frames and masses in assets of several layers: what moves, what follows, what is refused, in which order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pxr import Sdf, Usd, UsdPhysics
+
+import simwright
+from simwright.sanitizer.reframing import reweigh_bodies
+from simwright.sanitizer.result import FixResult
+
+BODY = "PhysicsRigidBodyAPI"
+LINKS = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "robot"
+{
+    def Xform "base"
+    {
+        def Xform "arm"
+        {
+            def Xform "hand"
+            {
+            }
+        }
+    }
+}
+"""
+PHYSICS = """#usda 1.0
+(
+    subLayers = [@./links.usda@]
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+over "robot"
+{
+    over "base" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {
+        float physics:mass = 1
+        over "arm" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+        {
+            float physics:mass = 1
+            over "hand" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+            {
+                float physics:mass = 1
+            }
+        }
+    }
+    def Scope "joints"
+    {
+        def PhysicsRevoluteJoint "first"
+        {
+            rel physics:body0 = </robot/base>
+            rel physics:body1 = </robot/base/arm>
+        }
+        def PhysicsRevoluteJoint "second" (prepend apiSchemas = ["ExtendedPhysicsMimicAPI"])
+        {
+            rel ext_physics:mimic:joint = </robot/joints/first>
+            rel physics:body0 = </robot/base/arm>
+            rel physics:body1 = </robot/base/arm/hand>
+        }
+    }
+}
+"""
+
+
+def fix(source: Path, target: Path, *rules: str) -> FixResult:
+    return simwright.fix(source, target, select=rules, unsafe=True)
+
+
+def list_joints(file: Path) -> list[str]:
+    return [joint.name for joint in simwright.load(file).joints]
+
+
+def list_reasons(result: FixResult) -> str:
+    return "\n".join(note.message for note in result.notes)
+
+
+def test_joints_move_with_their_order_and_what_leads_to_them(tmp_path: Path) -> None:
+    (tmp_path / "links.usda").write_text(LINKS)
+    (tmp_path / "root.usda").write_text(PHYSICS)
+    out = tmp_path / "out" / "asset"
+    result = fix(tmp_path / "root.usda", out, "joint-placement")
+    assert result.proven
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    second = stage.GetPrimAtPath("/robot/base/arm/second")
+    assert second.GetRelationship("ext_physics:mimic:joint").GetTargets() == [Sdf.Path("/robot/base/first")]
+    assert stage.GetPrimAtPath("/robot/base").GetAllChildrenNames() == ["first", "arm"]
+    assert list_joints(out / "root.usda") == list_joints(tmp_path / "root.usda") == ["first", "second"]
+    assert (out / "links.usda").read_text() == LINKS
+
+
+def test_joints_behind_a_payload_move_in_their_layer(tmp_path: Path) -> None:
+    (tmp_path / "links.usda").write_text(LINKS)
+    (tmp_path / "physics.usda").write_text(PHYSICS)
+    (tmp_path / "root.usda").write_text(
+        '#usda 1.0\n(\n    defaultPrim = "bot"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+        'def Xform "bot" (prepend payload = @./physics.usda@)\n{\n'
+        "    custom rel watched = </bot/joints/second>\n}\n"
+    )
+    out = tmp_path / "out" / "asset"
+    result = fix(tmp_path / "root.usda", out, "joint-placement")
+    assert result.proven
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    assert stage.GetPrimAtPath("/bot/base/arm/second").IsA(UsdPhysics.RevoluteJoint)
+    watched = stage.GetPrimAtPath("/bot").GetRelationship("watched").GetTargets()
+    assert watched == [Sdf.Path("/bot/base/arm/second")]
+
+
+def test_joints_of_another_asset_stay(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "links.usda").write_text(LINKS)
+    (other / "physics.usda").write_text(PHYSICS)
+    asset = tmp_path / "asset"
+    asset.mkdir()
+    (asset / "root.usda").write_text('#usda 1.0\ndef "bot" (references = @../other/physics.usda@) {}\n')
+    result = fix(asset / "root.usda", tmp_path / "out" / "asset", "joint-placement")
+    assert result.status == "unchanged"
+    assert "belongs to another asset" in list_reasons(result)
+
+
+def test_joints_in_an_instance_stay(tmp_path: Path) -> None:
+    (tmp_path / "links.usda").write_text(LINKS)
+    (tmp_path / "physics.usda").write_text(PHYSICS)
+    (tmp_path / "root.usda").write_text(
+        '#usda 1.0\ndef "bot" (\n    instanceable = true\n    references = @./physics.usda@\n)\n{\n}\n'
+    )
+    result = fix(tmp_path / "root.usda", tmp_path / "out" / "asset", "joint-placement")
+    assert result.status == "unchanged"
+    assert not [note for note in result.notes if note.kind == "fix-crashed"]
+
+
+def test_frames_on_frames_become_parts_of_the_link_one_after_the_other(tmp_path: Path) -> None:
+    (tmp_path / "root.usda").write_text(
+        '#usda 1.0\n(\n    defaultPrim = "cam"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+        f'def Xform "cam" (prepend apiSchemas = ["{BODY}", "PhysicsMassAPI"])\n{{\n    float physics:mass = 1\n'
+        f'    def Xform "rgb_frame" (prepend apiSchemas = ["{BODY}", "PhysicsMassAPI"])\n    {{\n'
+        "        float physics:mass = 0.5\n        double3 xformOp:translate = (1, 0, 0)\n"
+        '        uniform token[] xformOpOrder = ["xformOp:translate"]\n'
+        f'        def Xform "optical_frame" (prepend apiSchemas = ["{BODY}", "PhysicsMassAPI"])\n        {{\n'
+        "            float physics:mass = 0.25\n            double3 xformOp:translate = (0, 2, 0)\n"
+        '            uniform token[] xformOpOrder = ["xformOp:translate"]\n        }\n    }\n'
+        '    def PhysicsFixedJoint "a"\n    {\n        rel physics:body0 = </cam>\n'
+        "        rel physics:body1 = </cam/rgb_frame>\n        point3f physics:localPos0 = (1, 0, 0)\n    }\n"
+        '    def PhysicsFixedJoint "b"\n    {\n        rel physics:body0 = </cam/rgb_frame>\n'
+        "        rel physics:body1 = </cam/rgb_frame/optical_frame>\n"
+        "        point3f physics:localPos0 = (0, 2, 0)\n    }\n}\n"
+    )
+    out = tmp_path / "out" / "asset"
+    result = fix(tmp_path / "root.usda", out, "dummy-no-rigidbody")
+    assert result.proven
+    assert result.rounds > 1
+    (body,) = simwright.load(out / "root.usda").bodies
+    assert body.inertial is not None
+    assert body.inertial.mass == pytest.approx(1.75)
+    assert body.inertial.com.tolist() == pytest.approx([0.75 / 1.75, 0.5 / 1.75, 0.0], abs=1e-6)
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    for path in ("/cam/rgb_frame", "/cam/rgb_frame/optical_frame"):
+        assert "RosFrameAPI" in stage.GetPrimAtPath(path).GetAppliedSchemas()
+
+
+def test_only_a_body_with_an_impossible_inertia_weighs_something_else(tmp_path: Path) -> None:
+    text = (
+        '#usda 1.0\n(\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+        f'def Xform "a" (prepend apiSchemas = ["{BODY}", "PhysicsMassAPI"])\n{{\n    float physics:mass = 1\n'
+        "    float3 physics:diagonalInertia = (1, 1, 5)\n    quatf physics:principalAxes = (1, 0, 0, 0)\n}\n"
+    )
+    (tmp_path / "root.usda").write_text(
+        text + text[text.index("def") :].replace('"a"', '"b"').replace("5)", "2)")
+    )
+    out = tmp_path / "out" / "asset"
+    result = fix(tmp_path / "root.usda", out, "mass-guidelines")
+    assert result.proven
+    before, after = simwright.load(tmp_path / "root.usda"), simwright.load(out / "root.usda")
+    inertias = [[body.inertial.six.tolist() for body in asset.bodies] for asset in (before, after)]  # type: ignore[union-attr]
+    assert inertias[0][1] == inertias[1][1]
+    assert inertias[0][0] != inertias[1][0]
+    patched = reweigh_bodies(before, after, {"/a"})
+    assert [body.inertial.six.tolist() for body in patched.bodies] == inertias[1]  # type: ignore[union-attr]
+    assert reweigh_bodies(before, after, ()) is before
