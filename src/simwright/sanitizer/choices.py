@@ -23,7 +23,7 @@ Value = tuple[Sdf.ValueTypeName, Any, bool]
 def list_own_specs(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
     """Specs that are a mesh's alone and not behind its own arcs, strongest first; all have to be the asset's."""
     found = []
-    users = _count_users(editor)
+    users = count_users(editor)
     for node, layer in list_sites(prim):
         spec = layer.GetPrimAtPath(node.path)
         if spec is None or users.get((layer.identifier, node.path), 0) > 1:
@@ -36,7 +36,7 @@ def list_own_specs(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
     return found
 
 
-def _count_users(editor: Editor) -> dict[tuple[str, Sdf.Path], int]:
+def count_users(editor: Editor) -> dict[tuple[str, Sdf.Path], int]:
     """How many meshes of the stage, prototypes counted once, each spec speaks of."""
     users: dict[tuple[str, Sdf.Path], int] | None = editor.memory.get("users")
     if users is None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pxr import Sdf, Usd, UsdGeom, Vt
 
 from simwright.core.diag import Diagnostic
+from simwright.sanitizer.choices import count_users
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
 
@@ -35,8 +36,9 @@ def turn_faces(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     held = editor.find_strongest(prim, _INDICES)
     if said is None or held is None:
         raise Refused("nobody says which corners its faces have")
-    if said.owner != held.owner:
-        raise Refused("orientation and faces are said in different places, so the faces may be shared")
+    key = (held.layer.identifier, held.owner.path)
+    if said.owner != held.owner and count_users(editor).get(key, 0) > 1:
+        raise Refused("orientation and faces are said in different places, and the faces are shared")
     if (
         mesh.GetFaceVertexCountsAttr().GetNumTimeSamples()
         or mesh.GetFaceVertexIndicesAttr().GetNumTimeSamples()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pxr import Sdf, Usd, UsdGeom
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.usd.edit import Editor, Refused, drop_api, read_apis
 from simwright.usd.relocation import claim_name, list_movable
@@ -24,6 +24,8 @@ def split_roles(editor: Editor, prim: Usd.Prim) -> None:
     """A copy without physics to be seen; what is touched becomes a guide."""
     if prim.IsInstanceProxy():
         raise Refused("it is inside an instance that is drawn; give the body visual geometry")
+    if prim.HasAPI(UsdPhysics.RigidBodyAPI):
+        raise Refused("the body itself is the shape; make the shape a child of the body first")
     parent = prim.GetParent().GetPath()
     target = parent.AppendChild(claim_name(editor, parent, f"{prim.GetName()}_visual"))
     for spec in list_movable(editor, prim):
@@ -41,6 +43,8 @@ def _bind_copy(spec: Sdf.PrimSpec, place: Sdf.Path) -> Callable[[], None]:
             return
         copy = layer.GetPrimAtPath(place)
         strip_physics(copy)
+        for child in [c.name for c in copy.nameChildren if c.typeName != "GeomSubset"]:
+            del copy.nameChildren[child]
         if "purpose" in copy.properties:
             copy.RemoveProperty(copy.properties["purpose"])
 
