@@ -11,11 +11,11 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.conversion.carrier import Carrier, take_turn, tidy
 from simwright.sanitizer.conversion.ops import read_matrices
+from simwright.sanitizer.conversion.reach import is_reached, mark_reached
 from simwright.sanitizer.conversion.shapes import bake_shape
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.scale import push_scale
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.shifts import is_below
 from simwright.usd.xform import read_local, read_relative, split_matrix
 
 _QUARTER = np.sqrt(0.5)
@@ -26,14 +26,13 @@ _PURPOSES = [UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.prox
 def unturn_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """Everything stays where it is in the world; what is below stands turned instead."""
     prim = editor.find_prim(finding.where.prim)
-    path = prim.GetPath().pathString
-    if is_below(path, editor.pushed) or any(is_below(other, (path,)) for other in editor.pushed):
+    if is_reached(editor, prim):
         return
     if not read_local(prim).is_rigid:
         push_scale(editor, prim)
         return
     take_turn(editor, prim)
-    editor.pushed.add(path)
+    mark_reached(editor, prim)
 
 
 @fix("root-freeze-zup", phase=1)
@@ -94,14 +93,13 @@ def _freeze(editor: Editor, prim: Usd.Prim, copies: list[Usd.Prim]) -> None:
             at = None
     if not at:
         raise Refused(f"{prim.GetPath()} is turned in several steps; apply them by hand")
-    path = at.GetPath().pathString
-    if path in editor.pushed:
+    if is_reached(editor, at):
         return
     if at != prim:
         take_turn(editor, at)
     else:
         _freeze_points(editor, prim, copies)
-    editor.pushed.add(path)
+    mark_reached(editor, at)
 
 
 def _are_alike(one: Usd.Prim, other: Usd.Prim) -> bool:

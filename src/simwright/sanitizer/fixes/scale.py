@@ -8,10 +8,10 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 from simwright.core.diag import Diagnostic, Fixable
 from simwright.sanitizer.conversion.carrier import take_scale
 from simwright.sanitizer.conversion.ops import read_order
+from simwright.sanitizer.conversion.reach import is_reached, mark_reached
 from simwright.sanitizer.conversion.shape_below import needs_own_shape, put_shape_below
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.shifts import is_below
 from simwright.usd.xform import ORDER
 
 
@@ -38,14 +38,13 @@ def bake_scale(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 def push_scale(editor: Editor, prim: Usd.Prim) -> None:
     """Push the scale of a prim down, once in a round for all that is above or below each other."""
-    path = prim.GetPath().pathString
-    if is_below(path, editor.pushed) or any(is_below(other, (path,)) for other in editor.pushed):
+    if is_reached(editor, prim):
         return
     if needs_own_shape(prim):
         put_shape_below(editor, prim)
     else:
         take_scale(editor, prim)
-    editor.pushed.add(path)
+    mark_reached(editor, prim)
 
 
 def _remove_op(editor: Editor, prim: Usd.Prim, name: str) -> None:
