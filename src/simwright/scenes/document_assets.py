@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, ValidationInfo, field_validator
 
-from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse, refuse_word
 from simwright.scenes.document_shapes import Material
 from simwright.scenes.document_sources import ExternalAsset, Source
-from simwright.scenes.document_values import IDENTITY, Factors, Transform, is_compat
+from simwright.scenes.document_values import IDENTITY, Factor, Factors, Transform, is_compat
 
 _ORDERINGS = frozenset({"dfs", "bfs", None})
 
@@ -92,7 +91,7 @@ class UrdfAsset(AssetOptions):
     """A URDF or xacro file."""
 
     type: Literal["urdf"]
-    scale: Number = Field(default=1.0, gt=0, description="factor for everything")
+    scale: Factor = Field(default=1.0, gt=0, description="factor for everything")
     mesh_scale: Factors | None = Field(default=None, description="factor for meshes")
     parse_visuals_as_colliders: bool = Field(
         default=False, description="visual shapes collide, colliders are left out"
@@ -109,8 +108,8 @@ class MjcfAsset(AssetOptions):
     """An MJCF file."""
 
     type: Literal["mjcf"]
-    scale: Number = Field(default=1.0, gt=0, description="factor for everything")
-    armature_scale: Number = Field(default=1.0, description="factor for armature")
+    scale: Factor = Field(default=1.0, gt=0, description="factor for everything")
+    armature_scale: Factor = Field(default=1.0, description="factor for armature")
     parse_visuals_as_colliders: bool = Field(
         default=False, description="visual geoms collide, colliders are left out"
     )
@@ -147,7 +146,7 @@ class UsdAsset(AssetOptions):
     force_position_velocity_actuation: bool = Field(
         default=False, description="drives with both gains have position and velocity targets"
     )
-    joint_drive_gains_scaling: Number = Field(default=1.0, description="factor for drive gains")
+    joint_drive_gains_scaling: Factor = Field(default=1.0, description="factor for drive gains")
 
 
 TYPES = ("usd", "urdf", "mjcf", "sdf")

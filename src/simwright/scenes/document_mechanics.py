@@ -20,7 +20,16 @@ from pydantic import (
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse, refuse_word
 from simwright.scenes.document_shapes import Material, Shape
-from simwright.scenes.document_values import IDENTITY, Axis, BodyName, Identifier, Transform, is_compat
+from simwright.scenes.document_values import (
+    IDENTITY,
+    Axis,
+    BodyName,
+    Identifier,
+    Length,
+    Quantity,
+    Transform,
+    is_compat,
+)
 
 MODES = {"none": 0, "position": 1, "velocity": 2, "position_velocity": 3, "effort": 4}
 """Words for ``joint_target_mode``."""
@@ -45,20 +54,22 @@ Mode = Annotated[Annotated[int, Field(ge=0, le=4)], BeforeValidator(read_mode), 
 class DofFields(Record):
     """Drive, stops and losses of a freedom; what is not said keeps its default."""
 
-    target_pos: Number | None = Field(default=None, description="position target [m, rad]")
-    target_vel: Number | None = Field(default=None, description="velocity target [m/s, rad/s]")
-    target_ke: Number | None = Field(default=None, ge=0, description="position gain [N/m, N m/rad]")
-    target_kd: Number | None = Field(default=None, ge=0, description="velocity gain [N s/m, N m s/rad]")
+    target_pos: Quantity | None = Field(default=None, description="position target [m, rad]")
+    target_vel: Quantity | None = Field(default=None, description="velocity target [m/s, rad/s]")
+    target_ke: Quantity | None = Field(default=None, ge=0, description="position gain [N/m, N m/rad]")
+    target_kd: Quantity | None = Field(default=None, ge=0, description="velocity gain [N s/m, N m s/rad]")
     limit_lower: Number | None = Field(default=None, description="lower stop [m, rad]")
     limit_upper: Number | None = Field(default=None, description="upper stop [m, rad]")
-    limit_ke: Number | None = Field(default=None, ge=0, description="stiffness of the stops [N/m, N m/rad]")
-    limit_kd: Number | None = Field(default=None, ge=0, description="damping of the stops [N s/m, N m s/rad]")
-    armature: Number | None = Field(
+    limit_ke: Quantity | None = Field(default=None, ge=0, description="stiffness of the stops [N/m, N m/rad]")
+    limit_kd: Quantity | None = Field(
+        default=None, ge=0, description="damping of the stops [N s/m, N m s/rad]"
+    )
+    armature: Quantity | None = Field(
         default=None, ge=0, description="inertia added to the freedom [kg, kg m^2]"
     )
     effort_limit: Number | None = Field(default=None, ge=0, description="largest effort [N, N m]")
     velocity_limit: Number | None = Field(default=None, ge=0, description="largest velocity [m/s, rad/s]")
-    friction: Number | None = Field(default=None, ge=0, description="dry friction [N, N m]")
+    friction: Quantity | None = Field(default=None, ge=0, description="dry friction [N, N m]")
     actuator_mode: Mode | None = Field(
         default=None, description="none, position, velocity, position_velocity, effort, or 0 to 4"
     )
@@ -92,7 +103,7 @@ class Body(Material):
     id: Identifier = Field(description="name for joints and operations")
     label: str = Field(default="", description="name in the runtime; the id if not said")
     transform: Transform = Field(default=IDENTITY, description="pose")
-    mass: Number = Field(default=0.0, ge=0, description="mass without shapes [kg]")
+    mass: Quantity = Field(default=0.0, ge=0, description="mass without shapes [kg]")
     shapes: list[Shape] = Field(default_factory=list, description="its shapes")
 
 
@@ -142,8 +153,8 @@ class DistanceJoint(JointBase):
     """Two frames kept within a distance of each other."""
 
     type: Literal["distance"]
-    min_distance: Number | None = Field(default=None, ge=0, description="least distance [m]")
-    max_distance: Number | None = Field(default=None, ge=0, description="largest distance [m]")
+    min_distance: Length | None = Field(default=None, ge=0, description="least distance [m]")
+    max_distance: Length | None = Field(default=None, ge=0, description="largest distance [m]")
 
 
 class D6Joint(JointBase):
@@ -211,7 +222,7 @@ class InitialPosition(Record):
     joint: str | int | None = Field(default=None, description="id or label of a joint")
     joint_label: str | int | None = Field(default=None, description="the same as joint")
     offset: int = Field(default=0, ge=0, description="entry within the joint")
-    value: Number = Field(description="position [m, rad]")
+    value: Quantity = Field(description="position [m, rad]")
 
     @model_validator(mode="after")
     def _check_one(self, info: ValidationInfo) -> InitialPosition:

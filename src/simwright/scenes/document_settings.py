@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
-from simwright.core.documents.expressions import NUMBER_SCHEMA, Number, read_number
+from simwright.core.documents.expressions import NUMBER_SCHEMA, read_number
 from simwright.core.documents.record import Record, refuse
 from simwright.scenes.document_mechanics import AxisFields
 from simwright.scenes.document_shapes import Material, ShapeFields
-from simwright.scenes.document_values import Color, Vector, is_compat, read_triple
+from simwright.scenes.document_values import Color, Length, Quantity, Vector, is_compat, read_triple
 
 MAX_WORLDS = 1_000_000
 
@@ -39,14 +39,16 @@ GRAVITY_SCHEMA: dict[str, Any] = {
     "anyOf": [NUMBER_SCHEMA, {"type": "array", "items": NUMBER_SCHEMA, "minItems": 3, "maxItems": 3}]
 }
 Gravity = Annotated[
-    float | tuple[float, float, float], BeforeValidator(read_gravity), WithJsonSchema(GRAVITY_SCHEMA)
+    Quantity | tuple[Quantity, Quantity, Quantity],
+    BeforeValidator(read_gravity),
+    WithJsonSchema(GRAVITY_SCHEMA),
 ]
 
 
 class Simulation(Record):
     """How the scene is run."""
 
-    dt: Number | None = Field(default=None, gt=0, description="time step [s]")
+    dt: Quantity | None = Field(default=None, gt=0, description="time step [s]")
     num_worlds: Count | None = Field(default=None, description="number of worlds")
     max_rigid_contact: int | None = Field(default=None, ge=0, description="most contacts of one world")
     solver: dict[str, Any] = Field(
@@ -65,8 +67,8 @@ class BuilderSettings(Record):
     """Defaults of what is built."""
 
     gravity: Gravity | None = Field(default=None, description="gravity along z, or a vector [m/s^2]")
-    rigid_gap: Number | None = Field(default=None, ge=0, description="gap of shapes that have none [m]")
-    default_body_armature: Number | None = Field(
+    rigid_gap: Length | None = Field(default=None, ge=0, description="gap of shapes that have none [m]")
+    default_body_armature: Quantity | None = Field(
         default=None, ge=0, description="added to the inertia diagonal of bodies [kg m^2]"
     )
     register_mujoco_custom_attributes: bool | None = Field(
@@ -79,7 +81,7 @@ class Ground(Material):
     """A plane without end, shared by all worlds; true, false and null are short for enabled."""
 
     enabled: bool = Field(default=True, description="is there a ground?")
-    height: Number = Field(default=0.0, description="height [m]")
+    height: Length = Field(default=0.0, description="height [m]")
     label: str = Field(default="ground_plane", description="name of the shape")
     color: Color | None = Field(default=None, description="[red, green, blue]")
 

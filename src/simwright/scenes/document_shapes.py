@@ -13,7 +13,7 @@ from pydantic import Discriminator, Field, Tag, ValidationInfo, model_validator
 
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse
-from simwright.scenes.document_values import IDENTITY, Color, Factors, Transform, is_compat
+from simwright.scenes.document_values import IDENTITY, Color, Factors, Length, Quantity, Transform, is_compat
 
 ALIASES: dict[str, str] = {
     "contact_margin": "margin",
@@ -54,13 +54,13 @@ def rename_aliases(data: Any, info: ValidationInfo) -> Any:
 class DirectMaterial(Record):
     """The five fields that stand directly on bodies, shapes and assets, and the blocks that hold more."""
 
-    margin: Number | None = Field(default=None, description="thickness added to the surface in contact [m]")
-    gap: Number | None = Field(
+    margin: Quantity | None = Field(default=None, description="thickness added to the surface in contact [m]")
+    gap: Quantity | None = Field(
         default=None, ge=0, description="distance at which contacts are looked for [m]"
     )
-    mu: Number | None = Field(default=None, ge=0, description="Coulomb friction")
-    ke: Number | None = Field(default=None, ge=0, description="contact stiffness [N/m]")
-    tau: Number | None = Field(default=None, ge=0, description="dissipation time of contacts [s]")
+    mu: Quantity | None = Field(default=None, ge=0, description="Coulomb friction")
+    ke: Quantity | None = Field(default=None, ge=0, description="contact stiffness [N/m]")
+    tau: Quantity | None = Field(default=None, ge=0, description="dissipation time of contacts [s]")
     _aliases = model_validator(mode="before")(rename_aliases)
 
     @property
@@ -72,10 +72,10 @@ class DirectMaterial(Record):
 class ShapeFields(DirectMaterial):
     """Material and collision of a shape; what is not said keeps its default."""
 
-    density: Number | None = Field(default=None, ge=0, description="density [kg/m^3]")
-    restitution: Number | None = Field(default=None, ge=0, description="restitution")
-    mu_torsional: Number | None = Field(default=None, ge=0, description="torsional friction [m]")
-    mu_rolling: Number | None = Field(default=None, ge=0, description="rolling friction [m]")
+    density: Quantity | None = Field(default=None, ge=0, le=1e6, description="density [kg/m^3]")
+    restitution: Quantity | None = Field(default=None, ge=0, description="restitution")
+    mu_torsional: Quantity | None = Field(default=None, ge=0, description="torsional friction [m]")
+    mu_rolling: Quantity | None = Field(default=None, ge=0, description="rolling friction [m]")
     is_solid: bool | None = Field(default=None, description="filled, or a shell?")
     collision_group: int | None = Field(
         default=None, description="0 touches nothing; a positive group touches itself and negative ones"
@@ -88,11 +88,11 @@ class ShapeFields(DirectMaterial):
     is_visible: bool | None = Field(default=None, description="is drawn")
     is_site: bool | None = Field(default=None, description="a marker: no contact, no mass")
     is_hydroelastic: bool | None = Field(default=None, description="takes part in hydroelastic contact")
-    kh: Number | None = Field(default=None, ge=0, description="hydroelastic stiffness [Pa]")
-    sdf_narrow_band_range: tuple[Number, Number] | None = Field(
+    kh: Quantity | None = Field(default=None, ge=0, description="hydroelastic stiffness [Pa]")
+    sdf_narrow_band_range: tuple[Length, Length] | None = Field(
         default=None, description="band of the distance field [m]"
     )
-    sdf_target_voxel_size: Number | None = Field(
+    sdf_target_voxel_size: Quantity | None = Field(
         default=None, gt=0, description="cells of the distance field [m]"
     )
     sdf_max_resolution: int | None = Field(default=None, gt=0, description="most cells along an axis")
@@ -100,14 +100,14 @@ class ShapeFields(DirectMaterial):
     flags: int | None = Field(
         default=None, ge=0, description="bits: 1 visible, 2 shapes, 4 particles, 8 site, 16 hydroelastic"
     )
-    kd: Number | None = Field(default=None, description="has no effect; see tau")
-    kf: Number | None = Field(default=None, description="has no effect; see mu")
-    ka: Number | None = Field(default=None, description="has no effect")
-    shape_kd: Number | None = Field(default=None, description="has no effect; see tau")
-    shape_kf: Number | None = Field(default=None, description="has no effect; see mu")
-    shape_ka: Number | None = Field(default=None, description="has no effect")
-    contact_ka: Number | None = Field(default=None, description="has no effect")
-    shape_material_ka: Number | None = Field(default=None, description="has no effect")
+    kd: Quantity | None = Field(default=None, description="has no effect; see tau")
+    kf: Quantity | None = Field(default=None, description="has no effect; see mu")
+    ka: Quantity | None = Field(default=None, description="has no effect")
+    shape_kd: Quantity | None = Field(default=None, description="has no effect; see tau")
+    shape_kf: Quantity | None = Field(default=None, description="has no effect; see mu")
+    shape_ka: Quantity | None = Field(default=None, description="has no effect")
+    contact_ka: Quantity | None = Field(default=None, description="has no effect")
+    shape_material_ka: Quantity | None = Field(default=None, description="has no effect")
 
     def list_values(self) -> dict[str, Any]:
         """What is said, by field."""
@@ -155,7 +155,7 @@ class InlineShape(Material):
     color: Color | None = Field(default=None, description="[red, green, blue] from 0 to 1, or to 255")
 
 
-Size = Annotated[Number, Field(gt=0)]
+Size = Annotated[Number, Field(gt=0, le=1e6)]
 
 
 class BoxShape(InlineShape):

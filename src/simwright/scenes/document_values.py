@@ -10,7 +10,15 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    model_validator,
+)
 
 from simwright.core.documents.expressions import NUMBER_SCHEMA, Number, read_number
 from simwright.core.documents.record import Record, refuse, refuse_word
@@ -26,6 +34,23 @@ AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0
 def is_compat(info: ValidationInfo) -> bool:
     """Is the document read as SAP Warp reads it?"""
     return info.context is not None and info.context.get("compat") == "sap"
+
+
+def bound(largest: float) -> AfterValidator:
+    """A validator that takes numbers up to ``largest`` in size: more would overflow in single precision."""
+
+    def check(value: float) -> float:
+        if not abs(value) <= largest:
+            raise refuse(f"has to be between {-largest:g} and {largest:g}, not {value:g}")
+        return value
+
+    return AfterValidator(check)
+
+
+Quantity = Annotated[Number, bound(1e15)]
+"""A number of any kind."""
+Length = Annotated[Number, bound(1e9)]
+"""A coordinate or a distance [m]."""
 
 
 def read_triple(value: Any) -> Any:
@@ -98,8 +123,8 @@ def _read_turn(value: dict[str, Any], info: ValidationInfo) -> AxisAngle:
 
 def _need_number(value: Any) -> float:
     number = read_number(value)
-    if not isinstance(number, float):
-        raise refuse("has to hold numbers only")
+    if not isinstance(number, float) or not math.isfinite(number):
+        raise refuse("has to hold finite numbers only")
     return number
 
 
@@ -131,9 +156,10 @@ _TURN: dict[str, Any] = {
     },
 }
 
-Vector = Annotated[tuple[Number, Number, Number], BeforeValidator(read_triple), WithJsonSchema(_THREE)]
+Vector = Annotated[tuple[Length, Length, Length], BeforeValidator(read_triple), WithJsonSchema(_THREE)]
+Factor = Annotated[Number, bound(1e6)]
 Factors = Annotated[
-    tuple[Number, Number, Number],
+    tuple[Factor, Factor, Factor],
     BeforeValidator(read_factors),
     WithJsonSchema({"anyOf": [NUMBER_SCHEMA, _THREE]}),
 ]
@@ -161,7 +187,7 @@ class AxisAngle(Record):
     """A turn about an axis."""
 
     axis: Axis
-    angle: Number = Field(description="angle [rad]")
+    angle: Quantity = Field(description="angle [rad]")
 
 
 class Turn(Record):

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from simwright.core.documents.expressions import Number
 from simwright.runtime.kinds import ShapeType
+from simwright.scenes.document_values import Factor
 from simwright.scenes.messages import SELECTOR_EMPTY
 from simwright.scenes.ops.bench import Bench
 from simwright.scenes.ops.operation import operation
@@ -20,7 +20,7 @@ def scale_sphere_shapes(
     bench: Bench,
     choice: LabelSelector,
     *,
-    factor: Annotated[Number, Field(gt=0, description="factor for the radius")] = 1.0,
+    factor: Annotated[Factor, Field(gt=0, description="factor for the radius")] = 1.0,
 ) -> None:
     """Multiply the radius of spheres; reach and mass follow."""
     builder = bench.builder

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from simwright.core.documents.expressions import Number
+from simwright.scenes.document_values import Quantity
 from simwright.scenes.ops.arrays import ARRAYS, ArrayName, choose_entries, cut_entries, get_array, put_values
 from simwright.scenes.ops.bench import Bench
 from simwright.scenes.ops.operation import operation
@@ -20,8 +20,8 @@ def set_array(
     choice: JointSelector,
     *,
     array: Annotated[ArrayName, Field(description="array to edit")],
-    value: Annotated[Number | None, Field(description="one value for every entry")] = None,
-    values: Annotated[list[Number] | None, Field(description="a value for each entry")] = None,
+    value: Annotated[Quantity | None, Field(description="one value for every entry")] = None,
+    values: Annotated[list[Quantity] | None, Field(description="a value for each entry")] = None,
     from_array: Annotated[ArrayName | None, Field(description="array to copy from")] = None,
     from_range: Annotated[
         InnerRange | None, Field(description="entries to copy; the same as are set, if not said")

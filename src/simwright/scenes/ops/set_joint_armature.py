@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from simwright.core.documents.expressions import Number
+from simwright.scenes.document_values import Quantity
 from simwright.scenes.ops.bench import Bench
 from simwright.scenes.ops.operation import operation
 from simwright.scenes.selectors import JointSelector
@@ -18,7 +18,7 @@ def set_joint_armature(
     bench: Bench,
     choice: JointSelector,
     *,
-    value: Annotated[Number, Field(ge=0, description="armature [kg, kg m^2]")],
+    value: Annotated[Quantity, Field(ge=0, description="armature [kg, kg m^2]")],
 ) -> None:
     """Set the armature of freedoms: inertia added to their diagonal."""
     builder = bench.builder

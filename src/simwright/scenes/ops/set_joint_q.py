@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from simwright.core.documents.expressions import Number
+from simwright.scenes.document_values import Quantity
 from simwright.scenes.ops.bench import Bench, put_position
 from simwright.scenes.ops.operation import operation
 from simwright.scenes.selectors import JointSelector
@@ -18,7 +18,7 @@ def set_joint_q(
     bench: Bench,
     choice: JointSelector,
     *,
-    value: Annotated[Number, Field(description="position [m, rad]")],
+    value: Annotated[Quantity, Field(description="position [m, rad]")],
     offset: Annotated[int, Field(ge=0, description="entry within each joint")] = 0,
 ) -> None:
     """Set positions: one entry of each joint chosen, or the entries of an index or range."""

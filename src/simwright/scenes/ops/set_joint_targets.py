@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from simwright.core.documents.expressions import Number
 from simwright.scenes.document_mechanics import Mode
+from simwright.scenes.document_values import Quantity
 from simwright.scenes.ops.bench import Bench
 from simwright.scenes.ops.operation import operation
 from simwright.scenes.selectors import JointSelector
@@ -23,10 +23,10 @@ def set_joint_targets(
         Mode, Field(description="none, position, velocity, position_velocity, effort, or 0 to 4")
     ] = 1,
     ke: Annotated[
-        Number | None, Field(ge=0, description="position gain [N/m, N m/rad]; as it is, if not said")
+        Quantity | None, Field(ge=0, description="position gain [N/m, N m/rad]; as it is, if not said")
     ] = None,
     kd: Annotated[
-        Number | None, Field(ge=0, description="velocity gain [N s/m, N m s/rad]; as it is, if not said")
+        Quantity | None, Field(ge=0, description="velocity gain [N s/m, N m s/rad]; as it is, if not said")
     ] = None,
 ) -> None:
     """Set mode and gains of drives; gains that are not said stay."""
