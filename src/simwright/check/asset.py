@@ -100,13 +100,17 @@ def check_opened(
     *,
     rules: Iterable[Rule] | None = None,
     settings: Settings | None = None,
+    memory: dict[str, Any] | None = None,
 ) -> AssetResult:
-    """The findings of a stage that was opened from a file, with what opening it had to tell."""
+    """The findings of a stage that was opened from a file, with what opening it had to tell.
+
+    ``memory`` keeps what was found out about meshes for the next check of the same stage; empty it when meshes change.
+    """
     reporter = Reporter()
     reporter.extend(complaints)
     name = _name_stage(stage)
     try:
-        return _check(stage, reporter, _Request(rules, settings, variants=False), name)
+        return _check(stage, reporter, _Request(rules, settings, variants=False, memory=memory), name)
     except Exception as error:  # noqa: BLE001 - as for a file
         reporter.report(CHECK_FAILED, Where(name), reason=f"{type(error).__name__}: {error}")
         return AssetResult(name, sort_diagnostics(reporter), failed=True)
@@ -115,7 +119,7 @@ def check_opened(
 class _Request:
     """What was asked for."""
 
-    __slots__ = ("rules", "settings", "variants", "with_files")
+    __slots__ = ("memory", "rules", "settings", "variants", "with_files")
 
     def __init__(
         self,
@@ -123,7 +127,9 @@ class _Request:
         settings: Settings | None,
         variants: bool,
         with_files: bool = False,
+        memory: dict[str, Any] | None = None,
     ) -> None:
+        self.memory = memory
         self.rules = list(all_rules() if rules is None else rules)
         self.settings = settings or Settings()
         self.variants = variants
@@ -133,6 +139,8 @@ class _Request:
 def _check(stage: Any, reporter: Reporter, request: _Request, path: str) -> AssetResult:
     with capture():
         snapshot = Snapshot(stage, request.settings, path=path)
+        if request.memory is not None:
+            snapshot.remember_meshes(request.memory)
         suppressions = gather_suppressions(snapshot, list_codes(), reporter, Locator())
         found: list[Diagnostic] = [*reporter, *run_rules(snapshot, request.rules)]
         if request.variants:

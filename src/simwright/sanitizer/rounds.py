@@ -77,6 +77,8 @@ class Run:
         self.course = Course()
         self.careful = False
         self.footprint = Footprint()
+        self.meshes: dict[str, Any] = {}
+        """What checks found out about meshes, as long as nothing but transforms changes."""
         self.known: dict[str, Any] = {}
         """What fixes found out about the stage as it is."""
 
@@ -107,7 +109,9 @@ class Run:
         except SimwrightError:
             result = check_file(space.entry, rules=order.rules, packages=space.packages)
         else:
-            result = check_opened(stage, space.complaints, rules=order.rules, settings=order.settings)
+            result = check_opened(
+                stage, space.complaints, rules=order.rules, settings=order.settings, memory=self.meshes
+            )
         self.course.failed |= result.failed
         return result.findings
 
@@ -146,6 +150,8 @@ class Run:
                     changed |= bool(self._make(stage, fixer, findings))
         if changed:
             self.workspace.accept(save=self.careful)
+        if not self.footprint.only_transforms:
+            self.meshes.clear()
         if self.footprint.recomposed:
             self.workspace.release()  # other layers may be named now
         return changed

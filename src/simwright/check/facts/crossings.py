@@ -64,7 +64,10 @@ def search_stage(snapshot: Snapshot) -> Search:
                 continue
             else:
                 budget -= count
-                answers[key] = next(iter(find_self_intersections(facts)), None)
+                known = facts.book.crossings
+                if key not in known:
+                    known[key] = next(iter(find_self_intersections(facts)), None)
+                answers[key] = known[key]
         pair = answers[key]
         if pair is not None:
             result.crossing.append((node, *pair))

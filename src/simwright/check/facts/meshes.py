@@ -222,6 +222,8 @@ class MeshBook:
     recent: deque[tuple[bytes, bytes, Form]] = field(default_factory=lambda: deque(maxlen=2))
     """The last faces as authored, and as welded."""
     table: EdgeTable = field(default_factory=EdgeTable)
+    crossings: dict[int, tuple[int, int] | None] = field(default_factory=dict)
+    """Triangles that cross each other, by the identity of a mesh."""
     hot: tuple[Load, npt.NDArray[Any], Faces] | None = None
     """The mesh that was read last: what is asked next is often about it."""
 

@@ -412,6 +412,12 @@ class Snapshot:
         result: T = self._shared[key]
         return result
 
+    def remember_meshes(self, memory: dict[str, Any]) -> None:
+        """Take up what an earlier snapshot of the stage found out about meshes, and go on filling it."""
+        from simwright.check.facts.meshes import MeshBook
+
+        self._shared["meshes"] = memory.setdefault("meshes", MeshBook())
+
     @cached_property
     def xforms(self) -> UsdGeom.XformCache:
         """World and local transforms at the default time."""
