@@ -19,6 +19,7 @@ from simwright.usd.mapping import list_sites, map_target
 _KINDS = Sdf.ValueTypeNames
 _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction", "physics:restitution"
 _WISHES = {_STATIC: "static-friction", _DYNAMIC: "dynamic-friction", _BOUNCE: "restitution"}
+_ASKED = tuple(_WISHES.values())
 _USUAL = {_STATIC: 0.5, _DYNAMIC: 0.5, _BOUNCE: 0.0}
 """Of a material that is made because there is none: about what engines take for a collider that has none."""
 _BINDING = "material:binding:physics"
@@ -27,7 +28,7 @@ _SCOPE, _NAME = "physics_materials", "default_contact"
 _SCOPES = frozenset({"collision", "collisions"})
 
 
-@fix("contact-attrs", changes=("materials", "contacts"))
+@fix("contact-attrs", wishes=_ASKED, changes=("materials", "contacts"))
 def complete_material(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     """Values that nobody says, and those that cannot be."""
     prim = editor.find_prim(finding.where.prim)
@@ -73,7 +74,7 @@ def read_wish(wishes: Wishes, name: str) -> float:
     return value
 
 
-@fix("contact-material-bound", changes=("materials", "contacts"))
+@fix("contact-material-bound", wishes=_ASKED, changes=("materials", "contacts"))
 def bind_default(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     """A binding that leads nowhere is let go where another one takes its place; else there is a usual material."""
     prim = editor.find_prim(finding.where.prim)
