@@ -376,3 +376,17 @@ def test_only_mesh_data_becomes_a_payload(tmp_path: Path) -> None:
         payloads = [arc.assetPath for arc in layer.GetPrimAtPath("/a").payloadList.explicitItems]
         assert payloads == ([] if number else ["./mesh.usda"])
         assert bool(list_reasons(result)) == bool(number)
+
+
+def test_a_link_tree_with_words_of_a_vendor_is_no_vendor_layer(tmp_path: Path) -> None:
+    arc = '#usda 1.0\ndef Xform "a" (\n    references = @./base.usda@</a>\n)\n{\n}\n'
+    base = (
+        '#usda 1.0\ndef Xform "a"\n{\n    float mjc:gap = 1\n    vector3f physics:velocity = (0, 0, 1)\n'
+        '    double3 xformOp:translate = (0, 0, 1)\n    uniform token[] xformOpOrder = ["xformOp:translate"]\n}\n'
+    )
+    source = write(tmp_path / "in", root=arc, base=base)
+    result = fix(source, tmp_path / "out", "layer-base-kinematic")
+
+    assert result.files == ["base.usda", "mujoco.usda", "physics.usda", "root.usda"]
+    assert not [finding for finding in result.after if finding.kind == "layer-base-kinematic"]
+    assert describe_file(result.entry) == describe_file(source)

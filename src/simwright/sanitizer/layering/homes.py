@@ -24,7 +24,7 @@ from simwright.sanitizer.layering.roles import (
     name_file,
     rank,
 )
-from simwright.sanitizer.layering.stacks import Stack
+from simwright.sanitizer.layering.stacks import Stack, is_proprietary
 from simwright.usd.edit import Editor
 
 _COPIED = (
@@ -88,7 +88,7 @@ class Homes:
         for address in self.stack.root.subLayerPaths:
             layer = Sdf.Layer.FindRelativeToLayer(self.stack.root, address)
             facts = self.stack.facts.get(layer.identifier) if layer else None
-            if facts is None or not facts.is_vendor:
+            if facts is None or not is_proprietary(facts):
                 break
             count += 1
         return count
@@ -135,7 +135,7 @@ def choose_file(editor: Editor, beside: Any, name: str) -> Path:
 def _rate(facts: LayerFacts) -> dict[str, int]:
     """The roles a layer has, each with how much it says."""
     counts = facts.counts
-    if facts.is_vendor:
+    if is_proprietary(facts):
         return {f"{VENDOR}:{vendor}": counts[Domain.VENDOR] for vendor in facts.vendors}
     features = {
         PHYSICS: counts[Domain.PHYSICS],

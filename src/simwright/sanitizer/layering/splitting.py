@@ -32,7 +32,7 @@ from simwright.sanitizer.layering.roles import (
     name_file,
     rank,
 )
-from simwright.sanitizer.layering.stacks import Stack, list_sites
+from simwright.sanitizer.layering.stacks import Stack, is_proprietary, list_sites
 from simwright.usd.edit import Editor, Refused
 
 
@@ -67,7 +67,7 @@ class Split:
         self.cargo: dict[str, Cargo] = {}
         self.touched: dict[str, set[Any]] = {}
         self.before: dict[Any, list[str]] = {}
-        self.speakers = [layer for layer in stack.layers if not stack.read(layer).is_vendor]
+        self.speakers = [layer for layer in stack.layers if not is_proprietary(stack.read(layer))]
         root = stack.root.defaultPrim
         self.default = Sdf.Path(f"/{root}") if root and stack.is_entry and BASE in wanted else None
 

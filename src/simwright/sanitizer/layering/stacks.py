@@ -77,6 +77,11 @@ class Stack:
         return is_physical and not drawn
 
 
+def is_proprietary(facts: LayerFacts) -> bool:
+    """Is it a vendor's own layer, and not a link tree with a few words of a vendor?"""
+    return facts.is_vendor and not facts.placed
+
+
 def find_stacks(editor: Editor) -> list[Stack]:
     """The stacks of the asset's own layers, the entry's first.  A layer of two stacks is a problem of both."""
     if "stacks" not in editor.known:
