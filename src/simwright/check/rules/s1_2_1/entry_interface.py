@@ -10,7 +10,7 @@ Reading: the text loads features by payload, and elsewhere forbids links, joints
 geometry comes by payload, physics and ROS by reference or sublayer, so that they are there with payloads unloaded.
 A small prop in one file is left alone.
 
-Fix: unsafe.  A new entry layer refers to what is the entry now.
+Fix: unsafe.  What the entry holds is moved to layers that it brings in; heavy data alone, to geometries.usdc.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from simwright.check.rule import Finding, rule
 
 
 @rule(
-    "entry-interface", "1.2.1", "must", on="stage", fix="unsafe", fix_title="put an interface layer in front"
+    "entry-interface", "1.2.1", "must", on="stage", fix="unsafe", fix_title="move what it holds to layers that it brings in"
 )
 def entry_interface(snapshot: Snapshot) -> Iterator[Finding]:
     """No arc to another file, or heavy arrays, in the root layer."""

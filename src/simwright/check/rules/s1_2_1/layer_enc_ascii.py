@@ -9,7 +9,7 @@ Passes: physics.usda, also as physics.usd with text inside; geometries.usdc with
 Reading: what the bytes are counts, not the extension.  Bindings to materials, proxies, skeletons and collections
 belong to geometry and are fine in a crate.  Members of a .usdz package are judged like files; the package is not.
 
-Fix: unsafe.  The layer is written as .usda, and the arcs that name it change.
+Fix: unsafe.  The layer is written as .usda, and the arcs that name it change; mesh data goes to geometries.usdc.
 """
 
 from __future__ import annotations

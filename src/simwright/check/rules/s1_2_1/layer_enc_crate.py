@@ -9,7 +9,8 @@ Passes: the same mesh in a .usdc; a .usda with primitives, or with a box of eigh
 Reading: heavy means more than `heavy_elements` (10,000) array elements or `heavy_bytes` (256 KiB) in one layer,
 time samples included.  The text gives no number.
 
-Fix: unsafe.  The layer is written as .usdc, and the arcs that name it change.
+Fix: unsafe.  A layer of mesh data alone is written as .usdc, and the arcs that name it change; out of any other layer
+mesh data goes to geometries.usdc.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from simwright.check.rule import Finding, rule
     "must",
     on="layer",
     fix="unsafe",
-    fix_title="write the layer as .usdc and rename it in all arcs",
+    fix_title="move the mesh data to a .usdc",
 )
 def layer_enc_crate(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
     """Text layers above a threshold."""

@@ -10,7 +10,7 @@ Passes: the class is defined in one of the asset's layers.
 Reading: in-asset classes are recommended and never reported.  A class that is nowhere gives nothing now, but could
 later: an info.  Only prims with kinematics, physics or ROS count.
 
-Fix: unsafe.  The class is copied into the asset.
+Fix: unsafe.  The class is copied into the asset; an arc to a class that is nowhere is taken away.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Passes: a payload layer with meshes and materials.
 Reading: collision schemas on meshes inside a geometry payload are a grey zone: an info.  Layers that are also in
 use without payloads do not count.
 
-Fix: unsafe.  The opinions are moved to a layer that is always loaded.
+Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CONTACT = frozenset({
     "should",
     on="stage",
     fix="unsafe",
-    fix_title="move the opinions out of the payload",
+    fix_title="load the layer always, and its mesh data by payload",
 )
 def payload_geo_only(snapshot: Snapshot) -> Iterator[Finding]:
     """Feature opinions in layers that only payloads bring in."""

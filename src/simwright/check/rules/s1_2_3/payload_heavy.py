@@ -10,7 +10,7 @@ Passes: the same by payload, also inside a referenced layer.
 Reading: heavy means more than `heavy_elements` (10,000) array elements or `heavy_bytes` (256 KiB) in one layer.
 Compared is the stage opened without payloads; small collision meshes may stay.
 
-Fix: unsafe.  The reference becomes a payload.
+Fix: unsafe.  The reference becomes a payload; mesh data among other things goes to geometries.usdc.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Passes: links and joints by reference, and payloads of geometry below them.
 Reading: compared are the stage with all payloads and with none.  One finding per prim that holds such a payload;
 prims that exist anyway but get their APIs from a payload are payload-topology-loaded's.
 
-Fix: unsafe.  The payload becomes a reference.
+Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """
 
 from __future__ import annotations

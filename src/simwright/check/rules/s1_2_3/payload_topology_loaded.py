@@ -9,7 +9,7 @@ Passes: the API in the entry layer, or in a referenced physics.usda.
 
 Reading: prims that are missing altogether are payload-no-kinematics'.
 
-Fix: unsafe.  The opinions are hoisted out of the payload.
+Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from simwright.check.rule import Finding, rule
     "must",
     on="stage",
     fix="unsafe",
-    fix_title="hoist the schemas out of the payload",
+    fix_title="turn the payload into a reference",
 )
 def payload_topology_loaded(snapshot: Snapshot) -> Iterator[Finding]:
     """Schemas that a prim only has with payloads."""

@@ -8,7 +8,7 @@ Fails: a prim with SensorLidarAPI, or a camera with an optical frame, that only 
 only a payload applies.
 Passes: the sensor's prim in the layer that has the links; its housing's mesh in the payload.
 
-Fix: unsafe.  The prim is moved up into the layer that holds the payload.
+Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from simwright.check.rule import Finding, rule
     "must",
     on="stage",
     fix="unsafe",
-    fix_title="move the sensor's prim out of the payload",
+    fix_title="turn the payload into a reference",
 )
 def sens_traversable(snapshot: Snapshot) -> Iterator[Finding]:
     """Compare with the same stage, payloads unloaded."""
