@@ -2,6 +2,7 @@
 """A scene becomes an asset that has everything the arrays have, and is written and read back as such."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,11 +13,25 @@ from simwright.compare.settings import make_settings
 from simwright.core.diag import Reporter
 from simwright.core.errors import LimitError
 from simwright.formats.table import write_asset
-from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from simwright.model.asset import Asset, Shape
+from simwright.model.geometry import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Mesh,
+    MeshData,
+    Plane,
+    Sphere,
+    Subset,
+)  # fmt: skip
 from simwright.model.joint import JointKind, Motion
+from simwright.model.material import RenderMaterial
 from simwright.scenes import exporting
 from simwright.scenes.document import parse_scene
 from simwright.scenes.exporting import choose_names, export_asset
+from simwright.scenes.exporting_looks import LookTaker
 from simwright.scenes.load import assemble_scene
 
 SCENE = """
@@ -176,3 +191,40 @@ def test_shared_scenes_become_assets(shared_assets, monkeypatch):
     ant = simwright.load(shared_assets / "scenes/basic_ant_usd.yaml")
     assert len(ant.bodies) == 9
     assert ant.provenance.format == "scene"
+
+
+def write_robot(folder, name, color):
+    (folder / name).write_text(
+        f"<robot name='{name}'><material name='paint'><color rgba='{color} 1'/></material><link name='l'><visual>"
+        "<geometry><box size='1 1 1'/></geometry><material name='paint'/></visual></link></robot>"
+    )
+
+
+def test_materials_of_assets_are_kept_apart(tmp_path):
+    write_robot(tmp_path, "red.urdf", "1 0 0")
+    write_robot(tmp_path, "blue.urdf", "0 0 1")
+    sources = ("red.urdf", "blue.urdf", "red.urdf")
+    text = f"assets: [{', '.join(f'{{type: urdf, source: {name}}}' for name in sources)}]"
+    loaded = assemble_scene(parse_scene(text, folder=tmp_path, name="s.yaml"), num_worlds=2)
+    asset = export_asset(loaded)
+    colors = {material.name: material.diffuse for material in asset.materials}
+    shown = [colors[shape.material] for shape in asset.shapes if shape.material]
+    assert shown == [(1, 0, 0), (0, 0, 1), (1, 0, 0)] * 2
+    assert len(colors) == 3
+
+
+def test_faces_of_meshes_keep_their_materials():
+    subsets = tuple(Subset(name, np.array([row], dtype=np.int32), name) for row, name in enumerate("ab"))
+    data = MeshData(np.eye(3), np.array([0, 1, 2, 0, 2, 1], dtype=np.int32), subsets=subsets)
+    mesh = Mesh(data)
+    looks = [("", {name: RenderMaterial(name) for name in "ab"}) for _ in range(2)]
+    asset = Asset("a")
+    taker = LookTaker(SimpleNamespace(look_of=lambda index: looks[index % 2] if index < 4 else None), asset)
+    shapes = [Shape(f"s{number}", mesh) for number in range(5)]
+    for number, shape in enumerate(shapes):
+        taker.dress(shape, number)
+    used = [[subset.material for subset in shape.geometry.data.subsets] for shape in shapes]
+    assert used == [["a", "b"], ["a_2", "b_2"], ["a", "b"], ["a_2", "b_2"], ["a", "b"]]
+    assert [material.name for material in asset.materials] == ["a", "b", "a_2", "b_2"]
+    assert shapes[0].geometry is mesh
+    assert shapes[1].geometry is shapes[3].geometry

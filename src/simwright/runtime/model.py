@@ -8,7 +8,7 @@ children.  The world as a parent is -1.  Poses are seven numbers: position, quat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -28,7 +28,8 @@ class Model:
     """Arrays by name, labels, and how the worlds lie in them.
 
     ``per_world`` tells how many rows of each frequency belong to one world; ``shape_source`` has the geometry object of
-    each shape of one world, then of the shared ones (see :meth:`source_of`); ``shape_color`` their colours or None.
+    each shape of one world, then of the shared ones (see :meth:`source_of`); ``shape_color`` their colours or None;
+    ``shape_look`` the materials of those of one world that come from assets.
     """
 
     body_q: Annotated[Floats, array("body", f"initial pose in the world: {_POSE}", unit="m, 1", row=(7,))]
@@ -195,6 +196,7 @@ class Model:
     shape_label: Labels = field(default_factory=Labels)
     shape_source: Sequence[Any] = ()
     shape_color: Sequence[tuple[float, float, float] | None] = ()
+    shape_look: Mapping[int, Any] = field(default_factory=dict)
     shape_filters: Pairs = field(default_factory=Pairs)
     custom: dict[str, CustomArray] = field(default_factory=dict)
 
@@ -267,6 +269,11 @@ class Model:
         local = self.per_world["shape"]
         copies = local * self.world_count
         return self.shape_color[shape % local if shape < copies else local + shape - copies]
+
+    def look_of(self, shape: int) -> Any:
+        """What the asset of a shape says about its looks beyond a colour, None if nothing."""
+        local = self.per_world["shape"]
+        return self.shape_look.get(shape % local) if shape < local * self.world_count else None
 
     def _copy_custom(self, assignment: str) -> dict[str, AnyArray]:
         return {

@@ -7,7 +7,7 @@ x, y, z, w.  The world as a parent or body is -1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -123,6 +123,7 @@ class Builder:
     shape_density: list[float] = field(default_factory=list)
     shape_label: list[str] = field(default_factory=list)
     shape_color: list[Triple | None] = field(default_factory=list)
+    shape_look: dict[int, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     shape_collision_filter_pairs: set[tuple[int, int]] = field(default_factory=set)
     filter_groups: list[list[int]] = field(default_factory=list)

@@ -2,7 +2,7 @@
 """A loaded scene as a neutral asset, so that it is written and compared like any other file.
 
 Bodies stand where the initial joint coordinates have them, and weigh what the arrays say.  Names are the last parts of
-labels where those are unique.  What arrays do not hold (textures of the source files) is told.
+labels where those are unique.  Materials are those of the assets the scene was made of.
 """
 
 from __future__ import annotations
@@ -64,10 +64,9 @@ def export_asset(loaded: LoadedScene, *, reporter: Reporter | None = None) -> As
     asset.joints = [taker.take(index) for index in range(model.joint_count)]
     asset.mimics = _list_mimics(model, asset.joints)
     asset.articulations = _list_articulations(model, bodies)
-    shapes = ShapeTaker(model, bodies, choose_names(list(model.shape_label)), reporter, where)
+    shapes = ShapeTaker(model, asset, bodies, choose_names(list(model.shape_label)))
     for index in range(model.shape_count):
-        shapes.add(asset, index)
-    shapes.report_looks()
+        shapes.add(index)
     asset.contact_filters = _list_filters(model, bodies, shapes.names)
     gravity = widen(model.gravity).reshape(-1, 3)
     asset.environment.gravity = vec3(gravity[0]) if len(gravity) else None

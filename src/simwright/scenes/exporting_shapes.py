@@ -6,41 +6,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.math3d import vec3
 from simwright.model.asset import Asset, Shape, Site
-from simwright.model.geometry import Approximation, Mesh
+from simwright.model.geometry import Approximation
 from simwright.model.joint import WORLD
 from simwright.model.material import PhysicsMaterial
 from simwright.runtime.kinds import ShapeFlag, ShapeType
 from simwright.runtime.model import Model
 from simwright.scenes.builder_shape import make_geometry
+from simwright.scenes.exporting_looks import LookTaker
 from simwright.scenes.exporting_numbers import take_pose, widen
-
-LOOKS_LOST = declare(
-    "scene-looks-lost",
-    Level.INFO,
-    "{count} meshes of the scene have one colour each; textures and materials of their files are not carried",
-    hint="convert the asset itself to keep them",
-    doc="The arrays of a scene hold a colour for each shape, not the materials of the files they come from.",
-)
 
 
 class ShapeTaker:
     """Takes shapes out of a model into an asset, contact materials shared by equal ones."""
 
-    def __init__(
-        self, model: Model, bodies: Sequence[str], names: Sequence[str], reporter: Reporter, where: Where
-    ) -> None:
+    def __init__(self, model: Model, asset: Asset, bodies: Sequence[str], names: Sequence[str]) -> None:
         self._model = model
         self._bodies = bodies
         self.names = names
-        self._reporter = reporter
-        self._where = where
+        self._asset = asset
         self._materials: dict[tuple[float, ...], PhysicsMaterial] = {}
-        self._looks: set[int] = set()
+        self._looks = LookTaker(model, asset)
 
-    def add(self, asset: Asset, index: int) -> None:
+    def add(self, index: int) -> None:
         """One shape, or a site where it is marked as one."""
         model = self._model
         kind, flags = ShapeType(int(model.shape_type[index])), int(model.shape_flags[index])
@@ -52,7 +41,7 @@ class ShapeTaker:
         pose = take_pose(model.shape_transform[index])
         if flags & ShapeFlag.SITE:
             marker = geometry if source is None and flags & ShapeFlag.VISIBLE else None
-            asset.sites.append(Site(self.names[index], body, pose, marker))
+            self._asset.sites.append(Site(self.names[index], body, pose, marker))
             return
         collides = bool(flags & ShapeFlag.COLLIDE_SHAPES) and int(model.shape_collision_group[index]) != 0
         color = model.color_of(index)
@@ -69,19 +58,13 @@ class ShapeTaker:
         if collides:
             shape.margin = float(widen(model.shape_margin[index])) or None
             shape.gap = float(widen(model.shape_gap[index])) or None
-            shape.physics_material = self._choose_material(asset, index)
+            shape.physics_material = self._choose_material(index)
             if kind is ShapeType.CONVEX_MESH:
                 shape.approximation = Approximation("convexHull")
-        if shape.visual and isinstance(source, Mesh) and (source.data.uvs is not None or source.data.subsets):
-            self._looks.add(id(source))
-        asset.shapes.append(shape)
+        self._looks.dress(shape, index)
+        self._asset.shapes.append(shape)
 
-    def report_looks(self) -> None:
-        """Say how many meshes lost the materials of their files."""
-        if self._looks:
-            self._reporter.report(LOOKS_LOST, self._where, count=len(self._looks))
-
-    def _choose_material(self, asset: Asset, index: int) -> str:
+    def _choose_material(self, index: int) -> str:
         model = self._model
         key = tuple(
             float(widen(getattr(model, f"shape_material_{name}")[index]))
@@ -100,5 +83,5 @@ class ShapeTaker:
                 stiffness=stiffness,
                 damping=stiffness * tau if tau >= 0.0 else None,
             )
-            asset.physics_materials.append(self._materials[key])
+            self._asset.physics_materials.append(self._materials[key])
         return self._materials[key].name

@@ -44,6 +44,7 @@ class World:
     shape_color: list[tuple[float, float, float] | None] = field(default_factory=list)
     bounds: tuple[AnyArray, AnyArray] = field(default_factory=lambda: (np.zeros((0, 3)), np.zeros((0, 3))))
     custom: dict[str, CustomArray] = field(default_factory=dict)
+    shape_look: dict[int, Any] = field(default_factory=dict)
 
     def count(self, frequency: str) -> int:
         """Rows of a frequency."""
@@ -78,6 +79,7 @@ def finish_world(builder: Builder, *, move: bool = True) -> World:
         builder.shape_color,
         (bounds[:, 0], bounds[:, 1]),
         builder.custom,
+        builder.shape_look,
     )
 
 

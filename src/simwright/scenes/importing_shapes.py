@@ -52,6 +52,8 @@ class ShapeMaker:
         if described is None:
             return None
         kind, scale, source, pose = described
+        if self._looks and (shape.material or isinstance(source, Mesh)):
+            self._builder.shape_look[self._builder.shape_count] = (shape.material, self._looks)
         return self._builder.add_shape(
             body,
             kind,

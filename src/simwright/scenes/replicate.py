@@ -89,6 +89,7 @@ def replicate(
         per_world={frequency: world.count(frequency) for frequency in _COUNTED} | {"world": 1},
         shape_source=[*world.shape_source, *shared.shape_source],
         shape_color=[*world.shape_color, *shared.shape_color],
+        shape_look=world.shape_look,
         shape_filters=Pairs(world.filters, among=shared.filters, per_world=local, world_count=count),
         custom={key: held.tiled(count) for key, held in world.custom.items()},
     )
