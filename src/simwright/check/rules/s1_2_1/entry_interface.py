@@ -23,7 +23,12 @@ from simwright.check.rule import Finding, rule
 
 
 @rule(
-    "entry-interface", "1.2.1", "must", on="stage", fix="unsafe", fix_title="move what it holds to layers that it brings in"
+    "entry-interface",
+    "1.2.1",
+    "must",
+    on="stage",
+    fix="unsafe",
+    fix_title="move what it holds to layers that it brings in",
 )
 def entry_interface(snapshot: Snapshot) -> Iterator[Finding]:
     """No arc to another file, or heavy arrays, in the root layer."""
