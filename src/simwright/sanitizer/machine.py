@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
 from simwright.formats.format import ReadOptions
@@ -12,17 +10,17 @@ from simwright.formats.usd.read import read_stage
 from simwright.model.inertia import Inertial
 from simwright.usd.edit import Editor, Refused
 
-_known: WeakKeyDictionary[Editor, dict[str, Inertial]] = WeakKeyDictionary()
+_INERTIALS = "inertials"
 
 
 def read_inertials(editor: Editor) -> dict[str, Inertial]:
-    """Mass properties of all bodies by path, read once [SI]; nothing changes while fixes look."""
-    known = _known.get(editor)
-    if known is None:
+    """Mass properties of all bodies by path, read once while nothing changes [SI]."""
+    if _INERTIALS not in editor.known:
         try:
             asset = read_stage(editor.stage, ReadOptions(), Reporter(), file=editor.root.realPath)
         except SimwrightError as error:
             raise Refused(f"the machine cannot be read: {error.message}") from None
-        known = {body.path: body.inertial for body in asset.bodies if body.inertial is not None}
-        _known[editor] = known
+        found = {body.path: body.inertial for body in asset.bodies if body.inertial is not None}
+        editor.known[_INERTIALS] = found
+    known: dict[str, Inertial] = editor.known[_INERTIALS]
     return known

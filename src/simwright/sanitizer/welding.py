@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 
@@ -42,7 +41,9 @@ class _Joins:
     parts: set[str] = field(default_factory=set)
 
 
-_joins: WeakKeyDictionary[Editor, _Joins] = WeakKeyDictionary()
+def _remember(editor: Editor) -> _Joins:
+    known: _Joins = editor.memory.setdefault("joins", _Joins())
+    return known
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     weld = next((end for end in ends if end.other and prim.GetPath().HasPrefix(end.other.GetPath())), None)
     if weld is None or weld.other is None:
         raise Refused("it stands beside its link; put it below first" if ends else "no joint holds it")
-    known = _joins.setdefault(editor, _Joins())
+    known = _remember(editor)
     here, there = str(prim.GetPath()), str(weld.other.GetPath())
     if here in known.links or there in known.parts:
         return False
@@ -148,7 +149,7 @@ def _add_mass(editor: Editor, prim: Usd.Prim, link: Usd.Prim, pose: Pose) -> Non
     mine = weights.get(str(prim.GetPath()))
     if mine is None or mine.mass <= 0.0:
         return
-    known = _joins[editor].masses
+    known = _remember(editor).masses
     theirs = known.get(str(link.GetPath())) or weights.get(str(link.GetPath()))
     if theirs is None:
         raise Refused("its link has no mass that its own could be added to")

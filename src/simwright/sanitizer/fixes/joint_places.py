@@ -7,8 +7,6 @@ that can be.  Links that stand side by side are for a person to nest, since that
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic
@@ -17,8 +15,7 @@ from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import claim_name, list_movable, map_path, move_prim
 
 _NAME = "ros:joint:name"
-_seats: WeakKeyDictionary[Editor, dict[str, list[str]]] = WeakKeyDictionary()
-_orders: WeakKeyDictionary[Editor, dict[str, int]] = WeakKeyDictionary()
+_ORDER = "order of joints"
 
 
 @fix("joint-placement", changes=("order",), phase=0)
@@ -26,11 +23,12 @@ def place_joints(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """All joints of a place that can be moved."""
     reasons = []
     for path in finding.data.get("joints", ()):
-        kept, shifts = dict(editor.edits), editor.shifts.copy()
+        count, shifts = len(editor.edits), editor.shifts.copy()
         try:
             _place(editor, editor.find_prim(str(path)))
         except Refused as reason:
-            editor.edits, editor.shifts = kept, shifts
+            editor.drop_edits(count)
+            editor.shifts = shifts
             reasons.append(str(reason))
     if len(reasons) == len(finding.data.get("joints", ())):
         raise Refused(reasons[0] if reasons else "the joints are not named")
@@ -45,7 +43,10 @@ def _place(editor: Editor, prim: Usd.Prim) -> None:
     if name != prim.GetName() and not prim.GetAttribute(_NAME).HasAuthoredValue():
         _keep_name(editor, prim)
     target = parent.AppendChild(name)
-    seats = _seats.setdefault(editor, {}).setdefault(str(parent), _list_names(editor, parent))
+    key = f"seats of {parent}"
+    if key not in editor.memory:
+        editor.memory[key] = _list_names(editor, parent)
+    seats: list[str] = editor.memory[key]
     place = seats.index(child.GetName()) + (0 if _comes_first(editor, prim, child) else 1)
     move_prim(editor, prim, target, before=seats[place] if place < len(seats) else "")
     seats.insert(place, name)
@@ -61,11 +62,11 @@ def _list_names(editor: Editor, path: Sdf.Path) -> list[str]:
 
 def _comes_first(editor: Editor, joint: Usd.Prim, child: Usd.Prim) -> bool:
     """Do readers meet the joint before the joints inside its child link?  Then they are to do so again."""
-    order = _orders.get(editor)
-    if order is None:
+    if _ORDER not in editor.known:
         every = Usd.PrimRange(editor.stage.GetPseudoRoot(), Usd.PrimAllPrimsPredicate)
         joints = (str(prim.GetPath()) for prim in every if prim.IsA(UsdPhysics.Joint))
-        order = _orders[editor] = {path: number for number, path in enumerate(joints)}
+        editor.known[_ORDER] = {path: number for number, path in enumerate(joints)}
+    order: dict[str, int] = editor.known[_ORDER]
     inside = [number for path, number in order.items() if path.startswith(f"{child.GetPath()}/")]
     inside = [number for number in inside if number != order[str(joint.GetPath())]]
     return not inside or order[str(joint.GetPath())] < min(inside)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
 from pxr import Usd
 
@@ -35,20 +35,22 @@ def translate_prim(editor: Editor, prim: Usd.Prim, survey: Survey) -> Reasons:
 
 def _drop_idle_schemas(editor: Editor, prim: Usd.Prim, gone: set[str], reasons: Reasons) -> None:
     """Schemas whose last words were translated."""
-    left = {name for name in prim.GetAuthoredPropertyNames() if name not in gone}
     vendors = {vendor_of_property(name) for name in gone} - {None}
-    for api in list_apis(prim):
-        vendor = vendor_of_schema(api)
+    if not vendors:
+        return
+    left = {name for name in prim.GetAuthoredPropertyNames() if name not in gone}
+    applied = [(api, vendor_of_schema(api)) for api in list_apis(prim)]
+    for api, vendor in applied:
         owned = _list_owned(api.partition(":")[0])
-        if vendor not in vendors or not owned or api in gone:
+        if vendor not in vendors or not owned or api in gone or left & owned:
             continue
-        others = [name for name in list_apis(prim) if name != api and vendor_of_schema(name) == vendor]
-        strangers = {name for name in left if vendor_of_property(name) == vendor and name not in _list_all()}
-        strangers = set() if others else strangers  # they may well be another schema's
-        if not (left & owned) and not strangers:
-            reason = attempt(editor, lambda api=api: editor.remove_api(prim, api))  # type: ignore[misc]
-            if reason:
-                reasons[api] = reason
+        is_alone = not any(other != api and whose == vendor for other, whose in applied)
+        # words that no table knows may well be another schema's, if there is one
+        if is_alone and any(vendor_of_property(name) == vendor and name not in _list_all() for name in left):
+            continue
+        reason = attempt(editor, partial(editor.remove_api, prim, api))
+        if reason:
+            reasons[api] = reason
 
 
 @cache

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
@@ -18,6 +17,7 @@ from simwright.usd.edit import Editor, Refused
 
 Reasons = dict[str, str]
 """Names of properties and schemas that have to stay, and why."""
+_SURVEY = "words of engines"
 _KINDS = Sdf.ValueTypeNames
 _ANGULAR = ("PhysicsRevoluteJoint", "PhysicsSphericalJoint")
 _LINEAR = ("PhysicsPrismaticJoint",)
@@ -31,22 +31,18 @@ class Survey:
     limits_itself: bool = True
     prims: dict[str, Usd.Prim] = field(default_factory=dict)
     holders: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    tried: dict[str, Reasons] = field(default_factory=dict)
 
     def find(self, layer: str, path: str) -> list[Usd.Prim]:
         """The prims that a spec is about."""
         return [self.prims[place] for place in self.holders.get((layer, path), ())]
 
 
-_surveys: WeakKeyDictionary[Editor, Survey] = WeakKeyDictionary()
-
-
 def survey_stage(editor: Editor) -> Survey:
-    """The survey of an editor's stage, made once: nothing changes while fixes look."""
-    known = _surveys.get(editor)
-    if known is None:
-        known = _surveys[editor] = _make_survey(editor.stage)
-    return known
+    """The survey of an editor's stage, made once while nothing changes."""
+    if _SURVEY not in editor.known:
+        editor.known[_SURVEY] = _make_survey(editor.stage)
+    survey: Survey = editor.known[_SURVEY]
+    return survey
 
 
 def _make_survey(stage: Usd.Stage) -> Survey:
@@ -127,11 +123,11 @@ def list_attribute_specs(prim: Usd.Prim, name: str) -> Iterator[Sdf.AttributeSpe
 
 def attempt(editor: Editor, ask: Callable[[], None]) -> str:
     """Ask for edits; where they are refused none of them is kept, and the reason is given."""
-    kept = dict(editor.edits)
+    mark = len(editor.edits)
     try:
         ask()
     except Refused as reason:
-        editor.edits = kept
+        editor.drop_edits(mark)
         return str(reason)
     return ""
 

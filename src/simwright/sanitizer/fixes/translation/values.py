@@ -9,6 +9,7 @@ all of them have a neutral word.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from pxr import Sdf, Usd, UsdPhysics, UsdShade
@@ -65,16 +66,20 @@ def translate_values(editor: Editor, prim: Usd.Prim, scale: Scale) -> tuple[set[
     kind = find_kind(prim)
     if kind is None:
         return set(), {}
-    pairs = list_pairs(kind)
-    names = {name for pair in pairs for name in (*pair.theirs.attributes, pair.name)}
+    said = set(prim.GetAuthoredPropertyNames())
+    theirs = said & _list_rows(kind).keys()
+    if not theirs:
+        return set(), {}
+    quantities = _list_quantities(kind)
     try:
-        authored = read_authored(prim, sorted(names & set(prim.GetAuthoredPropertyNames())))
+        authored = read_authored(prim, sorted(theirs | (said & {pairs[0].name for _, pairs in quantities})))
     except Refused as reason:
-        return set(), dict.fromkeys(names & set(prim.GetAuthoredPropertyNames()), str(reason))
+        return set(), dict.fromkeys(theirs, str(reason))
     angles = list_turns(prim) if kind is PrimType.JOINT else (False,)
     plan = _Plan(prim, authored, scale, angles)
-    for name in dict.fromkeys(pair.name for pair in pairs):
-        _plan_quantity(plan, [pair for pair in pairs if pair.name == name])
+    for names, pairs in quantities:
+        if not names.isdisjoint(authored):
+            _plan_quantity(plan, pairs)
     gone = _find_idle(plan, kind)
     problem = attempt(editor, lambda: _ask(editor, plan, gone))
     if problem:
@@ -82,7 +87,7 @@ def translate_values(editor: Editor, prim: Usd.Prim, scale: Scale) -> tuple[set[
     return gone, plan.reasons
 
 
-def _plan_quantity(plan: _Plan, pairs: list[Pair]) -> None:
+def _plan_quantity(plan: _Plan, pairs: tuple[Pair, ...]) -> None:
     """One neutral attribute: who is believed, who says the same."""
     authored, scale, angles = plan.authored, plan.scale, plan.angles
     wanted = authored.get(pairs[0].name)
@@ -109,7 +114,7 @@ def _plan_quantity(plan: _Plan, pairs: list[Pair]) -> None:
             return  # who is believed first has no translation, so the others must not be heard instead
 
 
-def _is_alone(plan: _Plan, pair: Pair, pairs: list[Pair]) -> bool:
+def _is_alone(plan: _Plan, pair: Pair, pairs: tuple[Pair, ...]) -> bool:
     """Is nobody else told the value?"""
     others = [other for other in pairs if other is not pair]
     said = [other.theirs.read(plan.authored, plan.scale) for other in others]
@@ -147,17 +152,35 @@ def _read_default(spec: Sdf.PrimSpec, name: str) -> Any:
     return None if found is None else found.default
 
 
-def _find_idle(plan: _Plan, kind: PrimType) -> set[str]:
-    """Attributes of which everything is said in neutral words now, or that say nothing."""
-    authored = plan.authored
+@cache
+def _list_rows(kind: PrimType) -> dict[str, tuple[Row, ...]]:
+    """Every row that reads an attribute, with a neutral word or without."""
     rows: dict[str, list[Row]] = {name: list(found) for name, found in list_blocking(kind).items()}
     for pair in list_pairs(kind):
         for name in pair.theirs.attributes:
             rows.setdefault(name, []).append(pair.theirs)
+    return {name: tuple(found) for name, found in rows.items()}
+
+
+@cache
+def _list_quantities(kind: PrimType) -> tuple[tuple[frozenset[str], tuple[Pair, ...]], ...]:
+    """The pairs of each neutral attribute, and the engine's attributes that they read."""
+    groups: dict[str, list[Pair]] = {}
+    for pair in list_pairs(kind):
+        groups.setdefault(pair.name, []).append(pair)
+    return tuple(
+        (frozenset(name for pair in pairs for name in pair.theirs.attributes), tuple(pairs))
+        for pairs in groups.values()
+    )
+
+
+def _find_idle(plan: _Plan, kind: PrimType) -> set[str]:
+    """Attributes of which everything is said in neutral words now, or that say nothing."""
+    rows = _list_rows(kind)
     same = {id(pair.theirs) for pair in plan.same}
     idle = set()
-    for name in (name for name in rows if name in authored):
-        speaking = [row for row in rows[name] if row.read(authored) is not None]
+    for name in (name for name in plan.authored if name in rows):
+        speaking = [row for row in rows[name] if row.read(plan.authored) is not None]
         if all(id(row) in same for row in speaking):
             idle.add(name)
         elif any(id(row) in same for row in speaking):
