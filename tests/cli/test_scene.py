@@ -65,6 +65,14 @@ def test_check_takes_scenes_too(scene, tmp_path):
     assert "schema version 3 is not known" in result.output
 
 
+def test_other_documents_are_no_scenes(tmp_path):
+    file = tmp_path / "world.yaml"
+    file.write_text("rooms: []\n")
+    result = run("check", file, "--no-cache")
+    assert result.return_value == 2
+    assert "rooms" not in result.output
+
+
 def test_a_scene_that_is_not_there(tmp_path):
     assert run("scene", "check", tmp_path / "none.yaml").return_value == 2
 

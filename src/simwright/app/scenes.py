@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from simwright.check.result import AssetResult
 from simwright.core.diag import Reporter, diagnostic_from_error, sort_diagnostics
@@ -15,10 +14,20 @@ ENDINGS = (".yaml", ".yml", ".json")
 
 
 def split_scenes(inputs: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[str]]:
-    """Inputs that are scene files (by their ending), and all others."""
+    """Inputs that are scene files, by their ending and their keys, and all others."""
     texts = [os.fspath(item) for item in inputs]
-    scenes = [text for text in texts if text.lower().endswith(ENDINGS) and not Path(text).is_dir()]
+    scenes = [text for text in texts if text.lower().endswith(ENDINGS) and _is_scene(text)]
     return scenes, [text for text in texts if text not in scenes]
+
+
+def _is_scene(path: str) -> bool:
+    from simwright.formats.table import FORMATS, detect_format
+
+    FORMATS.add("scene", "simwright.scenes.format:FORMAT")
+    try:
+        return detect_format(path).name == "scene"
+    except SimwrightError:
+        return False
 
 
 def check_scene(path: str, *, compat: str | None = None, build: bool = True) -> AssetResult:

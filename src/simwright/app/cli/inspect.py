@@ -39,7 +39,7 @@ def inspect(
 ) -> int:
     """Show the bodies, joints, masses, shapes and interfaces of FILE.
 
-    FILE may be URDF, xacro, SDFormat, MJCF or OpenUSD.  Exit code 1 means that the file could be read but has
+    FILE may be URDF, xacro, SDFormat, MJCF, OpenUSD or a scene.  Exit code 1 means that the file could be read but has
     errors; they are listed.
     """
     from simwright.app.api import load
