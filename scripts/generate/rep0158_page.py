@@ -21,6 +21,10 @@ HONOURED: dict[str, tuple[str, str]] = {
     "RESOLVER-PACKAGE": ("src/simwright/usd/packages.py", "tests/usd/test_packages.py"),
     "JOINT-REL-TREE": ("src/simwright/model/kinematics.py", "tests/model/test_kinematics.py"),
     "LOOP-PARSER": ("src/simwright/model/kinematics.py", "tests/model/test_kinematics.py"),
+    "XPHYS-TRANSLATE": (
+        "src/simwright/resolve/translation.py",
+        "tests/sanitizer/test_translation.py",
+    ),
     "INERTIA-DECOMPOSE": (
         "src/simwright/formats/usd/writer/physics.py",
         "tests/formats/usd/test_writer_samples.py",
