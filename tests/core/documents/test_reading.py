@@ -109,6 +109,8 @@ def test_what_yaml_may_not_hold(text, message, place):
         ('["a\nb"]', "is not expected", "1:2"),
         ("[}", "a value is expected", "1:2"),
         ("{1: 2}", "a key in double quotes", "1:2"),
+        ('["\\ud800"]', "half of a surrogate pair", "1:2"),
+        ('{"\\udc00": 1}', "half of a surrogate pair", "1:2"),
         ("[" + "9" * 5000 + "]", "too many digits", "1:2"),
     ],
 )
@@ -186,3 +188,10 @@ def test_a_byte_order_mark_is_no_key(tmp_path):
     file = tmp_path / "a.yaml"
     file.write_bytes(b"\xef\xbb\xbfa: 1\n")
     assert read_document(file).data == {"a": 1}
+
+
+@pytest.mark.parametrize("syntax", ["yaml", "json"])
+def test_halves_of_pairs_are_no_text(syntax):
+    with pytest.raises(ParseError, match="surrogate"):
+        parse_document('["\ud800"]', syntax=syntax)
+    assert parse_document('["\\ud83d\\ude00"]', syntax="json").data == ["\U0001f600"]

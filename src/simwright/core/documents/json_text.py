@@ -9,7 +9,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from simwright.core.diag import Where
-from simwright.core.documents.tree import Node, Place
+from simwright.core.documents.tree import Node, Place, is_encodable
 from simwright.core.errors import LimitError, ParseError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class _Builder:
         while token != "}":
             if kind != "text":
                 self._fail("a key in double quotes is expected", at)
-            key = json.loads(token)
+            key = self._read_text(token, at)
             if key in keys:
                 hint = f"it is also on line {keys[key].line}; keep one of them"
                 self._fail(f"the key {key!r} is given twice", at, hint)
@@ -96,7 +96,7 @@ class _Builder:
 
     def _read_scalar(self, kind: str, token: str, start: int) -> Any:
         if kind == "text":
-            return json.loads(token)
+            return self._read_text(token, start)
         if kind == "number":
             try:
                 return json.loads(token)
@@ -105,6 +105,12 @@ class _Builder:
         if kind == "word":
             return _WORDS[token]
         return self._fail(f"a value is expected, not {token!r}", start)
+
+    def _read_text(self, token: str, start: int) -> str:
+        text: str = json.loads(token)
+        if not is_encodable(text):
+            self._fail("half of a surrogate pair stands alone", start)
+        return text
 
     def _read_mark(self, allowed: str) -> str:
         kind, token, start = self._next()

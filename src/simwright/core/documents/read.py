@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from simwright.core.diag import Where
-from simwright.core.documents.tree import Document, strip_places
+from simwright.core.documents.tree import Document, is_encodable, strip_places
 from simwright.core.errors import LimitError, ParseError
 from simwright.core.files import MIB, read_bytes
 
@@ -44,6 +44,8 @@ def parse_document(
             f"the text has {len(text) / MIB:.0f} MiB; the limit is {limits.max_bytes / MIB:.0f} MiB",
             where=Where(name),
         )
+    if not is_encodable(text):
+        raise ParseError("the text has half of a surrogate pair", where=Where(name))
     if syntax == "json":
         from simwright.core.documents.json_text import build_tree
     else:

@@ -83,3 +83,8 @@ def spell_path(path: Iterable[Step]) -> str:
         else:
             text += f".{step}" if text else step
     return text
+
+
+def is_encodable(text: str) -> bool:
+    """Can the text be written to a file?  Halves of surrogate pairs cannot."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
