@@ -25,12 +25,10 @@ def check_definition(spec: Any, home: Any) -> None:
 
 def move_addresses(spec: Any, source: Any) -> None:
     """Let an attribute that was in a layer of another folder name the same files."""
+    if not isinstance(spec, Sdf.AttributeSpec) or str(spec.typeName.scalarType) != "asset":
+        return
     folders = (_find_folder(source), _find_folder(spec.layer))
-    if (
-        folders[0] == folders[1]
-        or not isinstance(spec, Sdf.AttributeSpec)
-        or str(spec.typeName.scalarType) != "asset"
-    ):
+    if folders[0] == folders[1]:
         return
     if spec.default is not None:
         spec.default = _move_value(spec.default, *folders)

@@ -115,7 +115,7 @@ class Split:
                 continue
             home = ENTRY if path.GetPrimPath() == self.default else self.stack.find_home(path.GetPrimPath())
             is_rebased = path.IsPrimPath() and self._is_rebased(layer, spec, home)
-            for name in [known.name for known in spec.properties]:
+            for name in spec.GetInfo("properties") or ():
                 role = find_property_role(name, home, self.vendors)
                 if self._is_moved(role, layer) or (is_rebased and role == home):
                     self._load(role, layer, path).properties[path.AppendProperty(name)] = None
