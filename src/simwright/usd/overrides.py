@@ -10,18 +10,14 @@ from typing import Any
 
 from pxr import Sdf, Usd
 
-from simwright.usd.edit import Editor, Refused, edit_apis
+from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
 
 
 def find_own_place(editor: Editor, prim: Usd.Prim) -> tuple[Sdf.Layer, Sdf.Path]:
     """The layer and path for an override: the layer that speaks of the prim, else of the nearest prim above."""
     if prim.IsInstanceProxy() or prim.IsInPrototype():
         raise Refused("it is inside an instance, where nothing can be said")
-    layers = [
-        layer
-        for layer in editor.stage.GetLayerStack(includeSessionLayers=False)
-        if layer.identifier in editor.own
-    ]
+    layers = list_local_layers(editor)
     for path in reversed(prim.GetPath().GetPrefixes()):
         for layer in layers:
             if layer.GetPrimAtPath(path) is not None:
@@ -29,9 +25,37 @@ def find_own_place(editor: Editor, prim: Usd.Prim) -> tuple[Sdf.Layer, Sdf.Path]
     return editor.root, prim.GetPath()
 
 
-def override_value(editor: Editor, prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, value: Any) -> None:
+def list_local_layers(editor: Editor) -> list[Sdf.Layer]:
+    """The asset's own layers of the root layer stack, strongest first."""
+    stack = editor.stage.GetLayerStack(includeSessionLayers=False)
+    return [layer for layer in stack if layer.identifier in editor.own]
+
+
+def find_ros_layer(editor: Editor, prim: Usd.Prim) -> Sdf.Layer | None:
+    """The layer of the root layer stack that applies ROS schemas to a prim, or to the nearest one above."""
+    layers = list_local_layers(editor)
+    for path in reversed(prim.GetPath().GetPrefixes()):
+        for layer in layers:
+            spec = layer.GetPrimAtPath(path)
+            if spec is not None and any(
+                api.startswith("Ros") for api in read_apis(spec).GetAddedOrExplicitItems()
+            ):
+                return layer
+    return None
+
+
+def override_value(
+    editor: Editor,
+    prim: Usd.Prim,
+    name: str,
+    kind: Sdf.ValueTypeName,
+    value: Any,
+    *,
+    layer: Sdf.Layer | None = None,
+) -> None:
     """Let an attribute of this prim, and of no other, have a value."""
-    layer, path = find_own_place(editor, prim)
+    place, path = find_own_place(editor, prim)
+    layer = layer or place
 
     def apply() -> None:
         spec = Sdf.CreatePrimInLayer(layer, path)
@@ -41,11 +65,12 @@ def override_value(editor: Editor, prim: Usd.Prim, name: str, kind: Sdf.ValueTyp
     editor.add(layer, path.AppendProperty(name), f"{kind} {name} = {value!r}", apply)
 
 
-def override_api(editor: Editor, prim: Usd.Prim, api: str) -> None:
+def override_api(editor: Editor, prim: Usd.Prim, api: str, *, layer: Sdf.Layer | None = None) -> None:
     """Apply a schema to this prim, and to no other."""
     if api in prim.GetAppliedSchemas():
         return
-    layer, path = find_own_place(editor, prim)
+    place, path = find_own_place(editor, prim)
+    layer = layer or place
     editor.add(
         layer,
         path,

@@ -35,8 +35,9 @@ def claim_name(editor: Editor, parent: Sdf.Path, wanted: str) -> str:
     """A name that no child of a prim has, nor is about to get."""
     prim = editor.stage.GetPrimAtPath(parent)
     taken = {child.GetName() for child in prim.GetAllChildren()} if prim else set()
+    above = f"{parent.pathString.rstrip('/')}/"
     coming = (*editor.shifts.come, *editor.shifts.moved.values())
-    taken |= {path.name for path in map(Sdf.Path, coming) if path.GetParentPath() == parent}
+    taken |= {path[len(above) :] for path in coming if path.startswith(above)}
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
@@ -84,6 +85,7 @@ def move_apis(
     wanted = list(apis)
     old = prim.GetPath()
     moved = False
+    is_new = not editor.stage.GetPrimAtPath(target)
     for spec in prim.GetPrimStack():
         here = [api for api in wanted if api in read_apis(spec).GetAddedOrExplicitItems()]
         names = [prop.name for prop in spec.properties if belongs_to(prop.name, wanted)]
@@ -95,11 +97,12 @@ def move_apis(
             )
         place = map_path(spec.path, old, target)
         what = f"{', '.join(here or names)} to {target}"
-        editor.add(spec.layer, spec.path, what, _bind_apis(spec, place, here, names, kind))
+        made = kind if is_new else ""
+        editor.add(spec.layer, spec.path, what, _bind_apis(spec, place, here, names, made))
         moved = True
     if not moved:
         raise Refused(f"{', '.join(wanted)} is not there")
-    if not editor.stage.GetPrimAtPath(target):
+    if is_new:
         editor.shifts.come.add(target.pathString)
 
 
@@ -116,12 +119,22 @@ def remove_prim(editor: Editor, prim: Usd.Prim) -> None:
 
 
 def make_prim(
-    editor: Editor, parent: Usd.Prim, path: Sdf.Path, kind: str, apis: Collection[str] = ()
+    editor: Editor,
+    parent: Usd.Prim,
+    path: Sdf.Path,
+    kind: str,
+    apis: Collection[str] = (),
+    *,
+    layer: Sdf.Layer | None = None,
 ) -> tuple[Sdf.Layer, Sdf.Path]:
-    """Make a prim at or below ``parent`` in that prim's home; gives the layer and the path in it."""
-    home = editor.choose_home(parent)
-    place = map_path(home.path, parent.GetPath(), path)
-    layer = home.layer
+    """Make a prim below ``parent``, in that prim's home or in a layer of the root layer stack.
+
+    Gives the layer and the path in it.
+    """
+    place = path
+    if layer is None:
+        home = editor.choose_home(parent)
+        layer, place = home.layer, map_path(home.path, parent.GetPath(), path)
 
     def apply() -> None:
         spec = _define(layer, place, kind)
@@ -268,7 +281,7 @@ def _bind_apis(
     layer = source.layer
 
     def apply() -> None:
-        spec = _define(layer, new, kind) if apis else Sdf.CreatePrimInLayer(layer, new)
+        spec = _define(layer, new, kind) if apis and kind else Sdf.CreatePrimInLayer(layer, new)
         for api in apis:
             drop_api(source, api)
             edit_apis(spec, api, wanted=True)

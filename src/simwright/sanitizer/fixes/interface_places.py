@@ -15,6 +15,7 @@ from simwright.core.diag import Diagnostic
 from simwright.core.names import make_identifier
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
+from simwright.usd.overrides import find_ros_layer
 from simwright.usd.placement import place_prim
 from simwright.usd.relocation import belongs_to, claim_name, make_prim, move_apis, move_prim
 from simwright.usd.xform import ORDER
@@ -91,6 +92,15 @@ def find_context(prim: Usd.Prim) -> Usd.Prim | None:
     return found
 
 
+def find_body(prim: Usd.Prim) -> Usd.Prim | None:
+    """The body at or above a prim."""
+    while prim and not prim.IsPseudoRoot():
+        if prim.HasAPI(_BODY):
+            return prim
+        prim = prim.GetParent()
+    return None
+
+
 def find_top(editor: Editor, prim: Usd.Prim) -> Usd.Prim:
     """The default prim if it is above, else the root prim above."""
     default = editor.stage.GetDefaultPrim()
@@ -114,14 +124,15 @@ def is_bare(prim: Usd.Prim, api: str) -> bool:
 
 def _move_to_scope(editor: Editor, finding: Diagnostic) -> None:
     prim = editor.find_prim(finding.where.prim)
-    top = find_context(prim) or find_top(editor, prim)
+    context = find_context(prim)
+    top = context if context and not find_body(context) else find_top(editor, prim)
     api = next((api for api, kind in INTERFACES.items() if finding.where.prop == f"ros:{kind}:type"), "")
     if not api or not prim.HasAPI(api):
         raise Refused("its interface is not there any more")
     scope = top.GetPath().AppendChild(_SCOPE)
     known = editor.stage.GetPrimAtPath(scope)
     if not known:
-        make_prim(editor, top, scope, "Scope")
+        make_prim(editor, top, scope, "Scope", layer=find_ros_layer(editor, prim))
     elif str(known.GetTypeName()) not in _PLAIN:
         raise Refused(f"{scope} is a {known.GetTypeName()}")
     name = claim_name(editor, scope, name_interface(prim, api))
@@ -134,12 +145,7 @@ def _move_to_scope(editor: Editor, finding: Diagnostic) -> None:
 
 def _is_carried(prim: Usd.Prim) -> bool:
     """Is there a body at or above, or no body in the whole robot?"""
-    above = prim
-    while above and not above.IsPseudoRoot():
-        if above.HasAPI(_BODY):
-            return True
-        above = above.GetParent()
-    return not _list_bodies(prim)
+    return find_body(prim) is not None or not _list_bodies(prim)
 
 
 def _list_bodies(prim: Usd.Prim) -> list[Usd.Prim]:

@@ -12,6 +12,7 @@ from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.interface_places import INTERFACES, is_bare, name_interface
 from simwright.usd.edit import Editor, Refused
+from simwright.usd.overrides import find_ros_layer
 from simwright.usd.placement import place_prim
 from simwright.usd.relocation import claim_name, list_authored_apis, make_prim, move_apis, move_prim
 
@@ -30,7 +31,7 @@ def leave_camera(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     if not apis:
         raise Refused("a camera that is a robot's root: put an Xform with the context above it")
     frame = find_frame(camera)
-    path = frame.GetPath() if frame else _make_frame(editor, camera)
+    path = frame.GetPath() if frame else _make_frame(editor, camera, camera)
     if frame is not None and _FRAME in apis:
         raise Refused(f"the camera is a frame, and has the optical frame {frame.GetPath()} already")
     on_frame = [api for api in apis if api not in INTERFACES]
@@ -75,7 +76,7 @@ def join_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     prim = editor.find_prim(finding.where.prim)
     camera = editor.find_prim(str(finding.data.get("camera", "")))
     frame = find_frame(camera)
-    path = frame.GetPath() if frame else _make_frame(editor, camera)
+    path = frame.GetPath() if frame else _make_frame(editor, camera, prim)
     target = path.AppendChild(claim_name(editor, path, name_interface(prim, "RosTopicAPI")))
     if is_bare(prim, "RosTopicAPI") and not prim.HasAPI(_FRAME):
         home = editor.choose_home(prim)
@@ -92,14 +93,15 @@ def find_frame(camera: Usd.Prim) -> Usd.Prim | None:
     return next((prim for prim in Usd.PrimRange(camera) if prim != camera and prim.HasAPI(_FRAME)), None)
 
 
-def _make_frame(editor: Editor, camera: Usd.Prim) -> Sdf.Path:
+def _make_frame(editor: Editor, camera: Usd.Prim, source: Usd.Prim) -> Sdf.Path:
+    """An optical frame in the layer that has the interface of ``source``."""
     wanted = f"{camera.GetName()}_optical_frame"
     path = camera.GetPath().AppendChild(wanted)
     if path.pathString in editor.shifts.come:
         return path
     if editor.stage.GetPrimAtPath(path):
         path = camera.GetPath().AppendChild(claim_name(editor, camera.GetPath(), wanted))
-    layer, place = make_prim(editor, camera, path, "Xform", [_FRAME])
+    layer, place = make_prim(editor, camera, path, "Xform", [_FRAME], layer=find_ros_layer(editor, source))
     place_prim(editor, layer, place, _TURN)
     return path
 

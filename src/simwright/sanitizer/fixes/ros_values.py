@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pxr import Sdf
+from pxr import Sdf, Usd
 
 from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import Wishes, fix
@@ -53,7 +53,7 @@ def spell_token(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     meant = str(finding.data.get("meant", ""))
     if not meant:
         raise Refused("nobody can tell which of the allowed values is meant")
-    editor.set_value(editor.find_prim(finding.where.prim), finding.where.prop, _KINDS.Token, meant)
+    editor.set_value(_find_said(editor, finding), finding.where.prop, _KINDS.Token, meant)
 
 
 @fix("type-resolve", changes=("ros",))
@@ -62,7 +62,7 @@ def spell_type(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     meant = str(finding.data.get("meant", ""))
     if finding.level is Level.WARNING or not meant:
         raise Refused(f"the type is not known{f'; is {meant} meant?' if meant else ''}")
-    editor.set_value(editor.find_prim(finding.where.prim), finding.where.prop, _KINDS.String, meant)
+    editor.set_value(_find_said(editor, finding), finding.where.prop, _KINDS.String, meant)
 
 
 @fix("ns-composable", changes=("ros",))
@@ -73,7 +73,7 @@ def trim_namespace(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     good = ("/" if text.startswith("/") else "") + "/".join(parts)
     if good == text or good != finding.data.get("suggestion"):
         raise Refused(f"{text!r} has to get another name")
-    editor.set_value(editor.find_prim(finding.where.prim), finding.where.prop, _KINDS.String, good)
+    editor.set_value(_find_said(editor, finding), finding.where.prop, _KINDS.String, good)
 
 
 @fix("frame-id", changes=("ros", "frames"))
@@ -83,7 +83,7 @@ def trim_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     good = text.lstrip("/")
     if good == text or not good or any(character.isspace() for character in good):
         raise Refused(f"{text!r} has to get another name")
-    editor.set_value(editor.find_prim(finding.where.prim), finding.where.prop, _KINDS.String, good)
+    editor.set_value(_find_said(editor, finding), finding.where.prop, _KINDS.String, good)
 
 
 @fix("ctx-parentframe-outermost", changes=("ros",))
@@ -109,7 +109,7 @@ def make_name_relative(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     text = str(finding.data.get("value", "")).strip("/")
     if not text:
         raise Refused("the name has nothing but slashes")
-    editor.set_value(editor.find_prim(finding.where.prim), finding.where.prop, _KINDS.String, text)
+    editor.set_value(_find_said(editor, finding), finding.where.prop, _KINDS.String, text)
 
 
 @fix("name-valid", changes=("ros",))
@@ -118,7 +118,7 @@ def make_name_legal(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     text, good = (str(finding.data.get(key, "")) for key in ("value", "suggestion"))
     if not good.strip("/") or good == text:
         raise Refused("the name has to be chosen anew")
-    editor.set_value(editor.find_prim(finding.where.prim), finding.where.prop, _KINDS.String, good)
+    editor.set_value(_find_said(editor, finding), finding.where.prop, _KINDS.String, good)
 
 
 @fix("topic-override-frame", changes=("ros",))
@@ -136,6 +136,8 @@ def drop_frame_override(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def keep_last_map(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """Late subscribers get the last map."""
     prim = editor.find_prim(finding.where.prim)
+    if not prim.HasAPI("RosTopicAPI"):
+        raise Refused("the topic is elsewhere now")
     editor.set_value(prim, finding.where.prop, _KINDS.Token, "transient_local")
 
 
@@ -143,6 +145,14 @@ def keep_last_map(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def say_moving(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """A frame with time samples above it is not static."""
     editor.set_value(editor.find_prim(finding.where.prim), "ros:frame:static", _KINDS.Bool, False)
+
+
+def _find_said(editor: Editor, finding: Diagnostic) -> Usd.Prim:
+    """The prim that says what is wrong; another fix may have moved the words to another one."""
+    prim = editor.find_prim(finding.where.prim)
+    if not prim.HasAttribute(finding.where.prop) or not prim.GetAttribute(finding.where.prop).IsAuthored():
+        raise Refused(f"{finding.where.prop} is said elsewhere now")
+    return prim
 
 
 def _retype(

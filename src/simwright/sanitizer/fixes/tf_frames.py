@@ -10,7 +10,7 @@ from simwright.core.names import make_identifier
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.structure import stop_instancing
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.overrides import override_api, override_value
+from simwright.usd.overrides import find_ros_layer, override_api, override_value
 
 _FRAME = "RosFrameAPI"
 _ID = "ros:frame:id"
@@ -27,8 +27,9 @@ def derive_ids(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
                 prim = prim.GetParent()
             stop_instancing(editor, prim)
             return
-        override_api(editor, prim, _FRAME)
-        override_value(editor, prim, _ID, Sdf.ValueTypeNames.String, _derive_id(editor, prim))
+        layer = find_ros_layer(editor, prim)
+        override_api(editor, prim, _FRAME, layer=layer)
+        override_value(editor, prim, _ID, Sdf.ValueTypeNames.String, _derive_id(editor, prim), layer=layer)
 
 
 @fix("tf-frameid-nearest", changes=_ROS, phase=0)
