@@ -149,9 +149,12 @@ def connect(spec: Sdf.PrimSpec, name: str, kind: Sdf.ValueTypeName, source: Sdf.
     attribute.connectionPathList.explicitItems = [source]
 
 
-def list_wearers(material: Usd.Prim) -> list[Usd.Prim]:
-    """Shapes that a material is bound to, on themselves or above."""
-    stage = material.GetStage()
+def list_wearers(stage: Usd.Stage) -> dict[Sdf.Path, list[Usd.Prim]]:
+    """By material, shapes that it is bound to, on themselves or above."""
     shapes = [prim for prim in stage.Traverse(Usd.TraverseInstanceProxies()) if prim.IsA(UsdGeom.Gprim)]
     bound, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(shapes)
-    return [s for s, m in zip(shapes, bound, strict=True) if m and m.GetPath() == material.GetPath()]
+    found: dict[Sdf.Path, list[Usd.Prim]] = {}
+    for shape, material in zip(shapes, bound, strict=True):
+        if material:
+            found.setdefault(material.GetPath(), []).append(shape)
+    return found

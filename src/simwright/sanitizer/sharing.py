@@ -74,12 +74,15 @@ def read_member(editor: Editor, prim: Usd.Prim) -> Member:
 
 
 def _leads_here(editor: Editor, spec: Sdf.PrimSpec) -> bool:
-    for path, targets in find_mentions(editor, spec.layer):
-        if path.HasPrefix(spec.path) or path.name.startswith("collection:"):
-            continue
-        if any(target.HasPrefix(spec.path) for target in targets):
-            return True
-    return False
+    """Does a relationship from elsewhere lead to a prim, or below it?"""
+    known: dict[str, dict[Sdf.Path, set[Sdf.Path]]] = editor.memory.setdefault("led to", {})
+    if spec.layer.identifier not in known:
+        led = known[spec.layer.identifier] = {}
+        for path, targets in find_mentions(editor, spec.layer):
+            if not path.name.startswith("collection:"):
+                for above in {above for target in targets for above in target.GetPrimPath().GetPrefixes()}:
+                    led.setdefault(above, set()).add(path)
+    return any(not path.HasPrefix(spec.path) for path in known[spec.layer.identifier].get(spec.path, ()))
 
 
 def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from simwright.core.math3d import Pose
@@ -58,16 +58,22 @@ class Shifts:
             before = self.frames.get(path, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
             both = Pose.of(frame[:3], frame[3:]) @ Pose.of(before[:3], before[3:])
             self.frames[path] = (*map(float, both.p), *map(float, both.q))
+        if later.moved:
+            self._move_on(later)
+
+    def _move_on(self, later: Shifts) -> None:
+        """Prims that were known already move once more."""
+        for paths in (self.come, self.turned):
+            paths |= {later.follow(path) for path in paths}
+        before = dict(self.moved)
+        origins = {now: path for path, now in before.items()}
+        for path, now in before.items():
+            self.moved[path] = later.follow(now)
         for old, new in later.moved.items():
-            for paths in (self.come, self.turned):
-                paths |= {new + path[len(old) :] for path in paths if is_below(path, (old,))}
-            inside = [path for path, now in self.moved.items() if now != old and is_below(now, (old,))]
-            for path in inside:
-                self.moved[path] = new + self.moved[path][len(old) :]
-            known = [first for first, second in self.moved.items() if is_below(old, (second,))]
-            for first in known:
-                self.moved[first + old[len(self.moved[first]) :]] = new
-            if not known and old not in inside:
+            above = next((place for place in list_above(old) if place in origins), "")
+            if above:
+                self.moved[origins[above] + old[len(above) :]] = new
+            elif not (old in before and is_below(before[old], (old,))):
                 self.moved[old] = new
 
     @property
@@ -77,10 +83,17 @@ class Shifts:
 
     def follow(self, path: str) -> str:
         """Where a prim of the old stage is now."""
-        best = max((old for old in self.moved if is_below(path, (old,))), key=len, default="")
+        best = next((place for place in list_above(path) if place in self.moved), "")
         return self.moved[best] + path[len(best) :] if best else path
+
+
+def list_above(path: str) -> Iterator[str]:
+    """A path and those above it, the nearest first."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
 def is_below(path: str, roots: Collection[str]) -> bool:
     """Is a path one of the roots, or below one?"""
-    return any(path == root or path.startswith(f"{root}/") for root in roots)
+    return bool(roots) and any(place in roots for place in list_above(path))

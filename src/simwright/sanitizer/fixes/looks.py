@@ -96,7 +96,9 @@ def _bind_move(spec: Sdf.AttributeSpec, new: str) -> Callable[[], None]:
 def _add_preview(editor: Editor, material: Usd.Prim, shader: Usd.Prim | None) -> None:
     home = editor.choose_home(material)
     name = claim_name(editor, material.GetPath(), "preview")
-    preview = sketch_preview(shader, list_wearers(material))
+    if "wearers" not in editor.memory:
+        editor.memory["wearers"] = list_wearers(editor.stage)
+    preview = sketch_preview(shader, editor.memory["wearers"].get(material.GetPath(), []))
     place = home.path.AppendChild(name)
     editor.add(home.layer, place, f"{_PREVIEW} {name}", define_preview(home.layer, place, preview))
     _wire(editor, material, [name])

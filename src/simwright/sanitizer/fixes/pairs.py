@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pxr import Usd, UsdPhysics
+from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
@@ -19,7 +19,8 @@ def drop_idle_pairs(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         raise Refused("which bodies a collision group is to hold has to be decided")
     prim = editor.find_prim(finding.where.prim)
     targets = UsdPhysics.FilteredPairsAPI(prim).GetFilteredPairsRel().GetTargets()
-    joined = _list_joined(editor.stage, prim)
+    book = editor.memory.get("joined") or _list_joined(editor.stage)
+    joined = editor.memory.setdefault("joined", book).get(prim.GetPath(), set())
     left = [path for path in targets if path not in joined and editor.stage.GetObjectAtPath(path)]
     if left == targets:
         return
@@ -28,15 +29,15 @@ def drop_idle_pairs(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         editor.remove_api(prim, "PhysicsFilteredPairsAPI")
 
 
-def _list_joined(stage: Usd.Stage, prim: Usd.Prim) -> set[object]:
-    """Bodies that a joint connects with a body, and keeps from colliding with it."""
-    found: set[object] = set()
-    for other in stage.Traverse(Usd.TraverseInstanceProxies()):
-        if not other.IsA(UsdPhysics.Joint):
+def _list_joined(stage: Usd.Stage) -> dict[Sdf.Path, set[Sdf.Path]]:
+    """By body, those that a joint connects it with, and keeps from colliding with it."""
+    found: dict[Sdf.Path, set[Sdf.Path]] = {}
+    for prim in stage.Traverse(Usd.TraverseInstanceProxies()):
+        if not prim.IsA(UsdPhysics.Joint):
             continue
-        joint = UsdPhysics.Joint(other)
+        joint = UsdPhysics.Joint(prim)
         ends = {*joint.GetBody0Rel().GetTargets(), *joint.GetBody1Rel().GetTargets()}
-        filters = joint.GetJointEnabledAttr().Get() and not joint.GetCollisionEnabledAttr().Get()
-        if filters and prim.GetPath() in ends:
-            found |= ends - {prim.GetPath()}
+        if joint.GetJointEnabledAttr().Get() and not joint.GetCollisionEnabledAttr().Get():
+            for end in ends:
+                found.setdefault(end, set()).update(ends - {end})
     return found
