@@ -16,6 +16,7 @@ EPILOG = """\b
 Examples:
   simwright world check flat.yaml
   simwright world render flat.yaml -o flat.png
+  simwright world build flat.yaml -o flat
 """
 CHECK_EPILOG = """\b
 Examples:
@@ -29,11 +30,17 @@ Examples:
   simwright world render flat.yaml -o flat.svg --seed 7 --no-nav-poses
   simwright world render site.yaml -o site.png --size 4000 --no-names
 """
+BUILD_EPILOG = """\b
+Examples:
+  simwright world build flat.yaml -o flat
+  simwright world build flat.yaml -o flat --format usd --format nav2 --seed 7
+  simwright world build site.yaml -o site --format nav2 --resolution 0.1
+"""
 
 
 @click.group("world", epilog=EPILOG)
 def world() -> None:
-    """Check and draw 2D world files (PyRoboSim's format)."""
+    """Check, draw and build 2D world files (PyRoboSim's format)."""
 
 
 def world_options(command: F) -> F:
@@ -133,6 +140,56 @@ def render(
     if shown:
         print_findings(file, shown)
     click.echo(f"wrote {path}")
+    return exit_code(reporter)
+
+
+@world.command("build", epilog=BUILD_EPILOG)
+@world_options
+@click.option("-o", "--output", required=True, type=click.Path(), help="A folder; each format has one in it.")
+@click.option(
+    "--format",
+    "formats",
+    multiple=True,
+    default=("all",),
+    show_default=True,
+    type=click.Choice(("all", "usd", "mjcf", "sdf", "glb", "nav2")),
+    help="What to write; may be given several times.",
+)
+@click.option("--resolution", type=float, default=0.05, show_default=True, help="Cells of the Nav2 map [m].")
+@click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
+def build(
+    file: str,
+    seed: int | None,
+    reference: bool,
+    data_folder: str | None,
+    strict: bool,
+    output: str,
+    formats: tuple[str, ...],
+    resolution: float,
+    notes: bool,
+) -> int:
+    """Write the world in FILE as real scenes: OpenUSD, MJCF, SDFormat, glTF, and a map for Nav2.
+
+    Walls, floors, closed doors and furniture stand still; objects are free bodies; robots are the files that the
+    simwright block names, or drums of their size.
+    """
+    from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.app.world_build import build_world
+    from simwright.app.worlds import load_world
+    from simwright.core.diag import Level, Reporter, sort_diagnostics
+
+    reporter = Reporter()
+    found = load_world(
+        file, seed=seed, reference=reference, data_folder=data_folder, strict=strict, reporter=reporter
+    )
+    built = build_world(
+        found, output, formats, resolution=resolution, data_folder=data_folder, reporter=reporter
+    )
+    shown = [item for item in sort_diagnostics(reporter) if notes or item.level is not Level.INFO]
+    if shown:
+        print_findings(file, shown)
+    for path in (*built.entries.values(), built.facts):
+        click.echo(f"wrote {path}")
     return exit_code(reporter)
 
 

@@ -32,7 +32,7 @@ def seat_static(draft: Draft) -> None:
     homeless = bool(cameras) and not all(camera.path in {s.path for s in standing} for camera in cameras)
     for item in standing:
         path = item.path.rpartition(SEPARATOR)[0]
-        if asset.provenance.format == "sdf" and path in links:
+        if asset.provenance.format in ("sdf", "world") and path in links:
             if path not in draft.static_seats:
                 _open_static(draft, path, links[path])
         else:

@@ -27,16 +27,17 @@ _TYPES = {
 def write_optics(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
     """Every camera, and every light that all renderers know."""
     for camera in layout.asset.cameras:
-        _write_camera(sheet, layout.cameras[camera.name], camera)
+        place_camera(sheet, layout.cameras[camera.name], camera)
     lost = [light for light in layout.asset.lights if light.kind not in _TYPES]
     if lost:
         reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="area lights", first=lost[0].name)
     for light in layout.asset.lights:
         if light.kind in _TYPES:
-            _write_light(sheet, layout.lights[light.name], light)
+            place_light(sheet, layout.lights[light.name], light)
 
 
-def _write_camera(sheet: Sheet, path: str, camera: Camera) -> None:
+def place_camera(sheet: Sheet, path: str, camera: Camera) -> None:
+    """A camera at a path."""
     sheet.define(path, "Camera")
     sheet.name(path, camera.name)
     sheet.place(path, camera.pose)
@@ -52,7 +53,8 @@ def _write_camera(sheet: Sheet, path: str, camera: Camera) -> None:
     sheet.set(path, "clippingRange", "float2", (camera.near, camera.far))
 
 
-def _write_light(sheet: Sheet, path: str, light: Light) -> None:
+def place_light(sheet: Sheet, path: str, light: Light) -> None:
+    """A light at a path."""
     sheet.define(path, _TYPES[light.kind])
     sheet.name(path, light.name)
     sheet.place(path, light.pose)

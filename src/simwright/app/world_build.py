@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A world for every simulator: one scene of it, written as OpenUSD, MJCF, SDFormat, glTF and as a Nav2 map.
+
+Each format has a folder of its own below the one that is named, and ``<name>.json`` beside them says what is where.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simwright.app.worlds import describe_world
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import OutputError, UnknownNameError
+from simwright.core.files import write_atomic, write_folder, write_staged
+from simwright.core.names import make_identifier
+
+if TYPE_CHECKING:
+    from simwright.model.asset import Asset
+    from simwright.model.scene import Scene
+    from simwright.worlds.world import World
+
+RESOLUTION = 0.05
+PRISM = "prism"
+
+
+@dataclass(slots=True)
+class Built:
+    """The files to open, by format, and the scene they were made from."""
+
+    scene: Scene
+    entries: dict[str, Path] = field(default_factory=dict)
+    facts: Path | None = None
+
+
+def build_world(
+    world: World,
+    folder: str | os.PathLike[str],
+    formats: Sequence[str] = ("all",),
+    *,
+    resolution: float = RESOLUTION,
+    data_folder: str | os.PathLike[str] | None = None,
+    reporter: Reporter | None = None,
+) -> Built:
+    """Write a world in the formats that are named; ``resolution`` is that of the map [m].
+
+    The same world gives the same bytes.  A folder of an earlier result is replaced; one that holds anything else is
+    left alone.
+    """
+    reporter = Reporter() if reporter is None else reporter
+    target, wanted = Path(folder), choose_formats(formats)
+    scene = make_scene(world, data_folder=data_folder, reporter=reporter)
+    name = make_identifier(world.name, "world")
+    built = Built(scene)
+    for word in wanted:
+        _check_place(target / word, _ENTRIES[word].format(name=name))
+    for word in wanted:
+        entry = target / word / _ENTRIES[word].format(name=name)
+        built.entries[word] = _WRITERS[word](world, scene, entry, resolution, reporter)
+    built.facts = write_atomic(target / f"{name}.json", _describe(world, scene))
+    return built
+
+
+def make_scene(
+    world: World,
+    *,
+    data_folder: str | os.PathLike[str] | None = None,
+    reporter: Reporter | None = None,
+) -> Scene:
+    """The scene of a world; files that it names for robots and props may be in any format we read."""
+    from simwright.formats.table import read_asset
+    from simwright.worlds.space.scene import build_scene
+
+    reporter = Reporter() if reporter is None else reporter
+
+    def read(file: Path) -> Asset:
+        return read_asset(file, reporter=reporter)
+
+    folder = None if data_folder is None else Path(data_folder)
+    return build_scene(world, read_asset=read, data_folder=folder, reporter=reporter)
+
+
+def choose_formats(words: Iterable[str]) -> list[str]:
+    """The formats that are meant, in a fixed order; ``all`` means every one."""
+    asked = list(words)
+    for word in asked:
+        if word != "all" and word not in _WRITERS:
+            raise UnknownNameError("format of worlds", word, ("all", *_WRITERS))
+    return [word for word in _WRITERS if "all" in asked or word in asked]
+
+
+def merge_for(scene: Scene, word: str, reporter: Reporter) -> Asset:
+    """The scene as one asset, as a format wants it."""
+    from simwright.model.merging import merge_scene
+
+    asset = merge_scene(scene, reporter)
+    if word == "sdf":
+        _name_models(scene, asset)
+    return asset
+
+
+# -- one function per format ---------------------------------------------------------------------------------------
+
+
+def _write_usd(_world: World, scene: Scene, entry: Path, _resolution: float, reporter: Reporter) -> Path:
+    from simwright.formats.usd.assembly.write import write_assembly
+
+    return write_assembly(scene, entry.parent, reporter)
+
+
+def _write_merged(word: str) -> Callable[[World, Scene, Path, float, Reporter], Path]:
+    def write(_world: World, scene: Scene, entry: Path, _resolution: float, reporter: Reporter) -> Path:
+        from simwright.formats.format import WriteOptions
+        from simwright.formats.table import write_asset
+
+        options = WriteOptions(world=True) if word == "sdf" else WriteOptions()
+        return write_asset(merge_for(scene, word, reporter), entry, options=options, reporter=reporter)
+
+    return write
+
+
+def _write_nav2(world: World, _scene: Scene, entry: Path, resolution: float, _reporter: Reporter) -> Path:
+    from simwright.worlds.graph import build_graph
+    from simwright.worlds.grid import make_grid
+    from simwright.worlds.nav_map import encode_map, encode_pgm, encode_route_graph, encode_waypoints
+
+    grid = make_grid(world, resolution)
+    image = f"{entry.stem}.pgm"
+    files = {
+        entry.name: encode_map(grid, image).encode(),
+        image: encode_pgm(grid),
+        "waypoints.yaml": encode_waypoints(world).encode(),
+        "route_graph.geojson": encode_route_graph(build_graph(world), world.name).encode(),
+    }
+    with write_folder(entry.parent) as staging:
+        write_staged(staging, files)
+    return entry
+
+
+_ENTRIES = {
+    "usd": "{name}.usda",
+    "mjcf": "{name}.xml",
+    "sdf": "{name}.sdf",
+    "glb": "{name}.glb",
+    "nav2": "{name}.yaml",
+}
+_WRITERS: dict[str, Callable[[World, Scene, Path, float, Reporter], Path]] = {
+    "usd": _write_usd,
+    "mjcf": _write_merged("mjcf"),
+    "sdf": _write_merged("sdf"),
+    "glb": _write_merged("glb"),
+    "nav2": _write_nav2,
+}
+FORMATS = tuple(_WRITERS)
+
+
+def _name_models(scene: Scene, asset: Asset) -> None:
+    """A static model of its own for everything that stands still; prisms are their own hulls."""
+    from simwright.model.asset import Site
+    from simwright.model.geometry import Mesh
+    from simwright.model.merging import SEPARATOR
+
+    for placement in scene.list_present():
+        if not placement.asset.bodies and placement.asset.shapes:
+            path = f"{placement.name}{SEPARATOR}link"
+            asset.sites.append(Site(path, pose=placement.pose, path=path))
+    for shape in asset.shapes:
+        if isinstance(shape.geometry, Mesh) and shape.geometry.source == PRISM:
+            shape.approximation = None
+        if not shape.body:
+            model, _, name = shape.name.partition(SEPARATOR)
+            shape.path, shape.name = f"{model}{SEPARATOR}link{SEPARATOR}{name}", name
+    _separate(asset)
+
+
+def _separate(asset: Asset) -> None:
+    from simwright.core.names import NameScope
+
+    scope = NameScope()
+    for shape in asset.shapes:
+        shape.name = scope.claim(shape.name)
+
+
+def _check_place(folder: Path, entry: str) -> None:
+    """A folder is ours if it is new, empty, or holds an earlier result."""
+    where = Where(str(folder))
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise OutputError("is a file, not a folder", hint="name another folder", where=where)
+    there = [item.name for item in folder.iterdir()]
+    if there and entry not in there:
+        raise OutputError(
+            f"the folder holds {min(there)!r}, which is no part of the world",
+            hint="name a new folder",
+            where=where,
+        )
+
+
+def _describe(world: World, scene: Scene) -> str:
+    """What is where, as JSON."""
+    from simwright.worlds.space.machines import find_lidar_height
+
+    rows: list[dict[str, Any]] = [
+        {
+            "name": item.name,
+            "group": item.group,
+            "asset": item.asset.name,
+            "present": item.present,
+            "xyz": [float(v) for v in item.pose.p],
+            "quaternion": [float(v) for v in item.pose.q],
+            **item.facts,
+        }
+        for item in scene.placements
+    ]
+    document = {"world": describe_world(world), "lidar_height": find_lidar_height(world), "placements": rows}
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots: the asset that the world names for one, or a drum of its radius and height; with its sensors and its topics.
+
+The drum is moved by velocity commands and by nothing else (kinematic), as robots of the plane are.
+
+A lidar is mounted low enough to see the lowest piece of furniture, because in the plane it sees all of it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import shapely
+
+from simwright.core.math3d import Pose, quat_from_axis_angle
+from simwright.model.asset import Asset, Sensor, Site
+from simwright.model.joint import WORLD
+from simwright.model.kinematics import build_tree
+from simwright.model.ros import Controller, Interface, InterfaceKind
+from simwright.worlds.robots import Options, Robot
+from simwright.worlds.robots_options import angles_in_radians
+from simwright.worlds.space.part import Part
+from simwright.worlds.world import World
+
+LIDAR_HEIGHT = 0.2
+BASE = "base_link"
+SCAN, TWIST, ODOMETRY = "sensor_msgs/msg/LaserScan", "geometry_msgs/msg/Twist", "nav_msgs/msg/Odometry"
+ODOMETRY_RATE = 50.0
+
+
+def find_lidar_height(world: World) -> float:
+    """The height of all lidars [m]: ours, or the middle of the lowest furniture."""
+    tops = [
+        min([location.pose.z + location.height, *(spawn.elevation for spawn in location.spawns)])
+        for location in world.locations
+    ]
+    positive = [top for top in tops if top > 0.0]
+    return min([LIDAR_HEIGHT, *(top / 2.0 for top in positive)])
+
+
+def make_robot(robot: Robot) -> Part:
+    """The drum of a robot."""
+    part = Part(robot.name, BASE, kinematic=True)
+    height = robot.height or 2.0 * robot.radius
+    if robot.radius > 0.0:
+        outline = shapely.Point(0.0, 0.0).buffer(robot.radius)
+        part.raise_outline("drum", outline, 0.0, height, robot.color)
+        face = shapely.box(robot.radius * 0.35, -robot.radius * 0.12, robot.radius * 0.8, robot.radius * 0.12)
+        part.raise_outline("heading", face, height, height + 0.02, (0.95, 0.95, 0.95))
+        part.shapes[-1].collision = False
+        part.shapes[-1].physics_material = ""
+    return part
+
+
+def finish_robot(part: Part, mass: float | None) -> Asset:
+    """The asset of a drum; a robot without a radius is a frame."""
+    if not part.shapes:
+        asset = Asset(part.name)
+        asset.sites.append(Site(BASE, ros_frame=BASE))
+        return asset
+    solid = Part(part.name, shapes=part.shapes[:1])
+    asset = part.finish(solid.weigh(mass))
+    asset.controllers.append(
+        Controller("base", "rigid_body_twist", interfaces={"subscriber": "cmd_vel"}, settings={"body": BASE})
+    )
+    asset.interfaces += [
+        Interface(InterfaceKind.TOPIC, "subscription", "cmd_vel", TWIST),
+        Interface(InterfaceKind.TOPIC, "publisher", "odom", ODOMETRY, rate=ODOMETRY_RATE, at=BASE),
+    ]
+    return asset
+
+
+def mount_sensors(world: World, robot: Robot, asset: Asset) -> None:
+    """Add the sensors that the world gives a robot, unless its asset brings one of the kind."""
+    kinds = {sensor.kind for sensor in asset.sensors}
+    roots = build_tree(asset).roots
+    body = next((item for item in asset.bodies if item.name in roots), None)
+    host, offset = (WORLD, Pose.of()) if body is None else (body.name, ~body.pose)
+    lidars = [name for name, options in robot.sensors.items() if options.type == "lidar"]
+    for name, options in robot.sensors.items():
+        if _KINDS[options.type] in kinds:
+            continue
+        pose = offset @ Pose.of((0.0, 0.0, find_lidar_height(world)))
+        sensor = _MAKERS[options.type](name, options, robot)
+        sensor.body, sensor.pose = host, pose @ sensor.pose
+        asset.sensors.append(sensor)
+        if options.type == "lidar":
+            topic = "scan" if len(lidars) == 1 else f"{name}/scan"
+            asset.interfaces.append(
+                Interface(InterfaceKind.TOPIC, "publisher", topic, SCAN, rate=sensor.rate, at=name)
+            )
+
+
+def _make_lidar(name: str, options: Options, robot: Robot) -> Sensor:
+    first, last = angles_in_radians(options, "min_angle"), angles_in_radians(options, "max_angle")
+    step = angles_in_radians(options, "angular_resolution")
+    count = count_beams(first, last, step)
+    settings = {
+        "scan_horizontal_samples": count,
+        "scan_horizontal_resolution": 1.0,
+        "scan_horizontal_min_angle": first,
+        "scan_horizontal_max_angle": first + (count - 1) * step,
+        "range_min": max(robot.radius + 0.01, 0.01),
+        "range_max": float(options["max_range_m"]),
+    }
+    return Sensor(name, "lidar", rate=_find_rate(options), settings=settings)
+
+
+def _make_view(name: str, options: Options, _robot: Robot) -> Sensor:
+    first, last = angles_in_radians(options, "min_angle"), angles_in_radians(options, "max_angle")
+    settings = {
+        "near": 0.01,
+        "far": float(options["max_range_m"]),
+        "aspect_ratio": 1.0,
+        "horizontal_fov": last - first,
+    }
+    pose = Pose.of((0.0, 0.0, 0.0), quat_from_axis_angle((0, 0, 1), (first + last) / 2.0))
+    return Sensor(name, "logical_camera", pose=pose, rate=_find_rate(options), settings=settings)
+
+
+_KINDS = {"lidar": "lidar", "fov": "logical_camera"}
+_MAKERS = {"lidar": _make_lidar, "fov": _make_view}
+
+
+def count_beams(first: float, last: float, step: float) -> int:
+    """Beams from the first angle to the last one, which may go a step beyond it as in PyRoboSim."""
+    return max(1, math.ceil((last + step - first) / step - 1e-9))
+
+
+def _find_rate(options: Options) -> float | None:
+    period = float(options["update_rate_s"])
+    return 1.0 / period if period > 0.0 else None

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A world as a scene: one resolved instance that every writer gets.
+
+Things of a category that are alike are one asset, placed several times.  A door is placed whether it is open or not;
+the switch ``door`` says which.  ``read_asset`` brings the files that the ``simwright`` block names for robots and
+props.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+
+from simwright.core.diag import Reporter
+from simwright.core.math3d import Pose, quat_from_axis_angle
+from simwright.core.names import NameScope
+from simwright.model.asset import Asset, Environment, Provenance
+from simwright.model.scene import Placement, Scene
+from simwright.worlds.footprints import move_polygon
+from simwright.worlds.metadata_paths import locate_file
+from simwright.worlds.poses import Pose as PlanePose
+from simwright.worlds.robots import Robot
+from simwright.worlds.space import building, messages
+from simwright.worlds.space.furniture import Surface, raise_furniture
+from simwright.worlds.space.machines import finish_robot, make_robot, mount_sensors
+from simwright.worlds.space.overlaps import report_overlaps
+from simwright.worlds.space.part import FRICTION, Part
+from simwright.worlds.space.viewing import make_camera, make_lights, measure_world
+from simwright.worlds.world import Geometry, Hallway, Location, World, WorldObject
+
+ReadAsset = Callable[[Path], Asset]
+GRAVITY = 9.81
+DOORS, FURNITURE, OBJECTS, ROBOTS = "doors", "furniture", "objects", "robots"
+_DIGITS = 7
+
+
+def build_scene(
+    world: World,
+    *,
+    read_asset: ReadAsset | None = None,
+    data_folder: Path | None = None,
+    reporter: Reporter | None = None,
+) -> Scene:
+    """Everything in a world, placed."""
+    reporter = Reporter() if reporter is None else reporter
+    return _Builder(world, read_asset, data_folder, reporter).build()
+
+
+class _Builder:
+    def __init__(
+        self, world: World, read_asset: ReadAsset | None, data_folder: Path | None, reporter: Reporter
+    ) -> None:
+        self._world = world
+        self._read_asset = read_asset
+        self._data_folder = data_folder
+        self._reporter = reporter
+        self._names = NameScope()
+        self._assets: dict[Any, tuple[Asset, tuple[float, float, float]]] = {}
+        self._asset_names = NameScope()
+        self._scene = Scene(
+            world.name,
+            environment=Environment(gravity=np.array((0.0, 0.0, -GRAVITY))),
+            provenance=Provenance(file=world.file, format="world"),
+        )
+
+    def build(self) -> Scene:
+        """The scene."""
+        world, scene = self._world, self._scene
+        shell = building.make_building(world)
+        if shell.shapes:
+            self._place_part("building", shell, group="")
+        for hallway in world.hallways:
+            self._place_door(hallway)
+        for location in world.locations:
+            self._place_location(location)
+        for item in world.objects:
+            self._place_object(item)
+        for robot in world.robots:
+            self._place_robot(robot)
+        report_overlaps(world, scene, self._reporter)
+        low, high = measure_world(world)
+        scene.lights = make_lights(high)
+        scene.cameras = [make_camera(low, high)]
+        return scene
+
+    # -- the parts -----------------------------------------------------------------------------------------------
+
+    def _place_part(self, name: str, part: Part, **options: Any) -> None:
+        """A thing that is there once."""
+        part.settle()
+        part.name = self._asset_names.claim(part.name)
+        self._place(name, part.finish(), Pose.of(part.shift), **options)
+
+    def _place_door(self, hallway: Hallway) -> None:
+        part = building.make_door(self._world, hallway)
+        if not part.shapes:
+            return
+        facts = {
+            "rooms": [room.name for room in hallway.rooms],
+            "is_open": hallway.is_open,
+            "is_locked": hallway.is_locked,
+        }
+        self._place_part(
+            part.name,
+            part,
+            group=DOORS,
+            variant=("door", "closed", "open"),
+            present=not hallway.is_open,
+            facts={"hallway": hallway.name, **facts},
+        )
+
+    def _place_location(self, location: Location) -> None:
+        facts = {
+            "category": location.category.name,
+            "room": location.room.name,
+            "is_open": location.is_open,
+            "is_locked": location.is_locked,
+            "is_charger": location.is_charger,
+            "surfaces": [spawn.name for spawn in location.spawns],
+        }
+        self._check_upright(location)
+        options: dict[str, Any] = {"group": FURNITURE, "facts": facts}
+        if self._place_file(location, location.category.name, location.pose, **options):
+            return
+        pose, outline, surfaces = _localize(location)
+        top = location.pose.z + location.height
+        tallest = max((item.height for item in self._world.objects), default=0.0)
+        friction = self._look_up(location, "friction", FRICTION)
+        key = (
+            location.category.name, _spell(outline), top, location.color, friction,
+            tuple((_spell(s.outline), s.height) for s in surfaces),
+        )  # fmt: skip
+
+        def make() -> Part:
+            part = Part(location.category.name, friction=friction)
+            raise_furniture(part, outline, top, surfaces, clearance=tallest, color=location.color)
+            return part
+
+        self._place_shared(
+            location.name, key, make, PlanePose.from_yaw(pose.x, pose.y, 0.0, pose.yaw), options
+        )
+
+    def _place_object(self, item: WorldObject) -> None:
+        self._check_upright(item)
+        facts = {
+            "category": item.category.name,
+            "surface": "" if item.spawn is None else item.spawn.name,
+            "room": "" if item.room is None else item.room.name,
+        }
+        options: dict[str, Any] = {"group": OBJECTS, "facts": facts}
+        if item.spawn is not None and item.pose.z - item.spawn.elevation > 1e-6:
+            height = item.pose.z - item.spawn.elevation
+            self._reporter.report(messages.FLOATING, item.where, name=item.name, height=height)
+        if self._place_file(item, item.category.name, item.pose, **options):
+            return
+        mass, friction = self._look_up(item, "mass", None), self._look_up(item, "friction", FRICTION)
+        key = (item.category.name, _spell(item.raw_polygon), item.height, item.color, mass, friction)
+
+        def make() -> Part:
+            part = Part(item.category.name, item.category.name, friction)
+            part.raise_outline("body", item.raw_polygon, 0.0, item.height, item.color)
+            return part
+
+        self._place_shared(item.name, key, make, item.pose, options, mass=mass, free=True)
+
+    def _place_robot(self, robot: Robot) -> None:
+        options: dict[str, Any] = {"group": ROBOTS, "namespace": robot.name, "facts": _describe_robot(robot)}
+        self._check_upright(robot)
+        if self._place_file(robot, "", robot.pose, robot=robot, **options):
+            return
+        mass = self._look_up(robot, "mass", None)
+        part = make_robot(robot)
+        part.name = self._asset_names.claim(part.name)
+        asset = finish_robot(part, mass)
+        mount_sensors(self._world, robot, asset)
+        self._place(robot.name, asset, _stand(robot.pose), **options)
+
+    # -- placing -------------------------------------------------------------------------------------------------
+
+    def _place(self, name: str, asset: Asset, pose: Pose, **options: Any) -> None:
+        self._scene.placements.append(Placement(self._names.claim(name), asset, pose, **options))
+
+    def _place_shared(
+        self,
+        name: str,
+        key: Any,
+        make: Callable[[], Part],
+        pose: PlanePose,
+        options: dict[str, Any],
+        *,
+        mass: float | None = None,
+        free: bool = False,
+    ) -> None:
+        """One more of something that may be there already."""
+        found = self._assets.get(key)
+        if found is None:
+            part = make()
+            if not part.shapes:
+                entity = self._world.names.get(name)
+                where = getattr(entity, "where", None)
+                self._reporter.report(messages.NO_SOLID, *([where] if where else []), name=name)
+                return
+            part.settle()
+            part.name = self._asset_names.claim(part.name)
+            asset = part.finish(part.weigh(mass) if free else None)
+            found = self._assets[key] = (asset, part.shift)
+        asset, shift = found
+        self._place(name, asset, _stand(pose) @ Pose.of(shift), **options)
+
+    def _place_file(
+        self, entity: Any, category: str, pose: PlanePose, robot: Robot | None = None, **options: Any
+    ) -> bool:
+        """Place the file that the world names for something; False if it names none."""
+        text = self._world.extensions.look_up(entity.name, category, "asset")
+        if not text or self._read_asset is None:
+            return False
+        folder = Path(self._world.file).parent
+        file = locate_file(text, folder, self._data_folder)
+        sensors = tuple(robot.sensors) if robot is not None else ()
+        key = ("file", str(file), sensors and robot)
+        found = self._assets.get(key)
+        if found is None:
+            asset = self._read_asset(file)
+            asset.name = self._asset_names.claim(asset.name or file.stem)
+            if robot is not None:
+                mount_sensors(self._world, robot, asset)
+            found = self._assets[key] = (asset, (0.0, 0.0, 0.0))
+        self._place(entity.name, found[0], _stand(pose), **options)
+        return True
+
+    def _look_up(self, entity: Any, key: str, default: Any) -> Any:
+        category = getattr(entity, "category", None)
+        found = self._world.extensions.look_up(entity.name, "" if category is None else category.name, key)
+        return default if found is None else found
+
+    def _check_upright(self, entity: Any) -> None:
+        _, x, y, _ = entity.pose.quaternion
+        if x * x + y * y > 1e-12:
+            self._reporter.report(messages.TILT_LEFT, entity.where, name=entity.name)
+
+
+def _describe_robot(robot: Robot) -> dict[str, Any]:
+    limits = {
+        key: value
+        for key in ("linear_velocity", "angular_velocity", "linear_acceleration", "angular_acceleration")
+        if math.isfinite(value := getattr(robot.limits, f"max_{key}"))
+    }
+    return {"radius": robot.radius, "height": robot.height, "battery": robot.battery_level, "limits": limits}
+
+
+def _localize(location: Location) -> tuple[PlanePose, Geometry, list[Surface]]:
+    """A location in its own frame: where that is, its outline and its surfaces there."""
+    pose, outline = location.pose, location.raw_polygon
+    if not move_polygon(outline, pose).equals_exact(location.polygon, 1e-9):
+        pose, outline = PlanePose(), location.polygon
+    back = _unplace(pose)
+    surfaces = [Surface(back(spawn.polygon), spawn.elevation) for spawn in location.spawns]
+    return pose, outline, surfaces
+
+
+def _unplace(pose: PlanePose) -> Callable[[Geometry], Geometry]:
+    """From the world to the frame of a pose, in the plane; corners to the grid, so that equal things are equal."""
+    cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
+
+    def move(points: Any) -> Any:
+        x, y = points[:, 0] - pose.x, points[:, 1] - pose.y
+        return np.round(np.column_stack((cosine * x + sine * y, cosine * y - sine * x)), _DIGITS)
+
+    return lambda polygon: shapely.transform(polygon, move)
+
+
+def _spell(polygon: Geometry) -> bytes:
+    return bytes(shapely.to_wkb(shapely.normalize(shapely.set_precision(polygon, 10.0**-_DIGITS))))
+
+
+def _stand(pose: PlanePose) -> Pose:
+    """Upright at a pose."""
+    turn = quat_from_axis_angle((0, 0, 1), pose.yaw)
+    return Pose.of((pose.x, pose.y, pose.z), turn)
