@@ -28,6 +28,8 @@ _ROUNDS = 8
 _LEASH = 0.15
 """How far the target may run ahead of the tool [m]."""
 _REST = 0.02
+_LONGEST = 0.3
+"""Largest step of a joint in one round [rad or m]."""
 
 
 @dataclass(slots=True)
@@ -82,15 +84,30 @@ class ToolMover:
             if np.abs(error).max() < 1e-6:
                 break
             jacobian = np.vstack([place[:, dofs], self.weight * spin[:, dofs]])
-            inverse = jacobian.T @ np.linalg.inv(jacobian @ jacobian.T + _DAMPING**2 * np.eye(6))
-            step = inverse @ error
-            idle = np.eye(len(dofs)) - inverse @ jacobian
-            step += idle @ (_REST * (self.rest - scratch.qpos[addresses]))
-            largest = float(np.abs(step).max())
-            scratch.qpos[addresses] = np.clip(
-                scratch.qpos[addresses] + step * min(1.0, 0.3 / largest if largest > 0 else 1.0), low, high
-            )
+            here_q = np.array(scratch.qpos[addresses])
+            scratch.qpos[addresses] = here_q + self._step(jacobian, error, here_q, low, high)
         return {int(j): float(q) for j, q in zip(self.joints, scratch.qpos[addresses], strict=True)}
+
+    def _step(self, jacobian: Array, error: Array, here: Array, low: Array, high: Array) -> Array:
+        """A step of the joints; those that would leave their limits stand still, and the others make up for them."""
+        free = np.ones(len(here), dtype=bool)
+        step = np.zeros(len(here))
+        for _ in range(len(here)):
+            used = jacobian[:, free]
+            inverse = used.T @ np.linalg.inv(used @ used.T + _DAMPING**2 * np.eye(6))
+            idle = np.eye(int(free.sum())) - inverse @ used
+            step[:] = 0.0
+            step[free] = inverse @ error + idle @ (_REST * (self.rest - here)[free])
+            largest = float(np.abs(step).max())
+            step *= min(1.0, _LONGEST / largest if largest > 0 else 1.0)
+            outside = free & ((here + step < low - 1e-9) | (here + step > high + 1e-9))
+            blocked = outside & (((here <= low + 1e-3) & (step < 0)) | ((here >= high - 1e-3) & (step > 0)))
+            if not blocked.any():
+                break
+            free &= ~blocked
+            if not free.any():
+                return np.zeros(len(here))
+        return np.clip(here + step, low, high) - here
 
 
 def read_site(data: Any, site: int) -> Pose:

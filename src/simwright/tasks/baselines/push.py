@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.math3d import Array, quat_rotate
-from simwright.tasks.baselines.policy import find_approach, make_tool_action
+from simwright.tasks.baselines.policy import find_approach, make_tool_action, measure_tool
 from simwright.tasks.rollout import Observation, SimRollout
 
 _CLEAR = 0.10
 """How high above the cube the tool travels [m]."""
-_BEHIND = 0.055
+_BEHIND = 0.03
 """How far behind the cube's face the tool comes down [m]."""
 _NEAR = 0.02
 _PACE = 0.008
@@ -32,7 +32,8 @@ class Push:
         self._phase = "above"
         self._approach = find_approach(rollout)
         self._half = float(rollout.options.cube_size[2])
-        self._reach = float(np.linalg.norm(rollout.options.cube_size[:2])) + _BEHIND
+        radius = measure_tool(rollout, self._approach)
+        self._reach = float(np.linalg.norm(rollout.options.cube_size[:2])) + radius + _BEHIND
 
     def act(self, observation: Observation) -> Array:
         """One step of the phase it is in."""
