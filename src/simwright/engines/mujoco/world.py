@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One world out of the arrays of many: its rows, with its own indices, standing at the origin.
+
+Worlds that are equal but for their place share one MuJoCo model; :func:`group_worlds` finds them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simwright.runtime.arrays import AnyArray, ArrayInfo, describe_arrays
+from simwright.runtime.kinds import JointType, ShapeType
+from simwright.runtime.model import Model
+from simwright.runtime.rotation import Values, rotate
+
+_MOTION = frozenset(
+    {
+        "joint_q", "joint_qd", "joint_f", "joint_act", "joint_target_pos", "joint_target_vel", "body_qd",
+        "body_world", "joint_world", "shape_world", "articulation_world", "world_offset",
+    }
+)  # fmt: skip
+"""Arrays that a MuJoCo model does not depend on."""
+_ROUNDING = 1e-5
+"""Places that differ by less than this are equal [m]: arrays are single precision."""
+_FLOATS = (JointType.FREE, JointType.DISTANCE)
+
+
+@dataclass(slots=True, eq=False)
+class OneWorld:
+    """Arrays of one world by name, and what stands in all of them.  Floats are double precision.
+
+    Rows of shapes are those of the world, then the shared ones; ``local_shapes`` is how many are its own.
+    """
+
+    arrays: dict[str, Any]
+    local_shapes: int
+    gravity: Values
+    offset: Values
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.arrays[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def body_count(self) -> int:
+        """Bodies of the world."""
+        return len(self.arrays["body_mass"])
+
+    @property
+    def joint_count(self) -> int:
+        """Joints of the world."""
+        return len(self.arrays["joint_type"])
+
+    def list_carriers(self) -> dict[int, int]:
+        """Joints of articulations by the body they carry."""
+        carried = np.flatnonzero(self.arrays["joint_articulation"] >= 0).tolist()
+        return {int(self.arrays["joint_child"][joint]): joint for joint in carried}
+
+    def list_moving(self) -> set[int]:
+        """Bodies that a joint with freedoms carries, directly or through others."""
+        moving: set[int] = set()
+        for body, joint in self.list_carriers().items():
+            free = bool(self.arrays["joint_dof_dim"][joint].sum())
+            if free or int(self.arrays["joint_parent"][joint]) in moving:
+                moving.add(body)
+        return moving
+
+    def dofs_of(self, joint: int) -> range:
+        """Entries of a joint in arrays of freedoms."""
+        starts = self.arrays["joint_qd_start"]
+        return range(int(starts[joint]), int(starts[joint + 1]))
+
+    def coords_of(self, joint: int) -> range:
+        """Entries of a joint in ``joint_q``."""
+        starts = self.arrays["joint_q_start"]
+        return range(int(starts[joint]), int(starts[joint + 1]))
+
+
+def take_world(model: Model, number: int = 0) -> OneWorld:
+    """The arrays of a world, at the origin."""
+    offset = np.asarray(model.world_offset[number], dtype=np.float64)
+    arrays = {
+        name: _take_rows(model, info, number)
+        for name, info in describe_arrays(Model).items()
+        if info.frequency != "world"
+    }
+    still = arrays["shape_body"] < 0
+    arrays["shape_transform"][still, :3] -= offset
+    held = (arrays["joint_parent"] < 0) & ~np.isin(arrays["joint_type"], _FLOATS)
+    arrays["joint_X_p"][held, :3] -= offset
+    arrays["body_q"][:, :3] -= offset
+    gravity = np.asarray(model.gravity[number], dtype=np.float64)
+    return OneWorld(arrays, model.per_world["shape"], gravity, offset)
+
+
+def _take_rows(model: Model, info: ArrayInfo, number: int) -> AnyArray:
+    values: AnyArray = getattr(model, info.name)
+    count = model.per_world[info.frequency]
+    rows = values[number * count : (number + 1) * count + info.closing]
+    if info.frequency == "shape":
+        rows = np.concatenate((rows, values[count * model.world_count :]))
+    taken: AnyArray = rows.astype(np.float64) if info.dtype == "float32" else rows.copy()
+    if info.refers and number:
+        taken[taken >= 0] -= number * model.per_world[info.refers]
+    return taken
+
+
+def group_worlds(model: Model) -> list[list[int]]:
+    """Worlds that one MuJoCo model serves, in groups; the first of each stands for it."""
+    count = model.world_count
+    if count == 1:
+        return [[0]]
+    placed = _find_placed(model)
+    rows = [_describe_worlds(model, info, placed) for info in describe_arrays(Model).values()]
+    rows += [_describe_shared(model), model.gravity.astype(np.float64)]
+    table = np.concatenate([row.reshape(count, -1) for row in rows if row is not None], axis=1)
+    same = _is_same(table, table[0])
+    groups = [np.flatnonzero(same).tolist()]
+    for number in np.flatnonzero(~same).tolist():
+        for group in groups[1:]:
+            if _is_same(table[number : number + 1], table[group[0]])[0]:
+                group.append(number)
+                break
+        else:
+            groups.append([number])
+    return groups
+
+
+def _is_same(table: Values, row: Values) -> Any:
+    with np.errstate(invalid="ignore"):  # infinite less infinite
+        close = np.abs(table - row) <= _ROUNDING * (1.0 + np.abs(row))
+    return np.all(close | (np.isnan(table) & np.isnan(row)) | (table == row), axis=1)
+
+
+def _find_placed(model: Model) -> dict[str, Any]:
+    """Rows of arrays whose places move with the world."""
+    one = take_world(model)
+    carried = one.list_carriers()
+    return {
+        "shape_transform": one.shape_body[: one.local_shapes] < 0,
+        "joint_X_p": (one.joint_parent < 0) & ~np.isin(one.joint_type, _FLOATS),
+        "body_q": np.array([body not in carried for body in range(one.body_count)], dtype=bool),
+    }
+
+
+def _describe_worlds(model: Model, info: ArrayInfo, masks: dict[str, Any]) -> Values | None:
+    """Values of all worlds as rows, places counted from where each world stands; None where nothing hangs on them."""
+    if info.name in _MOTION or info.frequency == "world" or info.closing:
+        return None
+    count, worlds = model.per_world[info.frequency], model.world_count
+    held: AnyArray = getattr(model, info.name)[: count * worlds]
+    values = held.reshape(worlds, count, *held.shape[1:]).astype(np.float64)
+    if info.refers:
+        step = model.per_world[info.refers]
+        numbers = np.arange(worlds).reshape(-1, *(1 for _ in values.shape[1:]))
+        values = np.where(values >= 0, values - numbers * step, values)
+    placed = masks.get(info.name)
+    if placed is not None:
+        values[:, placed, :3] -= model.world_offset[:, None]
+        if info.name == "body_q":
+            values = values[:, placed]
+    return np.asarray(values.reshape(worlds, -1))
+
+
+def _describe_shared(model: Model) -> Values:
+    """Where shared shapes stand, seen from each world; planes without end only by their height."""
+    first = model.per_world["shape"] * model.world_count
+    offsets = model.world_offset.astype(np.float64)
+    seen = []
+    for shape in range(first, model.shape_count):
+        pose = model.shape_transform[shape].astype(np.float64)
+        away = pose[:3] - offsets
+        if model.shape_type[shape] == ShapeType.PLANE and not np.any(model.shape_scale[shape]):
+            normal = rotate(pose[3:], np.array((0.0, 0.0, 1.0)))
+            away = (away @ normal)[:, None] * normal
+        seen.append(away)
+    return np.concatenate(seen, axis=1) if seen else np.zeros((model.world_count, 0))
