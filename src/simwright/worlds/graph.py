@@ -56,10 +56,13 @@ def list_graph_nodes(world: World) -> list[GraphNode]:
     return nodes
 
 
-def build_graph(world: World, *, max_distance: float | None = None, step: float = STEP) -> WorldGraph:
+def build_graph(
+    world: World, *, max_distance: float | None = None, step: float = STEP, space: Geometry | None = None
+) -> WorldGraph:
     """The graph of a world; ways longer than ``max_distance`` [m] are left out.
 
-    In reference mode the way points of hallways are made anew first, as PyRoboSim's planner does.
+    ``space`` is where ways may lead, the free space of the world unless given.  In reference mode the way points of
+    hallways are made anew first, as PyRoboSim's planner does.
     """
     if world.reference:
         renew_waypoints(world)
@@ -71,7 +74,10 @@ def build_graph(world: World, *, max_distance: float | None = None, step: float 
         near = lengths <= max_distance
         first, second, lengths = first[near], second[near], lengths[near]
     free = find_free_ways(
-        world.free_space, points[second], points[first], step=step if world.reference else None
+        world.free_space if space is None else space,
+        points[second],
+        points[first],
+        step=step if world.reference else None,
     )
     order = np.lexsort((second[free], first[free]))
     edges = np.column_stack((first[free], second[free]))[order].astype(np.int64)

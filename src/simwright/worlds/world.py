@@ -292,6 +292,24 @@ class World:
 
         return self._derive("free", lambda: compute_free_space(self))
 
+    def known_space(self, robot: Robot, radius: float | None = None) -> Geometry:
+        """The free space as a robot takes it to be: with the doors closed that it believes to be closed."""
+        return self._find_space([hallway for hallway in self.hallways if robot.knows_closed(hallway)], radius)
+
+    def free_space_at(self, radius: float) -> Geometry:
+        """The free space at another inflation radius [m]."""
+        return self._find_space([hallway for hallway in self.hallways if not hallway.is_open], radius)
+
+    def _find_space(self, closed: list[Hallway], radius: float | None) -> Geometry:
+        """One polygon for every radius and set of closed doors; the same object until something changes."""
+        from simwright.worlds.free_space import compute_free_space
+
+        same = radius is None or radius == self.inflation_radius
+        if same and closed == [hallway for hallway in self.hallways if not hallway.is_open]:
+            return self.free_space
+        key = " ".join(("free", "" if same else repr(radius), *(hallway.name for hallway in closed)))
+        return self._derive(key, lambda: compute_free_space(self, radius, closed))
+
     @property
     def sensing_space(self) -> Geometry:
         """What is inside of walls and closed doors: where light goes, over furniture."""

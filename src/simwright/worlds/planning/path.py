@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A path: poses from a start to a goal, joined by straight lines; and the answer of a planner."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.worlds.poses import Pose
+
+Points = npt.NDArray[np.float64]
+"""n by 2 [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """At least one pose; the first and the last one as they were asked for, the others look along the way."""
+
+    poses: tuple[Pose, ...]
+
+    @property
+    def length(self) -> float:
+        """The way in the plane [m]."""
+        return sum(math.dist(a.xy, b.xy) for a, b in zip(self.poses, self.poses[1:], strict=False))
+
+    @property
+    def points(self) -> Points:
+        """The points of the poses [m]."""
+        return np.array([pose.xy for pose in self.poses], dtype=np.float64).reshape(-1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class PathAnswer:
+    """A path, or None and why there is none."""
+
+    path: Path | None
+    reason: str = ""
+    code: str = ""
+    """``start-occupied``, ``goal-occupied`` or ``no-path``; empty where there is a path."""
+    explored: int = field(default=0, compare=False)
+    """Cells, samples or nodes that were looked at."""
+
+    @property
+    def found(self) -> bool:
+        """Is there a path?"""
+        return self.path is not None
+
+
+def make_path(start: Pose, points: Sequence[Sequence[float]] | Points, goal: Pose) -> Path:
+    """From one pose over points [m] to another; on the way a robot looks to where it comes to be."""
+    poses = [start]
+    before = start.xy
+    for x, y in np.asarray(points, dtype=np.float64).reshape(-1, 2).tolist():
+        if math.dist(before, (x, y)) > 0.0:
+            yaw = math.atan2(y - before[1], x - before[0])
+            poses.append(Pose.from_yaw(x, y, start.z, yaw))
+            before = (x, y)
+    if len(poses) > 1 and poses[-1].xy == goal.xy:
+        poses.pop()
+    return Path((*poses, goal))
+
+
+def refuse(code: str, reason: str, explored: int = 0) -> PathAnswer:
+    """The answer without a path."""
+    return PathAnswer(None, reason, code, explored)

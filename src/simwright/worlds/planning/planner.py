@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a planner is, and the table of them.
+
+A planner is made for one robot in one world and answers any number of questions.  It plans in the free space as the
+robot knows it; when a door changes, what was prepared is prepared anew at the next question.  Planners of others
+come through entry points in ``simwright.world_planners``: a class with ``PROPERTIES`` that is made like ours.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import shapely
+
+from simwright.core.errors import UnknownNameError, UsageError
+from simwright.core.registry import Registry
+from simwright.worlds.graph import find_free_ways
+from simwright.worlds.planning.path import Path, PathAnswer, Points, make_path, refuse
+from simwright.worlds.poses import Pose
+from simwright.worlds.robots import Options, Robot
+from simwright.worlds.robots_options import PLANNERS as PROPERTIES
+from simwright.worlds.world import Geometry, World
+
+ROWS = {
+    "astar": "simwright.worlds.planning.astar:AStarPlanner",
+    "rrt": "simwright.worlds.planning.rrt:RrtPlanner",
+    "prm": "simwright.worlds.planning.prm:PrmPlanner",
+    "world_graph": "simwright.worlds.planning.world_graph:WorldGraphPlanner",
+}
+GRID_RESOLUTION = 0.05
+"""Cells of A* where nothing is said [m]."""
+
+
+class Planner(ABC):
+    """Plans for one robot; ``values`` are the properties of its type, all of them."""
+
+    PROPERTIES: ClassVar[Mapping[str, Any]] = {}
+    """Names and defaults of properties of a planner that is not ours."""
+
+    def __init__(self, world: World, robot: Robot, values: Mapping[str, Any], seed: int = 0) -> None:
+        self.world = world
+        self.robot = robot
+        self.values = dict(values)
+        self.seed = seed
+        self.random = np.random.Generator(np.random.PCG64(seed))
+        self._space: Geometry | None = None
+
+    def reset(self) -> None:
+        """Draw from the beginning again, and prepare anew."""
+        self.random = np.random.Generator(np.random.PCG64(self.seed))
+        self._space = None
+
+    def plan(self, start: Pose, goal: Pose) -> PathAnswer:
+        """A path that the robot can go, or why there is none."""
+        space = self.find_space()
+        if space is not self._space:
+            self.prepare(space)
+            self._space = space
+        for pose, word in ((start, "start"), (goal, "goal")):
+            if not shapely.intersects_xy(space, pose.x, pose.y):
+                return refuse(f"{word}-occupied", f"the {word} ({pose.x:.3g}, {pose.y:.3g}) is not free")
+        if start.xy == goal.xy:
+            return PathAnswer(Path((start, goal)))
+        return self.search(start, goal, space)
+
+    def find_space(self) -> Geometry:
+        """Where the robot may go, as far as it knows; the same object as long as nothing changes."""
+        return self.world.known_space(self.robot)
+
+    def prepare(self, space: Geometry) -> None:  # noqa: B027 - not every planner has something to prepare
+        """Make what serves all questions in a space."""
+
+    @abstractmethod
+    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+        """A path between two poses that are free and apart."""
+
+    # -- what planners share ---------------------------------------------------------------------------------
+
+    @property
+    def step(self) -> float | None:
+        """How far apart points of a way are looked at [m]; None where the whole way is."""
+        return float(self.values["collision_check_step_dist"]) if self.world.reference else None
+
+    def find_free(self, space: Geometry, starts: Points, ends: Points) -> Any:
+        """Which straight ways are free, many at once."""
+        return find_free_ways(space, starts, ends, step=self.step)
+
+    def is_free_way(self, space: Geometry, start: Points, end: Points) -> bool:
+        """Is a straight way free?"""
+        if self.step is not None:
+            return bool(self.find_free(space, start[None], end[None])[0])
+        return bool(shapely.covers(space, shapely.linestrings((start, end))))
+
+    def finish(self, start: Pose, points: Points, goal: Pose, space: Geometry, explored: int) -> PathAnswer:
+        """The path over ``points``, the two ends included, with fewer of them if so wished."""
+        if self.values.get("compress_path"):
+            points = drop_points(points, space)
+        return PathAnswer(make_path(start, points[1:-1], goal), explored=explored)
+
+
+PLANNERS: Registry[type[Planner]] = Registry("path planner", "simwright.world_planners", ROWS)
+
+
+def make_planner(
+    world: World, robot: Robot, options: Options | str | None = None, *, seed: int = 0, **changes: Any
+) -> Planner:
+    """The planner of a robot, or one of another type; ``changes`` are properties that are to be different."""
+    if options is None:
+        options = robot.path_planner
+    if options is None:
+        raise UsageError(
+            f"the robot {robot.name!r} has no path planner", hint="name one: astar, rrt, prm ..."
+        )
+    kind = options if isinstance(options, str) else options.type
+    make = PLANNERS.get(kind)
+    defaults = dict(PROPERTIES.get(kind, make.PROPERTIES))
+    values = fill_defaults(world, defaults) if isinstance(options, str) else dict(options.values)
+    for key in changes:
+        if key not in defaults:
+            raise UnknownNameError(f"property of {kind}", key, defaults)
+    return make(world, robot, {**values, **changes}, seed)
+
+
+def fill_defaults(world: World, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Every property, those of A* that have no default included."""
+    required = {"grid_resolution": GRID_RESOLUTION, "grid_inflation_radius": world.inflation_radius}
+    return {key: required.get(key, value) for key, value in defaults.items()}
+
+
+def drop_points(points: Points, space: Geometry) -> Points:
+    """The points without those that straight free ways pass over: from each one to the last that it sees."""
+    kept, here = [0], 0
+    while here < len(points) - 1:
+        ahead = np.arange(here + 1, len(points))
+        starts = np.repeat(points[here][None], len(ahead), axis=0)
+        seen = ahead[find_free_ways(space, starts, points[ahead])]
+        here = int(seen[-1]) if len(seen) else here + 1
+        kept.append(here)
+    return points[kept]
