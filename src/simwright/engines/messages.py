@@ -97,6 +97,6 @@ class Teller:
         self._names = (*labels.local, *labels.shared)
         self._reporter = reporter
 
-    def tell(self, kind: Kind, number: int, **more: Any) -> None:
+    def tell(self, what: Kind, number: int, /, **more: Any) -> None:
         """Report what is said of an element."""
-        self._reporter.report(kind, name=self._names[number], **more)
+        self._reporter.report(what, name=self._names[number], **more)
