@@ -23,7 +23,8 @@ import numpy.typing as npt
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose
-from simwright.tasks.specs import SpecSource, compile_spec, quiet_mujoco
+from simwright.formats.mjcf.quiet import quiet_mujoco
+from simwright.tasks.specs import SpecSource, compile_spec
 
 PREFIX = "robot/"
 """Stands before every name of the robot, so that none can clash with the task's."""

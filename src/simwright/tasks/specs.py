@@ -7,13 +7,9 @@ a folder that lives as long as the :class:`SpecSource`, since MuJoCo reads files
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import tempfile
-import threading
-import warnings
 import weakref
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +17,7 @@ from typing import Any
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import NotFoundError, ParseError
 from simwright.core.packages import PackageMap
-
-_LOCK = threading.Lock()
+from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -39,7 +34,7 @@ class SpecSource:
         with quiet_mujoco():
             try:
                 return mujoco.MjSpec.from_file(str(self.file))
-            except _list_refusals(mujoco) as error:
+            except list_refusals(mujoco) as error:
                 raise ParseError(
                     f"MuJoCo refuses the robot: {first_line(error)}", where=Where(str(self.origin))
                 ) from None
@@ -78,31 +73,10 @@ def compile_spec(spec: Any, what: str, where: Where) -> Any:
     with quiet_mujoco():
         try:
             return spec.compile()
-        except _list_refusals(mujoco) as error:
+        except list_refusals(mujoco) as error:
             raise ParseError(f"MuJoCo cannot compile {what}: {first_line(error)}", where=where) from None
-
-
-@contextlib.contextmanager
-def quiet_mujoco() -> Iterator[list[str]]:
-    """Collect MuJoCo's warnings instead of printing them; its hook is the process's, so one thread at a time."""
-    import mujoco
-
-    texts: list[str] = []
-    with _LOCK, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        before = mujoco.get_mju_user_warning()
-        mujoco.set_mju_user_warning(texts.append)
-        try:
-            yield texts
-        finally:
-            mujoco.set_mju_user_warning(before)
-            texts.extend(str(warning.message) for warning in caught)
 
 
 def first_line(error: BaseException) -> str:
     """The first line of what MuJoCo says that is not empty."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "unknown error")
-
-
-def _list_refusals(mujoco: Any) -> tuple[type[BaseException], ...]:
-    return (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)

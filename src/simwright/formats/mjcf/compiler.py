@@ -7,11 +7,7 @@ warning hook collects them instead, and is put back afterwards.
 
 from __future__ import annotations
 
-import contextlib
 import re
-import threading
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +15,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.math3d import Array
 from simwright.formats.mjcf.places import Entry, Source
+from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 from simwright.formats.mjcf.stand_ins import put_stand_ins
 
 MUJOCO_WARNING = declare(
@@ -43,7 +40,6 @@ _QUOTED = re.compile(r"'([^']+)'")
 _ELEMENT = re.compile(r"Element (name )?'([^']*)'")
 _PREFIX = re.compile(r"^(?:XML Error: |Error: |ParseXML: )+")
 _NUMBERS = re.compile(r"[\s\d.eE+-]*\Z")
-_LOCK = threading.Lock()
 
 
 def compile_model(path: Path, source: Source, reporter: Reporter) -> tuple[Any, Any, Any, dict[str, Array]]:
@@ -53,32 +49,16 @@ def compile_model(path: Path, source: Source, reporter: Reporter) -> tuple[Any, 
     """
     import mujoco
 
-    refusals = (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)
-    with _quiet(mujoco) as texts:
+    with quiet_mujoco() as texts:
         try:
             spec = mujoco.MjSpec.from_file(str(path))
             scales = put_stand_ins(mujoco, spec, source)
             model = spec.compile()
-        except refusals as error:
+        except list_refusals(mujoco) as error:
             raise _translate(str(error), source) from None
     for text in dict.fromkeys(texts):
         reporter.report(MUJOCO_WARNING, _locate(text, source), text=text.strip().splitlines()[0])
     return mujoco, spec, model, scales
-
-
-@contextlib.contextmanager
-def _quiet(mujoco: Any) -> Iterator[list[str]]:
-    """Collect MuJoCo's warnings, its own and Python's; both hooks are process-wide: one thread at a time."""
-    texts: list[str] = []
-    with _LOCK, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        before = mujoco.get_mju_user_warning()
-        mujoco.set_mju_user_warning(texts.append)
-        try:
-            yield texts
-        finally:
-            mujoco.set_mju_user_warning(before)
-            texts.extend(str(warning.message) for warning in caught)
 
 
 def _translate(text: str, source: Source) -> ParseError:

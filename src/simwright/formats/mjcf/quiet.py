@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""MuJoCo without its prints: what it warns about is collected instead, and its hooks are put back."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+_LOCK = threading.Lock()
+
+
+@contextlib.contextmanager
+def quiet_mujoco() -> Iterator[list[str]]:
+    """Collect MuJoCo's warnings, its own and Python's; both hooks are process-wide: one thread at a time."""
+    import mujoco
+
+    texts: list[str] = []
+    with _LOCK, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(texts.append)
+        try:
+            yield texts
+        finally:
+            mujoco.set_mju_user_warning(before)
+            texts.extend(str(warning.message) for warning in caught)
+
+
+def list_refusals(mujoco: Any) -> tuple[type[BaseException], ...]:
+    """What MuJoCo raises for a model that it does not take."""
+    return (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)
