@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moving a robot for real: what it carries comes along, its place follows, and doors that are closed stop it."""
+
+from __future__ import annotations
+
+import math
+
+import shapely
+
+from simwright.worlds.acting.carrying import carry
+from simwright.worlds.poses import Pose
+from simwright.worlds.robots import Robot
+from simwright.worlds.world import Hallway, Room, World
+
+_SLACK = 1e-6
+"""How far beside the free space a robot may come [m]: rounding, and no more."""
+
+
+def move_robot(robot: Robot, pose: Pose) -> None:
+    """Set the pose of a robot; what it holds comes along."""
+    robot.pose = pose
+    carry(robot)
+
+
+def pass_through(world: World, robot: Robot) -> None:
+    """Follow the room or hallway a moving robot is in; what stands in the room does not matter on the way."""
+    here, pose = robot.location, robot.pose
+    if isinstance(here, (Room, Hallway)) and shapely.intersects_xy(here.free, pose.x, pose.y):
+        return
+    for part in world.floors:
+        if shapely.intersects_xy(part.free, pose.x, pose.y):
+            robot.location = part
+            return
+    robot.location = None
+
+
+def is_blocked(world: World, robot: Robot, pose: Pose) -> bool:
+    """Does the straight move to a pose lead the robot against a wall, a closed door or furniture?"""
+    if robot.pose.xy == pose.xy:
+        return False
+    space = world.free_space_at(robot.radius)
+    line = shapely.linestrings((robot.pose.xy, pose.xy))
+    return not (shapely.covers(space, line) or line.within(space.buffer(_SLACK)))
+
+
+def find_closed_door(world: World, robot: Robot, pose: Pose) -> Hallway | None:
+    """The closed door that a blocked move ran against, if it was one."""
+    line = shapely.linestrings((robot.pose.xy, pose.xy))
+    for hallway in world.hallways:
+        if not hallway.is_open and shapely.distance(hallway.slab, line) <= robot.radius + 10 * _SLACK:
+            return hallway
+    return None
+
+
+def list_contacts(world: World, robot: Robot) -> list[Robot]:
+    """Other robots that a robot overlaps."""
+    return [
+        other
+        for other in world.robots
+        if other is not robot
+        and math.dist(other.pose.xy, robot.pose.xy) < robot.radius + other.radius - _SLACK
+    ]

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A world in time: robots act, one after the other or all at once, and everything that happens is logged.
+
+::
+
+    simulation = Simulation(world, seed=7)
+    simulation.execute("tender", Action("navigate", "bench"))        # to its end; others go on meanwhile
+    simulation.run({"tender": plan, "courier": other_plan})          # whole plans, interleaved
+    simulation.start("tender", Action("pick", object="gear"))        # begin, then
+    simulation.step(0.5)                                             # let half a second pass
+
+Time is simulated: nothing sleeps, and nothing depends on how fast the machine is.  Whatever is due next happens next;
+of two robots at the same time the one that comes first in the world.  The same world and seed give the same log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simwright.core.errors import UnknownNameError, UsageError
+from simwright.worlds.acting.action import Action, Result, Status, Steps, refuse
+from simwright.worlds.acting.attempt import Chances
+from simwright.worlds.acting.clock import Clock
+from simwright.worlds.acting.events import Event
+from simwright.worlds.acting.moving import is_blocked, list_contacts, move_robot
+from simwright.worlds.acting.snapshot import restore_snapshot, take_snapshot
+from simwright.worlds.acting.table import ACTIONS
+from simwright.worlds.execution.dynamics import Dynamics
+from simwright.worlds.planning.goals import Goal, find_goals, plan_to
+from simwright.worlds.planning.path import PathAnswer
+from simwright.worlds.planning.path import refuse as refuse_path
+from simwright.worlds.planning.planner import Planner, make_planner
+from simwright.worlds.poses import Pose
+from simwright.worlds.robots import Options, Robot
+from simwright.worlds.sampling import SeededSampler
+from simwright.worlds.sensing.sensor import make_sensor
+from simwright.worlds.world import Place, World
+
+
+@dataclass(slots=True)
+class PlanResult:
+    """How far a robot came with its plan: results of the actions that were begun."""
+
+    robot: str
+    total: int
+    results: list[Result] = field(default_factory=list)
+    finished: float = 0.0
+    """When it ended [s]."""
+
+    @property
+    def completed(self) -> int:
+        """How many actions succeeded."""
+        return sum(result.ok for result in self.results)
+
+    @property
+    def ok(self) -> bool:
+        """Did all of them?"""
+        return self.completed == self.total
+
+
+class Simulation:
+    """Runs a world.  ``planners`` give robots other planners than the file does, by name."""
+
+    def __init__(
+        self,
+        world: World,
+        *,
+        seed: int | None = None,
+        planners: Mapping[str, Options | Planner] | None = None,
+    ) -> None:
+        self.world = world
+        self.seed = world.seed if seed is None else seed
+        self._given = dict(planners or {})
+        self._start = take_snapshot(world)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._clock = Clock()
+        self.events: list[Event] = []
+        self.trails: dict[str, list[Pose]] = {robot.name: [robot.pose] for robot in self.world.robots}
+        """Where each robot was."""
+        self.results: dict[str, Result] = {}
+        """The latest result of each robot."""
+        self.sampler = SeededSampler(_derive_seed(self.seed, 0))
+        self._random = np.random.default_rng((self.seed, 1))
+        self._chances = Chances(self.seed)
+        self._planners: dict[str, Planner | None] = {}
+        self._sensors: dict[tuple[str, str], Any] = {}
+        self._dynamics: dict[str, Dynamics] = {}
+        self._touching: set[frozenset[str]] = set()
+
+    def reset(self, seed: int | None = None) -> None:
+        """Back to the beginning: time, doors, objects, robots; with another seed if given."""
+        self._clock.stop_all()
+        restore_snapshot(self.world, self._start)
+        self.seed = self.seed if seed is None else seed
+        self._begin()
+
+    # -- acting ----------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self._clock.time
+
+    def execute(self, robot: str | Robot, action: Action) -> Result:
+        """Carry an action out to its end.  Robots that are busy go on meanwhile."""
+        found = self.find_robot(robot)
+        self.start(found, action)
+        while self.is_busy(found):
+            self._clock.advance()
+        return self.results[found.name]
+
+    def start(self, robot: str | Robot, action: Action) -> None:
+        """Begin an action; :meth:`step` lets it go on, ``results`` has what came of it."""
+        found = self.find_robot(robot)
+        self._begin_task(found, self._carry_out(found, action))
+
+    def run(
+        self, plans: Mapping[str, Sequence[Action]], *, pause: float = 0.0, limit: float = 1e6
+    ) -> dict[str, PlanResult]:
+        """Carry out plans of several robots at the same time; a robot stops at its first failure.
+
+        ``pause`` [s] lies between two actions.  After ``limit`` [s] whatever still runs is canceled.
+        """
+        answers = {}
+        until = self.time + limit
+        for name, actions in plans.items():
+            robot = self.find_robot(name)
+            self._expect_idle(robot)
+            for action in actions:
+                ACTIONS.get(action.type)
+            answers[name] = PlanResult(robot.name, len(actions))
+            self._begin_task(robot, self._follow_plan(robot, list(actions), answers[name], pause))
+        while any(self.is_busy(name) for name in answers) and self._clock.next_time <= until:
+            self._clock.advance()
+        for name in [name for name in answers if self.is_busy(name)]:
+            answers[name].results.append(self.cancel(name))
+            answers[name].finished = self.time
+        return answers
+
+    def step(self, dt: float) -> list[Event]:
+        """Let time pass [s]; what happened in it."""
+        if dt < 0.0:
+            raise UsageError("time does not run backwards")
+        before = len(self.events)
+        self._clock.pass_time(dt)
+        return self.events[before:]
+
+    def is_busy(self, robot: str | Robot) -> bool:
+        """Is a robot at work?"""
+        return self._clock.is_busy(self._number(self.find_robot(robot)))
+
+    def cancel(self, robot: str | Robot) -> Result:
+        """Stop what a robot does, where it is."""
+        found = self.find_robot(robot)
+        if not self._clock.stop(self._number(found)):
+            return refuse("idle", f"{found.name!r} has nothing to cancel")
+        self.settle(found)
+        result = Result(Status.CANCELED, "canceled", "canceled")
+        self.results[found.name] = result
+        self.log(found, "finish", "canceled", status=str(result.status), code=result.code)
+        return result
+
+    def drive(self, robot: str | Robot, command: Sequence[float], dt: float) -> bool:
+        """Move by forward, sideways [m/s] and turning [rad/s] speed, and let the time pass; False where blocked."""
+        found = self.find_robot(robot)
+        self._expect_idle(found)
+        if found.name not in self._dynamics:
+            self._dynamics[found.name] = Dynamics(found.limits, reference=self.world.reference)
+        dynamics = self._dynamics[found.name]
+        pose = dynamics.step(found.pose, command, dt)
+        free = not is_blocked(self.world, found, pose)
+        if not free:
+            dynamics.stop()
+        self.move(found, pose if free else found.pose)
+        self.settle(found)
+        self.step(dt)
+        return free
+
+    # -- asking ------------------------------------------------------------------------------------------------
+
+    def find_robot(self, robot: str | Robot) -> Robot:
+        """A robot by its name."""
+        if isinstance(robot, Robot):
+            return robot
+        found = next((other for other in self.world.robots if other.name == robot), None)
+        if found is None:
+            raise UnknownNameError("robot", robot, [other.name for other in self.world.robots])
+        return found
+
+    def plan_path(self, robot: str | Robot, goal: Goal, start: Pose | None = None) -> PathAnswer:
+        """The path that a robot would take."""
+        found = self.find_robot(robot)
+        planner = self.find_planner(found)
+        if planner is None:
+            return refuse_path("no-planner", f"{found.name!r} has no path planner")
+        return plan_to(planner, find_goals(self.world, found, goal, start), start)[0]
+
+    def sense(self, robot: str | Robot, sensor: str) -> Any:
+        """What a sensor of a robot measures now."""
+        return self.find_sensor(self.find_robot(robot), sensor).measure()
+
+    # -- for actions -------------------------------------------------------------------------------------------
+
+    def log(self, robot: Robot, kind: str, text: str = "", **data: Any) -> None:
+        """Note something that happened."""
+        self.events.append(Event(self.time, robot.name, kind, text, data))
+
+    def move(self, robot: Robot, pose: Pose) -> None:
+        """Set the pose of a robot on its way; notes when it comes to touch another one."""
+        move_robot(robot, pose)
+        self.trails[robot.name].append(pose)
+        self._note_contacts(robot)
+
+    def settle(self, robot: Robot, place: Place | None = None) -> None:
+        """Find out where a robot is at the end of its way, unless ``place`` says so."""
+        robot.location = self.world.locate(robot.pose) if place is None else place
+
+    def draw_success(self, robot: Robot, action: str) -> bool:
+        """Does an action succeed this time?"""
+        return self._chances.draw(robot, self._number(robot), action)
+
+    def choose(self, robot: Robot, count: int) -> int:
+        """One of the numbers below ``count``."""
+        del robot
+        return int(self._random.integers(count))
+
+    def find_planner(self, robot: Robot) -> Planner | None:
+        """The planner of a robot, made when it is first needed."""
+        if robot.name not in self._planners:
+            given = self._given.get(robot.name, robot.path_planner)
+            if given is None or isinstance(given, Planner):
+                self._planners[robot.name] = given
+            else:
+                seed = _derive_seed(self.seed, 2, self._number(robot))
+                self._planners[robot.name] = make_planner(self.world, robot, given, seed=seed)
+        return self._planners[robot.name]
+
+    def find_sensor(self, robot: Robot, name: str) -> Any:
+        """A sensor of a robot, made when it is first needed."""
+        key = (robot.name, name)
+        if key not in self._sensors:
+            self._sensors[key] = make_sensor(self.world, robot, name)
+        return self._sensors[key]
+
+    def list_sensors(self, robot: Robot) -> list[Any]:
+        """All sensors of a robot."""
+        return [self.find_sensor(robot, name) for name in robot.sensors]
+
+    # -- inside ------------------------------------------------------------------------------------------------
+
+    def _begin_task(self, robot: Robot, steps: Generator[float, None, Any]) -> None:
+        self._expect_idle(robot)
+        self._clock.begin(self._number(robot), steps)
+
+    def _expect_idle(self, robot: Robot) -> None:
+        if self.is_busy(robot):
+            raise UsageError(f"{robot.name!r} is busy", hint="cancel what it does first")
+
+    def _carry_out(self, robot: Robot, action: Action) -> Steps:
+        """One action with its entries in the log."""
+        carry_out = ACTIONS.get(action.type)
+        self.log(robot, "start", str(action), action=action.type)
+        result = yield from carry_out(self, robot, action)
+        self.results[robot.name] = result
+        text = str(action) if result.ok else f"{action}: {result.message}"
+        self.log(
+            robot,
+            "finish",
+            text,
+            action=action.type,
+            status=str(result.status),
+            code=result.code,
+            battery=robot.battery_level,
+        )
+        return result
+
+    def _follow_plan(
+        self, robot: Robot, actions: list[Action], answer: PlanResult, pause: float
+    ) -> Generator[float, None, None]:
+        for number, action in enumerate(actions):
+            if number and pause > 0.0:
+                yield pause
+            result = yield from self._carry_out(robot, action)
+            answer.results.append(result)
+            if not result.ok:
+                break
+        answer.finished = self.time
+
+    def _note_contacts(self, robot: Robot) -> None:
+        """Log robots that come to overlap, once for as long as they do."""
+        touched = list_contacts(self.world, robot)
+        for other in self.world.robots:
+            pair = frozenset((robot.name, other.name))
+            if other not in touched:
+                self._touching.discard(pair)
+            elif pair not in self._touching:
+                self._touching.add(pair)
+                self.log(robot, "contact", f"touches {other.name!r}", other=other.name)
+
+    def _number(self, robot: Robot) -> int:
+        return self.world.robots.index(robot)
+
+
+def _derive_seed(*numbers: int) -> int:
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0])

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of actions: functions that take the simulation, the robot and the action, and proceed in steps.
+
+Actions of others come through entry points in ``simwright.world_actions``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from simwright.core.registry import Registry
+from simwright.worlds.acting.action import Action, Steps
+from simwright.worlds.robots import Robot
+
+if TYPE_CHECKING:
+    from simwright.worlds.acting.simulation import Simulation
+
+ROWS = {
+    "navigate": "simwright.worlds.acting.navigate:navigate",
+    "pick": "simwright.worlds.acting.pick:pick",
+    "place": "simwright.worlds.acting.place:place",
+    "detect": "simwright.worlds.acting.detect:detect",
+    "open": "simwright.worlds.acting.doors:open_here",
+    "close": "simwright.worlds.acting.doors:close_here",
+}
+
+
+class ActionFunction(Protocol):
+    """Carries an action out."""
+
+    def __call__(self, simulation: Simulation, robot: Robot, action: Action) -> Steps:
+        """Proceed in steps."""
+
+
+ACTIONS: Registry[ActionFunction] = Registry("action", "simwright.world_actions", ROWS)
