@@ -13,7 +13,7 @@ import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.engines.messages import BODY_MASSLESS
-from simwright.engines.mujoco.world import OneWorld
+from simwright.engines.world import OneWorld
 from simwright.runtime.kinds import JointType
 from simwright.runtime.labels import Labels
 from simwright.runtime.rotation import Values, compose, invert

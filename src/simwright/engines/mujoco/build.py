@@ -19,7 +19,7 @@ from simwright.engines.mujoco.joints import Seats, add_joints, set_losses
 from simwright.engines.mujoco.relations import add_relations
 from simwright.engines.mujoco.shapes import GeomMaker
 from simwright.engines.mujoco.stiffness import TIGHT, make_impedance, make_reference
-from simwright.engines.mujoco.world import OneWorld, take_world
+from simwright.engines.world import OneWorld, take_world
 from simwright.runtime.model import Model
 
 _HOLDING = 0.999

@@ -16,7 +16,7 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.engines.messages import RESTITUTION
 from simwright.engines.mujoco.stiffness import make_impedance, make_reference
-from simwright.engines.mujoco.world import OneWorld
+from simwright.engines.world import OneWorld
 from simwright.runtime.collision import find_pairs
 from simwright.runtime.model import Model
 from simwright.runtime.rotation import Values

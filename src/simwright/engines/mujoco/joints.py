@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from simwright.engines.messages import DRIVE_NOT_SUPPORTED, JOINT_DISABLED, VELOCITY_LIMIT, Teller
-from simwright.engines.mujoco.world import OneWorld
+from simwright.engines.world import OneWorld
 from simwright.runtime.kinds import BodyFlag, JointType, TargetMode
 from simwright.runtime.rotation import rotate
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from simwright.engines.messages import LOOP_NOT_SUPPORTED, MIMIC_NOT_SUPPORTED, Teller
 from simwright.engines.mujoco.bodies import as_wxyz
-from simwright.engines.mujoco.world import OneWorld
+from simwright.engines.world import OneWorld
 from simwright.runtime.kinds import JointType
 from simwright.runtime.rotation import compose
 

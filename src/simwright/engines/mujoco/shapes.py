@@ -10,7 +10,7 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.engines.messages import MESH_AS_HULL, PLANE_MOVING, SHAPE_FLAT, SHAPE_NOT_SUPPORTED
 from simwright.engines.mujoco.bodies import as_wxyz
-from simwright.engines.mujoco.world import OneWorld
+from simwright.engines.world import OneWorld
 from simwright.model.geometry import Heightfield, Mesh
 from simwright.runtime.kinds import ShapeFlag, ShapeType
 from simwright.runtime.model import Model

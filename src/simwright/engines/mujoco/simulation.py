@@ -19,9 +19,9 @@ from simwright.core.errors import UsageError
 from simwright.engines.mujoco.build import build_model
 from simwright.engines.mujoco.coordinates import CoordinateMap
 from simwright.engines.mujoco.forces import Forces
-from simwright.engines.mujoco.world import group_worlds
 from simwright.engines.protocol import Settings, Watch
 from simwright.engines.stability import LARGEST, make_error
+from simwright.engines.world import group_worlds
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import JointType
 from simwright.runtime.kinematics import eval_fk

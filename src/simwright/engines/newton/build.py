@@ -6,12 +6,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
+from simwright.core.math3d import IDENTITY, Pose, quat_rotate
 from simwright.engines.newton.attributes import add_attributes
 from simwright.engines.newton.choices import Choices
 from simwright.engines.newton.equality_rows import add_equality_rows
 from simwright.engines.newton.frames import as_transform
-from simwright.engines.newton.joints import Seat, add_joint, drive_both, reverse_joint, set_springs
+from simwright.engines.newton.joints import add_joint, drive_both, reverse_joint, set_springs
 from simwright.engines.newton.looks import report_pictures
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE
 from simwright.engines.newton.motors import set_motors
@@ -22,6 +22,7 @@ from simwright.engines.newton.result import Imported
 from simwright.engines.newton.roots import close_articulation, find_root_poses, hold_root
 from simwright.engines.newton.shapes import ShapeMaker, approximate
 from simwright.model.asset import Body
+from simwright.model.flat_joints import Seat, carry_velocity
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
@@ -136,35 +137,16 @@ class _Fill:
         builder, child = self._builder, self._result.bodies[step.body]
         index = hold_root(builder, child, self._choices, self._base)
         if builder.joint_type[index] == _free_type():
-            self._carry_velocity(index, child, IDENTITY)
+            carry_velocity(builder, index, child, IDENTITY)
         return index
 
-    def _carry_velocity(self, joint: int, child: int, parent_frame: Pose) -> None:
-        """The velocity of a body that moves freely against the world is that of its joint."""
-        rates = [float(v) for v in self._builder.body_qd[child]]
-        if any(rates):
-            back = quat_conjugate(parent_frame.q)
-            start = self._builder.joint_qd_start[joint]
-            turned = (*quat_rotate(back, rates[:3]), *quat_rotate(back, rates[3:]))
-            self._builder.joint_qd[start : start + 6] = [float(v) for v in turned]
-
     def _add_joint(self, joint: Joint) -> int:
-        bodies = self._result.bodies
-        on_world = joint.parent == WORLD
-        seat = Seat(
-            parent=-1 if on_world else bodies[joint.parent],
-            child=bodies[joint.child],
-            parent_frame=self._stand @ joint.parent_frame if on_world else joint.parent_frame,
-            child_frame=joint.child_frame,
-            label=joint.path or joint.name,
-            filter_parent=not (on_world or joint.collide),
-            enabled=joint.enabled,
-        )
+        seat = Seat.of(joint, self._result.bodies, self._stand, joint.path or joint.name)
         index = add_joint(self._builder, joint, seat, self._reporter)
         if self._choices.force_position_velocity_actuation:
             drive_both(self._builder, index)
-        if on_world and joint.velocities == 6 and len(joint.dofs) == 1:
-            self._carry_velocity(index, seat.child, seat.parent_frame)
+        if seat.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
+            carry_velocity(self._builder, index, seat.child, seat.parent_frame)
         set_springs(self._builder, index, joint, self._reporter)
         self._result.joints[joint.name] = index
         return index

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One world out of the arrays of many: its rows, with its own indices, standing at the origin.
 
-Worlds that are equal but for their place share one MuJoCo model; :func:`group_worlds` finds them.
+Worlds that are equal but for their place can share one model of an engine; :func:`group_worlds` finds them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOTION = frozenset(
         "body_world", "joint_world", "shape_world", "articulation_world", "world_offset",
     }
 )  # fmt: skip
-"""Arrays that a MuJoCo model does not depend on."""
+"""Arrays that a model does not depend on."""
 _ROUNDING = 1e-5
 """Places that differ by less than this are equal [m]: arrays are single precision."""
 _FLOATS = (JointType.FREE, JointType.DISTANCE)
@@ -111,7 +111,7 @@ def _take_rows(model: Model, info: ArrayInfo, number: int) -> AnyArray:
 
 
 def group_worlds(model: Model) -> list[list[int]]:
-    """Worlds that one MuJoCo model serves, in groups; the first of each stands for it."""
+    """Worlds that one model serves, in groups; the first of each stands for it."""
     count = model.world_count
     if count == 1:
         return [[0]]
