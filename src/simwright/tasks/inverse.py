@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Moving the tool: differential inverse kinematics by damped least squares, inside the joints' limits.
 
-The tool follows a target pose that actions move.  Only joints that carry the tool and have an actuator take part; what
-is left of their freedom draws them to the middle of where they started.
+The tool follows a target pose that actions move.  Only joints that carry the tool and have an actuator take part.  The
+place comes first, the turn is made as good as the place allows, and what is left of the joints' freedom draws them to
+where they started.  Steps go on from the joints that were told last, not from where the arm sags to.
 """
 
 from __future__ import annotations
@@ -21,15 +22,23 @@ from simwright.core.math3d import (
     quat_from_matrix,
     quat_multiply,
     quat_normalize,
+    quat_rotate,
 )
 
 _DAMPING = 0.02
+_TURN_DAMPING = 0.1
 _ROUNDS = 8
 _LEASH = 0.15
 """How far the target may run ahead of the tool [m]."""
+_STRAY = 0.5
+"""How far told joints may run ahead of the real ones [rad or m]."""
 _REST = 0.02
 _LONGEST = 0.3
 """Largest step of a joint in one round [rad or m]."""
+_LONGEST_TURN = 0.15
+"""Largest part of it that is for turning."""
+_EXACT = 1e-5
+"""An error that is as good as none [m or rad]."""
 
 
 @dataclass(slots=True)
@@ -39,16 +48,21 @@ class ToolMover:
     model: Any = field(repr=False)
     site: int
     joints: npt.NDArray[np.intp]
-    weight: float = 0.3
-    """How much a radian of turning counts against a metre of moving."""
+    axis: Array | None = None
+    """Only the direction of this axis of the tool counts, not how it is turned about it."""
+    weight: float = 1.0
+    """How eagerly the tool is turned, as far as its place allows; 0: how it is turned does not matter."""
     target: Pose = IDENTITY
     rest: Array = field(default_factory=lambda: np.zeros(0))
+    told: Array = field(default_factory=lambda: np.zeros(0))
+    """The joints' positions as told last [rad or m]."""
     _scratch: Any = field(default=None, repr=False)
 
     def reset(self, data: Any) -> None:
         """Start from where the tool is."""
         self.target = read_site(data, self.site)
         self.rest = np.array(data.qpos[self.model.jnt_qposadr[self.joints]])
+        self.told = self.rest.copy()
 
     def move(self, data: Any, shift: Array, turn: Array) -> dict[int, float]:
         """Move the target by ``shift`` [m] and turn it by the rotation vector ``turn`` [rad], both in the world's axes.
@@ -60,46 +74,90 @@ class ToolMover:
         far = float(np.linalg.norm(away))
         position = here.p + away * min(1.0, _LEASH / far if far > 0 else 1.0)
         self.target = Pose.of(position, quat_multiply(_from_vector(turn), self.target.q))
-        return self.solve(data, self.target)
+        return self.follow(data, self.target)
+
+    def follow(self, data: Any, target: Pose) -> dict[int, float]:
+        """Tell the joints to bring the tool to a pose that is near to the last one told."""
+        real = np.asarray(data.qpos[self.model.jnt_qposadr[self.joints]])
+        start = real + np.clip(self.told - real, -_STRAY, _STRAY)
+        self.told = self.find(data, target, start)
+        return self._name(self.told)
 
     def solve(self, data: Any, target: Pose, *, rounds: int = _ROUNDS) -> dict[int, float]:
-        """Positions of the joints that bring the tool nearest to a pose, from where they are."""
+        """Positions of the joints, by id, that bring the tool nearest to a pose, from where they are."""
+        return self._name(
+            self.find(data, target, data.qpos[self.model.jnt_qposadr[self.joints]], rounds=rounds)
+        )
+
+    def find(self, data: Any, target: Pose, start: Array, *, rounds: int = _ROUNDS) -> Array:
+        """Positions of the joints that bring the tool nearest to a pose, from a start; other joints are as they are."""
         import mujoco
 
-        if self._scratch is None:
-            self._scratch = mujoco.MjData(self.model)
-        scratch, model = self._scratch, self.model
-        scratch.qpos[:] = data.qpos
+        model, scratch = self.model, self._prepare(data)
         addresses, dofs = model.jnt_qposadr[self.joints], model.jnt_dofadr[self.joints]
-        limited = np.asarray(model.jnt_limited, dtype=bool)[self.joints]
-        low = np.where(limited, model.jnt_range[self.joints, 0], -np.inf)
-        high = np.where(limited, model.jnt_range[self.joints, 1], np.inf)
+        low, high = self.limits
+        scratch.qpos[addresses] = np.clip(start, low, high)
         place, spin = np.zeros((3, model.nv)), np.zeros((3, model.nv))
         for _ in range(rounds):
             mujoco.mj_kinematics(model, scratch)
             mujoco.mj_comPos(model, scratch)
             mujoco.mj_jacSite(model, scratch, place, spin, self.site)
             here = read_site(scratch, self.site)
-            error = np.concatenate([target.p - here.p, self.weight * _to_vector(here, target)])
-            if np.abs(error).max() < 1e-6:
+            aside, turn = target.p - here.p, self._measure_turn(here, target)
+            if max(np.abs(aside).max(), np.abs(turn).max()) < _EXACT:
                 break
-            jacobian = np.vstack([place[:, dofs], self.weight * spin[:, dofs]])
-            here_q = np.array(scratch.qpos[addresses])
-            scratch.qpos[addresses] = here_q + self._step(jacobian, error, here_q, low, high)
-        return {int(j): float(q) for j, q in zip(self.joints, scratch.qpos[addresses], strict=True)}
+            now = np.array(scratch.qpos[addresses])
+            step = self._step((place[:, dofs], aside), (spin[:, dofs], turn), now, low, high)
+            scratch.qpos[addresses] = now + step
+        return np.array(scratch.qpos[addresses])
 
-    def _step(self, jacobian: Array, error: Array, here: Array, low: Array, high: Array) -> Array:
+    def locate(self, data: Any, joints: Array) -> Pose:
+        """Where the tool is when the joints are there."""
+        import mujoco
+
+        scratch = self._prepare(data)
+        scratch.qpos[self.model.jnt_qposadr[self.joints]] = joints
+        mujoco.mj_kinematics(self.model, scratch)
+        return read_site(scratch, self.site)
+
+    @property
+    def limits(self) -> tuple[Array, Array]:
+        """Least and largest positions of the joints."""
+        limited = np.asarray(self.model.jnt_limited, dtype=bool)[self.joints]
+        ranges = self.model.jnt_range[self.joints]
+        return np.where(limited, ranges[:, 0], -np.inf), np.where(limited, ranges[:, 1], np.inf)
+
+    def _name(self, joints: Array) -> dict[int, float]:
+        return {int(j): float(q) for j, q in zip(self.joints, joints, strict=True)}
+
+    def _prepare(self, data: Any) -> Any:
+        import mujoco
+
+        if self._scratch is None:
+            self._scratch = mujoco.MjData(self.model)
+        self._scratch.qpos[:] = data.qpos
+        return self._scratch
+
+    def _measure_turn(self, here: Pose, target: Pose) -> Array:
+        if not self.weight:
+            return np.zeros(3)
+        if self.axis is None:
+            return _to_vector(here, target)
+        points, wanted = quat_rotate(here.q, self.axis), quat_rotate(target.q, self.axis)
+        across = np.cross(points, wanted)
+        size = float(np.linalg.norm(across))
+        angle = float(np.arctan2(size, float(points @ wanted)))
+        return np.asarray(across * (angle / size)) if size > 1e-9 else np.zeros(3)
+
+    def _step(
+        self, place: tuple[Array, Array], turn: tuple[Array, Array], here: Array, low: Array, high: Array
+    ) -> Array:
         """A step of the joints; those that would leave their limits stand still, and the others make up for them."""
         free = np.ones(len(here), dtype=bool)
         step = np.zeros(len(here))
         for _ in range(len(here)):
-            used = jacobian[:, free]
-            inverse = used.T @ np.linalg.inv(used @ used.T + _DAMPING**2 * np.eye(6))
-            idle = np.eye(int(free.sum())) - inverse @ used
             step[:] = 0.0
-            step[free] = inverse @ error + idle @ (_REST * (self.rest - here)[free])
-            largest = float(np.abs(step).max())
-            step *= min(1.0, _LONGEST / largest if largest > 0 else 1.0)
+            step[free] = self._spread(place, turn, here, free)
             outside = free & ((here + step < low - 1e-9) | (here + step > high + 1e-9))
             blocked = outside & (((here <= low + 1e-3) & (step < 0)) | ((here >= high - 1e-3) & (step > 0)))
             if not blocked.any():
@@ -108,6 +166,45 @@ class ToolMover:
             if not free.any():
                 return np.zeros(len(here))
         return np.clip(here + step, low, high) - here
+
+    def _spread(
+        self, place: tuple[Array, Array], turn: tuple[Array, Array], here: Array, free: npt.NDArray[np.bool_]
+    ) -> Array:
+        """The motion of the free joints: first the place, then the turn, then rest."""
+        first = place[0][:, free]
+        inverse = _invert(first, _DAMPING)
+        idle = np.eye(first.shape[1]) - inverse @ first
+        step = _shorten(inverse @ place[1], _LONGEST)
+        if self.weight:
+            second = turn[0][:, free]
+            if self.axis is not None:
+                # motion about the axis itself is free
+                wanted = turn[1]
+                about = self._read_axis()
+                across = np.eye(3) - np.outer(about, about)
+                second, wanted = across @ second, across @ wanted
+            else:
+                wanted = turn[1]
+            behind = _invert(second @ idle, _TURN_DAMPING)
+            step = step + _shorten(self.weight * (idle @ behind @ (wanted - second @ step)), _LONGEST_TURN)
+            idle = idle - idle @ behind @ second @ idle
+        return np.asarray(step + idle @ (_REST * (self.rest - here)[free]))
+
+    def _read_axis(self) -> Array:
+        """The axis that counts, in the world."""
+        assert self.axis is not None
+        frame = np.asarray(self._scratch.site_xmat[self.site]).reshape(3, 3)
+        return np.asarray(frame @ self.axis)
+
+
+def _invert(matrix: Array, damping: float) -> Array:
+    square = matrix @ matrix.T + damping**2 * np.eye(len(matrix))
+    return np.asarray(matrix.T @ np.linalg.inv(square))
+
+
+def _shorten(step: Array, longest: float) -> Array:
+    largest = float(np.abs(step).max(initial=0.0))
+    return step * min(1.0, longest / largest) if largest > 0 else step
 
 
 def read_site(data: Any, site: int) -> Pose:

@@ -12,12 +12,6 @@ from simwright.core.registry import Registry
 from simwright.tasks.control import Controller
 from simwright.tasks.rollout import Observation, SimRollout
 
-_CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-_WIDEST = 0.10
-"""No tool counts as wider than this [m]."""
-_ACROSS = 0.04
-"""A joint that is nearer to the tool than this only rolls it [m]."""
-
 
 class Policy(Protocol):
     """Drives a robot through an episode."""
@@ -77,52 +71,6 @@ def make_tool_action(
     if len(action) > 6:
         action[6] = grip
     return action
-
-
-def find_approach(rollout: SimRollout) -> Array:
-    """The direction in which the tool reaches, in its own frame: away from the last joint that turns it across."""
-    import mujoco
-
-    model, data = rollout.model, mujoco.MjData(rollout.model)
-    data.qpos[:] = rollout.home.qpos
-    mujoco.mj_kinematics(model, data)
-    tool = data.site_xpos[rollout.tool_site]
-    mover = rollout.controller.mover
-    away = np.zeros(3)
-    for joint in reversed([] if mover is None else mover.joints.tolist()):
-        away = np.asarray(tool - data.xanchor[joint])
-        axis = np.asarray(data.xaxis[joint])
-        across = away - axis * float(away @ axis)
-        if np.linalg.norm(across) > _ACROSS:
-            break
-    frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)
-    size = float(np.linalg.norm(away))
-    return frame.T @ away / size if size > 0 else np.array([0.0, 0.0, 1.0])
-
-
-def measure_tool(rollout: SimRollout, approach: Array, depth: float = 0.06) -> float:
-    """How wide the tool is near its tip: the radius about its approach of what collides there [m]."""
-    import mujoco
-
-    model, data = rollout.model, mujoco.MjData(rollout.model)
-    data.qpos[:] = rollout.home.qpos
-    mujoco.mj_kinematics(model, data)
-    frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)
-    origin, axis = np.asarray(data.site_xpos[rollout.tool_site]), frame @ approach
-    widest = 0.0
-    for geom in range(model.ngeom):
-        if not 1 <= model.geom_bodyid[geom] <= rollout.composed.robot_nbody or not model.geom_contype[geom]:
-            continue
-        turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
-        middle = data.geom_xpos[geom] + turn @ model.geom_aabb[geom][:3] - origin
-        corners = middle + (_CORNERS * model.geom_aabb[geom][3:]) @ turn.T
-        along = corners @ axis
-        if along.max() < -depth or along.min() > depth:
-            continue
-        aside = np.linalg.norm(middle - axis * float(middle @ axis))
-        spread = float(np.min(model.geom_aabb[geom][3:]))
-        widest = max(widest, float(aside) + spread)
-    return min(widest, _WIDEST)
 
 
 POLICIES: Registry[type[Policy]] = Registry(

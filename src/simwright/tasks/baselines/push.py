@@ -1,80 +1,167 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Push the cube to the goal: go behind it, come down, push along the line, begin again when it slips away."""
+"""Push the cube to the goal: go behind it, come down, push along the line, begin again when it slips away.
+
+Where to come down is tried out beforehand: near enough behind the cube, but touching neither it nor the table.  Where
+the place straight behind cannot be reached, the cube is pushed at an angle first.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from simwright.core.math3d import Array, quat_rotate
-from simwright.tasks.baselines.policy import find_approach, make_tool_action, measure_tool
+from simwright.core.math3d import Array
+from simwright.tasks.baselines.arm import Arm
+from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
-_CLEAR = 0.10
+_CLEAR = 0.03
 """How high above the cube the tool travels [m]."""
-_BEHIND = 0.03
-"""How far behind the cube's face the tool comes down [m]."""
-_NEAR = 0.02
-_PACE = 0.008
-"""How far the tool goes in one action while it pushes [m]."""
+_NEAR = 0.015
+_PACE = 0.006
+"""How far the cube is to go in one action [m]."""
+_LEAD = 0.08
+"""How far ahead of itself the tool is told to go at most while it pushes: a weak arm pushes with that [m]."""
+_LIFT = 0.03
+"""How far the tool is raised at most where the cube is jammed between it and the table [m]."""
+_PATIENCE = 80
+"""Actions after which a place that was not reached is given up."""
 _LOST = 0.5
 """Cosine of the angle at which the tool is no longer behind the cube."""
+_GAP = 0.006
+"""How far from the cube it comes down [m]."""
+_OVER = 0.010
+"""How far above the table it stays [m]."""
+_HEIGHT = 0.2
+"""Height of the tool above the cube's middle, in half cubes."""
+_BEHIND = (0.02, 0.035, 0.05, 0.07, 0.09)
+"""Distances behind the cube that are tried [m]."""
+_ANGLES = tuple(np.radians([0, 20, -20, 40, -40, 60, -60, 80, -80]))
+_DETOUR = 0.06
+"""How far the cube is pushed at an angle before the way is looked at again [m]."""
 
 
 class Push:
-    """For ``tabletop_push``, in the control mode ``pose``."""
+    """For ``tabletop_push``."""
+
+    mode = ControlMode.POSITION
 
     def start(self, rollout: SimRollout) -> None:
-        """Begin above."""
-        self._rollout = rollout
-        self._controller = rollout.controller
-        assert rollout.controller.mover is not None
-        rollout.controller.mover.weight = 0.1
-        self._phase = "above"
-        self._approach = find_approach(rollout)
-        self._half = float(rollout.options.cube_size[2])
-        radius = measure_tool(rollout, self._approach)
-        self._reach = float(np.linalg.norm(rollout.options.cube_size[:2])) + radius + _BEHIND
+        """Look for a way."""
+        self._arm = Arm(rollout)
+        model = rollout.model
+        self._half = np.asarray(rollout.options.cube_size)
+        self._cube, self._table = int(model.geom("cube_geom").id), int(model.geom("table_top").id)
+        self._top = float(rollout.options.table_top_z)
+        self._high = self._top + 4.0 * float(self._half[2]) + _CLEAR
+        self._phase, self._age, self._skip = "plan", 0, 0
+        self._behind, self._low, self._reach = np.zeros(3), 0.0, 0.0
+        self._angle, self._from = 0.0, np.zeros(2)
+        self._last, self._lead, self._lift = np.zeros(2), 0.0, 0.0
 
     def act(self, observation: Observation) -> Array:
         """One step of the phase it is in."""
         tool, cube, goal = (np.asarray(observation[key])[:3] for key in ("tool", "cube", "goal"))
+        before, self._phase = self._phase, self._choose(observation, tool, cube, goal)
+        self._age = self._age + 1 if self._phase == before else 0
+        arm, behind = self._arm, self._behind
+        match self._phase:
+            case "rise":
+                action = arm.go(observation, np.array([arm.point[0], arm.point[1], self._high]))
+            case "rest":
+                action, _ = arm.rest(observation)
+            case "travel":
+                action = arm.travel(observation, np.array([behind[0], behind[1], self._high]))
+            case "down":
+                action = arm.go(observation, behind)
+            case _:
+                action = self._push(observation, tool, cube, goal)
+        self._last = cube[:2].copy()
+        return action
+
+    def _push(self, observation: Observation, tool: Array, cube: Array, goal: Array) -> Array:
+        """Along the line through cube and goal; as far ahead of itself as it takes to move the cube at its pace."""
+        along, distance = self._aim(cube, goal)
+        wanted = min(_PACE, 0.15 * distance + 0.001)
+        slow = wanted - float((cube[:2] - self._last) @ along)
+        self._lead = float(np.clip(self._lead + 0.5 * slow, 0.0, _LEAD))
+        jammed = self._lead >= 0.6 * _LEAD
+        self._lift = float(np.clip(self._lift + (0.001 if jammed else -0.0005), 0.0, _LIFT))
+        place = float((tool[:2] - cube[:2]) @ along)
+        spot = cube[:2] + along * (place + self._lead)
+        return self._arm.go(
+            observation, np.array([*spot, self._low + self._lift]), pace=2.0 * _PACE, lag=2.0 * _LEAD
+        )
+
+    def _aim(self, cube: Array, goal: Array) -> tuple[Array, float]:
+        """The direction to push in and how far it is to the goal."""
         along = goal[:2] - cube[:2]
         distance = float(np.linalg.norm(along))
         along = along / distance if distance > 1e-6 else np.array([0.0, 1.0])
-        low = cube[2] + 0.2 * self._half
-        behind = np.array([*(cube[:2] - along * self._reach), low])
-        above = behind + np.array([0.0, 0.0, _CLEAR])
-        self._phase = self._choose(tool, cube, along, behind, above)
-        if self._phase != "push":
-            high = np.array([tool[0], tool[1], above[2]])
-            target = {"rise": high, "above": above, "down": behind}[self._phase]
-            return make_tool_action(self._controller, 0.4 * (target - tool), self._turn(observation))
-        # a step along the line, drawn back to the line where the tool has left it
-        side = tool[:2] - cube[:2]
-        off = side - along * float(side @ along)
-        step = along * min(_PACE, 0.3 * distance + 0.001) - 0.3 * off
-        shift = np.array([*step, 0.3 * (low - tool[2])])
-        return make_tool_action(self._controller, shift, self._turn(observation))
+        return _turn(along, self._angle), distance
 
-    def _choose(self, tool: Array, cube: Array, along: Array, behind: Array, above: Array) -> str:
-        phase = self._phase
-        if phase == "rise" and tool[2] > above[2] - _NEAR:
-            return "above"
-        if phase == "above" and float(np.linalg.norm(tool - above)) < _NEAR:
+    def _choose(self, observation: Observation, tool: Array, cube: Array, goal: Array) -> str:
+        phase, arm, behind = self._phase, self._arm, self._behind
+        if phase in ("travel", "down") and self._age > _PATIENCE:
+            self._skip += 1
+            return "rise"
+        if phase == "rise" and (tool[2] > self._high - _NEAR or self._age > _PATIENCE):
+            phase = "plan"
+        if phase == "plan":
+            return "travel" if self._plan(cube, goal) else "rest"
+        if phase == "rest" and arm.rest(observation)[1]:
+            return "travel" if self._plan(cube, goal) else "rest"
+        if phase == "travel" and arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
             return "down"
-        if phase == "down" and float(np.linalg.norm(tool - behind)) < _NEAR:
+        if phase == "down" and arm.is_at(observation, behind, _NEAR):
+            self._from, self._lead, self._lift = cube[:2].copy(), 0.0, 0.0
             return "push"
         if phase == "push":
             side = cube[:2] - tool[:2]
             far = float(np.linalg.norm(side))
-            if far > 2.0 * self._reach or float(side @ along) < _LOST * far:
+            along, _ = self._aim(cube, goal)
+            gone = float(np.linalg.norm(cube[:2] - self._from))
+            if (
+                far > 2.0 * self._reach
+                or float(side @ along) < _LOST * far
+                or (self._angle and gone > _DETOUR)
+            ):
                 return "rise"
         return phase
 
-    def _turn(self, observation: Observation) -> Array:
-        """Towards pointing down."""
-        points = quat_rotate(observation["tool"][3:], self._approach)
-        axis = np.cross(points, (0.0, 0.0, -1.0))
-        size = float(np.linalg.norm(axis))
-        angle = float(np.arctan2(size, -points[2]))
-        return 0.3 * angle * axis / size if size > 1e-6 else np.zeros(3)
+    def _plan(self, cube: Array, goal: Array) -> bool:
+        """Choose where to come down: straight behind where that can be reached, else at an angle."""
+        first = self._skip % len(_ANGLES)
+        for angle in _ANGLES[first:] + _ANGLES[:first]:
+            self._angle = float(angle)
+            along, _ = self._aim(cube, goal)
+            if self._come_down(cube, along):
+                return True
+        self._angle = 0.0
+        return False
+
+    def _come_down(self, cube: Array, along: Array) -> bool:
+        """Find the nearest place behind the cube where the tool touches nothing."""
+        size, arm = float(np.linalg.norm(self._half[:2])), self._arm
+        low = float(cube[2]) + _HEIGHT * float(self._half[2])
+        for more in _BEHIND:
+            spot = cube[:2] - along * (size + more)
+            joints = arm.try_pose(np.array([*spot, low]))
+            if joints is None:
+                return False
+            above = arm.measure_gap(joints, [self._table])
+            if above < _OVER:
+                # what stands out below the tool's frame is to pass over the table
+                low += _OVER - above
+                joints = arm.try_pose(np.array([*spot, low]))
+            if joints is None or arm.is_folded(joints):
+                return False
+            if arm.measure_gap(joints, [self._cube]) > _GAP:
+                self._behind, self._low, self._reach = np.array([*spot, low]), low, size + more
+                self._high = low + 2.0 * float(self._half[2]) + _CLEAR
+                return True
+        return False
+
+
+def _turn(direction: Array, angle: float) -> Array:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([c * direction[0] - s * direction[1], s * direction[0] + c * direction[1]])

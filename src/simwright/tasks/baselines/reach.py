@@ -17,10 +17,10 @@ class Reach:
     """For ``reach``, in the control mode ``pose``."""
 
     def start(self, rollout: SimRollout) -> None:
-        """Turning counts for little."""
+        """How the tool is turned does not count."""
         self._controller = rollout.controller
         assert rollout.controller.mover is not None
-        rollout.controller.mover.weight = 0.02
+        rollout.controller.mover.weight = 0.0
 
     def act(self, observation: Observation) -> Array:
         """Straight on."""

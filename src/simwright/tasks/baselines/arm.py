@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An arm as scripted policies drive it: its tool is told to go somewhere, and the joints' targets are the action.
+
+The policy's own inverse kinematics goes on from what was told last; what the arm sags by is made up for slowly.  Poses
+can be tried out before they are driven to: can they be reached, and what would be touched there?
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simwright.core.math3d import (
+    Array,
+    Pose,
+    quat_from_axis_angle,
+    quat_multiply,
+    quat_rotate,
+)
+from simwright.tasks.baselines.tools import find_approach
+from simwright.tasks.inverse import ToolMover, read_site
+from simwright.tasks.rollout import Observation, SimRollout
+
+DOWN = np.array([0.0, 0.0, -1.0])
+_PACE = 0.014
+"""How far the tool goes in one action where nothing is touched [m]."""
+_LAG = 0.05
+"""How far the set point may run ahead of the tool [m]."""
+_SAG = 0.08
+"""At most this is made up for [m]."""
+_LEARN = 0.06
+_MISSED = 0.006
+"""A pose whose place is missed by more cannot be reached [m]."""
+_FAR = 0.2
+"""Distances are measured up to this [m]."""
+
+
+class Arm:
+    """Drives the tool of a rollout's robot by joint positions."""
+
+    def __init__(self, rollout: SimRollout) -> None:
+        mover = rollout.controller.mover
+        assert mover is not None, "pre-flight: the task needs a tool"
+        self.rollout = rollout
+        self.approach = find_approach(rollout)
+        self.mover = ToolMover(rollout.model, mover.site, mover.joints, axis=self.approach)
+        self.mover.reset(rollout.data)
+        self.home = self.mover.rest.copy()
+        start = read_site(rollout.data, mover.site)
+        self.down = _point(start, self.approach, DOWN)
+        self.point = start.p.copy()
+        """Where the tool is told to be [m]."""
+        self.turn = start.q.copy()
+        self._sag = np.zeros(3)
+        self._hold = rollout.controller.hold()
+        self._centre = rollout.read_base().p[:2]
+
+    def go(
+        self,
+        observation: Observation,
+        goal: Array,
+        *,
+        pace: float = _PACE,
+        grip: float = -1.0,
+        lag: float = _LAG,
+    ) -> Array:
+        """An action towards a place, pointing down, straight on; ``lag`` bounds how far the tool stays behind."""
+        tool = np.asarray(observation["tool"])[:3]
+        way = goal - self.point
+        far = float(np.linalg.norm(way))
+        if far > 0:
+            self.point = self.point + way * min(1.0, pace / far)
+        ahead = self.point - tool
+        self.point = tool + ahead * min(1.0, lag / max(float(np.linalg.norm(ahead)), 1e-9))
+        slow = 1.0 if far < pace else 0.3
+        self._sag = np.clip(self._sag + slow * _LEARN * (self.point - tool), -_SAG, _SAG)
+        return self._tell(grip)
+
+    def travel(
+        self, observation: Observation, goal: Array, *, pace: float = _PACE, grip: float = -1.0
+    ) -> Array:
+        """An action towards a place around the base, not through it: by angle and distance from it."""
+        here, there = self.point[:2] - self._centre, goal[:2] - self._centre
+        angle = math.atan2(here[1], here[0])
+        left = (math.atan2(there[1], there[0]) - angle + math.pi) % (2.0 * math.pi) - math.pi
+        near, far = float(np.linalg.norm(here)), float(np.linalg.norm(there))
+        length = max(abs(left) * max(near, far), abs(far - near), 1e-9)
+        share = min(1.0, 2.0 * pace / length)
+        radius, angle = near + share * (far - near), angle + share * left
+        spot = self._centre + radius * np.array([math.cos(angle), math.sin(angle)])
+        return self.go(observation, np.array([*spot, goal[2]]), pace=pace, grip=grip)
+
+    def is_at(self, observation: Observation, goal: Array, tolerance: float) -> bool:
+        """Is the tool there?"""
+        return float(np.linalg.norm(np.asarray(observation["tool"])[:3] - goal)) < tolerance
+
+    def rest(self, observation: Observation, *, pace: float = 0.05, grip: float = -1.0) -> tuple[Array, bool]:
+        """An action towards where the arm started, joint by joint; and whether it is there."""
+        away = self.home - self.mover.told
+        largest = float(np.abs(away).max())
+        self.mover.told = self.mover.told + away * min(1.0, pace / largest if largest > 0 else 1.0)
+        pose = self.mover.locate(self.rollout.data, self.mover.told)
+        self.point, self._sag = pose.p.copy(), np.zeros(3)
+        self.turn = pose.q.copy()
+        action = self._hold.copy()
+        self._write(action, grip)
+        tool = np.asarray(observation["tool"])[:3]
+        return action, largest < 0.02 and float(np.linalg.norm(tool - pose.p)) < _LAG
+
+    def try_pose(self, goal: Array, start: Array | None = None) -> Array | None:
+        """The joints that bring the tool there, pointing as well down as they can; None where it cannot be reached."""
+        first = self.mover.told if start is None else start
+        joints = self.mover.find(self.rollout.data, Pose.of(goal, self.down), first, rounds=60)
+        found = self.mover.locate(self.rollout.data, joints)
+        return joints if float(np.linalg.norm(found.p - goal)) < _MISSED else None
+
+    def measure_gap(self, joints: Array, geoms: list[int]) -> float:
+        """How far from given geoms the robot would be at a pose; negative inside [m]."""
+        import mujoco
+
+        model = self.rollout.model
+        self.mover.locate(self.rollout.data, joints)
+        scratch = self.mover._scratch
+        least = _FAR
+        for geom in self._list_own():
+            for other in geoms:
+                least = min(least, float(mujoco.mj_geomDistance(model, scratch, geom, other, least, None)))
+        return least
+
+    def is_folded(self, joints: Array) -> bool:
+        """Would parts of the robot touch each other that do not where it starts?"""
+        return bool(self._list_touching(joints) - self._list_touching(self.home))
+
+    def _list_touching(self, joints: Array) -> set[tuple[int, int]]:
+        import mujoco
+
+        model, last = self.rollout.model, self.rollout.composed.robot_nbody
+        self.mover.locate(self.rollout.data, joints)
+        scratch = self.mover._scratch
+        mujoco.mj_collision(model, scratch)
+        pairs = np.array([scratch.contact.geom1, scratch.contact.geom2]).T[scratch.contact.dist < 0.0]
+        bodies = np.sort(np.asarray(model.geom_bodyid)[pairs], axis=1).reshape(-1, 2)
+        return {(int(a), int(b)) for a, b in bodies if a >= 1 and b <= last}
+
+    def _list_own(self) -> list[int]:
+        """Geoms of the robot that collide and that its joints move."""
+        model, first = self.rollout.model, int(self.mover.joints[0])
+        top = int(model.jnt_bodyid[first])
+        last = self.rollout.composed.robot_nbody
+        return [
+            geom
+            for geom in range(model.ngeom)
+            if top < model.geom_bodyid[geom] <= last
+            and (model.geom_contype[geom] or model.geom_conaffinity[geom])
+        ]
+
+    def _tell(self, grip: float) -> Array:
+        action = self._hold.copy()
+        turn = self.down if self.mover.axis is not None else self.turn
+        self.mover.follow(self.rollout.data, Pose.of(self.point + self._sag, turn))
+        self._write(action, grip)
+        return action
+
+    def _write(self, action: Array, grip: float) -> None:
+        by_joint = dict(zip(self.mover.joints.tolist(), self.mover.told.tolist(), strict=True))
+        controller = self.rollout.controller
+        for number, actuator in enumerate(controller.actuators):
+            if actuator.joint in by_joint:
+                action[number] = actuator.scale * by_joint[actuator.joint] + actuator.offset
+            elif controller.grip is not None and actuator.index in controller.grip[0]:
+                _, opened, closed = controller.grip
+                action[number] = closed + 0.5 * (grip + 1.0) * (opened - closed)
+
+
+def _point(pose: Pose, axis: Array, direction: Array) -> Array:
+    """The orientation nearest to a pose's in which an axis of it points along a direction."""
+    points = quat_rotate(pose.q, axis)
+    across = np.cross(points, direction)
+    size = float(np.linalg.norm(across))
+    angle = math.atan2(size, float(points @ direction))
+    if size < 1e-9:
+        if angle < 1.0:
+            return pose.q.copy()
+        across, size = np.cross(points, np.eye(3)[int(np.argmin(np.abs(points)))]), 1.0
+    return np.asarray(quat_multiply(quat_from_axis_angle(across / np.linalg.norm(across), angle), pose.q))
