@@ -9,16 +9,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
+from simwright.core.math3d import IDENTITY, quat_rotate
 from simwright.model.asset import Asset, Body
 from simwright.model.branches import Branch, Step, plan_branches
 from simwright.model.filtering import find_filtered_pairs
+from simwright.model.flat_joints import Seat, carry_velocity
 from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD, Joint
 from simwright.runtime.kinds import JointType
 from simwright.scenes.builder import IDENTITY_SEVEN, Builder, as_seven
 from simwright.scenes.importing_custom import add_attributes
-from simwright.scenes.importing_joints import JointMaker, Seat, drive_both
+from simwright.scenes.importing_joints import JointMaker, drive_both
 from simwright.scenes.importing_mass import free_derived
 from simwright.scenes.importing_messages import report_lost
 from simwright.scenes.importing_names import AssetNames
@@ -174,34 +175,17 @@ class _Filling:
         index = builder.add_joint(JointType.FREE, -1, child, label=label)
         start = builder.joint_q_start[index]
         builder.joint_q[start : start + 7] = place
-        self._carry_velocity(index, child, IDENTITY)
+        carry_velocity(builder, index, child, IDENTITY)
         return index
 
-    def _carry_velocity(self, joint: int, child: int, parent_frame: Pose) -> None:
-        """The velocity of a body that moves freely against the world is that of its joint."""
-        rates = self._builder.body_qd[child]
-        if any(rates):
-            back = quat_conjugate(parent_frame.q)
-            turned = np.concatenate((quat_rotate(back, rates[:3]), quat_rotate(back, rates[3:])))
-            start = self._builder.joint_qd_start[joint]
-            self._builder.joint_qd[start : start + 6] = turned.tolist()
-
     def _add_joint(self, joint: Joint) -> int:
-        on_world = joint.parent == WORLD
-        seat = Seat(
-            parent=-1 if on_world else self.found.bodies[joint.parent],
-            child=self.found.bodies[joint.child],
-            parent_frame=self._options.xform @ joint.parent_frame if on_world else joint.parent_frame,
-            child_frame=joint.child_frame,
-            label=self._names.name_joint(joint),
-            filter_parent=not (on_world or joint.collide),
-            enabled=joint.enabled,
-        )
+        label = self._names.name_joint(joint)
+        seat = Seat.of(joint, self.found.bodies, self._options.xform, label)
         index = self._joints.add(joint, seat)
         if self._options.force_position_velocity_actuation:
             drive_both(self._builder, index)
-        if on_world and joint.velocities == 6 and len(joint.dofs) == 1:
-            self._carry_velocity(index, seat.child, seat.parent_frame)
+        if seat.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
+            carry_velocity(self._builder, index, seat.child, seat.parent_frame)
         self.found.joints[joint.name] = index
         return index
 
