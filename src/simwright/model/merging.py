@@ -25,6 +25,13 @@ STATES_LEFT = declare(
     hint="keep the file of the asset for its states",
     doc="A keyframe holds the coordinates of a whole model; in a scene the model is one thing among many.",
 )
+SETTINGS_LEFT = declare(
+    "scene-settings",
+    Level.INFO,
+    "{name!r} brings settings of a world ({settings}), which are not in the scene: they are the scene's own",
+    hint="set them in the simulator that runs the scene",
+    doc="Step, wind and solver options are stated once for all that is in a scene.",
+)
 _SHARED = ("materials", "physics_materials")
 _ON_BODY = ("shapes", "sites", "cameras", "lights", "sensors")
 _NAMED = (
@@ -39,17 +46,25 @@ def merge_scene(scene: Scene, reporter: Reporter | None = None) -> Asset:
     whole.lights += scene.lights
     whole.cameras += scene.cameras
     looks: dict[int, dict[str, str]] = {}
-    reported: set[int] = set()
     for placement in scene.list_present():
         source = placement.asset
-        if source.keyframes and reporter is not None and id(source) not in reported:
-            reporter.report(STATES_LEFT, name=source.name, count=len(source.keyframes))
-            reported.add(id(source))
         known = looks.get(id(source))
         if known is None:
             known = looks[id(source)] = _share_looks(whole, source, len(looks))
+            if reporter is not None:
+                _report_left(source, reporter)
         _Part(whole, placement, known).add()
     return whole
+
+
+def _report_left(source: Asset, reporter: Reporter) -> None:
+    if source.keyframes:
+        reporter.report(STATES_LEFT, name=source.name, count=len(source.keyframes))
+    world = source.environment
+    said = [key for key in ("timestep", "wind", "magnetic_field") if getattr(world, key) is not None]
+    said += sorted(world.settings)
+    if said:
+        reporter.report(SETTINGS_LEFT, name=source.name, settings=", ".join(said[:5]))
 
 
 def _share_looks(whole: Asset, source: Asset, number: int) -> dict[str, str]:

@@ -67,22 +67,47 @@ def _cut_polygon(polygon: Geometry) -> list[Geometry]:
     lines = shapely.union_all([polygon.boundary, *cuts])
     faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(lines)))
     shapely.prepare(polygon)
-    inside = [face for face in faces if polygon.contains(face.representative_point())]
     pieces: list[Geometry] = []
-    for face in inside:
-        if not _is_solid(face):
+    for face in faces:
+        if not (polygon.contains(face.representative_point()) and _is_solid(face)):
             continue
-        face = _straighten(face)  # noqa: PLW2901 - the same face, cleaned
-        pieces += [face] if is_convex(face) else _cut_triangles(face)
+        straight = _straighten(face)
+        pieces += [straight] if is_convex(straight) else _cut_triangles(straight)
+    if len(pieces) > len(cuts) + 1:  # cuts met each other
+        pieces = min(pieces, _join(_cut_triangles(polygon)), key=len)
     return sorted(
         (shapely.normalize(piece) for piece in pieces), key=lambda piece: (piece.bounds, piece.area)
     )
 
 
 def _cut_triangles(polygon: Geometry) -> list[Geometry]:
-    """The last resort, for what rounding left with a corner that points inwards."""
+    """For outlines whose cuts would meet, and what rounding left with a corner that points inwards."""
     triangles = shapely.get_parts(shapely.constrained_delaunay_triangles(polygon))
-    return [triangle for triangle in triangles if _is_solid(triangle)]
+    found = (shapely.normalize(triangle) for triangle in triangles if _is_solid(triangle))
+    return sorted(found, key=lambda piece: piece.bounds)
+
+
+def _join(pieces: list[Geometry]) -> list[Geometry]:
+    """Join neighbours as long as what comes of it is convex."""
+    while True:
+        joined = _join_once(pieces)
+        if len(joined) == len(pieces):
+            return pieces
+        pieces = joined
+
+
+def _join_once(pieces: list[Geometry]) -> list[Geometry]:
+    first, second = shapely.STRtree(pieces).query(pieces, predicate="touches")
+    taken: set[int] = set()
+    found: list[Geometry] = []
+    for a, b in sorted(zip(first.tolist(), second.tolist(), strict=True)):
+        if a in taken or b in taken or a >= b:
+            continue
+        whole = pieces[a].union(pieces[b])
+        if whole.geom_type == "Polygon" and is_convex(whole):
+            taken |= {a, b}
+            found.append(_straighten(whole))
+    return [*(piece for number, piece in enumerate(pieces) if number not in taken), *found]
 
 
 def _find_cuts(polygon: Geometry) -> list[Geometry]:
