@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from simwright.core.registry import Registry, import_object
 from simwright.worlds import messages
 from simwright.worlds.document import Entry, Refusal, suggest
 from simwright.worlds.robots import ActionOptions, Options
@@ -78,6 +79,13 @@ SENSORS: Table = {
     "lidar": {**_SENSOR, "angular_resolution": _NUMBER, "max_range_m": _NUMBER},
     "fov": {**_SENSOR, "max_range_m": _NUMBER},
 }
+_REGISTRIES = {
+    "path planner": "simwright.worlds.planning.planner:PLANNERS",
+    "path executor": "simwright.worlds.execution.executor:EXECUTORS",
+    "grasp generator": "simwright.worlds.acting.grasps:GRASPS",
+    "sensor": "simwright.worlds.sensing.sensor:SENSORS",
+}
+"""Where types are found that are not in the tables here."""
 ACTIONS = ("navigate", "pick", "place", "detect", "open", "close")
 _ACTION_KEYS = frozenset({"delay", "success_probability", "rng_seed", "battery_usage"})
 
@@ -154,7 +162,7 @@ def angles_in_radians(options: Options, key: str) -> float:
 
 def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_key: str = "type") -> Options:
     kind = entry.text(type_key)
-    properties = table.get(kind)
+    properties = table.get(kind) or _find_plugin(what, kind)
     if properties is None:
         raise Refusal(
             messages.MISSING_PART,
@@ -172,7 +180,7 @@ def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_
 def _read_tolerant(reading: Reading, entry: Entry, table: Table, what: str, type_key: str) -> Options | None:
     """The same, where PyRoboSim warns of an unknown type and goes on without."""
     kind = entry.text(type_key)
-    if kind in table:
+    if kind in table or _find_plugin(what, kind) is not None:
         return _read_options(reading, entry, table, what, type_key)
     reading.report(
         messages.UNUSED_OPTION,
@@ -182,6 +190,13 @@ def _read_tolerant(reading: Reading, entry: Entry, table: Table, what: str, type
         meant=suggest(kind, table),
     )
     return None
+
+
+def _find_plugin(what: str, kind: str) -> Mapping[str, Any] | None:
+    """Names and defaults of the properties of a type that another package brings."""
+    registry = import_object(_REGISTRIES[what])
+    assert isinstance(registry, Registry)
+    return dict(registry.get(kind).PROPERTIES) if kind in registry else None
 
 
 def _read_value(entry: Entry, key: str, default: Any) -> Any:

@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from simwright.app.cli.options import console, format_option, print_json
-
-F = TypeVar("F", bound=Callable[..., Any])
+from simwright.app.cli.world_options import world_options
+from simwright.app.cli.world_plan import plan
+from simwright.app.cli.world_run import run
 
 EPILOG = """\b
 Examples:
   simwright world check flat.yaml
   simwright world render flat.yaml -o flat.png
   simwright world build flat.yaml -o flat
+  simwright world plan flat.yaml --robot cleaner --to kitchen --picture way.png
+  simwright world run flat.yaml --plan plan.yaml
 """
 CHECK_EPILOG = """\b
 Examples:
@@ -40,23 +42,11 @@ Examples:
 
 @click.group("world", epilog=EPILOG)
 def world() -> None:
-    """Check, draw and build 2D world files (PyRoboSim's format)."""
+    """Check, draw, build, plan in and run 2D world files (PyRoboSim's format)."""
 
 
-def world_options(command: F) -> F:
-    """What every command takes that reads a world."""
-    options = (
-        click.argument("file", type=click.Path()),
-        click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="What random choices are made from."),
-        click.option(
-            "--reference", is_flag=True, help="Agree with PyRoboSim 5.0.1, its draws and defects included."
-        ),
-        click.option("--data", "data_folder", type=click.Path(), help="The folder that $DATA means."),
-        click.option("--strict", is_flag=True, help="Any finding above info is an error (exit code 2)."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+world.add_command(plan)
+world.add_command(run)
 
 
 @world.command("check", epilog=CHECK_EPILOG)
@@ -115,6 +105,11 @@ def check(
 )
 @click.option("--names/--no-names", default=True, help="Write the names of things.")
 @click.option("--nav-poses/--no-nav-poses", default=True, help="Draw navigation poses as arrow heads.")
+@click.option(
+    "--path", "targets", multiple=True, metavar="PLACE", help="Draw the path of --robot to a place."
+)
+@click.option("--robot", default="", help="Whose path; not needed where there is only one robot.")
+@click.option("--plan", "plan_file", type=click.Path(), help="Run a plan first, and draw where robots went.")
 def render(
     file: str,
     seed: int | None,
@@ -125,6 +120,9 @@ def render(
     size: int,
     names: bool,
     nav_poses: bool,
+    targets: tuple[str, ...],
+    robot: str,
+    plan_file: str | None,
 ) -> int:
     """Draw the top view of the world in FILE."""
     from simwright.app.cli.findings import exit_code, print_findings
@@ -135,7 +133,8 @@ def render(
     found = load_world(
         file, seed=seed, reference=reference, data_folder=data_folder, strict=strict, reporter=reporter
     )
-    path = render_world(found, output, size=size, names=names, nav_poses=nav_poses)
+    paths = _find_paths(found, targets, robot, plan_file)
+    path = render_world(found, output, size=size, names=names, nav_poses=nav_poses, paths=paths)
     shown = [item for item in reporter if item.level is not Level.INFO]
     if shown:
         print_findings(file, shown)
@@ -191,6 +190,24 @@ def build(
     for path in (*built.entries.values(), built.facts):
         click.echo(f"wrote {path}")
     return exit_code(reporter)
+
+
+def _find_paths(found: Any, targets: tuple[str, ...], robot: str, plan_file: str | None) -> list[Any]:
+    """What a plan leads along, and paths to places; a place that cannot be reached is an error."""
+    from simwright.app.world_runs import find_path, run_plans
+    from simwright.core.errors import UsageError
+    from simwright.worlds.acting.task_plan import choose_robot, read_plan
+
+    paths: list[Any] = []
+    if plan_file is not None:
+        paths += run_plans(found, read_plan(plan_file, found, robot))[0].trails.values()
+    for target in targets:
+        who = next(other for other in found.robots if other.name == choose_robot(found, robot))
+        answer = find_path(found, who, target, seed=found.seed)
+        if answer.path is None:
+            raise UsageError(f"there is no path to {target!r}: {answer.reason}")
+        paths.append(answer.path.poses)
+    return paths
 
 
 def _summarize(found: Any) -> str:

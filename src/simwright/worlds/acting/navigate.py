@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simwright.core.errors import UsageError
 from simwright.worlds.acting.action import Action, Result, Status, Steps, fail, refuse, succeed
 from simwright.worlds.acting.attempt import NOTHING_SAID, check_battery
 from simwright.worlds.acting.moving import find_closed_door, is_blocked, pass_through
@@ -46,12 +47,16 @@ def navigate(simulation: Simulation, robot: Robot, action: Action) -> Steps:
     if isinstance(path, Result):
         return path
     options = robot.actions.get("navigate", NOTHING_SAID)
+    try:
+        trip = _Trip(simulation, robot, executor, path, options.battery_usage)
+    except UsageError as error:
+        return refuse("no-speed", f"{robot.name!r} cannot move: {error.message}")
     if options.delay > 0.0:
         yield options.delay
     if not simulation.draw_success(robot, "navigate"):
         return fail("chance", "the attempt to navigate failed (success_probability)", path=path)
     simulation.log(robot, "path", f"{path.length:.2f} m", length=path.length, poses=len(path.poses))
-    failure = yield from _Trip(simulation, robot, executor, path, options.battery_usage).follow()
+    failure = yield from trip.follow()
     if failure is not None:
         simulation.settle(robot)
         return failure

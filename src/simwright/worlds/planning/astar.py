@@ -32,11 +32,10 @@ _REPAIRS = 64
 class AStarPlanner(Planner):
     """Plans on a grid of ``grid_resolution`` [m], for a robot of ``grid_inflation_radius`` [m]."""
 
-    def prepare(self, space: Geometry) -> None:  # noqa: ARG002 - the grid has a radius of its own
-        """Make the grid, and the space that belongs to its radius."""
-        robot, radius = self.robot, self.radius
-        self.grid = make_grid(self.world, float(self.values["grid_resolution"]), radius, robot=robot)
-        self._roomy = self.world.known_space(robot, radius)
+    def prepare(self, space: Geometry) -> None:  # noqa: ARG002 - the grid asks the world for the same space
+        """Make the grid."""
+        resolution = float(self.values["grid_resolution"])
+        self.grid = make_grid(self.world, resolution, self.radius, robot=self.robot)
         width, height = self.grid.shape
         framed = np.ones((width + 2, height + 2), dtype=np.uint8)
         framed[1:-1, 1:-1] = self.grid.occupied
@@ -47,6 +46,10 @@ class AStarPlanner(Planner):
         """The radius of the grid [m]: not less than the robot's own."""
         stated = float(self.values["grid_inflation_radius"])
         return stated if self.world.reference else max(stated, self.robot.radius)
+
+    def find_space(self) -> Geometry:
+        """The free space at the radius of the grid."""
+        return self.world.known_space(self.robot, self.radius)
 
     def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
         """A shortest path over cells."""
@@ -73,10 +76,10 @@ class AStarPlanner(Planner):
             if cells is None:
                 break
             points = self._to_points(cells)
-            wrong = self._find_crossing(points)
+            wrong = self._find_crossing(points, space)
             if wrong is None:
                 whole = np.vstack(([start.xy], points, [goal.xy]))
-                return self.finish(start, whole, goal, self._roomy, explored)
+                return self.finish(start, whole, goal, space, explored)
             if cells[wrong] in (first, last):
                 break
             occupied[cells[wrong]] = 1
@@ -130,11 +133,11 @@ class AStarPlanner(Planner):
     def _number(self, i: int, j: int) -> int:
         return (i + 1) * self._stride + j + 1
 
-    def _find_crossing(self, points: Points) -> int | None:
+    def _find_crossing(self, points: Points, space: Geometry) -> int | None:
         """The number of a point that is only reached through something thinner than a cell; else None."""
         if self.world.reference or len(points) < 2:
             return None
-        free = find_free_ways(self._roomy, points[:-1], points[1:])
+        free = find_free_ways(space, points[:-1], points[1:])
         return None if free.all() else int(np.argmin(free)) + 1
 
 

@@ -8,6 +8,7 @@ come through entry points in ``simwright.world_planners``: a class with ``PROPER
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -32,6 +33,13 @@ ROWS = {
 }
 GRID_RESOLUTION = 0.05
 """Cells of A* where nothing is said [m]."""
+HEURISTICS = ("euclidean", "manhattan", "none")
+MAX_COUNT = 1_000_000
+"""Nodes that a tree or a road map may have."""
+_SWITCHES = {"diagonal_motion", "compress_path", "bidirectional", "rrt_connect", "rrt_star"}
+_COUNTS = {"max_nodes", "max_nodes_sampled"}
+_POSITIVE = {"grid_resolution", "collision_check_step_dist", "max_connection_dist"}
+_LENGTHS = {"grid_inflation_radius", "rewire_radius", "max_time"}
 
 
 class Planner(ABC):
@@ -47,6 +55,7 @@ class Planner(ABC):
         self.seed = seed
         self.random = np.random.Generator(np.random.PCG64(seed))
         self._space: Geometry | None = None
+        self._parts: Any = ()
 
     def reset(self) -> None:
         """Draw from the beginning again, and prepare anew."""
@@ -58,13 +67,26 @@ class Planner(ABC):
         space = self.find_space()
         if space is not self._space:
             self.prepare(space)
-            self._space = space
+            self._space, self._parts = space, shapely.get_parts(space)
+            shapely.prepare(self._parts)
         for pose, word in ((start, "start"), (goal, "goal")):
             if not shapely.intersects_xy(space, pose.x, pose.y):
                 return refuse(f"{word}-occupied", f"the {word} ({pose.x:.3g}, {pose.y:.3g}) is not free")
         if start.xy == goal.xy:
             return PathAnswer(Path((start, goal)))
+        if not self._parts_joined(start, goal):
+            return refuse("no-path", self._explain_split())
         return self.search(start, goal, space)
+
+    def _parts_joined(self, start: Pose, goal: Pose) -> bool:
+        """Are two free poses in one part of the free space?"""
+        first, second = (shapely.intersects_xy(self._parts, pose.x, pose.y) for pose in (start, goal))
+        return bool((first & second).any())
+
+    def _explain_split(self) -> str:
+        closed = [hallway.name for hallway in self.world.hallways if self.robot.knows_closed(hallway)]
+        doors = f" (closed: {', '.join(closed[:5])})" if closed else ""
+        return f"no free way at all leads from the start to the goal{doors}"
 
     def find_space(self) -> Geometry:
         """Where the robot may go, as far as it knows; the same object as long as nothing changes."""
@@ -121,7 +143,33 @@ def make_planner(
     for key in changes:
         if key not in defaults:
             raise UnknownNameError(f"property of {kind}", key, defaults)
-    return make(world, robot, {**values, **changes}, seed)
+    values |= changes
+    check_values(kind, values)
+    return make(world, robot, values, seed)
+
+
+def check_values(kind: str, values: Mapping[str, Any]) -> None:
+    """Refuse properties that nobody can plan with."""
+    for key, value in values.items():
+        if key in _SWITCHES:
+            good, wanted = isinstance(value, bool), "true or false"
+        elif key == "heuristic":
+            good, wanted = value in HEURISTICS, f"one of {', '.join(HEURISTICS)}"
+        elif key in _COUNTS:
+            good, wanted = _is_number(value) and 0 <= value <= MAX_COUNT, f"a number up to {MAX_COUNT:,}"
+        elif key in _POSITIVE:
+            empty = value is None and key == "max_connection_dist"
+            good, wanted = empty or (_is_number(value) and value > 0.0), "a positive number"
+        elif key in _LENGTHS:
+            good, wanted = _is_number(value) and value >= 0.0, "a number that is not negative"
+        else:
+            continue
+        if not good:
+            raise UsageError(f"{key} of the planner {kind!r} has to be {wanted}, not {value!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def fill_defaults(world: World, defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,10 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import shapely
 
+from simwright.core.errors import UsageError
 from simwright.worlds.robots import Options, Robot
 from simwright.worlds.robots_options import angles_in_radians
 from simwright.worlds.sensing.rays import Array, Edges, cast_rays, cast_rays_at_discs, list_edges
 from simwright.worlds.world import Geometry, World
+
+MAX_BEAMS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +73,10 @@ class Lidar:
 def _list_angles(options: Options, *, reference: bool) -> Array:
     """The angles of the beams [rad], both ends included where the step fits."""
     low, high, step = (float(options[key]) for key in ("min_angle", "max_angle", "angular_resolution"))
+    if (high - low) / step > MAX_BEAMS:
+        raise UsageError(
+            f"a lidar of more than {MAX_BEAMS:,} beams is not simulated", hint="use larger steps"
+        )
     if reference:
         angles = np.arange(low, high + step, step)
     else:

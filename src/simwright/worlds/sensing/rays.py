@@ -17,6 +17,10 @@ _NEAR = 1e-9
 """An edge is that much longer at both ends [m], so that no ray slips through between two of them."""
 
 
+_AT_ONCE = 4_000_000
+"""Pairs of rays and edges that are held in memory together."""
+
+
 class Edges(NamedTuple):
     """Straight pieces of outlines: ``starts`` and ``ends``, n by 2 [m]."""
 
@@ -45,6 +49,12 @@ def cast_rays(edges: Edges, origin: Sequence[float], angles: Array, reach: float
     edges = keep_near(edges, origin, reach)
     if not len(edges.starts):
         return np.full(len(angles), reach)
+    size = max(1, _AT_ONCE // len(edges.starts))
+    parts = [_cast(edges, origin, angles[at : at + size], reach) for at in range(0, len(angles), size)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _cast(edges: Edges, origin: Sequence[float], angles: Array, reach: float) -> Array:
     dx, dy = np.cos(angles)[:, None], np.sin(angles)[:, None]
     ax, ay = (edges.starts - np.asarray(origin, dtype=np.float64)).T
     ex, ey = (edges.ends - edges.starts).T
