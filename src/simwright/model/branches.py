@@ -10,6 +10,7 @@ are taken by path, as Newton takes them, so that indices are those of its own im
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from simwright.core.errors import UsageError
@@ -33,6 +34,13 @@ class Branch:
 
     steps: list[Step] = field(default_factory=list)
     declared: Articulation | None = None
+
+    def order_bodies(self, names: Iterable[str], *, follow_joints: bool) -> list[Step]:
+        """The steps in the order in which bodies are added: that of the joints, or that of ``names``."""
+        if follow_joints:
+            return self.steps
+        place = {name: i for i, name in enumerate(names)}
+        return sorted(self.steps, key=lambda step: place[step.body])
 
 
 @dataclass(slots=True, eq=False)

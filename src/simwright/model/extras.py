@@ -89,3 +89,8 @@ class CustomAttribute:
     namespace: str = ""
     values: dict[str, Any] = field(default_factory=dict)
     source: Where = NOWHERE
+
+    @property
+    def key(self) -> str:
+        """The name with its namespace."""
+        return f"{self.namespace}:{self.name}" if self.namespace else self.name

@@ -99,3 +99,13 @@ class PhysicsMaterial:
     restitution_combine: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     source: Where = NOWHERE
+
+    def list_contact(self) -> dict[str, float | None]:
+        """Friction and restitution by the names that builders have for them; sliding friction comes first."""
+        slide = self.dynamic_friction
+        return {
+            "mu": self.static_friction if slide is None else slide,
+            "mu_torsional": self.torsional_friction,
+            "mu_rolling": self.rolling_friction,
+            "restitution": self.restitution,
+        }

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from simwright.model.filtering import find_filtered_pairs
 from simwright.model.flat_joints import Seat, carry_velocity
 from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD, Joint
+from simwright.model.places import Places
 from simwright.runtime.kinds import JointType
 from simwright.scenes.builder import IDENTITY_SEVEN, Builder, as_seven
 from simwright.scenes.importing_custom import add_attributes
@@ -31,16 +31,11 @@ from simwright.scenes.importing_shapes import ShapeMaker
 _OPTIONS = ImportOptions()
 
 
-@dataclass(slots=True, eq=False)
-class Imported:
+@dataclass(slots=True, eq=False, kw_only=True)
+class Imported(Places):
     """Builder indices of what came in, by the names of the asset."""
 
     asset: Asset
-    bodies: dict[str, int] = field(default_factory=dict)
-    joints: dict[str, int] = field(default_factory=dict)
-    shapes: dict[str, int] = field(default_factory=dict)
-    sites: dict[str, int] = field(default_factory=dict)
-    articulations: dict[str, int] = field(default_factory=dict)
 
 
 def import_asset(
@@ -69,28 +64,11 @@ def import_asset(
     set_mimics(builder, parts, found.joints, reporter)
     add_equalities(builder, parts, found.bodies, options.xform, reporter)
     filling.add_filters()
-    add_attributes(builder, parts, dataclasses.asdict(_Indices.of(found)), reporter)
+    add_attributes(builder, parts, found.by_frequency(), reporter)
     _take_gravity(builder, parts, options)
     for what in ("tendons", "contact_pairs", "sensors", "cameras", "lights", "keyframes"):
         report_lost(reporter, what.replace("_", " "), getattr(parts, what))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Indices:
-    """Builder indices by frequency, for custom attributes."""
-
-    body: dict[str, int]
-    shape: dict[str, int]
-    joint: dict[str, int]
-    joint_dof: dict[str, int]
-    joint_coord: dict[str, int]
-    articulation: dict[str, int]
-
-    @classmethod
-    def of(cls, found: Imported) -> _Indices:
-        """Those of an import."""
-        return cls(found.bodies, found.shapes, found.joints, found.joints, found.joints, found.articulations)
 
 
 class _Filling:
@@ -110,15 +88,12 @@ class _Filling:
         self._names = AssetNames(builder, asset, prefix)
         self._bodies = {body.name: body for body in asset.bodies}
         self._first_shape = builder.shape_count
-        self.found = Imported(asset)
+        self.found = Imported(asset=asset)
 
     def add_branch(self, branch: Branch) -> None:
         """The bodies and joints of one articulation."""
-        steps = branch.steps
-        if not self._options.bodies_follow_joint_ordering:
-            place = {name: i for i, name in enumerate(self._bodies)}
-            steps = sorted(steps, key=lambda step: place[step.body])
-        for step in steps:
+        follow = self._options.bodies_follow_joint_ordering
+        for step in branch.order_bodies(self._bodies, follow_joints=follow):
             self._add_body(self._bodies[step.body], is_root=step.parent == WORLD)
         indices = [self._add_step(step) for step in branch.steps]
         declared = branch.declared

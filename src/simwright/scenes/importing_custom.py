@@ -36,7 +36,7 @@ def add_attributes(
     for attribute in asset.custom_attributes:
         why = _add(builder, attribute, indices)
         if why:
-            reporter.report(ATTRIBUTE_LOST, attribute.source, name=_key(attribute), why=why)
+            reporter.report(ATTRIBUTE_LOST, attribute.source, name=attribute.key, why=why)
 
 
 def grow_attributes(builder: Builder) -> None:
@@ -49,10 +49,6 @@ def grow_attributes(builder: Builder) -> None:
             builder.custom[key] = CustomArray(key, held.assignment, held.frequency, values)
 
 
-def _key(attribute: CustomAttribute) -> str:
-    return f"{attribute.namespace}:{attribute.name}" if attribute.namespace else attribute.name
-
-
 def _add(builder: Builder, attribute: CustomAttribute, indices: Mapping[str, Mapping[str, int]]) -> str:
     """Empty if it went well, else the reason why not."""
     described = _describe(attribute.type)
@@ -61,7 +57,7 @@ def _add(builder: Builder, attribute: CustomAttribute, indices: Mapping[str, Map
     if attribute.frequency not in _OVER and attribute.frequency not in indices:
         return f"frequency {attribute.frequency!r}"
     dtype, row = described
-    key, rows = _key(attribute), _count(builder, attribute.frequency)
+    key, rows = attribute.key, _count(builder, attribute.frequency)
     known = builder.custom.get(key)
     values: AnyArray = np.zeros((rows, *row), dtype=dtype)
     try:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,45 +17,36 @@ from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.geometry import Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Motion
+from simwright.model.selection import (
+    Selection,
+    compile_paths,
+    compile_patterns,
+    drop_disabled,
+    leave_out,
+    scale_drives,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class ImportOptions:
+class ImportOptions(Selection):
     """Options of all formats; those that mean nothing for a format change nothing there.
 
-    ``floating`` says what holds a root that nothing in the file holds: a free joint (True), a fixed one (False), or
-    what is usual (None): fixed for URDF, free otherwise.  ``config`` are values of the shape configuration (see
-    ``builder_config``) that replace the builder's defaults, ``forced`` values that replace also those of the file.
-    ``joint_drive_gains_scaling`` goes onto the gains of every hinge, ``scale`` onto all lengths, ``mesh_scale`` onto
-    meshes only, ``armature_scale`` onto armatures.
+    ``floating`` concerns a root that nothing in the file holds; usual is fixed for URDF, free otherwise.  ``config``
+    are values of the shape configuration (see ``builder_config``) that replace the builder's defaults, ``forced``
+    values that replace also those of the file.  ``scale`` goes onto all lengths, ``mesh_scale`` onto meshes only,
+    ``armature_scale`` onto armatures.
     """
 
     xform: Pose = IDENTITY
     config: Mapping[str, Any] = field(default_factory=dict)
     forced: Mapping[str, Any] = field(default_factory=dict)
-    floating: bool | None = None
     scale: float = 1.0
     mesh_scale: Sequence[float] = (1.0, 1.0, 1.0)
     armature_scale: float = 1.0
-    joint_drive_gains_scaling: float = 1.0
-    joint_ordering: str | None = "dfs"
-    bodies_follow_joint_ordering: bool = True
-    only_load_enabled_rigid_bodies: bool = False
-    only_load_enabled_joints: bool = True
     ignore_inertial_definitions: bool = False
-    ignore_paths: Sequence[str] = ()
     ignore_names: Sequence[str] = ()
-    root_path: str = "/"
-    load_visual_shapes: bool = True
-    load_sites: bool = True
     parse_visuals_as_colliders: bool = False
     parse_meshes: bool = True
-    hide_collision_shapes: bool = False
-    force_show_colliders: bool = False
-    enable_self_collisions: bool = True
-    skip_mesh_approximation: bool = False
-    force_position_velocity_actuation: bool = False
-    mesh_maxhullvert: int | None = None
 
 
 OPTION_NAMES = frozenset(option.name for option in dataclasses.fields(ImportOptions))
@@ -67,7 +57,7 @@ def choose_parts(asset: Asset, options: ImportOptions) -> Asset:
     asset = asset.copy()
     _leave_out(asset, options)
     if options.only_load_enabled_rigid_bodies:
-        _drop_bodies(asset, {body.name for body in asset.bodies if not body.enabled})
+        drop_disabled(asset)
     if options.parse_visuals_as_colliders:
         asset.shapes = [shape for shape in asset.shapes if shape.visual]
         for shape in asset.shapes:
@@ -84,60 +74,25 @@ def choose_parts(asset: Asset, options: ImportOptions) -> Asset:
     if options.ignore_inertial_definitions:
         for body in asset.bodies:
             body.inertial = None
-    _scale_drives(asset, options)
+    scale_drives(asset, options.joint_drive_gains_scaling)
+    _scale_armatures(asset, options)
     _scale_lengths(asset, options)
     return asset
 
 
 def _leave_out(asset: Asset, options: ImportOptions) -> None:
-    """Drop what a path or a name rules out."""
-    by_path, by_name = (
-        _compile("ignore_paths", options.ignore_paths),
-        _compile("ignore_names", options.ignore_names),
-    )
-    root = options.root_path.rstrip("/")
+    """Drop what a name rules out, or a path of a stage."""
+    has_name = compile_patterns("ignore_names", options.ignore_names)
+    has_path = compile_paths(options)
     is_stage = asset.provenance.format == "usd"
-
-    def is_out(name: str, path: str) -> bool:
-        if any(match(name) for match in by_name):
-            return True
-        if not is_stage or not path:
-            return False
-        outside = path != root and not path.startswith(f"{root}/")
-        return outside or any(match(path) for match in by_path)
-
-    _drop_bodies(asset, {body.name for body in asset.bodies if is_out(body.name, body.path)})
-    for kind in ("joints", "shapes", "sites", "actuators"):
-        kept = [element for element in getattr(asset, kind) if not is_out(element.name, element.path)]
-        setattr(asset, kind, kept)
-    asset.articulations = [found for found in asset.articulations if not is_out(found.name, found.path)]
+    leave_out(asset, lambda name, path: has_name(name) or (is_stage and has_path(path)))
 
 
-def _compile(option: str, patterns: Sequence[str]) -> list[Callable[[str], Any]]:
-    try:
-        return [re.compile(pattern).match for pattern in patterns]
-    except re.error as error:
-        raise UsageError(f"{option}: {error.pattern!r} is no regular expression: {error}") from None
-
-
-def _drop_bodies(asset: Asset, gone: set[str]) -> None:
-    """Take bodies away with all that sits on them or holds them."""
-    if not gone:
-        return
-    asset.bodies = [body for body in asset.bodies if body.name not in gone]
-    asset.shapes = [shape for shape in asset.shapes if shape.body not in gone]
-    asset.sites = [site for site in asset.sites if site.body not in gone]
-    asset.joints = [joint for joint in asset.joints if not {joint.parent, joint.child} & gone]
-
-
-def _scale_drives(asset: Asset, options: ImportOptions) -> None:
+def _scale_armatures(asset: Asset, options: ImportOptions) -> None:
     for joint in asset.joints:
         for dof in joint.dofs:
             if dof.armature is not None:
                 dof.armature *= options.armature_scale
-            if dof.drive is not None and dof.motion is Motion.HINGE:
-                dof.drive.stiffness *= options.joint_drive_gains_scaling
-                dof.drive.damping *= options.joint_drive_gains_scaling
 
 
 def _scale_lengths(asset: Asset, options: ImportOptions) -> None:

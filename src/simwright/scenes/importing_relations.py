@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.math3d import Pose
 from simwright.model.asset import Actuator, Asset
-from simwright.model.joint import WORLD, EqualityKind, Joint, Mimic
+from simwright.model.coupling import list_couplings, plan_closures
+from simwright.model.joint import Joint
 from simwright.runtime.kinds import JointType, TargetMode
 from simwright.scenes.builder import Builder, as_seven
 from simwright.scenes.importing_messages import MIMIC_LOST, report_lost
@@ -63,62 +64,36 @@ def _find_dofs(builder: Builder, joints: list[Joint], indices: dict[str, int]) -
 
 def set_mimics(builder: Builder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
     """Let followers follow; one that follows a follower follows its leader instead."""
-    owners = {dof.name or joint.name: joint for joint in asset.joints for dof in joint.dofs}
-    by_follower = {mimic.follower: mimic for mimic in asset.mimics if mimic.enabled}
-    for mimic in by_follower.values():
-        leader, offset, multiplier = _follow_chain(mimic, by_follower)
-        ends = [owners.get(name) for name in (mimic.follower, leader)]
-        indices = [joints.get(joint.name) if joint is not None else None for joint in ends]
-        why = "its relation is not linear; the linear part is used" if any(mimic.polynomial) else ""
-        follower, found = indices
-        if follower is None or found is None:
+    for coupling in list_couplings(asset):
+        mimic, indices = coupling.mimic, coupling.find_indices(joints)
+        why = "its relation is not linear; the linear part is used" if coupling.is_bent else ""
+        if indices is None:
             why = "one of them is not in the scene"
-        elif follower == found:
+        elif indices[0] == indices[1]:
             why = "it leads back to itself"
-        elif any(joint is not None and joint.velocities != 1 for joint in ends):
+        elif any(joint and joint.velocities != 1 for joint in (coupling.follower, coupling.leader)):
             why = "only joints with one freedom can"
         else:
-            builder.joint_mimic_joint[follower] = found
-            builder.joint_mimic_coeffs[follower] = (offset, multiplier)
+            follower, leader = indices
+            builder.joint_mimic_joint[follower] = leader
+            builder.joint_mimic_coeffs[follower] = (coupling.offset, coupling.multiplier)
         if why:
             reporter.report(MIMIC_LOST, mimic.source, follower=mimic.follower, leader=mimic.leader, why=why)
-
-
-def _follow_chain(mimic: Mimic, by_follower: dict[str, Mimic]) -> tuple[str, float, float]:
-    """The first independent leader, and the relation to it; the follower itself for a circle."""
-    leader, offset, multiplier = mimic.leader, mimic.offset, mimic.multiplier
-    for _ in by_follower:
-        above = by_follower.get(leader)
-        if above is None:
-            return leader, offset, multiplier
-        offset += multiplier * above.offset
-        multiplier *= above.multiplier
-        leader = above.leader
-    return mimic.follower, offset, multiplier
 
 
 def add_equalities(
     builder: Builder, asset: Asset, bodies: dict[str, int], base: Pose, reporter: Reporter
 ) -> None:
     """Connects become ball joints and welds fixed joints that close loops."""
-    lost = []
-    for equality in asset.equalities:
-        ends = {name: bodies.get(name, -1) for name in (equality.a, equality.b)}
-        known = all(name == WORLD or name in bodies for name in ends)
-        if equality.kind not in (EqualityKind.CONNECT, EqualityKind.WELD) or not known or len(ends) < 2:
-            lost.append(equality)
-            continue
-        if not equality.enabled:
-            continue
-        parent, child, on_parent, on_child = equality.a, equality.b, equality.frame_a, equality.frame_b
-        if child == WORLD:
-            parent, child, on_parent, on_child = child, parent, on_child, on_parent
+    closures, lost = plan_closures(asset, bodies, base)
+    for closure in closures:
+        equality = closure.equality
         builder.add_joint(
-            JointType.BALL if equality.kind is EqualityKind.CONNECT else JointType.FIXED,
-            ends[parent],
-            ends[child],
-            parent_xform=as_seven((base if parent == WORLD else IDENTITY) @ on_parent),
-            child_xform=as_seven(on_child),
+            JointType.BALL if closure.is_point else JointType.FIXED,
+            closure.parent,
+            closure.child,
+            parent_xform=as_seven(closure.parent_frame),
+            child_xform=as_seven(closure.child_frame),
             label=equality.source.prim or f"{asset.name}/{equality.name}",
             filter_parent=False,
         )

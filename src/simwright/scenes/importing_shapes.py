@@ -164,13 +164,7 @@ class ShapeMaker:
                 values["ke"] = material.stiffness
             if material.damping is not None and not (first and damping is not None):
                 damping = material.damping
-            slide = material.dynamic_friction
-            values |= {
-                "mu": material.static_friction if slide is None else slide,
-                "mu_torsional": material.torsional_friction,
-                "mu_rolling": material.rolling_friction,
-                "restitution": material.restitution,
-            }
+            values |= material.list_contact()
         if values["ke"] and damping is not None:
             values["tau"] = float(damping) / float(values["ke"])
         return values

@@ -37,11 +37,7 @@ def add_attributes(
     for attribute in attributes:
         why = _add_attribute(builder, attribute, indices)
         if why:
-            reporter.report(ATTRIBUTE_LOST, attribute.source, name=_key(attribute), why=why)
-
-
-def _key(attribute: CustomAttribute) -> str:
-    return f"{attribute.namespace}:{attribute.name}" if attribute.namespace else attribute.name
+            reporter.report(ATTRIBUTE_LOST, attribute.source, name=attribute.key, why=why)
 
 
 def _add_attribute(builder: Any, attribute: CustomAttribute, indices: dict[str, dict[str, int]]) -> str:
@@ -69,7 +65,7 @@ def _add_attribute(builder: Any, attribute: CustomAttribute, indices: dict[str, 
         )
     except ValueError as error:
         return str(error)
-    values = builder.custom_attributes[_key(attribute)].values
+    values = builder.custom_attributes[attribute.key].values
     known = indices.get(attribute.frequency, {})
     for element, value in attribute.values.items():
         for at, one in _spread(builder, attribute.frequency, known.get(element), value):

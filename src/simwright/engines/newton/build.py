@@ -46,7 +46,7 @@ def fill_builder(
     result.equalities = add_equalities(builder, asset, result.bodies, base, reporter)
     set_mimics(builder, asset, result.joints, reporter)
     add_filters(builder, asset, result.shapes)
-    add_attributes(builder, asset.custom_attributes, _index_elements(result), reporter)
+    add_attributes(builder, asset.custom_attributes, result.by_frequency(), reporter)
     if stage is not None and has_registered(builder):
         read_registered(builder, stage, result, with_mjc=with_mjc)
         add_equality_rows(builder, stage, result, base)
@@ -79,11 +79,8 @@ class _Fill:
         self._stand = self._base
         if declared is not None and declared.name in self.root_poses:
             self._stand = self._base @ ~self.root_poses[declared.name]
-        steps = branch.steps
-        if not self._choices.bodies_follow_joint_ordering:
-            place = {name: i for i, name in enumerate(self._bodies)}
-            steps = sorted(steps, key=lambda step: place[step.body])
-        for step in steps:
+        follow = self._choices.bodies_follow_joint_ordering
+        for step in branch.order_bodies(self._bodies, follow_joints=follow):
             self._add_body(self._bodies[step.body], is_root=step.parent == WORLD)
         indices = [self._add_step(step) for step in branch.steps]
         root = self._bodies[branch.steps[0].body]
@@ -177,18 +174,6 @@ def _free_type() -> Any:
     import newton
 
     return newton.JointType.FREE
-
-
-def _index_elements(result: Imported) -> dict[str, dict[str, int]]:
-    """Element indices by name, for every frequency that counts over elements."""
-    return {
-        "body": result.bodies,
-        "shape": result.shapes,
-        "joint": result.joints,
-        "joint_dof": result.joints,
-        "joint_coord": result.joints,
-        "articulation": result.articulations,
-    }
 
 
 def _set_gravity(builder: Any, gravity: Any) -> None:

@@ -90,7 +90,7 @@ def add_asset(
     reporter = Reporter() if reporter is None else reporter
     settled = settle_choices(Choices(**choices), asset)
     check_roots(builder, settled, xform)
-    result = Imported(choose_parts(asset, settled), reporter, resolvers=tuple(resolvers))
+    result = Imported(asset=choose_parts(asset, settled), reporter=reporter, resolvers=tuple(resolvers))
     with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in resolvers)
     with listen(reporter, Where(asset.provenance.file)):
         fill_builder(builder, result, find_base(builder, xform), settled, stage, with_mjc=with_mjc)

@@ -9,6 +9,7 @@ from typing import Any
 
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
+from simwright.model.places import Places
 from simwright.resolve.collect import schema_attrs
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
@@ -16,8 +17,8 @@ _STEP = 1e-3
 """The step of Newton's importer for a scene that names none [s]."""
 
 
-@dataclass(slots=True, eq=False)
-class Imported:
+@dataclass(slots=True, eq=False, kw_only=True)
+class Imported(Places):
     """Builder indices by model name, and by source path where the elements have one.
 
     The ``path_*_map`` dictionaries have the names of those Newton's own importer returns.
@@ -25,11 +26,6 @@ class Imported:
 
     asset: Asset
     reporter: Reporter
-    bodies: dict[str, int] = field(default_factory=dict)
-    joints: dict[str, int] = field(default_factory=dict)
-    shapes: dict[str, int] = field(default_factory=dict)
-    sites: dict[str, int] = field(default_factory=dict)
-    articulations: dict[str, int] = field(default_factory=dict)
     equalities: dict[str, int] = field(default_factory=dict)
     collapse_results: dict[str, Any] | None = None
     resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER

@@ -173,13 +173,7 @@ class ShapeMaker:
                 for name, value in said.items()
                 if value is not None and not (own and name in ("ke", "kd") and values[name] is not None)
             }
-            friction = material.dynamic_friction
-            values |= {
-                "mu": material.static_friction if friction is None else friction,
-                "mu_torsional": material.torsional_friction,
-                "mu_rolling": material.rolling_friction,
-                "restitution": material.restitution,
-            }
+            values |= material.list_contact()
         for name, value in values.items():
             if value is not None:
                 setattr(cfg, name, value)
