@@ -24,6 +24,8 @@ MENAGERIE = "menagerie:"
 PYTHON = "python:"
 PACKAGE = "package://"
 FILE = "file:"
+SCHEMES = (MENAGERIE, PYTHON, PACKAGE)
+"""Addresses that mean the same wherever they are said."""
 _MARKS = ("pyproject.toml", "package.xml", "simwright.toml", ".git")
 
 
@@ -36,7 +38,7 @@ def resolve_address(
     if address.startswith(PYTHON):
         return _find_python(address.removeprefix(PYTHON), where)
     if address.startswith(PACKAGE):
-        found = Path((packages or find_packages(near=[base])).resolve(address))
+        found = (packages or find_packages(near=[base])).resolve(address, where)
         return _expect(found, address, where)
     if "://" in address or (":" in address and not address.startswith(FILE)):
         raise UsageError(
@@ -66,7 +68,10 @@ def find_project(folder: Path) -> Path:
 
 def _find_python(text: str, where: Where | None) -> Path:
     name, _, path = text.partition("/")
-    spec = importlib.util.find_spec(name) if name.isidentifier() else None
+    try:
+        spec = importlib.util.find_spec(name) if name.isidentifier() else None
+    except ValueError:  # a module that was not imported from anywhere
+        spec = None
     places = list((spec.submodule_search_locations if spec else None) or ())
     if not places:
         raise NotFoundError(

@@ -18,6 +18,7 @@ from pathlib import Path
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.documents.tree import Document
 from simwright.core.errors import InputError, SimwrightError, UnknownNameError
+from simwright.core.packages import PackageMap
 from simwright.tasks.addresses import find_project, resolve_address
 from simwright.tasks.manifest import FILE_NAME, RobotManifest, read_manifest
 
@@ -57,11 +58,11 @@ class CatalogEntry:
     origin: str
     document: Document
 
-    def find_asset(self) -> Path:
+    def find_asset(self, packages: PackageMap | None = None) -> Path:
         """The robot's own file."""
         key = next(iter(self.manifest.sim.list_uris()))
         where = self.document.find_where("sim", key)
-        return resolve_address(self.manifest.sim.uri, self.file.parent, where=where)
+        return resolve_address(self.manifest.sim.uri, self.file.parent, packages=packages, where=where)
 
 
 def list_robots(

@@ -146,7 +146,9 @@ class RobotManifest(Record):
     licence: str = Field("", description="SPDX expression of the robot's file")
     kind: RobotKind | None = Field(None, description="inferred by default")
     base: Literal["fixed", "floating"] | None = Field(None, description="inferred by default")
-    base_frame: str = Field("", description="body that is mounted; the first root by default")
+    base_frame: str = Field(
+        "", description="body or site that is put where the base is; the origin of the file by default"
+    )
     end_effector: FrameEntry | None = Field(None, description="the tool; inferred by default")
     gripper: Gripper | None = None
     joints: list[JointEntry] = Field(default_factory=list)

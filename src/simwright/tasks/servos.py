@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Where
-from simwright.core.errors import UnknownNameError
 from simwright.core.math3d import Array
 from simwright.tasks.manifest import ActuatorEntry
 from simwright.tasks.specs import compile_spec
@@ -26,66 +25,80 @@ _LEAST_INERTIA = 1e-4
 _POSES = 32
 
 
-def override_actuators(spec: Any, entries: Mapping[str, ActuatorEntry], where: Where) -> None:
-    """Drive the joints that a manifest names as it says; their other actuators are removed."""
-    if not entries:
-        return
-    joints = {joint.name: joint for joint in spec.joints}
-    for name in entries:
-        if name not in joints:
-            raise UnknownNameError("joint of the robot", name, joints, where=where)
-    for actuator in [a for a in spec.actuators if a.target in entries]:
-        spec.delete(actuator)
-    gains = _choose_gains(spec, where)
+Gains = tuple[float, float, float | None]
+"""Stiffness, damping and largest force."""
+
+
+def override_actuators(spec: Any, entries: Mapping[str, ActuatorEntry], gains: Mapping[str, Gains]) -> None:
+    """Drive the joints that a manifest names as it says: the first actuator of a joint changes, others of it go."""
+    import mujoco
+
     for name, entry in entries.items():
+        own = [a for a in spec.actuators if a.target == name and a.trntype == mujoco.mjtTrn.mjTRN_JOINT]
+        for actuator in own[1:]:
+            spec.delete(actuator)
         kp, kd, force = gains[name]
-        _add(
-            spec,
-            name,
-            entry.kind,
-            (entry.kp or kp, kd if entry.kd is None else entry.kd),
-            entry.force or force,
-        )
+        stiffness = kp if entry.kp is None else entry.kp
+        # a given stiffness on its own is damped as much as the one it replaces
+        damping = entry.kd if entry.kd is not None else kd * float(np.sqrt(stiffness / kp))
+        actuator = own[0] if own else _add(spec, name)
+        _drive(spec, actuator, entry.kind, (stiffness, damping), entry.force or force)
 
 
-def add_servos(spec: Any, where: Where) -> int:
+def add_servos(spec: Any, gains: Mapping[str, Gains]) -> int:
     """Servos for every single joint of a robot without actuators, but for joints that follow others; gives how many."""
     if len(spec.actuators):
         return 0
     followers = {equality.name1 for equality in spec.equalities if _is_joint(equality)}
-    gains = _choose_gains(spec, where)
     added = [name for name in gains if name not in followers]
     for name in added:
         kp, kd, force = gains[name]
-        _add(spec, name, "position", (kp, kd), force)
+        _drive(spec, _add(spec, name), "position", (kp, kd), force)
     return len(added)
 
 
-def _add(spec: Any, joint: str, kind: str, gains: tuple[float, float], force: float | None) -> None:
+def _add(spec: Any, joint: str) -> Any:
+    import mujoco
+
+    return spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+
+
+def _drive(spec: Any, actuator: Any, kind: str, gains: tuple[float, float], force: float | None) -> None:
+    """Make an actuator a position or velocity servo or a motor of its joint, whatever it was."""
     import mujoco
 
     kp, kd = gains
-    actuator = spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    actuator.gear = [1, 0, 0, 0, 0, 0]
+    actuator.ctrlrange, actuator.ctrllimited, actuator.inheritrange = (
+        [0, 0],
+        mujoco.mjtLimited.mjLIMITED_FALSE,
+        0.0,
+    )
     if kind == "position":
         actuator.set_to_position(kp=kp, kv=kd)
-        actuator.inheritrange = 1.0 if _is_limited(spec, joint) else 0.0
+        if _is_limited(spec, actuator.target):
+            actuator.inheritrange, actuator.ctrllimited = 1.0, mujoco.mjtLimited.mjLIMITED_TRUE
     elif kind == "velocity":
         actuator.set_to_velocity(kv=kd)
     else:
         actuator.set_to_motor()
+    actuator.forcelimited = mujoco.mjtLimited.mjLIMITED_TRUE if force else mujoco.mjtLimited.mjLIMITED_FALSE
     if force:
         actuator.forcerange = [-force, force]
         if kind == "motor":
-            actuator.ctrlrange = [-force, force]
+            actuator.ctrlrange, actuator.ctrllimited = [-force, force], mujoco.mjtLimited.mjLIMITED_TRUE
 
 
 def _is_limited(spec: Any, joint: str) -> bool:
-    low, high = spec.joint(joint).range
-    return bool(low < high)
+    import mujoco
+
+    found = spec.joint(joint)
+    low, high = found.range
+    return bool(low < high) and found.limited != mujoco.mjtLimited.mjLIMITED_FALSE
 
 
-def _choose_gains(spec: Any, where: Where) -> dict[str, tuple[float, float, float | None]]:
-    """Stiffness, damping and largest force of a servo for each single joint with a name."""
+def choose_gains(spec: Any, where: Where) -> dict[str, Gains]:
+    """Gains of a servo for each single joint with a name."""
     import mujoco
 
     model = compile_spec(spec.copy(), "the robot", where)
@@ -97,7 +110,7 @@ def _choose_gains(spec: Any, where: Where) -> dict[str, tuple[float, float, floa
         mujoco.mj_forward(model, data)
         inertia = np.maximum(inertia, _measure_inertia(model, data))
         weight = np.maximum(weight, np.abs(data.qfrc_bias))
-    gains: dict[str, tuple[float, float, float | None]] = {}
+    gains: dict[str, Gains] = {}
     for joint in range(model.njnt):
         if model.jnt_type[joint] < 2 or not model.joint(joint).name:
             continue

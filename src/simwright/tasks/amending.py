@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changing a robot's specification as its manifest wants: base, limits, actuators, cameras, tool.
+
+What has to be measured for it is measured once; every new specification of the robot is then changed in the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Where
+from simwright.core.documents.tree import Document
+from simwright.core.errors import InputError
+from simwright.core.math3d import IDENTITY, Pose
+from simwright.tasks.manifest import FrameEntry, RobotManifest
+from simwright.tasks.mounting import free_robot, mount_robot
+from simwright.tasks.servos import Gains, add_servos, choose_gains, override_actuators
+
+TOOL = "simwright_tool"
+"""The site that is put where the tool is; in a scene it is called ``robot/simwright_tool``."""
+
+
+@dataclass(slots=True)
+class Amendment:
+    """What is changed of a robot.
+
+    ``fixed`` mounts it (True), frees it (False) or leaves it (None); ``sites`` are the poses of the robot's sites on
+    their bodies; ``origin`` is the place in the robot's file that is put at the base pose.
+    """
+
+    where: Where
+    fixed: bool | None = None
+    manifest: RobotManifest | None = None
+    document: Document | None = None
+    sites: dict[str, Pose] = field(default_factory=dict)
+    origin: Pose = IDENTITY
+    tool: FrameEntry | None = None
+    servos: int = 0
+    """How many servos the last specification got because its file drives nothing."""
+    _gains: dict[str, Gains] | None = None
+
+    def apply(self, spec: Any) -> None:
+        """Change a new specification."""
+        if self.fixed is True:
+            mount_robot(spec)
+        elif self.fixed is False:
+            free_robot(spec, self.where)
+        if self.manifest is not None:
+            _set_limits(spec, self.manifest)
+        overrides = self.manifest.sim.actuators if self.manifest is not None else {}
+        if self._gains is None and (overrides or not len(spec.actuators)):
+            self._gains = choose_gains(spec, self.where)
+        override_actuators(spec, overrides, self._gains or {})
+        self.servos = add_servos(spec, self._gains or {})
+        for camera in self.manifest.cameras if self.manifest is not None else ():
+            body, pose = self._find_frame(spec, camera)
+            body.add_camera(
+                name=camera.name,
+                pos=pose.p.tolist(),
+                quat=pose.q.tolist(),
+                fovy=camera.fovy,
+                resolution=[camera.width, camera.height],
+            )
+        if self.tool is not None:
+            body, pose = self._find_frame(spec, self.tool)
+            body.add_site(
+                name=TOOL,
+                pos=pose.p.tolist(),
+                quat=pose.q.tolist(),
+                size=[0.005, 0.005, 0.005],
+                rgba=[0, 0, 0, 0],
+                group=5,
+            )
+        if not self.origin.is_identity():
+            _shift(spec, ~self.origin)
+
+    def _find_frame(self, spec: Any, frame: FrameEntry) -> tuple[Any, Pose]:
+        """The body that a frame is on, and its place there."""
+        pose = Pose.of(frame.position, frame.rotation)
+        body = next((b for b in spec.bodies if b.name == frame.frame and b.name != "world"), None)
+        if body is not None:
+            return body, pose
+        site = next((s for s in spec.sites if s.name == frame.frame), None)
+        if site is None:
+            raise InputError(f"the robot has no body or site {frame.frame!r}", where=self.where)
+        return site.parent, self.sites[frame.frame] @ pose
+
+
+def measure_sites(model: Any) -> dict[str, Pose]:
+    """Poses of sites with a name on their bodies."""
+    return {
+        model.site(index).name: Pose.of(model.site_pos[index], model.site_quat[index])
+        for index in range(model.nsite)
+        if model.site(index).name
+    }
+
+
+def _set_limits(spec: Any, manifest: RobotManifest) -> None:
+    import mujoco
+
+    joints = {joint.name: joint for joint in spec.joints if joint.name}
+    for said in manifest.joints:
+        if said.lower is None and said.upper is None:
+            continue
+        joint = joints[said.name]
+        turns = joint.type == mujoco.mjtJoint.mjJNT_HINGE
+        unit = float(np.degrees(1.0)) if spec.compiler.degree and turns else 1.0
+        low, high = (float(value) for value in joint.range)
+        joint.range = [
+            low if said.lower is None else unit * said.lower,
+            high if said.upper is None else unit * said.upper,
+        ]
+        joint.limited = True
+
+
+def _shift(spec: Any, pose: Pose) -> None:
+    """Move everything of the robot by a pose: whatever hangs on the world gets one frame more around it."""
+    world = spec.worldbody
+    frame = world.add_frame(pos=pose.p.tolist(), quat=pose.q.tolist())
+    moved = {id(frame)}
+    for element in (*world.bodies, *world.geoms, *world.sites, *world.cameras, *world.lights):
+        top = element
+        while top.frame is not None and top.frame != frame:
+            top = top.frame
+        if top.frame is None and id(top) not in moved:
+            top.set_frame(frame)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot reaches of a workspace, and drawing the workspace to the robot (``--fit``).
+
+Reaching is tried out by inverse kinematics inside the joints' limits, from where the robot starts and from other
+configurations; only the position of the tool counts, and nothing is in the way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.errors import InputError
+from simwright.core.math3d import Array, Pose
+from simwright.tasks.actuation import list_actuators
+from simwright.tasks.amending import TOOL
+from simwright.tasks.compose import PREFIX, compose_scene
+from simwright.tasks.home import find_home
+from simwright.tasks.inverse import find_joints
+from simwright.tasks.robot import Robot
+from simwright.tasks.scene import TaskScene
+
+NEAR = 0.01
+"""The tool is there when it is this near [m]."""
+_ROUNDS = 60
+_TRIES = 6
+_DAMPING = 0.03
+_LONGEST = 0.4
+"""Largest step of a joint in one round [rad or m]."""
+_LEAST, _LARGEST, _STEPS = 0.1, 3.0, 30
+_MARGIN = 0.97
+"""A fitted workspace stays this far inside of what is just reached."""
+
+
+@dataclass(slots=True)
+class Reacher:
+    """Tries whether the tool of a robot gets to points of the world.  ``joints`` are those that move it."""
+
+    model: Any = field(repr=False)
+    start: Array
+    site: int
+    joints: npt.NDArray[np.intp]
+    _data: Any = field(default=None, repr=False)
+
+    def test(self, points: Array) -> npt.NDArray[np.bool_]:
+        """Which of the points (n x 3) are reached."""
+        if not len(self.joints):
+            return np.zeros(len(points), dtype=bool)
+        origin, longest = self._measure_chain()
+        near = np.linalg.norm(points - origin, axis=1) <= longest + NEAR
+        return np.array([bool(inside) and self._try(p) for inside, p in zip(near, points, strict=True)])
+
+    def _measure_chain(self) -> tuple[Array, float]:
+        """Where the first moving body is, and how long all that follows would be as a straight line [m]."""
+        import mujoco
+
+        model = self.model
+        body = int(model.site_bodyid[self.site])
+        first = int(model.jnt_bodyid[self.joints[0]])
+        longest = float(np.linalg.norm(model.site_pos[self.site]))
+        while body != first:
+            longest += float(np.linalg.norm(model.body_pos[body]))
+            body = int(model.body_parentid[body])
+        for joint in self.joints:
+            longest += 2.0 * float(np.linalg.norm(model.jnt_pos[joint]))
+            slides = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
+            longest += float(np.abs(model.jnt_range[joint]).max()) if slides else 0.0
+        data = mujoco.MjData(model)
+        data.qpos[:] = self.start
+        mujoco.mj_kinematics(model, data)
+        return np.array(data.xpos[first]), longest
+
+    def _try(self, point: Array) -> bool:
+        limited = np.asarray(self.model.jnt_limited, dtype=bool)[self.joints]
+        low = np.where(limited, self.model.jnt_range[self.joints, 0], -np.pi)
+        high = np.where(limited, self.model.jnt_range[self.joints, 1], np.pi)
+        begin = np.array(self.start[self.model.jnt_qposadr[self.joints]])
+        rng = np.random.default_rng(0)
+        starts = [begin, *(rng.uniform(low, high) for _ in range(_TRIES))]
+        bounds = np.where(limited, low, -np.inf), np.where(limited, high, np.inf)
+        return any(self._approach(point, q, *bounds) <= NEAR for q in starts)
+
+    def _approach(self, point: Array, q: Array, low: Array, high: Array) -> float:
+        """How near the tool gets from one start [m]: damped least squares, with joints at their limits left out."""
+        import mujoco
+
+        model = self.model
+        data = self._data = mujoco.MjData(model) if self._data is None else self._data
+        addresses, dofs = model.jnt_qposadr[self.joints], model.jnt_dofadr[self.joints]
+        place = np.zeros((3, model.nv))
+        data.qpos[:] = self.start
+        best = np.inf
+        for _ in range(_ROUNDS):
+            data.qpos[addresses] = q = np.clip(q, low, high)
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            away = point - data.site_xpos[self.site]
+            best = min(best, float(np.linalg.norm(away)))
+            if best <= NEAR:
+                break
+            mujoco.mj_jacSite(model, data, place, None, self.site)
+            jacobian = place[:, dofs].copy()
+            pull = jacobian.T @ away
+            jacobian[:, ((q <= low) & (pull < 0)) | ((q >= high) & (pull > 0))] = 0.0
+            step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + _DAMPING**2 * np.eye(3), away)
+            q = q + step * min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-9))
+        return best
+
+
+def make_reacher(robot: Robot, base: Pose) -> Reacher:
+    """A robot alone, standing at ``base``."""
+    import mujoco
+
+    composed = compose_scene(robot.source, lambda spec: None, base=base, amend_robot=robot.amend)  # noqa: ARG005
+    model = composed.model
+    home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
+    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, PREFIX + TOOL)
+    gripping = robot.gripper_actuators
+    driven = {a.joint for a in list_actuators(model) if a.joint >= 0 and a.index not in gripping}
+    joints = find_joints(model, site, driven) if site >= 0 else np.zeros(0, dtype=np.intp)
+    return Reacher(model, home.qpos, site, joints)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Options of a scene that was drawn to a robot: ``factor`` of its distances from the base."""
+
+    options: Any
+    factor: float
+    reached: int
+    total: int
+
+
+def fit_scene(scene: TaskScene, options: Any, robot: Robot, base: Pose | None = None) -> Fitted:
+    """Draw the workspace of a scene towards or away from the base until the robot reaches all corners of it.
+
+    A workspace that is reached already stays as it is; so does a scene without one.
+    """
+    if scene.workspace is None or scene.scale is None:
+        return Fitted(options, 1.0, 0, 0)
+    base = scene.base(options, robot.forward) if base is None else base
+    reacher = make_reacher(robot, base)
+    best = Fitted(options, 1.0, 0, len(scene.workspace(options)))
+    for factor in _list_factors():
+        fitted = _scale(scene, options, factor, base, reacher)
+        if fitted.reached == fitted.total:
+            inner = _scale(scene, options, factor * _MARGIN, base, reacher) if factor < 1.0 else fitted
+            return inner if inner.reached == inner.total else fitted
+        if fitted.reached > best.reached:
+            best = fitted
+    if best.reached == 0:
+        raise InputError(
+            f"the robot {robot.id!r} reaches nothing of the task {scene.name!r}, however small it is made",
+            hint="move the base by --set robot_base_xyz=...",
+        )
+    return best
+
+
+def _scale(scene: TaskScene, options: Any, factor: float, base: Pose, reacher: Reacher) -> Fitted:
+    assert scene.scale is not None
+    assert scene.workspace is not None
+    scaled = options if factor == 1.0 else scene.scale(options, factor, base)
+    reached = reacher.test(scene.workspace(scaled))
+    return Fitted(scaled, factor, int(reached.sum()), len(reached))
+
+
+def _list_factors() -> list[float]:
+    """Factors to try, the one nearest to 1 first, by ratio."""
+    inward = np.geomspace(1.0, _LEAST, _STEPS)
+    outward = np.geomspace(1.0, _LARGEST, _STEPS // 2)[1:]
+    return sorted([*inward.tolist(), *outward.tolist()], key=lambda factor: abs(np.log(factor)))

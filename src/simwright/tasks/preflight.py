@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pre-flight report: what a task needs against what a robot has, before anything moves.
+
+Errors mean that the task cannot be done; warnings that some episodes may be lost; the rest is for knowing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Diagnostic, Level, Reporter, Where
+from simwright.core.errors import InputError, SimwrightError
+from simwright.core.math3d import Pose
+from simwright.tasks.actuation import ActuatorInfo, ActuatorKind
+from simwright.tasks.fitting import make_reacher
+from simwright.tasks.manifest import ControlMode
+from simwright.tasks.preflight_messages import (
+    CANNOT_BE_SET_UP,
+    CONTROLLED,
+    DRIVEN_DIRECTLY,
+    MADE_MOTORS,
+    NEEDS_FIXED,
+    NEEDS_FLOATING,
+    NEEDS_GRIPPER,
+    NEEDS_TOOL,
+    OUT_OF_REACH,
+    PARTLY_OUT_OF_REACH,
+    SERVOS_ADDED,
+    START_OUTSIDE_LIMITS,
+    STEP_CHANGED,
+    UNBOUNDED,
+    WRONG_ROBOT,
+)
+from simwright.tasks.preflight_start import report_start_contacts
+from simwright.tasks.robot import Robot, open_robot
+from simwright.tasks.rollout import SimRollout
+from simwright.tasks.scene import SceneOptions, TaskScene
+from simwright.tasks.scenes.table import SCENES
+
+_SLACK = 1e-4
+_SHOWN = 6
+
+
+@dataclass(slots=True)
+class Preflight:
+    """The report.  ``rollout`` is the task with the robot in it, ready to be run; None where that is impossible."""
+
+    task: str
+    robot: str
+    rollout: SimRollout | None = field(default=None, repr=False)
+    findings: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def is_clear(self) -> bool:
+        """No errors?"""
+        return not self.errors
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """What stands against it."""
+        return [found for found in self.findings if found.level is Level.ERROR]
+
+    def expect_clear(self) -> SimRollout:
+        """The rollout, or one error that says all that stands against it."""
+        if self.errors or self.rollout is None:
+            raise PreflightError(self)
+        return self.rollout
+
+
+class PreflightError(InputError):
+    """The robot cannot do the task.  ``report`` says why."""
+
+    code = "preflight"
+
+    def __init__(self, report: Preflight) -> None:
+        reasons = "; ".join(found.message for found in report.errors)
+        super().__init__(
+            f"{report.robot!r} cannot do {report.task!r}: {reasons}",
+            hint="; ".join(dict.fromkeys(found.hint for found in report.errors if found.hint)),
+        )
+        self.report = report
+
+
+def preflight(
+    task: str | TaskScene,
+    robot: str | Path | Robot,
+    *,
+    options: SceneOptions | Mapping[str, Any] | None = None,
+    base: Pose | None = None,
+    mode: ControlMode | str | None = None,
+    period: float | None = None,
+    max_steps: int | None = None,
+) -> Preflight:
+    """Hold a robot against a task.  The arguments are those of :func:`~simwright.tasks.environments.make_rollout`."""
+    scene = task if isinstance(task, TaskScene) else SCENES.get(task)
+    found = robot if isinstance(robot, Robot) else open_robot(robot)
+    reporter = Reporter()
+    report = Preflight(scene.name, found.id, findings=reporter.found)
+    if scene.fixed_robot and scene.fixed_robot != found.id:
+        reporter.report(WRONG_ROBOT, _where(found), task=scene.name, wanted=scene.fixed_robot, robot=found.id)
+        return report
+    chosen: Any = (
+        options if isinstance(options, SceneOptions) else scene.options.model_validate(options or {})
+    )
+    _report_needs(scene, chosen, found, reporter)
+    try:
+        report.rollout = SimRollout(
+            scene, found, options=chosen, base=base, mode=mode, period=period, max_steps=max_steps
+        )
+    except SimwrightError as error:
+        reporter.report(
+            CANNOT_BE_SET_UP, _where(found), task=scene.name, robot=found.id, reason=_spell_error(error)
+        )
+        return report
+    inspect_rollout(report.rollout, reporter)
+    return report
+
+
+def inspect_rollout(rollout: SimRollout, reporter: Reporter) -> None:
+    """Everything that only the composed task can tell: reach, the start, actuators, time."""
+    _report_reach(rollout, reporter)
+    _report_limits(rollout, reporter)
+    report_start_contacts(rollout, reporter, _where(rollout.robot))
+    _report_actuators(rollout, reporter)
+    _report_step(rollout, reporter)
+
+
+def _where(robot: Robot) -> Where:
+    return Where(str(robot.file))
+
+
+def _spell_error(error: SimwrightError) -> str:
+    advice = f" ({error.hint})" if error.hint else ""
+    return f"{error.message}{advice}"
+
+
+def _report_needs(scene: TaskScene, options: Any, robot: Robot, reporter: Reporter) -> None:
+    needs = scene.needs(options)
+    floating = robot.facts.is_floating
+    wrong = {
+        NEEDS_FIXED: needs.base == "fixed" and floating,
+        NEEDS_FLOATING: needs.base == "floating" and not floating,
+        NEEDS_TOOL: needs.tool and robot.tool is None,
+        NEEDS_GRIPPER: needs.gripper and not robot.has_gripper,
+    }
+    for kind, applies in wrong.items():
+        if applies:
+            reporter.report(kind, _where(robot), task=scene.name, robot=robot.id)
+
+
+def _report_reach(rollout: SimRollout, reporter: Reporter) -> None:
+    scene, robot = rollout.scene, rollout.robot
+    if scene.workspace is None or robot.tool is None or robot.facts.is_floating:
+        return
+    corners = scene.workspace(rollout.options)
+    reached = make_reacher(robot, rollout.base).test(corners)
+    if reached.all():
+        return
+    distances = np.linalg.norm(corners - rollout.base.p, axis=1)
+    values: dict[str, Any] = {
+        "total": len(corners),
+        "near": float(distances.min()),
+        "far": float(distances.max()),
+        "reach": robot.reach,
+    }
+    if not reached.any():
+        reporter.report(OUT_OF_REACH, _where(robot), **values)
+        return
+    corner = "({:.3g}, {:.3g}, {:.3g})".format(*corners[int(np.argmin(reached))])
+    missed = int((~reached).sum())
+    reporter.report(PARTLY_OUT_OF_REACH, _where(robot), missed=missed, corner=corner, **values)
+
+
+def _report_limits(rollout: SimRollout, reporter: Reporter) -> None:
+    model, home = rollout.model, rollout.home
+    for joint in range(model.njnt):
+        address = int(model.jnt_qposadr[joint])
+        if address >= rollout.composed.robot_nq or model.jnt_type[joint] < 2 or not model.jnt_limited[joint]:
+            continue
+        low, high = (float(v) for v in model.jnt_range[joint])
+        value = float(home.qpos[address])
+        if not low - _SLACK <= value <= high + _SLACK:
+            name = model.joint(joint).name.removeprefix("robot/")
+            reporter.report(
+                START_OUTSIDE_LIMITS,
+                _where(rollout.robot),
+                joint=name,
+                value=value,
+                low=low,
+                high=high,
+                origin=home.origin,
+            )
+
+
+def _report_actuators(rollout: SimRollout, reporter: Reporter) -> None:
+    where, mode = _where(rollout.robot), rollout.mode
+    if rollout.robot.servos:
+        reporter.report(SERVOS_ADDED, where, count=rollout.robot.servos)
+    actuators = rollout.actuators
+    joints = [a for a in actuators if a.joint >= 0 and a.kind is not ActuatorKind.GENERAL]
+    groups: list[tuple[Any, Sequence[ActuatorInfo]]] = [
+        (DRIVEN_DIRECTLY, [a for a in actuators if a not in joints])
+    ]
+    if mode is ControlMode.TORQUE:
+        servos = [a for a in joints if a.kind is not ActuatorKind.MOTOR]
+        limited = rollout.model.actuator_ctrllimited
+        groups += [(MADE_MOTORS, servos), (UNBOUNDED, [a for a in joints if not limited[a.index]])]
+    else:
+        taken = {ActuatorKind.POSITION}
+        if mode is ControlMode.VELOCITY:
+            taken.add(ActuatorKind.VELOCITY)
+        groups.append((CONTROLLED, [a for a in joints if a.kind not in taken]))
+    word = (
+        "velocity" if mode is ControlMode.VELOCITY else "torque" if mode is ControlMode.TORQUE else "position"
+    )
+    for kind, group in groups:
+        if group:
+            reporter.report(
+                kind, where, count=len(group), total=len(actuators), mode=word, names=_spell_names(group)
+            )
+
+
+def _spell_names(group: Sequence[ActuatorInfo]) -> str:
+    names = [actuator.name.removeprefix("robot/") or f"number {actuator.index}" for actuator in group]
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+def _report_step(rollout: SimRollout, reporter: Reporter) -> None:
+    own = float(rollout.robot.source.make_spec().option.timestep)
+    composed = rollout.composed
+    used = composed.period / composed.substeps
+    if abs(used - own) > 1e-9 * own:
+        reporter.report(
+            STEP_CHANGED,
+            _where(rollout.robot),
+            own=own,
+            period=composed.period,
+            count=composed.substeps,
+            used=used,
+        )
