@@ -49,7 +49,7 @@ CONSEQUENCES = {
     # neutral words of extended physics have a layer of their own, which other fixes make
     **dict.fromkeys(
         ("proprietary-minimal", "isol-minimize", "extphys-use", "xphys-no-vendor", "xphys-lifecycle"),
-        {"isol-physics-core-only"},
+        frozenset({"isol-physics-core-only"}),
     ),
     "xphys-no-core": {"isol-physics-core-only", "layer-functional"},
     # what is spelt right is read, and then lacks things

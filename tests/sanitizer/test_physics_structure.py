@@ -166,7 +166,7 @@ def test_frames_on_frames_become_parts_of_the_link_one_after_the_other(tmp_path:
         assert "RosFrameAPI" in stage.GetPrimAtPath(path).GetAppliedSchemas()
 
 
-def test_only_a_body_with_an_impossible_inertia_weighs_something_else(tmp_path: Path) -> None:
+def test_an_impossible_inertia_is_mended_noted_and_told(tmp_path: Path) -> None:
     text = (
         '#usda 1.0\n(\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
         f'def Xform "a" (prepend apiSchemas = ["{BODY}", "PhysicsMassAPI"])\n{{\n    float physics:mass = 1\n'
@@ -180,8 +180,45 @@ def test_only_a_body_with_an_impossible_inertia_weighs_something_else(tmp_path: 
     assert result.proven
     before, after = simwright.load(tmp_path / "root.usda"), simwright.load(out / "root.usda")
     inertias = [[body.inertial.six.tolist() for body in asset.bodies] for asset in (before, after)]  # type: ignore[union-attr]
-    assert inertias[0][1] == inertias[1][1]
-    assert inertias[0][0] != inertias[1][0]
-    patched = reweigh_bodies(before, after, {"/a"})
-    assert [body.inertial.six.tolist() for body in patched.bodies] == inertias[1]  # type: ignore[union-attr]
-    assert reweigh_bodies(before, after, ()) is before
+    assert inertias[0] == inertias[1]
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    written = [
+        stage.GetPrimAtPath(path).GetAttribute("physics:diagonalInertia").Get() for path in ("/a", "/b")
+    ]
+    assert [tuple(moments) for moments in written] == [pytest.approx((2.50025, 2.50025, 5)), (1, 1, 2)]
+    told = [note for note in result.notes if note.kind == "fix-moments-mended"]
+    assert [note.where.prim for note in told] == ["/a"]
+    assert "(1, 1, 5); (2.50025, 2.50025, 5) are written" in told[0].message
+    assert (
+        simwright.fix(out / "root.usda", dry_run=True, unsafe=True, select=["mass-guidelines"]).status
+        == "unchanged"
+    )
+
+
+def test_noted_moments_are_converted_with_the_asset(tmp_path: Path) -> None:
+    (tmp_path / "root.usda").write_text(
+        '#usda 1.0\n(\n    defaultPrim = "a"\n    metersPerUnit = 0.01\n    upAxis = "Z"\n)\n'
+        f'def Xform "a" (prepend apiSchemas = ["{BODY}", "PhysicsMassAPI"])\n{{\n    float physics:mass = 1\n'
+        "    float3 physics:diagonalInertia = (1, 1, 5)\n    quatf physics:principalAxes = (1, 0, 0, 0)\n}\n"
+    )
+    noted = fix(tmp_path / "root.usda", tmp_path / "noted", "mass-guidelines")
+    result = fix(Path(noted.entry), tmp_path / "out", "units-meters")
+    assert result.proven
+    assert not [note.kind for note in result.notes if note.kind == "fix-undone"]
+    body = simwright.load(result.entry).bodies[0]
+    assert body.inertial is not None
+    assert body.inertial.six[:3].tolist() == pytest.approx([1e-4, 1e-4, 5e-4])
+
+
+def test_bodies_weigh_what_they_weigh_elsewhere(tmp_path: Path) -> None:
+    text = (
+        f'#usda 1.0\ndef Xform "a" (prepend apiSchemas = ["{BODY}", "PhysicsMassAPI"])\n'
+        "{\n    float physics:mass = 1\n    float3 physics:diagonalInertia = (1, 1, 1)\n}\n"
+    )
+    (tmp_path / "one.usda").write_text(text)
+    (tmp_path / "two.usda").write_text(text.replace("(1, 1, 1)", "(2, 2, 2)"))
+    one, two = simwright.load(tmp_path / "one.usda"), simwright.load(tmp_path / "two.usda")
+    patched = reweigh_bodies(one, two, {"/a"}).bodies[0].inertial
+    assert patched is not None
+    assert patched.six.tolist() == two.bodies[0].inertial.six.tolist()  # type: ignore[union-attr]
+    assert reweigh_bodies(one, two, ()) is one

@@ -47,3 +47,12 @@ UNPROVEN = declare(
     hint="poses and geometry of all prims were compared; compare the rest by hand",
     doc="The asset cannot be read as a machine, so the proof rests on the composed stage alone.",
 )
+MOMENTS_MENDED = declare(
+    "fix-moments-mended",
+    Level.WARNING,
+    "no body can have the moments of inertia {before}; {after} are written, and what was said is noted beside them",
+    hint="correct the inertia in the source of the asset: none of the moments is above the sum of the other two",
+    doc="Engines reject impossible moments or repair them, each in its own way. The nearest that a body can have are "
+    "written. Simwright goes on reading what was said, so for it the machine is the same; others read the nearest.",
+    section="1.3",
+)

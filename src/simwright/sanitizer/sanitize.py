@@ -16,7 +16,7 @@ from simwright.core.errors import InputError
 from simwright.core.packages import PackageMap
 from simwright.sanitizer.delivery import check_target, write_in_place, write_new
 from simwright.sanitizer.layer_text import describe_layer, diff_layers
-from simwright.sanitizer.messages import NEWLY_FOUND, UNPROVEN
+from simwright.sanitizer.messages import MOMENTS_MENDED, NEWLY_FOUND, UNPROVEN
 from simwright.sanitizer.proof import Original, Selected, read_original
 from simwright.sanitizer.result import Change, FixResult
 from simwright.sanitizer.rounds import Course, Order, Run, name_originals
@@ -112,11 +112,12 @@ def _tell(course: Course, workspace: Workspace, result: FixResult, original: Rea
     where = Where(result.source)
     notes = Reporter()
     notes.extend(course.notes)
-    before = Counter(finding.kind for finding in course.before)
-    after = Counter(finding.kind for finding in course.after)
-    for code in sorted(after):
-        if after[code] > before[code]:
-            notes.report(NEWLY_FOUND, where, rule=code, count=after[code] - before[code])
+    counts = [Counter(finding.kind for finding in found) for found in (course.before, course.after)]
+    for code, more in sorted((counts[1] - counts[0]).items()):
+        notes.report(NEWLY_FOUND, where, rule=code, count=more)
+    for path, moments in sorted(course.shifts.mended.items()):
+        before, after = (f"({', '.join(f'{value:.6g}' for value in row)})" for row in moments)
+        notes.report(MOMENTS_MENDED, Where(result.source, prim=path), before=before, after=after)
     if course.changes:
         problem = original(course.shifts.frozen_selection).problem
         result.proven = not problem

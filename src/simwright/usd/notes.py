@@ -5,7 +5,9 @@ An attribute may carry the double that its float was rounded from (``customData[
 still rounds to the float, so whoever edits the float is believed.  A prim may carry a dictionary
 ``customData["simwright"]``: its place in the order of its kind, the names of its freedoms and the like.
 
-Layers with notes say so in their ``customLayerData``; other stages are read without looking for any.
+Layers with notes say so in their ``customLayerData``; other stages are read without looking for any.  A layer with
+notes that are about values alone, made where an asset of somebody else was mended, is marked in another way: its names
+and its order are not ours to tell.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from pxr import Gf, Sdf, Usd
 
 SPACE = "simwright"
 EXACT = "exact"
-_MARK = {SPACE: {"notes": 1}}
+NOTES, VALUES = "notes", "values"
+"""Marks of layers: notes of all kinds, notes about values alone."""
 
 
 def _round(value: float) -> float:
@@ -46,14 +49,21 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 """Attribute type -> how a double of it is made, and how that is rounded."""
 
 
-def mark_layer(layer: Sdf.Layer) -> None:
+def mark_layer(layer: Sdf.Layer, mark: str = NOTES) -> None:
     """Say that a layer has notes."""
-    layer.customLayerData = {**layer.customLayerData, **_MARK}
+    data = layer.customLayerData
+    layer.customLayerData = {**data, SPACE: {**_read_marks(layer), mark: 1}}
 
 
-def has_notes(layers: Iterable[Sdf.Layer]) -> bool:
-    """Does any of the layers say that it has notes?"""
-    return any(layer.HasCustomLayerData() and SPACE in layer.customLayerData for layer in layers)
+def has_notes(layers: Iterable[Sdf.Layer], *marks: str) -> bool:
+    """Does any of the layers say that it has notes of all kinds, or any of some ``marks``?"""
+    wanted = marks or (NOTES,)
+    return any(not _read_marks(layer).keys().isdisjoint(wanted) for layer in layers)
+
+
+def _read_marks(layer: Sdf.Layer) -> dict[str, Any]:
+    found = layer.customLayerData.get(SPACE) if layer.HasCustomLayerData() else None
+    return found if isinstance(found, dict) else {}
 
 
 def find_exact(kind: str, value: Any) -> Any:

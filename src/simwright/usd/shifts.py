@@ -18,7 +18,8 @@ class Shifts:
     for, beyond those of all its cases.  ``selected`` are variants by path and set, with which
     the old asset is looked at.  Of ``reframed`` the own frame is another one, not what is below; ``frames`` has the
     position and quaternion of the old frame in the new one for those of them that are bodies.  ``weighed`` are bodies
-    whose mass properties are others, because that is what the fix is for.
+    whose mass properties are others, because that is what the fix is for; ``mended`` has the moments of inertia [as the
+    stage counts] that bodies were said to have and the nearest possible ones that are written now.
     """
 
     come: set[str] = field(default_factory=set)
@@ -30,6 +31,7 @@ class Shifts:
     reframed: set[str] = field(default_factory=set)
     frames: dict[str, tuple[float, ...]] = field(default_factory=dict)
     weighed: set[str] = field(default_factory=set)
+    mended: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = field(default_factory=dict)
 
     def copy(self) -> Shifts:
         """The same, to go back to."""
@@ -43,6 +45,7 @@ class Shifts:
             set(self.reframed),
             dict(self.frames),
             set(self.weighed),
+            dict(self.mended),
         )
 
     def include(self, later: Shifts) -> None:
@@ -54,6 +57,7 @@ class Shifts:
         self.selected |= later.selected
         self.reframed |= later.reframed
         self.weighed |= later.weighed
+        self.mended |= later.mended
         for path, frame in later.frames.items():
             before = self.frames.get(path, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
             both = Pose.of(frame[:3], frame[3:]) @ Pose.of(before[:3], before[3:])

@@ -112,7 +112,7 @@ def scan_prims(source: Source, root: Usd.Prim) -> Scan:
     for prim in walk:
         found = _look_at(source, scan, prim, top)
         scan.all[found.path] = source.founds[found.path] = found
-        if source.noted and has_custom_data(prim):
+        if source.annotated and has_custom_data(prim):
             scan.notes[found.path] = source.notes[found.path] = read_note(prim)
         for kind in found.sort.kinds:
             getattr(scan, kind).append(found)

@@ -24,7 +24,7 @@ from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
 from simwright.resolve.resolve import Order
 from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
-from simwright.usd.notes import has_notes, widen
+from simwright.usd.notes import NOTES, VALUES, has_notes, widen
 from simwright.usd.questions import (
     attribute_of,
     forwarded_targets_of,
@@ -74,7 +74,8 @@ class Source:
     """A stage, the time it is read at, its units, and the tables that link prim paths to the model.
 
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
-    ``noted`` tells that layers have notes (see ``simwright.usd.notes``).  ``played`` is the stage with its time
+    ``noted`` tells that layers have notes (see ``simwright.usd.notes``), ``annotated`` also where those are about values
+    alone.  ``played`` is the stage with its time
     samples, None where a time was chosen.
     """
 
@@ -91,6 +92,7 @@ class Source:
     animated: bool = False
     played: Usd.Stage | None = None
     noted: bool = False
+    annotated: bool = False
     sorts: Sorts = field(default_factory=Sorts)
     founds: dict[str, Found] = field(default_factory=dict)
     by_prim: dict[Usd.Prim, Found] = field(default_factory=dict)
@@ -117,6 +119,7 @@ class Source:
         layers = self.stage.GetUsedLayers()
         self.animated = any(layer.ListAllTimeSamples() for layer in layers)
         self.noted = has_notes(layers)
+        self.annotated = self.noted or has_notes(layers, NOTES, VALUES)
 
     def where(self, at: Holder, prop: str = "") -> Where:
         """The place of a prim or of one of its properties."""

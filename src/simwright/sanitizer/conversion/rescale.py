@@ -17,6 +17,7 @@ from simwright.sanitizer.conversion.actuators import rescale_actuator
 from simwright.sanitizer.conversion.dimensions import (
     AREA,
     AREA_LIGHTS,
+    INERTIA,
     LENGTH,
     NORMALIZED,
     SHAPES,
@@ -26,6 +27,7 @@ from simwright.sanitizer.conversion.dimensions import (
 )
 from simwright.sanitizer.conversion.index import SpecIndex, read_index, walk_specs
 from simwright.sanitizer.conversion.values import is_numeric, scale_value
+from simwright.sanitizer.moments import rescale_note
 from simwright.usd.edit import Editor, Refused
 
 _SKINNED = frozenset({"SkelRoot", "Skeleton", "SkelAnimation", "BlendShape"})
@@ -69,6 +71,7 @@ def rescale_layer(editor: Editor, index: SpecIndex, layer: Sdf.Layer, factors: F
                     unknown.append(attribute.name)
             elif factors.of(dimension) != 1.0:
                 _rescale_attribute(editor, attribute, dimension, factors)
+        rescale_note(editor, spec, factors.of(INERTIA))
         if kind in SHAPES and not index.find_users(spec):
             _write_missing(editor, spec, factors)
     if unknown:

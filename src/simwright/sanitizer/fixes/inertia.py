@@ -2,7 +2,7 @@
 """Inertia in the one form that UsdPhysics has, and such as a body can have (REP-0158 1.3).
 
 What says the same in another way is proven to do so.  Moments that no body can have are replaced by the nearest that
-one can: every engine repairs them in its own way, or refuses the asset.
+one can, and noted: every engine repairs them in its own way, or refuses the asset.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from simwright.core.math3d import quat_from_matrix
 from simwright.model.inertia import find_nearest_moments
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.translation.inertia import SIX, translate_inertia
+from simwright.sanitizer.moments import write_possible
 from simwright.usd.edit import Editor, Refused
 
 _KINDS = Sdf.ValueTypeNames
@@ -52,10 +53,10 @@ def make_possible(editor: Editor, prim: Usd.Prim) -> None:
         for name in (_DIAGONAL, _AXES):
             editor.remove_property(prim, name)
         return
-    nearest = find_nearest_moments(moments)
-    if not np.allclose(nearest, moments, rtol=1e-6, atol=0.0):
-        editor.shifts.weighed.add(str(prim.GetPath()))
-        editor.set_value(prim, _DIAGONAL, _KINDS.Float3, Gf.Vec3f(*(float(value) for value in nearest)))
+    if not np.allclose(find_nearest_moments(moments), moments, rtol=1e-6, atol=0.0):
+        said = editor.find_strongest(prim, _DIAGONAL)
+        assert said is not None
+        write_possible(editor, prim, said.owner, moments)
     if not prim.GetAttribute(_AXES).HasAuthoredValue() or prim.GetAttribute(_AXES).Get().GetLength() == 0.0:
         editor.set_value(prim, _AXES, _KINDS.Quatf, Gf.Quatf(1.0))
 

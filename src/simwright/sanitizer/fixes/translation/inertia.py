@@ -3,7 +3,7 @@
 
 Newton's six values are xx, yy, zz, xy, xz, yz about the centre of mass, and come before the diagonal where both are
 there.  A diagonal that says the same stays as it is; six values that no body can have are not read where there is
-one, and moments that are zero become the nearest that a body can have.
+one, and moments that no body can have become the nearest that one can, with a note of what they were.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from pxr import Gf, Sdf, Usd, UsdPhysics
 
 from simwright.core.math3d import matrix_from_quat
-from simwright.model.inertia import find_nearest_moments, matrix_from_six, principal_axes
+from simwright.model.inertia import matrix_from_six, principal_axes
 from simwright.sanitizer.fixes.translation.sayings import (
     Reasons,
     apply_schema,
@@ -20,10 +20,11 @@ from simwright.sanitizer.fixes.translation.sayings import (
     list_apis,
     read_authored,
 )
+from simwright.sanitizer.moments import DIAGONAL, write_possible
 from simwright.usd.edit import Editor, Refused
 
 SIX = "newton:inertia"
-DIAGONAL, AXES = "physics:diagonalInertia", "physics:principalAxes"
+AXES = "physics:principalAxes"
 _API = "NewtonMassAPI"
 _SAME = 1e-7
 
@@ -55,11 +56,8 @@ def _write(editor: Editor, prim: Usd.Prim, moments: np.ndarray, axes: np.ndarray
     spec = editor.find_strongest(prim, SIX)
     assert spec is not None
     apply_schema(editor, prim, spec.owner, "PhysicsMassAPI")
-    nearest = find_nearest_moments(np.maximum(moments, 0.0))
-    if not np.allclose(nearest, moments, rtol=1e-6, atol=0.0):
-        editor.shifts.weighed.add(str(prim.GetPath()))
-    diagonal = Gf.Vec3f(*(float(value) for value in nearest))
-    editor.set_value(prim, DIAGONAL, Sdf.ValueTypeNames.Float3, diagonal)
+    known = editor.find_strongest(prim, DIAGONAL)
+    write_possible(editor, prim, spec.owner if known is None else known.owner, moments)
     editor.set_value(prim, AXES, Sdf.ValueTypeNames.Quatf, Gf.Quatf(*(float(value) for value in axes)))
 
 
