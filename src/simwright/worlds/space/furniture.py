@@ -2,7 +2,8 @@
 """Furniture as solids: filled from the floor up to its lowest surface, with boards for every surface above.
 
 In the plane a location blocks its whole footprint, so in space it does from the floor on.  A surface that is lower than
-the furniture becomes a compartment where things fit under the top, else the furniture is lower there.
+the furniture and takes (nearly) all of it makes a cabinet: open at the sides, with a top over it where things fit in.
+Any other low surface is open to the top, so that things on it can be seen and reached.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ BOARD = 0.03
 """Thickness of a board [m]."""
 CLEARANCE = 0.3
 """The least height of a compartment [m]."""
+COVER = 0.8
+"""How much of the footprint the surface of a cabinet takes."""
 _BLACK = (0.0, 0.0, 0.0)
 _SAME = 1e-6
 
@@ -45,7 +48,11 @@ def raise_furniture(
     part: Part, outline: Geometry, top: float, surfaces: Sequence[Surface], *, clearance: float, color: Rgb
 ) -> None:
     """Add the solids of one piece of furniture; ``clearance`` is what the highest thing needs [m]."""
-    for column in _list_columns(outline, top, surfaces, max(CLEARANCE, clearance)):
+    needed = max(CLEARANCE, clearance)
+    spread = [_spread(surface, outline, top - BOARD - needed) for surface in surfaces]
+    is_cabinet = any(new is not old for new, old in zip(spread, surfaces, strict=True))
+    lid = top if is_cabinet and top - BOARD - needed >= max(surface.height for surface in surfaces) else None
+    for column in _list_columns(outline, top, spread, lid):
         below = 0.0
         for number, level in enumerate(column.levels):
             solid = number == 0 and column.filled
@@ -57,8 +64,15 @@ def raise_furniture(
             below = level
 
 
+def _spread(surface: Surface, outline: Geometry, highest: float) -> Surface:
+    """The surface of a cabinet goes on to its edges."""
+    if surface.height > highest or surface.outline.intersection(outline).area < COVER * outline.area:
+        return surface
+    return Surface(surface.outline.union(outline), surface.height)
+
+
 def _list_columns(
-    outline: Geometry, top: float, surfaces: Sequence[Surface], clearance: float
+    outline: Geometry, top: float, surfaces: Sequence[Surface], lid: float | None
 ) -> list[_Column]:
     columns = [_Column(outline, (), True)]
     for surface in surfaces:
@@ -75,7 +89,7 @@ def _list_columns(
         columns.append(_Column(surface.outline.difference(known), (level,), False))
     merged: dict[tuple[tuple[float, ...], bool], list[Geometry]] = {}
     for column in columns:
-        levels = _settle_levels(column, top, clearance)
+        levels = _settle_levels(column, top, lid)
         if not column.outline.is_empty and levels:
             merged.setdefault((levels, column.filled), []).append(column.outline)
     return [
@@ -85,15 +99,14 @@ def _list_columns(
     ]
 
 
-def _settle_levels(column: _Column, top: float, clearance: float) -> tuple[float, ...]:
-    """Heights that are apart, from below; the top of the furniture where nothing else is or things fit under it."""
+def _settle_levels(column: _Column, top: float, lid: float | None) -> tuple[float, ...]:
+    """Heights that are apart, from below; the top of the furniture where nothing else is."""
     levels: list[float] = []
     for level in sorted(column.levels):
         if level > _SAME and (not levels or level - levels[-1] > _SAME):
             levels.append(level)
-    if column.filled and top > _SAME:
-        if not levels:
-            return (top,)
-        if top - BOARD - levels[-1] >= clearance:
-            levels.append(top)
+    if column.filled and top > _SAME and not levels:
+        return (top,)
+    if column.filled and lid is not None:
+        levels.append(lid)
     return tuple(levels)

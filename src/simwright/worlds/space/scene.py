@@ -30,7 +30,7 @@ from simwright.worlds.space.furniture import Surface, raise_furniture
 from simwright.worlds.space.machines import finish_robot, make_robot, mount_sensors
 from simwright.worlds.space.overlaps import report_overlaps
 from simwright.worlds.space.part import FRICTION, Part
-from simwright.worlds.space.viewing import make_camera, make_lights, measure_world
+from simwright.worlds.space.viewing import list_corners, make_camera, make_lights
 from simwright.worlds.world import Geometry, Hallway, Location, World, WorldObject
 
 ReadAsset = Callable[[Path], Asset]
@@ -83,9 +83,9 @@ class _Builder:
         for robot in world.robots:
             self._place_robot(robot)
         report_overlaps(world, scene, self._reporter)
-        low, high = measure_world(world)
-        scene.lights = make_lights(high)
-        scene.cameras = [make_camera(low, high)]
+        corners = list_corners(world)
+        scene.lights = make_lights(float(corners[:, 2].max()))
+        scene.cameras = [make_camera(corners)]
         return scene
 
     # -- the parts -----------------------------------------------------------------------------------------------

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draw the pictures of the documentation: the sample world from above, and its glTF scene in a browser.
+
+    python scripts/make_pictures.py
+
+needs headless Chromium, and Node's package manager once, for three.js.  Nothing is fetched while a page is shown: it
+comes from a server of our own on this machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WORLD = ROOT / "samples" / "simwright_samples" / "lab" / "lab.yaml"
+PICTURES = ROOT / "docs" / "img"
+TOOLS = ROOT / ".parsers"
+THREE = "0.187.0"
+SIZE = (1280, 800)
+FRAME = 300
+"""What a browser may take of its window for itself [px]."""
+MAX_BYTES = 150_000
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def main() -> int:
+    """Both pictures of the sample world."""
+    from simwright.app.world_build import build_world
+    from simwright.app.worlds import load_world, render_world
+
+    world = load_world(WORLD)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
+        work = Path(folder)
+        top = render_world(world, work / "top.png", size=1200)
+        scene = build_world(world, work / "built", ["glb"]).entries["glb"]
+        browser = show_scene(scene, work)
+        for file, name in ((top, "world-top.png"), (browser, "world-browser.png")):
+            shrink(file, PICTURES / name)
+    return 0
+
+
+def show_scene(scene: Path, work: Path) -> Path:
+    """A screenshot of a glTF file, by its own camera."""
+    page = work / "page"
+    page.mkdir()
+    shutil.copy(ROOT / "scripts" / "pictures" / "viewer.html", page / "index.html")
+    shutil.copy(scene, page / "scene.glb")
+    (page / "three").symlink_to(find_three(), target_is_directory=True)
+    target = work / "browser.png"
+    with serve(page) as address:
+        command = [
+            find_browser(), "--headless=new", "--no-sandbox", "--hide-scrollbars", "--use-angle=swiftshader",
+            "--enable-unsafe-swiftshader", f"--user-data-dir={work / 'profile'}", "--virtual-time-budget=20000",
+            f"--window-size={SIZE[0]},{SIZE[1] + FRAME}", f"--screenshot={target}", address,
+        ]  # fmt: skip
+        subprocess.run(command, check=True, capture_output=True, timeout=240)
+    return target
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """A server of a folder for this machine alone."""
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/index.html"
+        server.shutdown()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Says nothing on the terminal."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is given
+        """Nothing."""
+
+
+def find_browser() -> str:
+    """The command of a browser."""
+    for name in BROWSERS:
+        found = shutil.which(name)
+        if found:
+            return found
+    sys.exit(f"no browser found; install one of {', '.join(BROWSERS)}")
+
+
+def find_three() -> Path:
+    """The folder of three.js, installed if it is not there."""
+    folder = TOOLS / "viewer" / "node_modules" / "three"
+    if not folder.is_dir():
+        npm = shutil.which("npm") or sys.exit("npm is not installed")
+        command = [
+            npm,
+            "install",
+            "--prefix",
+            str(TOOLS / "viewer"),
+            "--no-save",
+            "--no-audit",
+            "--no-fund",
+            f"three@{THREE}",
+        ]
+        subprocess.run(command, check=True, capture_output=True, timeout=240)
+    return folder
+
+
+def shrink(source: Path, target: Path) -> None:
+    """A picture as small as its colours allow."""
+    from PIL import Image
+
+    image = Image.open(source).convert("RGB")
+    if image.width == SIZE[0]:
+        image = image.crop((0, 0, *SIZE))
+    image.save(target, optimize=True)
+    if target.stat().st_size > MAX_BYTES:
+        image.quantize(256, dither=Image.Dither.NONE).save(target, optimize=True)
+    size = target.stat().st_size
+    print(f"wrote {target.relative_to(ROOT)} ({size / 1000:.0f} kB)")
+    if size > MAX_BYTES:
+        sys.exit(f"{target.name} has {size} bytes; {MAX_BYTES} is the limit")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
