@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simwright.app.api import fix as fix
     from simwright.app.api import load as load
     from simwright.app.api import to_stage as to_stage
+    from simwright.app.running import run as run
     from simwright.core.diag import Diagnostic as Diagnostic
     from simwright.core.diag import Level as Level
     from simwright.core.diag import Reporter as Reporter
@@ -38,6 +39,7 @@ _PUBLIC = {
     "fix": "simwright.app.api:fix",
     "load": "simwright.app.api:load",
     "load_scene": "simwright.scenes.load:load_scene",
+    "run": "simwright.app.running:run",
     "to_stage": "simwright.app.api:to_stage",
 }
 
@@ -55,6 +57,7 @@ __all__ = [
     "fix",
     "load",
     "load_scene",
+    "run",
     "to_stage",
 ]
 

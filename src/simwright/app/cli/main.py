@@ -54,6 +54,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.scene:scene",
         "Check scene files, and show their schema and operations.",
     ),
+    "run": (
+        "simwright.app.cli.run:run",
+        "Run a scene or a robot file by a physics engine, and record it.",
+    ),
     "packages": (
         "simwright.app.cli.packages:packages",
         "List the ROS packages that package:// addresses can use.",
@@ -84,6 +88,7 @@ Examples:
   simwright resolve robot.usda --order physx,newton,mjc
   simwright world render flat.yaml -o flat.png
   simwright scene check arm.yaml
+  simwright run arm.yaml --num-worlds 64 --record arm.mp4
   simwright registry show RosTopicAPI
   PXR_PLUGINPATH_NAME=$(simwright plugin-path) usdview robot.usda
 """

@@ -123,10 +123,11 @@ class MujocoSimulation:
             samples = self._roll(state, control, count, chosen)
             start, self.count = self.count, self.count + count
             left -= count
-            for number, sample in zip(chosen, samples, strict=True):
-                assert watch is not None
-                self._write(state, sample, poses=poses)
-                watch(start + number + 1, state)
+            if watch is not None and chosen:
+                places, rates = self._translate(state, samples)
+                for number, q, qd in zip(chosen, places, rates, strict=True):
+                    self._put(state, q, qd, poses=poses)
+                    watch(start + number + 1, state)
         self._write(state, self._states, poses=poses)
         self._seen = (state.joint_q.copy(), state.joint_qd.copy())
 
@@ -152,9 +153,9 @@ class MujocoSimulation:
                 self._states[rows, 1 : 1 + self._nq] = qpos
                 self._states[rows, 1 + self._nq : 1 + self._nq + self._nv] = qvel
 
-    def _roll(self, state: State, control: Control, count: int, chosen: list[int]) -> list[Values]:
+    def _roll(self, state: State, control: Control, count: int, chosen: list[int]) -> Values:
         """One rollout of all worlds, in batches that memory holds; gives the states after the chosen steps."""
-        samples = [np.empty_like(self._states) for _ in chosen]
+        samples = np.empty((len(chosen), *self._states.shape))
         after = np.empty_like(self._states)
         inputs, spec = self._make_inputs(state, control)
         # the clock tells which worlds stopped: it starts at zero in every rollout
@@ -179,8 +180,8 @@ class MujocoSimulation:
             )
             if not self._is_sound(trace, count):
                 self._fail(state, trace, rows.start)
-            for sample, number in zip(samples, chosen, strict=True):
-                sample[rows] = trace[:, number]
+            for place, number in enumerate(chosen):
+                samples[place, rows] = trace[:, number]
             after[rows] = trace[:, -1]
         self._states = after
         return samples
@@ -235,15 +236,25 @@ class MujocoSimulation:
         raise make_error(self.model, scratch.joint_q, scratch.joint_qd, (self.count + number + 1) * self.dt)
 
     def _write(self, state: State, states: Values, *, poses: bool = True) -> None:
-        q = np.empty((self.worlds, self.model.per_world["joint_coord"]))
-        qd = np.empty((self.worlds, self.model.per_world["joint_dof"]))
-        q[...] = state.joint_q.reshape(self.worlds, -1)
-        qd[...] = state.joint_qd.reshape(self.worlds, -1)
+        places, rates = self._translate(state, states[None])
+        self._put(state, places[0], rates[0], poses=poses)
+
+    def _translate(self, state: State, states: Values) -> tuple[Values, Values]:
+        """Coordinates and velocities (moments x worlds x entries) of MuJoCo's states (moments x worlds x numbers)."""
+        count = len(states)
+        q = np.repeat(state.joint_q.reshape(1, self.worlds, -1).astype(np.float64), count, axis=0)
+        qd = np.repeat(state.joint_qd.reshape(1, self.worlds, -1).astype(np.float64), count, axis=0)
         for part in self.parts:
-            place, rate = q[part.rows], qd[part.rows]
-            held = states[part.rows]
+            held = states[:, part.rows].reshape(count * len(part.rows), -1)
+            place = q[:, part.rows].reshape(len(held), -1)
+            rate = qd[:, part.rows].reshape(len(held), -1)
             part.map.from_engine(held[:, 1 : 1 + self._nq], held[:, 1 + self._nq :], place, rate)
-            q[part.rows], qd[part.rows] = place + self._shift[part.rows], rate
+            shape = (count, len(part.rows), -1)
+            q[:, part.rows] = place.reshape(shape) + self._shift[part.rows]
+            qd[:, part.rows] = rate.reshape(shape)
+        return q, qd
+
+    def _put(self, state: State, q: Values, qd: Values, *, poses: bool) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             state.joint_q[:] = q.ravel()
             state.joint_qd[:] = qd.ravel()

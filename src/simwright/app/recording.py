@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run leaves behind: coordinates over time as ``.npz``, or pictures as ``.mp4``.
+
+Only coordinates are kept while a simulation runs.  Poses of bodies follow from them, all moments at once; pictures are
+drawn at the end.  Files are written whole and then moved into place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Where
+from simwright.core.errors import LimitError, MissingExtraError, OutputError, UsageError
+from simwright.core.files import write_atomic
+from simwright.runtime.arrays import AnyArray
+from simwright.runtime.kinds import ShapeType
+from simwright.runtime.kinematics import Motion, move_bodies
+from simwright.runtime.model import Model
+from simwright.runtime.state import State
+
+ENDINGS = (".npz", ".mp4")
+MOST_BYTES = 4_000_000_000
+"""Recordings larger than this are refused before they start."""
+_CHUNK = 4096
+_STRUCTURE = (
+    "joint_type", "joint_parent", "joint_child", "joint_articulation", "joint_dof_dim", "joint_q_start",
+    "joint_qd_start", "joint_axis", "joint_X_c", "body_com",
+)  # fmt: skip
+_FREQUENCY = {"joint_axis": "joint_dof", "body_com": "body"}
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """A file that can be recorded to, and whose needs are installed."""
+    target = Path(path)
+    ending = target.suffix.lower()
+    if ending not in ENDINGS:
+        raise UsageError(
+            f"cannot record to {target.name!r}", hint=f"a name that ends in {' or '.join(ENDINGS)}"
+        )
+    if ending == ".mp4":
+        import_video()
+    return target
+
+
+def import_video() -> Any:
+    """The writer of videos, or the line that installs it."""
+    for package, module in (("imageio", "imageio"), ("imageio-ffmpeg", "imageio_ffmpeg")):
+        if importlib.util.find_spec(module) is None:
+            raise MissingExtraError(package, "video", "recording to .mp4")
+    return importlib.import_module("imageio.v2")
+
+
+class Recorder:
+    """Keeps coordinates at every ``every``-th step of a run."""
+
+    def __init__(self, model: Model, dt: float, every: int, steps: int) -> None:
+        self.model, self.dt, self.every = model, dt, every
+        size = (
+            (steps // every + 1)
+            * (model.joint_coord_count + model.joint_dof_count + 7 * model.body_count)
+            * 4
+        )
+        if size > MOST_BYTES:
+            raise LimitError(
+                f"the recording would take {size / 1e9:.1f} GB",
+                hint="record every tenth step (--record-every 10), or fewer worlds",
+            )
+        self.times: list[float] = []
+        self.joint_q: list[AnyArray] = []
+        self.joint_qd: list[AnyArray] = []
+
+    def keep(self, number: int, state: State) -> None:
+        """One moment."""
+        self.times.append(number * self.dt)
+        self.joint_q.append(state.joint_q.copy())
+        self.joint_qd.append(state.joint_qd.copy())
+
+    def save(self, target: Path, size: tuple[int, int], progress: Callable[[int, int], None] | None) -> Path:
+        """Write the file that the name of ``target`` asks for."""
+        if target.suffix.lower() == ".npz":
+            return self._save_arrays(target)
+        return self._save_video(target, size, progress)
+
+    def _save_arrays(self, target: Path) -> Path:
+        model = self.model
+        positions, velocities = np.stack(self.joint_q), np.stack(self.joint_qd)
+        stream = io.BytesIO()
+        np.savez_compressed(
+            stream,
+            times=np.array(self.times),
+            joint_q=positions,
+            joint_qd=velocities,
+            body_q=pose_bodies(model, positions),
+            joint_labels=np.array(list(model.joint_label), dtype=np.str_),
+            body_labels=np.array(list(model.body_label), dtype=np.str_),
+            joint_q_start=model.joint_q_start,
+            joint_qd_start=model.joint_qd_start,
+            world_count=np.array(model.world_count),
+        )
+        return write_atomic(target, stream.getvalue())
+
+    def _save_video(
+        self, target: Path, size: tuple[int, int], progress: Callable[[int, int], None] | None
+    ) -> Path:
+        from simwright.engines.mujoco.pictures import WorldPainter
+        from simwright.tasks.pictures import choose_graphics
+
+        video = import_video()
+        choose_graphics()
+        lower, upper = find_extent(self.model, pose_bodies(self.model, np.stack(self.joint_q)))
+        painter = WorldPainter(self.model, size, lower, upper)
+        rate = 1.0 / (self.dt * self.every)
+        try:
+            with (
+                write_beside(target) as temporary,
+                video.get_writer(str(temporary), fps=rate, codec="libx264", macro_block_size=2) as writer,
+            ):
+                for number, coordinates in enumerate(self.joint_q):
+                    writer.append_data(painter.paint(coordinates))
+                    if progress is not None:
+                        progress(number + 1, len(self.joint_q))
+        finally:
+            painter.close()
+        return target
+
+
+@contextlib.contextmanager
+def write_beside(target: Path) -> Iterator[Path]:
+    """A file beside ``target`` with the same ending, which takes its place if all goes well."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
+    except OSError as error:
+        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(target))) from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def pose_bodies(model: Model, joint_q: AnyArray) -> AnyArray:
+    """Poses of all bodies (moments x bodies x 7) at coordinates (moments x entries)."""
+    worlds, sizes = model.world_count, model.per_world
+    structure = {
+        name: getattr(model, name)[model.rows_of(_FREQUENCY.get(name, "joint"), 0)] for name in _STRUCTURE
+    }
+    rows = joint_q.reshape(-1, sizes["joint_coord"])
+    frames = model.joint_X_p[: sizes["joint"] * worlds].reshape(worlds, sizes["joint"], 7).astype(np.float64)
+    starts = model.body_q[: sizes["body"] * worlds].reshape(worlds, sizes["body"], 7).astype(np.float64)
+    poses = np.empty((len(rows), sizes["body"], 7), dtype=np.float32)
+    for first in range(0, len(rows), _CHUNK):
+        part = rows[first : first + _CHUNK].astype(np.float64)
+        which = np.arange(first, first + len(part)) % worlds
+        motion = Motion(
+            part,
+            np.zeros((len(part), sizes["joint_dof"])),
+            frames[which],
+            starts[which].copy(),
+            np.zeros((len(part), sizes["body"], 6)),
+        )
+        move_bodies(structure, motion)
+        poses[first : first + _CHUNK] = motion.body_q
+    return poses.reshape(len(joint_q), -1, 7)
+
+
+def find_extent(model: Model, body_q: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Corners of a box around everything that has an end [m], over all moments, within reason."""
+    lows, highs = [], []
+    for shape in range(model.shape_count):
+        kind, scale = model.shape_type[shape], model.shape_scale[shape]
+        if kind == ShapeType.PLANE and not np.any(scale):
+            continue
+        radius, body = float(model.shape_collision_radius[shape]), int(model.shape_body[shape])
+        places = model.shape_transform[shape, :3][None] if body < 0 else body_q[:, body, :3]
+        reach = radius + (0.0 if body < 0 else float(np.linalg.norm(model.shape_transform[shape, :3])))
+        lows.append(places.min(axis=0) - reach)
+        highs.append(places.max(axis=0) + reach)
+    if not lows:
+        places = body_q.reshape(-1, 7)[:, :3] if body_q.size else np.zeros((1, 3))
+        lows, highs = [places.min(axis=0) - 0.5], [places.max(axis=0) + 0.5]
+    lower, upper = np.min(lows, axis=0).astype(np.float64), np.max(highs, axis=0).astype(np.float64)
+    middle = (lower + upper) / 2
+    half = np.minimum((upper - lower) / 2, 100.0)
+    return middle - half, middle + half

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright run`` and ``simwright.run``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import simwright
+from simwright.app import running
+from simwright.app.cli.main import cli, run
+from simwright.app.recording import find_extent, pose_bodies
+from simwright.core.errors import LimitError, MissingExtraError, UsageError
+
+SCHEMA = Path(__file__).parents[2] / "src/simwright/app/schemas/run.v1.schema.json"
+DROP = """
+schema_version: 1
+simulation: {dt: 0.004, num_worlds: 2}
+builder: {defaults: {shape: {ke: 1.0e5, tau: 0.02}}}
+bodies: [{id: cube, transform: {p: [0, 0, 0.5]}, shapes: [{hx: 0.1, hy: 0.1, hz: 0.1}]}]
+joints: [{id: float, type: free, child: cube}]
+articulations: [{id: a, joints: [float]}]
+"""
+ARM = """
+ground: false
+builder: {gravity: 0}
+bodies: [{id: link, shapes: [{type: sphere, radius: 0.1, transform: {p: [0, 0, -1]}}]}]
+joints:
+  - {id: hinge, type: revolute, child: link, axis: y, target_ke: 2000, target_kd: 300, actuator_mode: 1}
+articulations: [{id: a, joints: [hinge]}]
+"""
+ROBOT = """
+<robot name="post">
+  <link name="foot">
+    <inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><box size="0.4 0.4 0.2"/></geometry></collision>
+  </link>
+</robot>
+"""
+
+
+@pytest.fixture
+def drop(tmp_path):
+    file = tmp_path / "drop.yaml"
+    file.write_text(DROP)
+    return file
+
+
+@pytest.fixture
+def arm(tmp_path):
+    file = tmp_path / "arm.yaml"
+    file.write_text(ARM)
+    return file
+
+
+def call(*arguments):
+    result = CliRunner().invoke(cli, ["run", *(str(one) for one in arguments)], standalone_mode=False)
+    if result.exception is not None:
+        raise result.exception
+    return result
+
+
+def test_the_numbers_at_the_end(drop):
+    result = call(drop, "--frames", 50)
+    assert result.return_value == 0
+    assert "2 worlds of 1 bodies" in result.output
+    assert "50 frames of 0.004 s = 0.200 s" in result.output
+    assert "real-time factor" in result.output
+    assert "world-steps a second" in result.output
+
+
+def test_json_follows_its_schema(drop):
+    result = call(drop, "--frames", 30, "--num-worlds", 3, "--dt", 0.002, "--threads", 1, "--format", "json")
+    found = json.loads(result.output)
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(found)
+    assert (found["worlds"], found["dt"], found["frames"], found["threads"]) == (3, 0.002, 30, 1)
+    assert found["simulated_time"] == pytest.approx(0.06)
+    rate = found["frames"] * found["worlds"] / found["wall_time"]
+    assert found["world_steps_per_second"] == pytest.approx(rate)
+    assert found["stopped"] is None
+
+
+def test_arrays_are_recorded(drop, tmp_path):
+    target = tmp_path / "out" / "drop.npz"
+    call(drop, "--frames", 100, "--record", target, "--record-every", 10)
+    with np.load(target) as held:
+        assert held["times"].tolist() == pytest.approx(np.arange(11) * 0.04)
+        assert held["joint_q"].shape == (11, 14)
+        assert held["joint_qd"].shape == (11, 12)
+        assert held["body_q"].shape == (11, 2, 7)
+        assert held["body_labels"].tolist() == ["world_0/cube", "world_1/cube"]
+        np.testing.assert_allclose(held["body_q"][:, 0], held["joint_q"][:, :7], atol=1e-6)
+        height = held["body_q"][:, :, 2]
+        assert height[0].tolist() == [0.5, 0.5]
+        assert height[5].tolist() == pytest.approx([0.5 - 9.81 * 0.04 / 2] * 2, abs=0.01)
+        assert height[-1].tolist() == pytest.approx([0.1, 0.1], abs=0.01)
+    assert [file.name for file in target.parent.iterdir()] == ["drop.npz"]
+
+
+def test_recording_changes_nothing(drop, tmp_path):
+    ends = [
+        simwright.run(drop, frames=150, **more).loaded.state.joint_q.copy()
+        for more in ({}, {"record": tmp_path / "a.npz"}, {"record": tmp_path / "b.npz", "record_every": 7})
+    ]
+    np.testing.assert_array_equal(ends[0], ends[1])
+    np.testing.assert_array_equal(ends[0], ends[2])
+
+
+def test_targets_from_a_file(arm, tmp_path):
+    file = tmp_path / "wave.json"
+    file.write_text(
+        json.dumps(
+            {"joint_target_pos": {"dt": 1.0, "values": [[0.3], [-0.2]]}, "joint_q": {"values": [[0.1]]}}
+        )
+    )
+    first = simwright.run(arm, frames=499, control=file)
+    assert first.loaded.state.joint_q[0] == pytest.approx(0.3, abs=0.02)
+    second = simwright.run(arm, frames=1000, control=file)
+    assert second.loaded.state.joint_q[0] == pytest.approx(-0.2, abs=0.02)
+    again = simwright.run(arm, frames=1499, control=file, loop=True)
+    assert again.loaded.state.joint_q[0] == pytest.approx(0.3, abs=0.02)
+    held = simwright.run(arm, frames=1499, control=file)
+    assert held.loaded.state.joint_q[0] == pytest.approx(-0.2, abs=0.02)
+
+
+def test_a_robot_file_stands_on_a_ground_below_it(tmp_path):
+    file = tmp_path / "post.urdf"
+    file.write_text(ROBOT)
+    stands = simwright.run(file, frames=500, floating=True)
+    assert stands.loaded.state.joint_q[2] == pytest.approx(0.0, abs=5e-3)
+    falls = simwright.run(file, frames=500, floating=True, ground=False)
+    assert falls.loaded.state.joint_q[2] < -4.0
+    fixed = simwright.run(file, frames=10)
+    assert fixed.loaded.model.joint_dof_count == 0
+
+
+def test_an_unstable_simulation_is_a_finding(arm, tmp_path):
+    arm.write_text(
+        ARM.replace("target_ke: 2000", "target_ke: 1.0e9").replace("target_kd: 300", "target_pos: 1")
+    )
+    target = tmp_path / "a.npz"
+    result = call(arm, "--frames", 2000, "--dt", 0.02, "--record", target)
+    assert result.return_value == 1
+    assert "engine-unstable" in result.output
+    assert "hinge" in result.output
+    found = json.loads(call(arm, "--frames", 2000, "--dt", 0.02, "--format", "json").output)
+    assert found["stopped"] == "unstable"
+    assert found["frames"] < 2000
+    assert "at 0." in found["findings"][-1]["message"]
+    with np.load(target) as held:
+        assert np.isfinite(held["joint_q"]).all()
+
+
+def test_an_interrupt_keeps_what_was_recorded(drop, tmp_path, monkeypatch):
+    def stop(word, done, total):
+        if done >= 512:
+            raise KeyboardInterrupt
+
+    target = tmp_path / "a.npz"
+    result = simwright.run(drop, frames=5000, record=target, progress=stop)
+    assert (result.stopped, result.frames) == ("interrupted", 512)
+    with np.load(target) as held:
+        assert len(held["times"]) == 513
+    monkeypatch.setattr(running, "run", lambda *_, **__: result)
+    assert call(drop).return_value == 130
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--engine", "mujoko"], "unknown engine 'mujoko' (did you mean 'mujoco'?)"),
+        (["--solver", "newtn"], "did you mean 'newton'?"),
+        (["--set", "integratr=rk4"], "did you mean 'integrator'"),
+        (["--set", "integrator=rk5"], "did you mean 'rk4'?"),
+        (["--set", "iterations=many"], "a number"),
+        (["--device", "cuda"], "unknown device"),
+        (["--record", "a.avi"], ".npz or .mp4"),
+        (["--control", "none.json"], "none.json"),
+        (["--size", "big"], "1280x720"),
+    ],
+)
+def test_wrong_words_are_answered(drop, arguments, text, capsys):
+    assert run(["run", str(drop), *arguments]) == 2
+    said = capsys.readouterr().err
+    assert text in " ".join(said.split())
+    assert "Traceback" not in said
+
+
+def test_a_missing_file(tmp_path, capsys):
+    assert run(["run", str(tmp_path / "none.yaml")]) == 2
+    assert "there is no file" in capsys.readouterr().err
+
+
+def test_videos_need_an_extra(drop, tmp_path, monkeypatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "imageio" else real(name))
+    with pytest.raises(MissingExtraError) as caught:
+        simwright.run(drop, record=tmp_path / "a.mp4")
+    assert "simwright[video]" in caught.value.hint
+
+
+def test_recordings_that_fill_the_disk_are_refused(drop, tmp_path):
+    with pytest.raises(LimitError, match="GB"):
+        simwright.run(drop, frames=1_000_000_000, record=tmp_path / "a.npz")
+    with pytest.raises(UsageError):
+        simwright.run(drop, frames=-1)
+
+
+def test_poses_follow_coordinates_at_all_moments():
+    from simwright.scenes.document import parse_scene
+    from simwright.scenes.load import assemble_scene
+
+    loaded = assemble_scene(parse_scene(DROP), num_worlds=3)
+    rows = np.stack((loaded.state.joint_q, loaded.state.joint_q + 0.0))
+    rows[1, 2::7] = 2.0
+    poses = pose_bodies(loaded.model, rows)
+    np.testing.assert_allclose(poses[0], loaded.state.body_q, atol=1e-6)
+    assert poses[1, :, 2].tolist() == [2.0, 2.0, 2.0]
+    lower, upper = find_extent(loaded.model, poses)
+    assert lower[2] < 0.5 - 0.1 < 2.0 + 0.1 < upper[2]
+    assert upper[0] > loaded.model.world_offset[:, 0].max()
+
+
+def test_a_video_of_several_worlds(drop, tmp_path):
+    video = pytest.importorskip("imageio.v2", reason="the extra 'video' is not installed")
+    target = tmp_path / "drop.mp4"
+    try:
+        simwright.run(drop, frames=60, record=target, size=(320, 180), fps=25)
+    except UsageError as error:
+        pytest.skip(str(error))
+    frames = [frame for frame in video.get_reader(str(target))]  # noqa: C416 - a reader has no length
+    assert len(frames) == 7
+    assert frames[0].shape == (180, 320, 3)
+    assert np.abs(frames[0].astype(int) - frames[-1].astype(int)).max() > 30
+    assert [file.name for file in tmp_path.iterdir() if file.suffix == ".mp4"] == ["drop.mp4"]
