@@ -21,6 +21,7 @@ from generate import (
     model_page,
     rep0158_page,
     resolvers_page,
+    robot_schema,
     rule_pages,
     scene_schema,
     schemas_page,
@@ -40,6 +41,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/translation.md": translation_page.generate,
     "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
     "src/simwright/scenes/scene.schema.json": scene_schema.generate,
+    "src/simwright/tasks/robot.schema.json": robot_schema.generate,
     "src/simwright/check/adapters/usd_validation/plugInfo.json": validators_info.generate,
 }
 

@@ -26,6 +26,7 @@ from samples import (  # noqa: E402 - the path above must be set first
     floor,
     fourbar,
     lab,
+    manifests,
     package,
     quadruped,
     rack,
@@ -33,7 +34,7 @@ from samples import (  # noqa: E402 - the path above must be set first
     warehouse,
 )
 
-SAMPLES = (package, arm, rover, quadruped, fourbar, rack, box, floor, warehouse, lab)
+SAMPLES = (package, arm, rover, quadruped, fourbar, rack, box, floor, warehouse, lab, manifests)
 
 
 def build_all() -> dict[str, bytes]:

@@ -55,6 +55,8 @@ All shapes are our own; the licence is Apache-2.0.
 | `warehouse` | the props together; the rover | OpenUSD, SDF | `warehouse.usda`, `warehouse.sdf` |
 | `lab` | four rooms with furniture, things, doors and robots in the plane | 2D world | `lab.yaml` |
 
+A `robot.yaml` beside a robot is its manifest: `simwright robots list` finds it, `--robot sample_arm` takes it.
+
 The OpenUSD assets follow REP 0158. An entry layer refers to `ros.usda`, `physics.usda` and `base.usda`
 (always loaded); `base.usda` refers to `instances.usda`, which loads `geometries.usdc` and `materials.usda`
 by payload. `visual_representation` chooses mesh_low, mesh_medium or mesh_high; `collision_fidelity` chooses

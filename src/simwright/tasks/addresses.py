@@ -2,7 +2,8 @@
 """Where a robot's file is: the addresses that manifests and ``--robot`` take.
 
 ========================== ==========================================================================================
-``arm.xml``, ``file:...``  relative to the manifest; may not leave the manifest's project
+``arm.xml``, ``file:...``  relative to the manifest; may not leave the manifest's project, but for manifests in the
+                           user's own folder
 ``package://NAME/path``    a file of a ROS package
 ``python:PACKAGE/path``    a file that an installed Python package brings
 ``menagerie:NAME``         a model of MuJoCo Menagerie: ``NAME`` or ``NAME/file.xml``, in ``MENAGERIE_ROOT`` or in the
@@ -30,9 +31,17 @@ _MARKS = ("pyproject.toml", "package.xml", "simwright.toml", ".git")
 
 
 def resolve_address(
-    address: str, base: Path, *, packages: PackageMap | None = None, where: Where | None = None
+    address: str,
+    base: Path,
+    *,
+    packages: PackageMap | None = None,
+    where: Where | None = None,
+    anywhere: bool = False,
 ) -> Path:
-    """The file an address means.  ``base`` is the manifest's folder, ``where`` the place that says the address."""
+    """The file an address means.  ``base`` is the manifest's folder, ``where`` the place that says the address.
+
+    ``anywhere`` lets paths lead out of the project: for manifests that the user keeps in a folder of their own.
+    """
     if address.startswith(MENAGERIE):
         return find_menagerie(address.removeprefix(MENAGERIE), where)
     if address.startswith(PYTHON):
@@ -49,7 +58,7 @@ def resolve_address(
     relative = Path(address.removeprefix(FILE))
     root = find_project(base)
     file = (base / relative).resolve()
-    if relative.is_absolute() or not file.is_relative_to(root.resolve()):
+    if not anywhere and (relative.is_absolute() or not file.is_relative_to(root.resolve())):
         raise UnsafePathError(
             f"{address!r} leaves the folder {root}",
             hint="move the file there, or use package:// or python:",

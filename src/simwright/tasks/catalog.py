@@ -24,7 +24,9 @@ from simwright.tasks.manifest import FILE_NAME, RobotManifest, read_manifest
 
 VARIABLE = "SIMWRIGHT_ROBOTS"
 GROUP = "simwright.robots"
-BUILTIN = Path(__file__).parent / "robots"
+_PACKAGE = Path(__file__).resolve().parent.parent
+_BUILTIN = (_PACKAGE / "samples", _PACKAGE.parent.parent / "samples" / "simwright_samples")
+"""The sample robots: in an installed package, and in a clone."""
 _PATTERNS = (FILE_NAME, f"*/{FILE_NAME}", f"*.{FILE_NAME}")
 
 MANIFEST_BROKEN = declare(
@@ -62,7 +64,10 @@ class CatalogEntry:
         """The robot's own file."""
         key = next(iter(self.manifest.sim.list_uris()))
         where = self.document.find_where("sim", key)
-        return resolve_address(self.manifest.sim.uri, self.file.parent, packages=packages, where=where)
+        own = self.file.absolute().is_relative_to(find_user_folder().absolute())
+        return resolve_address(
+            self.manifest.sim.uri, self.file.parent, packages=packages, where=where, anywhere=own
+        )
 
 
 def list_robots(
@@ -121,7 +126,8 @@ def list_folders(
             reporter.report(
                 PLUGIN_BROKEN, Where(), name=point.name, reason=str(error) or type(error).__name__
             )
-    yield "built in", BUILTIN
+    for place in _BUILTIN:
+        yield "built in", place
 
 
 def find_user_folder(environ: Mapping[str, str] | None = None) -> Path:

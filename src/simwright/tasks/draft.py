@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drafting a manifest for a robot that has none: what was inferred of it, as YAML that can be kept and corrected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from simwright.core.diag import Where
+from simwright.core.errors import InputError
+from simwright.formats.table import detect_format
+from simwright.tasks.actuation import ActuatorKind
+from simwright.tasks.compose import PREFIX, compose_scene
+from simwright.tasks.home import find_home
+from simwright.tasks.manifest import RobotManifest
+from simwright.tasks.robot import Robot
+
+_KEYS = {"mjcf": "mjcf_uri", "urdf": "urdf_uri", "xacro": "urdf_uri", "usd": "usd_uri", "sdf": "sdf_uri"}
+_DIGITS = 6
+
+
+def find_uri_key(file: Any) -> str:
+    """The key of a manifest that takes a file of this format."""
+    name = detect_format(file).name
+    if name not in _KEYS:
+        raise InputError(f"a robot cannot be read from a {name} file", where=Where(str(file)))
+    return _KEYS[name]
+
+
+def draft_manifest(robot: Robot, address: str, *, name: str = "") -> dict[str, Any]:
+    """A manifest as plain data; ``address`` is what it says of the robot's file."""
+    facts, tool = robot.facts, robot.tool
+    data: dict[str, Any] = {
+        "schema_version": 1,
+        "id": name or make_id(robot.id),
+        "kind": str(facts.kind),
+        "base": "floating" if facts.is_floating else "fixed",
+    }
+    if tool is not None and not facts.is_floating:
+        data["end_effector"] = {"frame": tool.frame}
+        if any(tool.position):
+            data["end_effector"]["position"] = [_round(v) for v in tool.position]
+    gripper = _draft_gripper(robot)
+    if gripper:
+        data["gripper"] = gripper
+    keyframe, joints = _draft_home(robot)
+    data["joints"] = joints
+    if robot.reach > 0.0:
+        data["reach"] = round(robot.reach, 3)
+    sim: dict[str, Any] = {find_uri_key(robot.file): address}
+    if keyframe:
+        sim["keyframe"] = keyframe
+    sim["control"] = {"mode": "position", "period": 0.02}
+    data["sim"] = sim
+    RobotManifest.model_validate(data)
+    return data
+
+
+def render_manifest(data: Mapping[str, Any], *comments: str) -> str:
+    """Plain data as YAML, below comments."""
+    import yaml
+
+    head = "".join(f"# {line}\n" for line in comments)
+    # collections of scalars on one line, the rest in blocks
+    return head + yaml.safe_dump(
+        dict(data), sort_keys=False, allow_unicode=True, width=100, default_flow_style=None
+    )
+
+
+def describe_actuators(robot: Robot) -> str:
+    """What the robot's actuators take, in words: ``7 position, 1 motor``."""
+    kinds = [actuator.kind for actuator in robot.facts.actuators]
+    parts = [f"{kinds.count(kind)} {kind}" for kind in ActuatorKind if kind in kinds]
+    return ", ".join(parts) or "none"
+
+
+def make_id(text: str) -> str:
+    """A name that a manifest may have, from a file's name or an address."""
+    stem = re.split(r"[:/]", text)[-1]
+    cleaned = re.sub(r"[^A-Za-z0-9_.\-]+", "_", stem).strip("_.-")
+    return cleaned or "robot"
+
+
+def _draft_gripper(robot: Robot) -> dict[str, Any] | None:
+    if robot.manifest is not None and robot.manifest.gripper is not None:
+        return robot.manifest.gripper.model_dump()
+    grip = robot.facts.grip
+    if grip is None:
+        return None
+    names = [robot.facts.actuators[index].name for index in grip.actuators]
+    if not all(names):
+        return None
+    return {"actuators": names, "open": _round(grip.open), "closed": _round(grip.closed)}
+
+
+def _draft_home(robot: Robot) -> tuple[str, list[dict[str, Any]]]:
+    """The keyframe to start from, or where each joint starts."""
+    composed = compose_scene(robot.source, lambda spec: None, amend_robot=robot.amend)  # noqa: ARG005 - no task
+    home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
+    keyframe = home.origin.removeprefix("keyframe ").strip("'") if home.origin.startswith("keyframe") else ""
+    model, joints = composed.model, []
+    for joint in range(model.njnt):
+        label = model.joint(joint).name.removeprefix(PREFIX)
+        if not label or model.jnt_type[joint] < 2:
+            continue
+        entry: dict[str, Any] = {"name": label}
+        if not keyframe:
+            value = float(home.qpos[model.jnt_qposadr[joint]])
+            entry["home"] = _round(value) if _is_inside(model, joint, _round(value)) else value
+        joints.append(entry)
+    return keyframe, joints
+
+
+def _round(value: float) -> float:
+    return round(float(value), _DIGITS) + 0.0  # no negative zero
+
+
+def _is_inside(model: Any, joint: int, value: float) -> bool:
+    low, high = model.jnt_range[joint]
+    return not model.jnt_limited[joint] or bool(low <= value <= high)
