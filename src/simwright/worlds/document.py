@@ -173,6 +173,12 @@ class Entry:
         """What to say of a key that has to be there."""
         return Refusal(messages.KEY_MISSING, self.find_where(), key=key, place=self.spell())
 
+    def refuse_name(self, name: str, what: str, known: Iterable[str], key: str) -> Refusal:
+        """What to say of a name under ``key`` that is none of ``known``."""
+        where, place = self.find_where(key), self.spell(key)
+        meant = suggest(name, known)
+        return Refusal(messages.MISSING_PART, where, place=place, what=what, name=name, meant=meant)
+
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """What was probably meant, or what there is."""

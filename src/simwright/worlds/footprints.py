@@ -67,6 +67,14 @@ def read_footprint(reading: Reading, entry: Entry, parent: Any = None) -> Footpr
     return Footprint(polygon, height, kind == "parent", offset)
 
 
+def read_footprint_of(reading: Reading, entry: Entry, parent: Any = None) -> Footprint:
+    """The footprint that an entity or a category has to have."""
+    inner = entry.child("footprint")
+    if inner is None:
+        raise entry.refuse_absent("footprint")
+    return read_footprint(reading, inner, parent)
+
+
 def polygon_from_points(entry: Entry, points: list[tuple[float, float]], *steps: str) -> Any:
     """A polygon with a floor: not empty, not crossing itself."""
     polygon = shapely.Polygon(points)

@@ -9,12 +9,12 @@ from typing import Any
 import shapely
 
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, suggest
+from simwright.worlds.document import Entry, Refusal
 from simwright.worlds.names import check_name, name_hallway
 from simwright.worlds.poses import Pose
 from simwright.worlds.read_colors import read_color
 from simwright.worlds.read_state import Reading, drop
-from simwright.worlds.rooms import GRAY
+from simwright.worlds.rooms import GRAY, find_room
 from simwright.worlds.world import Geometry, Hallway, Room, grow
 
 KEYS = frozenset(
@@ -32,7 +32,7 @@ _CRACK = 1e-6
 def add_hallway(reading: Reading, entry: Entry) -> None:
     """Add one hallway to the world."""
     world = reading.world
-    start, end = _find_room(reading, entry, "room_start"), _find_room(reading, entry, "room_end")
+    start, end = find_room(reading, entry, "room_start"), find_room(reading, entry, "room_end")
     name, alias = name_hallway(reading, entry, start, end)
     reading.check_keys(entry, KEYS)
     where = entry.find_where()
@@ -127,36 +127,13 @@ def _register(reading: Reading, hallway: Hallway) -> None:
         reading.floors.add(hallway.outer, hallway)
 
 
-def _find_room(reading: Reading, entry: Entry, key: str) -> Room:
-    name = entry.text(key)
-    room = reading.world.names.get(name)
-    if isinstance(room, Room):
-        return room
-    rooms = [room.name for room in reading.world.rooms]
-    raise Refusal(
-        messages.MISSING_PART,
-        entry.find_where(key),
-        place=entry.spell(key),
-        what="room",
-        name=name,
-        meant=suggest(name, rooms),
-    )
-
-
 def _read_line(entry: Entry, start: Room, end: Room, offset: float) -> list[tuple[float, float]]:
     """The centre line."""
     method = entry.text("conn_method", "auto")
     if method == "points":
         return entry.points("conn_points", 2)
     if method not in METHODS:
-        raise Refusal(
-            messages.MISSING_PART,
-            entry.find_where("conn_method"),
-            place=entry.spell("conn_method"),
-            what="connection method",
-            name=method,
-            meant=suggest(method, METHODS),
-        )
+        raise entry.refuse_name(method, "connection method", METHODS, "conn_method")
     (x, y), (to_x, to_y) = start.centroid, end.centroid
     angle, length = math.atan2(to_y - y, to_x - x), math.dist(start.centroid, end.centroid)
     if method == "angle":

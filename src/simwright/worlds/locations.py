@@ -8,8 +8,8 @@ from typing import Any
 import shapely
 
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, suggest
-from simwright.worlds.footprints import Footprint, move_polygon, read_footprint
+from simwright.worlds.document import Entry, suggest
+from simwright.worlds.footprints import Footprint, move_polygon, read_footprint_of
 from simwright.worlds.metadata import Category
 from simwright.worlds.metadata_read import LOCATION_KEYS
 from simwright.worlds.names import check_name, choose_name
@@ -17,6 +17,7 @@ from simwright.worlds.poses import Pose, rotate_point
 from simwright.worlds.poses_read import read_optional_pose, read_pose_value
 from simwright.worlds.read_colors import Rgb, parse_color, read_category_color
 from simwright.worlds.read_state import Reading, drop
+from simwright.worlds.rooms import find_room
 from simwright.worlds.spawn import add_spawns
 from simwright.worlds.world import Geometry, Location, Room, grow
 
@@ -31,7 +32,7 @@ def add_location(reading: Reading, entry: Entry) -> None:
     where = entry.find_where()
     if "parent" not in entry:
         raise drop(messages.NO_PARENT, where, name=entry.text("name", entry.text("category", "location")))
-    room = _find_room(reading, entry)
+    room = find_room(reading, entry, "parent")
     reading.check_keys(entry, KEYS)
     category = find_category(entry, reading.world.location_categories, "location")
     name = choose_name(reading, entry, category.name, reading.counts.get(category.name, 0))
@@ -107,31 +108,12 @@ def keep_free(poses: list[Pose], free: Geometry) -> list[Pose]:
     return [pose for pose in poses if shapely.intersects_xy(free, pose.x, pose.y)]
 
 
-def _find_room(reading: Reading, entry: Entry) -> Room:
-    name = entry.text("parent")
-    room = reading.world.names.get(name)
-    if isinstance(room, Room):
-        return room
-    rooms = [room.name for room in reading.world.rooms]
-    raise Refusal(
-        messages.MISSING_PART,
-        entry.find_where("parent"),
-        place=entry.spell("parent"),
-        what="room",
-        name=name,
-        meant=suggest(name, rooms),
-    )
-
-
 def _read_shape(reading: Reading, category: Category, room: Room) -> Footprint:
     """The footprint of a category, made once unless it is that of the room."""
     found = reading.shapes.get(category)
     if found is None:
         reading.check_loose_keys(category.entry, LOCATION_KEYS)
-        inner = category.entry.child("footprint")
-        if inner is None:
-            raise category.entry.refuse_absent("footprint")
-        found = read_footprint(reading, inner, room.polygon)
+        found = read_footprint_of(reading, category.entry, room.polygon)
         if not found.in_world:
             reading.shapes[category] = found
     footprint: Footprint = found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from simwright.core.diag import Where
 from simwright.worlds import messages
 from simwright.worlds.document import Entry, Refusal, suggest
-from simwright.worlds.footprints import move_polygon, read_footprint
+from simwright.worlds.footprints import move_polygon, read_footprint_of
 from simwright.worlds.locations import find_category, read_colors
 from simwright.worlds.metadata import Category
 from simwright.worlds.metadata_read import OBJECT_KEYS
@@ -124,10 +124,7 @@ def _read_shape(reading: Reading, category: Category) -> _Shape:
     found = reading.shapes.get(category)
     if found is None:
         reading.check_loose_keys(category.entry, OBJECT_KEYS)
-        inner = category.entry.child("footprint")
-        if inner is None:
-            raise category.entry.refuse_absent("footprint")
-        footprint = read_footprint(reading, inner)
+        footprint = read_footprint_of(reading, category.entry)
         height = DEFAULT_HEIGHT if footprint.height is None else footprint.height
         grown = grow(footprint.polygon, reading.world.params.object_radius)
         found = reading.shapes[category] = _Shape(footprint.polygon, grown, height)

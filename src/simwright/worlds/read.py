@@ -23,7 +23,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 from simwright.core.collector import pause_collector
 from simwright.core.diag import Level, Reporter
@@ -57,37 +57,24 @@ _ADDERS: dict[str, Callable[[Reading, Entry], None]] = {
 }
 
 
-def read_world(
-    path: str | os.PathLike[str],
-    *,
-    seed: int | None = None,
-    reference: bool = False,
-    strict: bool = False,
-    relative_mode: str | None = None,
-    data_folder: str | os.PathLike[str] | None = None,
-    read_mesh: MeshReader | None = None,
-    reporter: Reporter | None = None,
-) -> World:
-    """Read a world file and make every choice in it.
+class WorldOptions(TypedDict, total=False):
+    """How a world is read: see :func:`build_world`."""
 
-    ``seed`` decides random choices (default: the file's, else 0); ``reference`` agrees with PyRoboSim 5.0.1; ``strict``
-    raises :class:`StrictError` for any finding above info; ``relative_mode`` is ``reference`` or ``frame``;
-    ``data_folder`` is what ``$DATA`` means; ``read_mesh`` gives the points of mesh files.
-    """
-    document = read_document(path)
-    return build_world(
-        document,
-        seed=seed,
-        reference=reference,
-        strict=strict,
-        relative_mode=relative_mode,
-        data_folder=data_folder,
-        read_mesh=read_mesh,
-        reporter=reporter,
-    )
+    seed: int | None
+    reference: bool
+    strict: bool
+    relative_mode: str | None
+    data_folder: str | os.PathLike[str] | None
+    read_mesh: MeshReader | None
+    reporter: Reporter | None
 
 
-def parse_world(text: str, *, name: str = "world.yaml", **options: Any) -> World:
+def read_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) -> World:
+    """Read a world file and make every choice in it; options are those of :func:`build_world`."""
+    return build_world(read_document(path), **options)
+
+
+def parse_world(text: str, *, name: str = "world.yaml", **options: Unpack[WorldOptions]) -> World:
     """The same from text; ``name`` is the file it is taken to stand in."""
     return build_world(parse_document(text, name=name), **options)
 
@@ -103,7 +90,12 @@ def build_world(
     read_mesh: MeshReader | None = None,
     reporter: Reporter | None = None,
 ) -> World:
-    """A world from a document that was read before."""
+    """A world from a document that was read before.
+
+    ``seed`` decides random choices (default: the file's, else 0); ``reference`` agrees with PyRoboSim 5.0.1; ``strict``
+    raises :class:`StrictError` for any finding above info; ``relative_mode`` is ``reference`` or ``frame``;
+    ``data_folder`` is what ``$DATA`` means; ``read_mesh`` gives the points of mesh files.
+    """
     reporter = Reporter() if reporter is None else reporter
     if not isinstance(document.data, dict):
         raise ParseError("a world file is a mapping of sections", where=document.find_where())

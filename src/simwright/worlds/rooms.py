@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from simwright.worlds import messages
 from simwright.worlds.document import Entry
-from simwright.worlds.footprints import move_polygon, polygon_from_points, read_footprint
+from simwright.worlds.footprints import move_polygon, polygon_from_points, read_footprint_of
 from simwright.worlds.names import check_name, choose_name
 from simwright.worlds.poses import Pose
 from simwright.worlds.poses_read import read_optional_pose, read_poses
@@ -56,15 +56,21 @@ def add_room(reading: Reading, entry: Entry) -> None:
     reading.bare_floors.add(polygon, room)
 
 
+def find_room(reading: Reading, entry: Entry, key: str) -> Room:
+    """The room that an entry names under a key."""
+    name = entry.text(key)
+    room = reading.world.names.get(name)
+    if isinstance(room, Room):
+        return room
+    raise entry.refuse_name(name, "room", [room.name for room in reading.world.rooms], key)
+
+
 def _read_floor(reading: Reading, entry: Entry) -> tuple[Geometry, float]:
     """Polygon and wall height."""
     height = entry.number("height", 0.0)
     if isinstance(entry.get("footprint"), list):
         return polygon_from_points(entry, entry.points("footprint", 3), "footprint"), height
-    inner = entry.child("footprint")
-    if inner is None:
-        raise entry.refuse_absent("footprint")
-    footprint = read_footprint(reading, inner)
+    footprint = read_footprint_of(reading, entry)
     return footprint.polygon, height if footprint.height is None else footprint.height
 
 
