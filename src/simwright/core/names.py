@@ -8,7 +8,7 @@ USD prim names take letters, digits and underscores and may not start with a dig
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Sequence
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_]+")
@@ -25,6 +25,15 @@ def make_identifier(name: str, default: str = "unnamed") -> str:
     if not text.strip("_"):
         return default
     return f"_{text}" if text[0].isdigit() else text
+
+
+def shorten_path(names: Sequence[str], taken: Container[str]) -> str | None:
+    """A legal name of the last names of a path, as few as make it free; None where all of them are taken."""
+    for count in range(1, len(names) + 1):
+        found = make_identifier("_".join(names[-count:]))
+        if found not in taken:
+            return found
+    return None
 
 
 class NameScope:

@@ -228,7 +228,11 @@ class Editor:
         if not paths:
             self.remove_property(prim, name)
             return
-        spec = self.choose_home(prim) if found is None else found.owner
+        self.set_spec_targets(self.choose_home(prim) if found is None else found.owner, name, paths)
+
+    def set_spec_targets(self, spec: Sdf.PrimSpec, name: str, targets: Iterable[Sdf.Path]) -> None:
+        """Let a relationship lead to these prims in one spec; paths are those of its layer."""
+        paths = list(targets)
 
         def apply() -> None:
             known = spec.layer.GetRelationshipAtPath(spec.path.AppendProperty(name))

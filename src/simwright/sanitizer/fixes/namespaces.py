@@ -6,7 +6,7 @@ from __future__ import annotations
 from pxr import Sdf, Usd
 
 from simwright.core.diag import Diagnostic
-from simwright.core.names import make_identifier
+from simwright.core.names import shorten_path
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.overrides import override_api, override_value
@@ -74,17 +74,15 @@ def override_at_instance(editor: Editor, finding: Diagnostic, _: Wishes) -> None
 
 
 def _choose_namespace(editor: Editor, prim: Usd.Prim) -> str:
-    taken = editor.memory.get("namespaces")
+    taken: set[str] | None = editor.memory.get("namespaces")
     if taken is None:
         contexts = [found for found in editor.stage.TraverseAll() if found.HasAPI(_CONTEXT) and found != prim]
         taken = editor.memory["namespaces"] = {_read(found) for found in contexts}
-    names = [path.name for path in prim.GetPath().GetPrefixes()]
-    for count in range(1, len(names) + 1):
-        found = make_identifier("_".join(names[-count:]))
-        if found not in taken:
-            taken.add(found)
-            return found
-    raise Refused("every name that its path gives is taken")
+    found = shorten_path([path.name for path in prim.GetPath().GetPrefixes()], taken)
+    if found is None:
+        raise Refused("every name that its path gives is taken")
+    taken.add(found)
+    return found
 
 
 def _read(prim: Usd.Prim) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pxr import Sdf, Usd, UsdGeom
 
 from simwright.core.diag import Diagnostic
-from simwright.core.names import make_identifier
+from simwright.core.names import shorten_path
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.structure import stop_instancing
 from simwright.usd.edit import Editor, Refused
@@ -47,16 +47,14 @@ def make_sensor_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 def _derive_id(editor: Editor, prim: Usd.Prim) -> str:
     """The names at the end of a path, as few as are unique."""
-    taken = editor.memory.get("frames")
+    taken: set[str] | None = editor.memory.get("frames")
     if taken is None:
         taken = editor.memory["frames"] = {_read_id(found) for found in editor.stage.TraverseAll()}
-    names = [path.name for path in prim.GetPath().GetPrefixes()]
-    for count in range(1, len(names) + 1):
-        found = make_identifier("_".join(names[-count:]))
-        if found not in taken:
-            taken.add(found)
-            return found
-    raise Refused("every id that its path gives is taken")
+    found = shorten_path([path.name for path in prim.GetPath().GetPrefixes()], taken)
+    if found is None:
+        raise Refused("every id that its path gives is taken")
+    taken.add(found)
+    return found
 
 
 def _read_id(prim: Usd.Prim) -> str:

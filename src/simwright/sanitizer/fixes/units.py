@@ -28,21 +28,13 @@ _INTENT = ("units",)
 @fix("units-meters", wishes=_INTENT, phase=0)
 def convert_lengths(editor: Editor, _: Diagnostic, wishes: Wishes) -> None:
     """Metres already: say so; else multiply."""
-    value = _find_unit(editor, wishes, _METERS, 0.01)
-    _prepare(editor, wishes, _METERS, value)
-    if value != 1.0:
-        rescale(editor, Factors(length=value))
-    _say(editor, _METERS, 1.0)
+    _convert(editor, wishes, _METERS, 0.01)
 
 
 @fix("units-kilograms", wishes=_INTENT, phase=0)
 def convert_masses(editor: Editor, _: Diagnostic, wishes: Wishes) -> None:
     """The fallback is 1: saying it changes nothing."""
-    value = _find_unit(editor, wishes, _KILOGRAMS, 1.0)
-    _prepare(editor, wishes, _KILOGRAMS, value)
-    if value != 1.0:
-        rescale(editor, Factors(mass=value))
-    _say(editor, _KILOGRAMS, 1.0)
+    _convert(editor, wishes, _KILOGRAMS, 1.0)
 
 
 @fix("axis-up-z", wishes=_INTENT, phase=0)
@@ -64,6 +56,15 @@ def convert_times(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
         return
     _check_intent(wishes)
     retime(editor)
+
+
+def _convert(editor: Editor, wishes: Wishes, key: str, fallback: float) -> None:
+    """Numbers in units of one metre or kilogram, and the layer says so."""
+    value = _find_unit(editor, wishes, key, fallback)
+    _prepare(editor, wishes, key, value)
+    if value != 1.0:
+        rescale(editor, Factors(length=value) if key == _METERS else Factors(mass=value))
+    _say(editor, key, 1.0)
 
 
 def _find_unit(editor: Editor, wishes: Wishes, key: str, fallback: float) -> float:

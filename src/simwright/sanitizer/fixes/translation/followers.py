@@ -25,10 +25,10 @@ from simwright.sanitizer.fixes.translation.sayings import (
     apply_schema,
     attempt,
     list_apis,
+    list_targets,
     read_authored,
     turns,
     write_number,
-    write_targets,
 )
 from simwright.usd.edit import Editor, Refused
 
@@ -104,8 +104,7 @@ def _settle(editor: Editor, prim: Usd.Prim, saying: _Saying, wanted: _Saying, go
 
 
 def _read(prim: Usd.Prim, dialect: Dialect, axis: str) -> _Saying:
-    relationship = prim.GetRelationship(dialect.name(dialect.leader, axis))
-    targets = relationship.GetTargets() if relationship else []
+    targets = list_targets(prim, dialect.name(dialect.leader, axis))
     if len(targets) != 1:
         raise Refused(f"it names {len(targets)} leaders; a joint follows one")
     follower, leader = turns(prim), turns(prim.GetStage().GetPrimAtPath(targets[0]))
@@ -122,8 +121,7 @@ def _read(prim: Usd.Prim, dialect: Dialect, axis: str) -> _Saying:
 
 
 def _read_neutral(prim: Usd.Prim) -> _Saying | None:
-    relationship = prim.GetRelationship(LEADER)
-    targets = relationship.GetTargets() if relationship else []
+    targets = list_targets(prim, LEADER)
     if len(targets) != 1:
         return None
     said: dict[str, Any] = read_authored(prim, (OFFSET, MULTIPLIER, ENABLED))
@@ -139,7 +137,7 @@ def _write(editor: Editor, prim: Usd.Prim, saying: _Saying) -> None:
         raise Refused(f"{name} is no relationship")
     home = spec.owner
     apply_schema(editor, prim, home, API)
-    write_targets(editor, home, LEADER, spec.targetPathList.GetAddedOrExplicitItems())
+    editor.set_spec_targets(home, LEADER, spec.targetPathList.GetAddedOrExplicitItems())
     if saying.rule.offset != FALLBACK.offset:
         write_number(editor, home, OFFSET, saying.rule.offset)
     if saying.rule.multiplier != FALLBACK.multiplier:

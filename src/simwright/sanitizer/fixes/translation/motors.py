@@ -30,10 +30,10 @@ from simwright.sanitizer.fixes.translation.sayings import (
     apply_schema,
     attempt,
     list_apis,
+    list_targets,
     read_authored,
     turns,
     write_number,
-    write_targets,
 )
 from simwright.usd.edit import Editor, Refused
 
@@ -76,7 +76,7 @@ def _write(editor: Editor, prim: Usd.Prim, survey: Survey, read: Any, gone: set[
     assert isinstance(targets, Sdf.RelationshipSpec)
     apply_schema(editor, prim, home, API)
     _set_type(editor, prim)
-    write_targets(editor, targets.owner, TARGETS, targets.targetPathList.GetAddedOrExplicitItems())
+    editor.set_spec_targets(targets.owner, TARGETS, targets.targetPathList.GetAddedOrExplicitItems())
     for key, value in motor.items():
         name = f"{SPACE}:{key}"
         if isinstance(value, str):
@@ -107,8 +107,7 @@ def _drop(editor: Editor, prim: Usd.Prim, relation: str, gone: set[str]) -> None
 
 
 def _find_joint(prim: Usd.Prim, relation: str) -> Usd.Prim:
-    relationship = prim.GetRelationship(relation)
-    targets = relationship.GetTargets() if relationship else []
+    targets = list_targets(prim, relation)
     if len(targets) != 1:
         raise Refused(f"it has {len(targets)} targets; say which joint it drives")
     joint = prim.GetStage().GetPrimAtPath(targets[0])

@@ -100,6 +100,12 @@ def read_authored(prim: Usd.Prim, names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
+def list_targets(prim: Usd.Prim, name: str) -> list[Sdf.Path]:
+    """Where a relationship leads; nowhere if there is none."""
+    relationship = prim.GetRelationship(name)
+    return list(relationship.GetTargets()) if relationship else []
+
+
 def list_turns(prim: Usd.Prim) -> tuple[bool, ...]:
     """Do the free axes of a joint turn, slide, or may there be both?"""
     if str(prim.GetTypeName()) in _ANGULAR:
@@ -135,20 +141,6 @@ def attempt(editor: Editor, ask: Callable[[], None]) -> str:
 def write_number(editor: Editor, spec: Sdf.PrimSpec, name: str, value: float) -> None:
     """A single-precision attribute in one spec."""
     editor.set_spec_value(spec, name, _KINDS.Float, math.copysign(value, 1.0) if value == 0.0 else value)
-
-
-def write_targets(editor: Editor, spec: Sdf.PrimSpec, name: str, paths: Iterable[Sdf.Path]) -> None:
-    """A relationship in one spec; paths are those of its layer."""
-    items = list(paths)
-
-    def apply() -> None:
-        known = spec.layer.GetRelationshipAtPath(spec.path.AppendProperty(name))
-        relationship = known or Sdf.RelationshipSpec(spec, name, custom=False)
-        relationship.targetPathList.ClearEditsAndMakeExplicit()
-        relationship.targetPathList.explicitItems = items
-
-    shown = ", ".join(f"<{path}>" for path in items)
-    editor.add(spec.layer, spec.path.AppendProperty(name), f"rel {name} = {shown}", apply)
 
 
 def apply_schema(editor: Editor, prim: Usd.Prim, spec: Sdf.PrimSpec, name: str) -> None:
