@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import click
 
@@ -25,6 +25,19 @@ def print_report(assets: Iterable[tuple[str, Iterable[Diagnostic]]], output_form
     report = Report([build_asset_report(path, found) for path, found in assets])
     text = render_report(output_format, report, color=out.is_terminal, width=out.width)
     click.echo(text.rstrip("\n"), color=out.is_terminal)
+
+
+def print_shown(path: str, found: Collection[Diagnostic], *, notes: bool) -> None:
+    """Render findings below other text, those for information only if they are wanted; else say how many there are."""
+    out = console()
+    shown = [item for item in found if notes or item.level is not Level.INFO]
+    if shown:
+        out.print()
+        print_findings(path, shown)
+    hidden = len(found) - len(shown)
+    if hidden:
+        word = "note" if hidden == 1 else "notes"
+        out.print(f"\n{hidden} {word} not shown (--notes shows them)", style="dim")
 
 
 def exit_code(found: Iterable[Diagnostic]) -> int:

@@ -43,8 +43,8 @@ def inspect(
     errors; they are listed.
     """
     from simwright.app.api import load
-    from simwright.app.cli.findings import exit_code, print_findings
-    from simwright.core.diag import Level, Reporter, sort_diagnostics
+    from simwright.app.cli.findings import exit_code, print_shown
+    from simwright.core.diag import Reporter, sort_diagnostics
     from simwright.core.packages import parse_assignments
 
     reporter = Reporter()
@@ -67,13 +67,5 @@ def inspect(
         out = console()
         for line in render_tree(asset, depth=depth):
             out.print(line)
-        shown = [found for found in reporter if notes or found.level is not Level.INFO]
-        if shown:
-            out.print()
-            print_findings(file, shown)
-        hidden = len(reporter) - len(shown)
-        if hidden:
-            out.print(
-                f"\n{hidden} {'note' if hidden == 1 else 'notes'} not shown (--notes shows them)", style="dim"
-            )
+        print_shown(file, list(reporter), notes=notes)
     return exit_code(reporter)

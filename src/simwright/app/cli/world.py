@@ -69,29 +69,22 @@ def check(
     means that there are errors, or with --strict (2) anything above info.
     """
     from simwright.app.api import raise_findings
-    from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.app.cli.findings import exit_code, print_findings, print_shown
     from simwright.app.worlds import check_world, describe_world
     from simwright.core.diag import Level, Reporter, sort_diagnostics
 
     reporter = Reporter()
     found = check_world(file, seed=seed, reference=reference, data_folder=data_folder, reporter=reporter)
-    shown = [item for item in sort_diagnostics(reporter) if notes or item.level is not Level.INFO]
+    ordered = sort_diagnostics(reporter)
     if output_format == "json":
-        findings = [_describe_finding(item) for item in sort_diagnostics(reporter)]
+        findings = [_describe_finding(item) for item in ordered]
         print_json({"world": describe_world(found), "findings": findings})
     elif output_format != "text":
+        shown = [item for item in ordered if notes or item.level is not Level.INFO]
         print_findings(file, shown, output_format)
     else:
-        out = console()
-        out.print(_summarize(found))
-        if shown:
-            out.print()
-            print_findings(file, shown)
-        hidden = len(reporter) - len(shown)
-        if hidden:
-            out.print(
-                f"\n{hidden} {'note' if hidden == 1 else 'notes'} not shown (--notes shows them)", style="dim"
-            )
+        console().print(_summarize(found))
+        print_shown(file, ordered, notes=notes)
     if strict:
         raise_findings(reporter, file)
     return exit_code(reporter)
