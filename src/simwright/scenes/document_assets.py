@@ -6,12 +6,20 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, ValidationInfo, field_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo, field_validator
 
-from simwright.core.documents.record import Record, refuse, refuse_word
+from simwright.core.documents.record import refuse, refuse_word
 from simwright.scenes.document_shapes import Material
 from simwright.scenes.document_sources import ExternalAsset, Source
-from simwright.scenes.document_values import IDENTITY, Factor, Factors, Transform, is_compat
+from simwright.scenes.document_values import (
+    IDENTITY,
+    Factor,
+    Factors,
+    Transform,
+    UnsupportedType,
+    is_compat,
+    name_type,
+)
 
 _ORDERINGS = frozenset({"dfs", "bfs", None})
 
@@ -152,29 +160,16 @@ class UsdAsset(AssetOptions):
 TYPES = ("usd", "urdf", "mjcf", "sdf")
 
 
-class UnsupportedAsset(Record):
+class UnsupportedAsset(UnsupportedType):
     """A type nobody knows: an error, except in ``compat="sap"``, where it is recorded."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
-    id: str = ""
-    type: Any
-
-    @field_validator("type")
-    @classmethod
-    def _refuse(cls, value: Any, info: ValidationInfo) -> Any:
-        if not is_compat(info):
-            raise refuse_word(value, TYPES)
-        return value
-
-    def list_unsupported(self) -> list[str]:
-        """The type."""
-        return [f"asset[{self.id}] type={self.type}"]
+    what = "asset"
+    known = TYPES
 
 
 def name_asset(data: Any) -> str:
     """Which of the types a mapping is."""
-    kind = data.get("type") if isinstance(data, dict) else getattr(data, "type", None)
-    return kind if kind in TYPES else "unsupported"
+    return name_type(data, TYPES)
 
 
 Asset = Annotated[

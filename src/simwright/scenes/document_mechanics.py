@@ -7,13 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     Tag,
     ValidationInfo,
     WithJsonSchema,
-    field_validator,
     model_validator,
 )
 
@@ -28,7 +26,9 @@ from simwright.scenes.document_values import (
     Length,
     Quantity,
     Transform,
+    UnsupportedType,
     is_compat,
+    name_type,
 )
 
 MODES = {"none": 0, "position": 1, "velocity": 2, "position_velocity": 3, "effort": 4}
@@ -168,29 +168,16 @@ class D6Joint(JointBase):
 JOINTS = ("fixed", "free", "revolute", "prismatic", "ball", "d6", "distance")
 
 
-class UnsupportedJoint(Record):
+class UnsupportedJoint(UnsupportedType):
     """A type nobody knows: an error, except in ``compat="sap"``, where it is recorded."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
-    id: str = ""
-    type: Any
-
-    @field_validator("type")
-    @classmethod
-    def _refuse(cls, value: Any, info: ValidationInfo) -> Any:
-        if not is_compat(info):
-            raise refuse_word(value, JOINTS)
-        return value
-
-    def list_unsupported(self) -> list[str]:
-        """The type."""
-        return [f"joint[{self.id}] type={self.type}"]
+    what = "joint"
+    known = JOINTS
 
 
 def name_joint(data: Any) -> str:
     """Which of the types a mapping is."""
-    kind = data.get("type") if isinstance(data, dict) else getattr(data, "type", None)
-    return kind if kind in JOINTS else "unsupported"
+    return name_type(data, JOINTS)
 
 
 Joint = Annotated[

@@ -13,24 +13,13 @@ from pydantic import Discriminator, Field, Tag, ValidationInfo, model_validator
 
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse
+from simwright.scenes.builder_config import ALIASES, MATERIAL_FIELDS
 from simwright.scenes.document_values import IDENTITY, Color, Factors, Length, Quantity, Transform, is_compat
 
-ALIASES: dict[str, str] = {
-    "contact_margin": "margin",
-    "shape_margin": "margin",
-    "shape_gap": "gap",
-    "shape_mu": "mu",
-    "shape_ke": "ke",
-    "shape_tau": "tau",
-    "relaxation_time": "tau",
-}
-"""Other words for fields."""
 ALIASES_OF: dict[str, tuple[str, ...]] = {
     field: tuple(word for word, meant in ALIASES.items() if meant == field)
     for field in dict.fromkeys(ALIASES.values())
 }
-MATERIAL_FIELDS = ("margin", "gap", "mu", "ke", "tau")
-"""What may stand directly on a body, a shape or an asset."""
 WITHOUT_EFFECT = ("kd", "kf", "ka", "shape_kd", "shape_kf", "shape_ka", "contact_ka", "shape_material_ka")
 """Read, because scene files have them, and not used: contact dissipation is ``tau``."""
 

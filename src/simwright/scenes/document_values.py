@@ -8,15 +8,17 @@ except in ``compat="sap"``, where they stay as written.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    ConfigDict,
     Field,
     ValidationError,
     ValidationInfo,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
@@ -218,3 +220,33 @@ class Transform(Record):
 
 
 IDENTITY = Transform()
+
+
+class UnsupportedType(Record):
+    """An element of a type nobody knows: an error, except in ``compat="sap"``, where it is recorded.
+
+    ``what`` is the element, ``known`` the types there are.
+    """
+
+    what: ClassVar[str]
+    known: ClassVar[tuple[str, ...]]
+    model_config = ConfigDict(extra="allow", frozen=True)
+    id: str = ""
+    type: Any
+
+    @field_validator("type")
+    @classmethod
+    def _refuse(cls, value: Any, info: ValidationInfo) -> Any:
+        if not is_compat(info):
+            raise refuse_word(value, cls.known)
+        return value
+
+    def list_unsupported(self) -> list[str]:
+        """The type."""
+        return [f"{self.what}[{self.id}] type={self.type}"]
+
+
+def name_type(data: Any, known: tuple[str, ...]) -> str:
+    """Which of the types a mapping is; ``unsupported`` if none."""
+    kind = data.get("type") if isinstance(data, dict) else getattr(data, "type", None)
+    return kind if kind in known else "unsupported"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from simwright.core.documents.expressions import NUMBER_SCHEMA
+from simwright.scenes.builder_config import ALIASES
 from simwright.scenes.document import Scene
-from simwright.scenes.document_shapes import ALIASES
 from simwright.scenes.selectors import RANGE_SCHEMA
 
 FILE = Path(__file__).with_name("scene.schema.json")
