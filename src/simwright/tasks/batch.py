@@ -2,18 +2,23 @@
 """Many worlds of one task at once, on all cores, by MuJoCo's batched rollouts.
 
 The worlds share one compiled model; their states are rows of one array.  Judging and observing are numpy over the rows.
-Only control that needs nothing between two actions can be batched (:attr:`Controller.is_direct`).
+Only control that needs nothing between two actions can be batched (:attr:`Controller.is_direct`).  Where masses,
+friction or gains vary (:class:`~simwright.tasks.randomize.Randomize`), every world has a model of its own, which
+costs memory.
 """
 
 from __future__ import annotations
 
+import copy
 import os
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
+from simwright.tasks.actuation import hold_controls
 from simwright.tasks.forward import Chain
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.reading import complete_layout, complete_pose, read_joints, read_objects, read_speeds
@@ -22,6 +27,8 @@ from simwright.tasks.scene import Layout, Moment, Verdict
 
 _QPOS = 1
 """Coordinates stand behind the time in MuJoCo's state."""
+_MEMORY = 4 * 2**30
+"""Models of single worlds take no more than this [bytes]."""
 
 
 class BatchRollout:
@@ -51,7 +58,8 @@ class BatchRollout:
         full = int(spec.mjSTATE_FULLPHYSICS)
         size = mujoco.mj_stateSize(model, full)
         steps = rollout.composed.substeps
-        rollout.reset(seed=0)
+        self._models = self._copy_models()
+        _reset_plainly(rollout)
         self._blank = np.zeros(size)
         mujoco.mj_getState(model, rollout.data, self._blank, full)
         self.states = np.tile(self._blank, (count, 1))
@@ -59,7 +67,8 @@ class BatchRollout:
         self._sensed = np.zeros((count, steps, model.nsensordata))
         self._controls = np.zeros((count, steps, mujoco.mj_stateSize(model, self._control_spec)))
         self._warm = np.zeros((count, model.nv))
-        self._targets = np.tile(rollout.controller.hold(), (count, 1))
+        self._hold = rollout.controller.hold()
+        self._targets = np.tile(self._hold, (count, 1))
         self.bounds = rollout.controller.bounds
         self._chains = (
             Chain.of_site(model, rollout.tool_site) if rollout.tool_site >= 0 else Chain.of_body(model, 1),
@@ -88,13 +97,12 @@ class BatchRollout:
     ) -> None:
         """Start episodes in the chosen worlds; the same seed gives the same task as a single rollout has."""
         chosen = np.arange(self.count) if worlds is None else np.flatnonzero(worlds)
-        scene, options = self.rollout.scene, self.rollout.options
         self.states[chosen] = self._blank
         self._warm[chosen] = 0.0
-        self._targets[chosen] = self.rollout.controller.hold()
+        self._targets[chosen] = self._hold
         self.steps[chosen] = 0
-        for world, seed in zip(chosen, seeds, strict=True):
-            layout = scene.sample(np.random.default_rng(int(seed)), options)
+        for world, seed in zip(chosen.tolist(), seeds, strict=True):
+            layout = self._draw(world, int(seed))
             for name, place in layout.items():
                 if name not in self.layout:
                     self.layout[name] = np.zeros((self.count, len(place)))
@@ -104,6 +112,34 @@ class BatchRollout:
         self.start[chosen] = self._chains[1].place(self.qpos[chosen])
         self._write_mocap(chosen)
         self._seen = None
+
+    def _draw(self, world: int, seed: int) -> Layout:
+        """The layout of an episode, and everything that varies with it."""
+        layout = self.rollout.scene.sample(np.random.default_rng(seed), self.rollout.options)
+        randomizer = self.rollout.randomizer
+        if randomizer is None:
+            return layout
+        chance = randomizer.start(seed)
+        model = self.rollout.model if self._models is None else self._models[world]
+        randomizer.change_model(chance, model)
+        layout = randomizer.shift_layout(chance, layout)
+        if randomizer.shift_joints(chance, model, self.qpos[world]):
+            held = hold_controls(model, np.array(self.qpos[world]))
+            self._targets[world] = held[: self._targets.shape[1]]
+        return layout
+
+    def _copy_models(self) -> list[Any] | None:
+        """A model for each world where physics differs between them."""
+        randomizer, model = self.rollout.randomizer, self.rollout.model
+        if randomizer is None or not randomizer.options.changes_model:
+            return None
+        size = int(model.nbuffer) * self.count
+        if size > _MEMORY:
+            raise UsageError(
+                f"{self.count} worlds with masses, friction or gains of their own need {size / 2**30:.1f} GiB",
+                hint="use fewer worlds, or vary only places and joints",
+            )
+        return [copy.copy(model) for _ in range(self.count)]
 
     def _write_mocap(self, chosen: npt.NDArray[np.intp]) -> None:
         """Fixtures stand in the controls: behind them, all positions, then all quaternions."""
@@ -130,7 +166,7 @@ class BatchRollout:
         nu = self.rollout.composed.robot_nu
         self._controls[:, :, :nu] = clipped[:, None, :]
         self._pool.rollout(
-            self.rollout.model,
+            self.rollout.model if self._models is None else self._models,
             self._data,
             self.states,
             self._controls,
@@ -193,3 +229,12 @@ class BatchRollout:
     def close(self) -> None:
         """Stop the threads."""
         self._pool.close()
+
+
+def _reset_plainly(rollout: SimRollout) -> None:
+    """Start an episode in which nothing varies."""
+    randomizer, rollout.randomizer = rollout.randomizer, None
+    try:
+        rollout.reset(seed=0)
+    finally:
+        rollout.randomizer = randomizer

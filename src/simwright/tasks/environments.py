@@ -4,16 +4,22 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simwright.core.errors import MissingExtraError
+from simwright.core.documents.read import parse_document
+from simwright.core.documents.validate import validate_document
+from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.math3d import Pose
+from simwright.tasks.fitting import fit_scene
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.observing import ObserveOptions
+from simwright.tasks.randomize import Randomize
 from simwright.tasks.robot import Robot, open_robot
 from simwright.tasks.rollout import SimRollout
+from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
 
 if TYPE_CHECKING:
@@ -24,22 +30,49 @@ def make_rollout(
     task: str,
     robot: str | Path | Robot | None = None,
     *,
-    options: Mapping[str, Any] | None = None,
+    options: SceneOptions | Mapping[str, Any] | None = None,
     base: Pose | None = None,
     mode: ControlMode | str | None = None,
     period: float | None = None,
     max_steps: int | None = None,
+    randomize: Randomize | Mapping[str, Any] | None = None,
+    fit: bool = False,
 ) -> SimRollout:
-    """A task with a robot in it.  ``robot`` is an id, ``menagerie:NAME``, or a file; a task may have one of its own."""
-    from simwright.core.errors import UsageError
+    """A task with a robot in it.  ``robot`` is an id, ``menagerie:NAME``, or a file; a task may have one of its own.
 
+    ``fit`` draws the workspace to what the robot reaches.
+    """
     scene = SCENES.get(task)
     if robot is None:
         if not scene.fixed_robot:
             raise UsageError(f"the task {task!r} needs a robot", hint="name one: simwright robots list")
         robot = scene.fixed_robot
     found = robot if isinstance(robot, Robot) else open_robot(robot)
-    return SimRollout(scene, found, options=options, base=base, mode=mode, period=period, max_steps=max_steps)
+    chosen = options if isinstance(options, SceneOptions) else validate_options(scene, options or {})
+    if fit:
+        chosen = fit_scene(scene, chosen, found, base).options
+    return SimRollout(
+        scene,
+        found,
+        options=chosen,
+        base=base,
+        mode=mode,
+        period=period,
+        max_steps=max_steps,
+        randomize=randomize,
+    )
+
+
+def validate_options(scene: TaskScene, options: Mapping[str, Any]) -> SceneOptions:
+    """Options of a scene; every wrong one is named."""
+    text = json.dumps(dict(options), default=_spell)
+    document = parse_document(text, name="options", syntax="json")
+    return validate_document(scene.options, document, what=f"options of {scene.name}")
+
+
+def _spell(value: Any) -> Any:
+    """Numpy's numbers and arrays as JSON has them."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def make_env(

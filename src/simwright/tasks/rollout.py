@@ -15,12 +15,13 @@ import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, Pose
-from simwright.tasks.actuation import list_actuators
+from simwright.tasks.actuation import hold_controls, list_actuators
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
 from simwright.tasks.control import Controller
 from simwright.tasks.home import Home, find_home
 from simwright.tasks.inverse import ToolMover, find_joints, read_site
 from simwright.tasks.manifest import ControlMode
+from simwright.tasks.randomize import Randomize, Randomizer
 from simwright.tasks.reading import (
     as_numbers,
     complete_layout,
@@ -50,7 +51,8 @@ class SimRollout:
     """One robot in one task.
 
     ``options`` are those of the scene; ``base`` places the robot (the scene's choice by default); ``mode`` is what
-    actions mean (the manifest's by default); ``period`` the control period [s].
+    actions mean (the manifest's by default); ``period`` the control period [s]; ``randomize`` what varies beyond the
+    scene's own layout.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class SimRollout:
         mode: ControlMode | str | None = None,
         period: float | None = None,
         max_steps: int | None = None,
+        randomize: Randomize | Mapping[str, Any] | None = None,
     ) -> None:
         if scene.fixed_robot and scene.fixed_robot != robot.id:
             raise UsageError(
@@ -100,6 +103,7 @@ class SimRollout:
         self.start = self.base
         self.verdict: Verdict
         self._rng = np.random.default_rng(0)
+        self.randomizer = self._make_randomizer(randomize)
         self._lift = self._find_lift()
 
     @property
@@ -113,11 +117,18 @@ class SimRollout:
 
         if seed is not None:
             self._rng = np.random.default_rng(seed)
+        chance = self._start_chance(seed)
+        if self.randomizer is not None and chance is not None:
+            self.randomizer.change_model(chance, self.model)
         mujoco.mj_resetData(self.model, self.data)
         self.data.qpos[:] = self.home.qpos
         self._raise(self.data.qpos)
         self.data.ctrl[:] = self.home.ctrl
         self.layout = self.scene.sample(self._rng, self.options)
+        if self.randomizer is not None and chance is not None:
+            self.layout = self.randomizer.shift_layout(chance, self.layout)
+            if self.randomizer.shift_joints(chance, self.model, self.data.qpos):
+                self.data.ctrl[:] = hold_controls(self.model, np.array(self.data.qpos))
         mujoco.mj_forward(self.model, self.data)
         place_layout(self.scene, self.model, self.data, self.layout)
         mujoco.mj_forward(self.model, self.data)
@@ -193,6 +204,17 @@ class SimRollout:
     def read_base(self) -> Pose:
         """Where the first root body of the robot is."""
         return Pose.of(self.data.xpos[1], self.data.xquat[1])
+
+    def _make_randomizer(self, said: Randomize | Mapping[str, Any] | None) -> Randomizer | None:
+        options = said if isinstance(said, Randomize) else Randomize.model_validate(dict(said or {}))
+        plain = options == Randomize.model_validate({})
+        return None if plain else Randomizer(options, self.scene, self.composed)
+
+    def _start_chance(self, seed: int | None) -> np.random.Generator | None:
+        """The random numbers of what varies; without a seed they go on with the layout's."""
+        if self.randomizer is None:
+            return None
+        return self.randomizer.start(int(self._rng.integers(2**63)) if seed is None else seed)
 
     def _make_mover(self) -> ToolMover | None:
         if self.tool_site < 0:

@@ -95,18 +95,16 @@ class Arm:
         """Is the tool there?"""
         return float(np.linalg.norm(np.asarray(observation["tool"])[:3] - goal)) < tolerance
 
-    def rest(self, observation: Observation, *, pace: float = 0.05, grip: float = -1.0) -> tuple[Array, bool]:
-        """An action towards where the arm started, joint by joint; and whether it is there."""
+    def rest(self, *, pace: float = 0.05, grip: float = -1.0) -> Array:
+        """An action towards where the arm started, joint by joint."""
         away = self.home - self.mover.told
         largest = float(np.abs(away).max())
         self.mover.told = self.mover.told + away * min(1.0, pace / largest if largest > 0 else 1.0)
         pose = self.mover.locate(self.rollout.data, self.mover.told)
-        self.point, self._sag = pose.p.copy(), np.zeros(3)
-        self.turn = pose.q.copy()
+        self.point, self.turn, self._sag = pose.p.copy(), pose.q.copy(), np.zeros(3)
         action = self._hold.copy()
         self._write(action, grip)
-        tool = np.asarray(observation["tool"])[:3]
-        return action, largest < 0.02 and float(np.linalg.norm(tool - pose.p)) < _LAG
+        return action
 
     def try_pose(self, goal: Array, start: Array | None = None) -> Array | None:
         """The joints that bring the tool there, pointing as well down as they can; None where it cannot be reached."""

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a policy is: it sees a rollout at the start and an observation at each step, and gives an action."""
+"""What a policy is: it sees a rollout at the start and an observation at each step, and gives an action.
+
+A policy class may say which control mode it drives (``mode``) and which task it is for (``task``); others come from
+packages with entry points in the group ``simwright.policies``.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 from simwright.core.math3d import Array
 from simwright.core.registry import Registry
 from simwright.tasks.control import Controller
+from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
 
@@ -34,6 +39,10 @@ class Hold:
         """The same again."""
         return self._action
 
+    def act_many(self, observation: Observation, count: int) -> Array:  # noqa: ARG002 - it looks at nothing
+        """The same in every world."""
+        return np.tile(self._action, (count, 1))
+
 
 class Random:
     """Actions drawn evenly between the bounds, from its own seed."""
@@ -54,6 +63,10 @@ class Random:
         """Anything."""
         return self._rng.uniform(self._low, self._high)
 
+    def act_many(self, observation: Observation, count: int) -> Array:  # noqa: ARG002 - it looks at nothing
+        """Anything, in every world something else."""
+        return self._rng.uniform(self._low, self._high, (count, len(self._low)))
+
 
 def make_tool_action(
     controller: Controller, shift: Array, turn: Array | None = None, *, grip: float = -1.0
@@ -71,6 +84,18 @@ def make_tool_action(
     if len(action) > 6:
         action[6] = grip
     return action
+
+
+def make_policy(name: str, seed: int = 0) -> Policy:
+    """The policy of a name; those that draw random numbers get the seed."""
+    made = POLICIES.get(name)
+    return Random(seed) if made is Random else made()
+
+
+def find_mode(name: str) -> ControlMode | None:
+    """The control mode that a policy drives; None for any."""
+    mode = getattr(POLICIES.get(name), "mode", None)
+    return None if mode is None else ControlMode(mode)
 
 
 POLICIES: Registry[type[Policy]] = Registry(

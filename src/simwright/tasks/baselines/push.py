@@ -23,6 +23,8 @@ _LEAD = 0.08
 """How far ahead of itself the tool is told to go at most while it pushes: a weak arm pushes with that [m]."""
 _LIFT = 0.03
 """How far the tool is raised at most where the cube is jammed between it and the table [m]."""
+_REST = 50
+"""Actions after which a new way is looked for, from where the arm starts."""
 _PATIENCE = 80
 """Actions after which a place that was not reached is given up."""
 _LOST = 0.5
@@ -44,6 +46,7 @@ class Push:
     """For ``tabletop_push``."""
 
     mode = ControlMode.POSITION
+    task = "tabletop_push"
 
     def start(self, rollout: SimRollout) -> None:
         """Look for a way."""
@@ -68,7 +71,7 @@ class Push:
             case "rise":
                 action = arm.go(observation, np.array([arm.point[0], arm.point[1], self._high]))
             case "rest":
-                action, _ = arm.rest(observation)
+                action = arm.rest()
             case "travel":
                 action = arm.travel(observation, np.array([behind[0], behind[1], self._high]))
             case "down":
@@ -108,7 +111,8 @@ class Push:
             phase = "plan"
         if phase == "plan":
             return "travel" if self._plan(cube, goal) else "rest"
-        if phase == "rest" and arm.rest(observation)[1]:
+        if phase == "rest" and self._age >= _REST:
+            self._age = 0
             return "travel" if self._plan(cube, goal) else "rest"
         if phase == "travel" and arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
             return "down"

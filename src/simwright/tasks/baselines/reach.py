@@ -7,6 +7,7 @@ import numpy as np
 
 from simwright.core.math3d import Array
 from simwright.tasks.baselines.policy import make_tool_action
+from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
 _PACE = 0.5
@@ -14,7 +15,10 @@ _PACE = 0.5
 
 
 class Reach:
-    """For ``reach``, in the control mode ``pose``."""
+    """For ``reach``."""
+
+    mode = ControlMode.POSE
+    task = "reach"
 
     def start(self, rollout: SimRollout) -> None:
         """How the tool is turned does not count."""
