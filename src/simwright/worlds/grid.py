@@ -71,11 +71,12 @@ def make_grid(
     robot: Robot | None = None,
     x_limits: tuple[float, float] | None = None,
     y_limits: tuple[float, float] | None = None,
+    space: Geometry | None = None,
 ) -> Grid:
     """The occupancy of a world at a resolution [m], for a robot of the radius ``inflation`` [m].
 
-    The grid covers the world and a margin of 5 % of its size.  With ``robot``, the doors are those it knows of.  In
-    reference mode the cells are those of PyRoboSim.
+    The grid covers the world and a margin of 5 % of its size.  With ``robot``, the doors are those it knows of;
+    ``space`` is a polygon of free points that is known already.  In reference mode the cells are those of PyRoboSim.
     """
     low_x, low_y, high_x, high_y = world.bounds
     if x_limits is None:
@@ -88,8 +89,9 @@ def make_grid(
     sample = 0.0 if world.reference else 0.5
     x = np.arange(x_limits[0], x_limits[1] + resolution, resolution) + sample * resolution
     y = np.arange(y_limits[0], y_limits[1] + resolution, resolution) + sample * resolution
-    closed = None if robot is None else [h for h in world.hallways if robot.knows_closed(h)]
-    space = compute_free_space(world, inflation, closed)
+    if space is None:
+        closed = None if robot is None else [h for h in world.hallways if robot.knows_closed(h)]
+        space = compute_free_space(world, inflation, closed)
     return Grid(~rasterize(space, x, y), resolution, (x_limits[0], y_limits[0]), sample)
 
 

@@ -21,21 +21,23 @@ from simwright.worlds.grid import make_grid
 from simwright.worlds.planning.path import PathAnswer, Points, refuse
 from simwright.worlds.planning.planner import Planner
 from simwright.worlds.poses import Pose
-from simwright.worlds.world import Geometry
+from simwright.worlds.world import Geometry, grow
 
 DIAGONAL = math.sqrt(2.0)
 _REACH = 2
 """How many cells away the first and the last cell may be from the start and the goal."""
 _REPAIRS = 64
+_EDGE = 1e-9
 
 
 class AStarPlanner(Planner):
     """Plans on a grid of ``grid_resolution`` [m], for a robot of ``grid_inflation_radius`` [m]."""
 
-    def prepare(self, space: Geometry) -> None:  # noqa: ARG002 - the grid asks the world for the same space
-        """Make the grid."""
+    def prepare(self, space: Geometry) -> None:
+        """Make the grid: of cells on the very edge of the free space, rounding would decide whether ways are free."""
         resolution = float(self.values["grid_resolution"])
-        self.grid = make_grid(self.world, resolution, self.radius, robot=self.robot)
+        inner = space if self.world.reference else grow(space, -_EDGE)
+        self.grid = make_grid(self.world, resolution, self.radius, space=inner)
         width, height = self.grid.shape
         framed = np.ones((width + 2, height + 2), dtype=np.uint8)
         framed[1:-1, 1:-1] = self.grid.occupied
@@ -76,13 +78,14 @@ class AStarPlanner(Planner):
             if cells is None:
                 break
             points = self._to_points(cells)
-            wrong = self._find_crossing(points, space)
-            if wrong is None:
+            wrong = self._find_crossings(points, space)
+            if not len(wrong):
                 whole = np.vstack(([start.xy], points, [goal.xy]))
                 return self.finish(start, whole, goal, space, explored)
-            if cells[wrong] in (first, last):
+            if {cells[number] for number in wrong} & {first, last}:
                 break
-            occupied[cells[wrong]] = 1
+            for number in wrong:
+                occupied[cells[number]] = 1
         reason = "no way over free cells leads from the start to the goal"
         return refuse("no-path", reason, explored)
 
@@ -133,12 +136,12 @@ class AStarPlanner(Planner):
     def _number(self, i: int, j: int) -> int:
         return (i + 1) * self._stride + j + 1
 
-    def _find_crossing(self, points: Points, space: Geometry) -> int | None:
-        """The number of a point that is only reached through something thinner than a cell; else None."""
+    def _find_crossings(self, points: Points, space: Geometry) -> list[int]:
+        """The numbers of points that are only reached through something thinner than a cell."""
         if self.world.reference or len(points) < 2:
-            return None
-        free = find_free_ways(space, points[:-1], points[1:])
-        return None if free.all() else int(np.argmin(free)) + 1
+            return []
+        found: list[int] = (np.flatnonzero(~find_free_ways(space, points[:-1], points[1:])) + 1).tolist()
+        return found
 
 
 def find_cells(

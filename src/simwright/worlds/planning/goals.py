@@ -106,6 +106,9 @@ def list_places(world: World, robot: Robot, query: str) -> tuple[list[Place], st
         return _find_stands(robot, world, items)
     rooms = [entity for entity in named if isinstance(entity, Room)]
     places = [entity for entity in named if isinstance(entity, (Hallway, Location, Spawn))]
+    if rooms and places and not any(_is_in(place, rooms) for place in places):
+        kinds |= {word for word in words if word in world.location_categories}
+        places = []
     if kinds & set(world.object_categories):
         return _find_by_objects(world, robot, (rooms, places), kinds)
     if kinds:
@@ -146,6 +149,12 @@ def _find_by_objects(
             found.append(spawn)
     wanted = " or ".join(sorted(kinds & set(world.object_categories)))
     return found, f"{robot.name!r} knows of no {wanted} there"
+
+
+def _is_in(place: Hallway | Location | Spawn, rooms: list[Room]) -> bool:
+    """Is a place in one of the rooms?  A word may be the name of one location and the category of another."""
+    found = place.rooms if isinstance(place, Hallway) else (place.room,)
+    return any(room in rooms for room in found)
 
 
 def _stand_of(entity: Place | WorldObject) -> Place | None:
