@@ -1,7 +1,8 @@
 """An asset before and after its fixes, as engines see it: mass matrix, bias and forward kinematics.
 
 MuJoCo simulates both by way of our MJCF writer; Newton, where it is installed, reads both stages by itself.  Joints are
-matched by name, so their order is free; a body that became a frame is matched with that frame.
+matched by name, so their order is free.  A body that became a frame is matched with that frame, or else with the prim
+of its name on the stage.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pxr import Usd, UsdGeom
 
 import simwright
 
@@ -74,8 +76,10 @@ def compare_in_mujoco(before: Path, after: Path, folder: Path) -> Likeness:
     frames = _list_frames(two)
     names = [name for name in _list_frames(one) if name.startswith("body ")]
     pairs = [(name, _find_frame(frames, name)) for name in names]
-    result.lost = [name.removeprefix("body ") for name, found in pairs if found is None]
-    result.matched = len(pairs) - len(result.lost)
+    result.matched = len(pairs)
+    _compare_on_stages(
+        before, after, [name.removeprefix("body ") for name, found in pairs if not found], result
+    )
     datas = [mujoco.MjData(model) for model in models]
     size = max(float(one.stat.extent), 1e-3)
     for position, speed in _choose_states(one):
@@ -159,6 +163,31 @@ def _order_freedoms(model: Any) -> list[str]:
 
 def _shorten(labels: Iterable[str]) -> list[str]:
     return [label.rpartition("/")[2] for label in labels]
+
+
+def _compare_on_stages(before: Path, after: Path, names: list[str], result: Likeness) -> None:
+    """Bodies that are part of another one now: where their prims stand."""
+    if not names:
+        return
+    places = [_read_places(file, names) for file in (before, after)]
+    for name in names:
+        if name not in places[1]:
+            result.lost.append(name)
+            result.matched -= 1
+        else:
+            result.add_place(places[0][name], places[1][name], 1.0)
+
+
+def _read_places(file: Path, names: list[str]) -> dict[str, Any]:
+    stage = Usd.Stage.Open(str(file))
+    unit, cache = UsdGeom.GetStageMetersPerUnit(stage), UsdGeom.XformCache()
+    found = {}
+    for prim in stage.Traverse():
+        if prim.GetName() in names and prim.IsA(UsdGeom.Xformable):
+            place = np.array(cache.GetLocalToWorldTransform(prim))
+            place[3, :3] *= unit
+            found.setdefault(prim.GetName(), place)
+    return found
 
 
 def _match_joints(one: Any, two: Any) -> tuple[Any, Any]:

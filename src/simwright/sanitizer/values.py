@@ -22,6 +22,7 @@ VALUES: dict[str, str] = {
     "kilograms-per-unit": "the unit of mass of an asset that does not say it [kg]",
     "up-axis": "the up axis of an asset that does not say it",
     "inertia-order": "urdf or mujoco: the order of six inertia values",
+    "unknown-physics": "remove or isolate: what becomes of physics: properties that no schema has",
     "static-friction": "of physics materials that do not say it",
     "dynamic-friction": "of physics materials that do not say it",
     "restitution": "of physics materials that do not say it",

@@ -74,9 +74,8 @@ class Source:
     """A stage, the time it is read at, its units, and the tables that link prim paths to the model.
 
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
-    ``noted`` tells that layers have notes (see ``simwright.usd.notes``), ``annotated`` also where those are about values
-    alone.  ``played`` is the stage with its time
-    samples, None where a time was chosen.
+    ``noted`` tells that layers have notes (see ``simwright.usd.notes``), ``annotated`` also where those are about
+    values alone.  ``played`` is the stage with its time samples, None where a time was chosen.
     """
 
     stage: Usd.Stage

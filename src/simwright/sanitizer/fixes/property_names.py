@@ -15,6 +15,7 @@ from simwright.check.facts.schemas import known_properties
 from simwright.check.facts.vendors import VENDOR_NAMESPACES
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.unknown_names import WISH, settle_unknown
 from simwright.usd.edit import Editor, Refused
 
 _KINDS = Sdf.ValueTypeNames
@@ -33,8 +34,8 @@ _POSITIONS = "ext_physics:clamp_position:lookupPositions"
 _EFFORTS = "ext_physics:clamp_position:lookupEfforts"
 
 
-@fix("xphys-no-core", changes=_WAKING)
-def rename_core(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+@fix("xphys-no-core", wishes=(WISH,), changes=_WAKING)
+def rename_core(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     """The one name of a schema that is meant; an engine's word goes to its engine; a schema that lacks is applied."""
     if "prim" in finding.data:
         _apply_owner(editor, str(finding.data["prim"]), finding.where.prop)
@@ -43,10 +44,12 @@ def rename_core(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     own = finding.where.prop.removeprefix("physics:")
     if not meant and own.partition(":")[0] in VENDOR_NAMESPACES:
         meant = [own]
-    if len(meant) != 1:
-        words = "no schema has such a property: remove it, or give it a namespace of its own"
-        raise Refused(f"it can be {' or '.join(meant)}" if meant else words)
-    _rename(editor, finding, meant[0])
+    if not meant:
+        settle_unknown(editor, _find_spec(editor, finding), wishes)
+    elif len(meant) > 1:
+        raise Refused(f"it can be {' or '.join(meant)}: rename it to the one that is meant")
+    else:
+        _rename(editor, finding, meant[0])
 
 
 @fix("xphys-prop-prefix", changes=_WAKING)

@@ -1,0 +1,82 @@
+"""Stages that other converters make of real robots, fixed: errors before and after, and whether they simulate alike.
+
+The converters are never installed beside Simwright: ``SIMWRIGHT_PEER_MUJOCO_USD_CONVERTER`` and
+``SIMWRIGHT_PEER_URDF_USD_CONVERTER`` name interpreters that can import them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import simwright
+from simwright.core.diag import Level
+
+PEERS = {"mjcf": "mujoco_usd_converter", "urdf": "urdf_usd_converter"}
+NO_ROBOTS = frozenset({"package.xml", "keyframes.xml"})
+VALUES = {"unknown-physics": "isolate"}
+"""What a person decides about the assets of the shared folder."""
+
+
+@dataclass(slots=True)
+class Repair:
+    """One asset: its stage before and after, and how many errors each has."""
+
+    before: Path
+    after: Path
+    errors: tuple[int, int] = (0, 0)
+    proven: bool = False
+    notes: Counter[str] = field(default_factory=Counter)
+    left: list[str] = field(default_factory=list)
+    changed_again: bool = False
+
+
+def find_peer(kind: str) -> str:
+    """The interpreter of a converter; empty where none is named."""
+    return os.environ.get(f"SIMWRIGHT_PEER_{PEERS[kind].upper()}", "")
+
+
+def find_robots(assets: Path, kind: str) -> list[Path]:
+    """Robots of the shared folder that a converter reads; scenes are made of them."""
+    if kind == "usd":
+        return sorted((assets / "usd").glob("*.usda"))
+    found = sorted((assets / kind).rglob("*.xml" if kind == "mjcf" else "*.urdf"))
+    return [file for file in found if file.name not in NO_ROBOTS and "scene" not in file.stem]
+
+
+def convert_with_peer(python: str, kind: str, robot: Path, folder: Path) -> Path:
+    """The stage that the peer makes of a robot."""
+    command = [python, "-m", PEERS[kind], str(robot), str(folder)]
+    for above in robot.parents if kind == "urdf" else ():
+        if (above / "package.xml").is_file() or above.parent.name == kind:
+            command += ["--package", f"{above.name}={above}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    made = sorted(folder.glob("*.usda"))
+    assert len(made) == 1, f"{PEERS[kind]} does not convert {robot.name}: {done.stderr[-500:]}"
+    return made[0]
+
+
+def repair(stage: Path, folder: Path) -> Repair:
+    """Fix an asset with all that needs intent, check the result from scratch, and fix that once more."""
+    result = simwright.fix(stage, folder / "fixed", unsafe=True, values=VALUES)
+    after = Path(result.entry)
+    report = simwright.check(after, profile="all")
+    errors = [found for asset in report.assets for found in asset.findings if found.level is Level.ERROR]
+    again = simwright.fix(after, folder / "again", unsafe=True, values=VALUES)
+    return Repair(
+        stage,
+        after,
+        (sum(found.level is Level.ERROR for found in result.before), len(errors)),
+        result.proven,
+        Counter(note.kind for note in result.notes),
+        [f"{found.kind} {found.where.prim}: {found.message}" for found in errors],
+        read_files(after.parent) != read_files(Path(again.entry).parent),
+    )
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
