@@ -75,9 +75,9 @@ def test_every_part_has_its_own_names(merged: Asset) -> None:
     assert merged.sensors[1].target == "b::elbow"
     assert merged.mimics[1].leader == "b::elbow"
     assert merged.contact_filters[1].a == "b::base"
-    assert [interface.name for interface in merged.interfaces] == ["/a/joint_states", "/b/joint_states"]
+    assert [interface.name for interface in merged.interfaces] == ["a/joint_states", "b/joint_states"]
     assert merged.controllers[1].joints == {"state": ["b::elbow"]}
-    assert merged.controllers[1].interfaces == {"publisher": "/b/joint_states"}
+    assert merged.controllers[1].interfaces == {"publisher": "b/joint_states"}
 
 
 def test_looks_are_kept_once(merged: Asset) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 FORMATS.add("scene", "simwright.scenes.format:FORMAT")  # formats do not know scenes; this floor knows both
+FORMATS.add("world", "simwright.app.world_format:FORMAT")
 
 
 def load(

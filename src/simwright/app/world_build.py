@@ -7,6 +7,7 @@ Each format has a folder of its own below the one that is named, and ``<name>.js
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from simwright.app.worlds import describe_world
 from simwright.core.diag import Reporter, Where
-from simwright.core.errors import OutputError, UnknownNameError
+from simwright.core.errors import OutputError, UnknownNameError, UsageError
 from simwright.core.files import write_atomic, write_folder, write_staged
 from simwright.core.names import make_identifier
 
@@ -53,6 +54,8 @@ def build_world(
     """
     reporter = Reporter() if reporter is None else reporter
     target, wanted = Path(folder), choose_formats(formats)
+    if not (math.isfinite(resolution) and resolution > 0.0):
+        raise UsageError(f"the resolution of a map has to be positive, not {resolution}")
     scene = make_scene(world, data_folder=data_folder, reporter=reporter)
     name = make_identifier(world.name, "world")
     built = Built(scene)

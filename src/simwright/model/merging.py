@@ -187,7 +187,7 @@ class _Part:
         )
         for interface in asset.interfaces:
             name = interface.name
-            interface.name = name if name.startswith("/") or not spaces else f"/{spaces}/{name}"
+            interface.name = name if name.startswith("/") or not spaces else f"{spaces}/{name}"
             interface.at = self._rename(interface.at)
             renamed[name] = interface.name
         asset.contexts = []

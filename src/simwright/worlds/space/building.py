@@ -8,6 +8,7 @@ one.  Where a corridor is lower than the wall it goes through, the wall goes on 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import shapely
@@ -35,29 +36,52 @@ class Wall:
 
 def list_floors(world: World) -> list[tuple[Room | Hallway, Geometry]]:
     """What each room and hallway has of the floor; what two of them share is the first one's."""
-    found = []
-    taken: Geometry = shapely.Polygon()
-    for part in world.floors:
-        found.append((part, part.polygon.difference(taken)))
-        taken = taken.union(part.polygon)
-    return found
+    outlines = [part.polygon for part in world.floors]
+    return list(zip(world.floors, _share_out(outlines, range(len(outlines))), strict=True))
 
 
 def list_walls(world: World) -> list[Wall]:
     """Walls that do not overlap each other or any floor, and what is above openings."""
-    floors = shapely.union_all([part.polygon for part in world.floors])
-    shapely.prepare(floors)
-    order = sorted(world.floors, key=lambda part: (-world.wall_height(part), isinstance(part, Hallway)))
-    taken: Geometry = shapely.Polygon()
-    found: dict[Room | Hallway, list[Wall]] = {}
-    for part in order:
-        outer = part.outer if isinstance(part, Room) else grow(part.polygon, part.wall_width)
-        outline = outer.difference(floors).difference(taken)
-        taken = taken.union(outline)
-        found[part] = [Wall(part, outline, 0.0, world.wall_height(part))]
+    parts = world.floors
+    floors = [part.polygon for part in parts]
+    outers = [part.outer if isinstance(part, Room) else grow(part.polygon, part.wall_width) for part in parts]
+    outlines = [
+        _subtract(outer, floors, near) for outer, near in zip(outers, _pair(outers, floors), strict=True)
+    ]
+    order = sorted(
+        range(len(parts)), key=lambda i: (-world.wall_height(parts[i]), isinstance(parts[i], Hallway))
+    )
+    found: list[Wall] = []
+    for part, outline in zip(parts, _share_out(outlines, order), strict=True):
+        found.append(Wall(part, outline, 0.0, world.wall_height(part)))
         if isinstance(part, Room):
-            found[part] += _list_lintels(world, part)
-    return [wall for part in world.floors for wall in found[part]]
+            found += _list_lintels(world, part)
+    return found
+
+
+def _share_out(outlines: list[Geometry], order: Sequence[int]) -> list[Geometry]:
+    """Every outline without those that come before it in an order."""
+    rank = {number: place for place, number in enumerate(order)}
+    return [
+        _subtract(outline, outlines, [other for other in near if rank[other] < rank[number]])
+        for number, (outline, near) in enumerate(zip(outlines, _pair(outlines, outlines), strict=True))
+    ]
+
+
+def _pair(outlines: list[Geometry], others: list[Geometry]) -> list[list[int]]:
+    """The numbers of the others that meet each outline."""
+    found: list[list[int]] = [[] for _ in outlines]
+    if outlines:
+        first, second = shapely.STRtree(others).query(outlines, predicate="intersects")
+        for number, other in zip(first.tolist(), second.tolist(), strict=True):
+            found[number].append(other)
+    return found
+
+
+def _subtract(outline: Geometry, others: list[Geometry], numbers: list[int]) -> Geometry:
+    if not numbers:
+        return outline
+    return outline.difference(shapely.union_all([others[number] for number in sorted(numbers)]))
 
 
 def _list_lintels(world: World, room: Room) -> list[Wall]:

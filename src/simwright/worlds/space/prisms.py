@@ -23,7 +23,7 @@ _SQUARE = 1e-7
 _ROUND = 1e-9
 MANY_CORNERS = 32
 """A regular outline of so many corners was meant to be a circle."""
-ROUND_ERROR = 2e-4
+ROUND_ERROR = 5e-4
 """How far the circle may stand out of its polygon [m]; larger ones stay prisms, so that plane and space agree."""
 
 

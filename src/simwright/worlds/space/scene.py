@@ -18,7 +18,7 @@ import shapely
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose, quat_from_axis_angle
-from simwright.core.names import NameScope
+from simwright.core.names import NameScope, make_identifier
 from simwright.model.asset import Asset, Environment, Provenance
 from simwright.model.scene import Placement, Scene
 from simwright.worlds.footprints import move_polygon
@@ -61,7 +61,8 @@ class _Builder:
         self._reporter = reporter
         self._names = NameScope()
         self._assets: dict[Any, tuple[Asset, tuple[float, float, float]]] = {}
-        self._asset_names = NameScope()
+        self._folders = NameScope()
+        self._spaces = NameScope()
         self._scene = Scene(
             world.name,
             environment=Environment(gravity=np.array((0.0, 0.0, -GRAVITY))),
@@ -93,7 +94,7 @@ class _Builder:
     def _place_part(self, name: str, part: Part, **options: Any) -> None:
         """A thing that is there once."""
         part.settle()
-        part.name = self._asset_names.claim(part.name)
+        part.name = self._name_asset(part.name)
         self._place(name, part.finish(), Pose.of(part.shift), **options)
 
     def _place_door(self, hallway: Hallway) -> None:
@@ -169,13 +170,14 @@ class _Builder:
         self._place_shared(item.name, key, make, item.pose, options, mass=mass, free=True)
 
     def _place_robot(self, robot: Robot) -> None:
-        options: dict[str, Any] = {"group": ROBOTS, "namespace": robot.name, "facts": _describe_robot(robot)}
+        options: dict[str, Any] = {"group": ROBOTS, "facts": _describe_robot(robot)}
+        options["namespace"] = self._spaces.claim(make_identifier(robot.name, "robot"))
         self._check_upright(robot)
         if self._place_file(robot, "", robot.pose, robot=robot, **options):
             return
         mass = self._look_up(robot, "mass", None)
         part = make_robot(robot)
-        part.name = self._asset_names.claim(part.name)
+        part.name = self._name_asset(part.name)
         asset = finish_robot(part, mass)
         mount_sensors(self._world, robot, asset)
         self._place(robot.name, asset, _stand(robot.pose), **options)
@@ -206,7 +208,7 @@ class _Builder:
                 self._reporter.report(messages.NO_SOLID, *([where] if where else []), name=name)
                 return
             part.settle()
-            part.name = self._asset_names.claim(part.name)
+            part.name = self._name_asset(part.name)
             asset = part.finish(part.weigh(mass) if free else None)
             found = self._assets[key] = (asset, part.shift)
         asset, shift = found
@@ -226,12 +228,18 @@ class _Builder:
         found = self._assets.get(key)
         if found is None:
             asset = self._read_asset(file)
-            asset.name = self._asset_names.claim(asset.name or file.stem)
+            asset.name = self._name_asset(asset.name or file.stem)
             if robot is not None:
                 mount_sensors(self._world, robot, asset)
             found = self._assets[key] = (asset, (0.0, 0.0, 0.0))
         self._place(entity.name, found[0], _stand(pose), **options)
         return True
+
+    def _name_asset(self, name: str) -> str:
+        """The name of an asset, another one where a folder of that name is taken."""
+        word = make_identifier(name, "thing")
+        folder = self._folders.claim(word)
+        return name if folder == word else folder
 
     def _look_up(self, entity: Any, key: str, default: Any) -> Any:
         category = getattr(entity, "category", None)

@@ -132,8 +132,7 @@ class _Assembly:
         if placement.namespace is not None:
             ros = self._sheets["ros.usda"]
             ros.apply(path, "RosContextAPI")
-            name = make_identifier(placement.namespace)
-            ros.set(path, "ros:context:namespace", "string", name, uniform=True)
+            ros.set(path, "ros:context:namespace", "string", placement.namespace, uniform=True)
         move_anchors(
             self._sheets["physics.usda"],
             path,
