@@ -112,10 +112,11 @@ class _Trip:
                 return None
             step = min(self.executor.dt, duration - time)
             yield step
-            time = duration if duration - time - step < _END else time + step
-            failure = self._move(self.trajectory.sample(time))
-            if failure is not None:
-                return failure
+            before, time = time, duration if duration - time - step < _END else time + step
+            for pose in self.trajectory.list_between(before, time):
+                failure = self._move(pose)
+                if failure is not None:
+                    return failure
 
     def _move(self, pose: Pose) -> Result | None:
         robot, world = self.robot, self.simulation.world

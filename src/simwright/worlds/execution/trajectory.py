@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from simwright.core.errors import UsageError
@@ -33,6 +33,11 @@ class Trajectory:
             return self.poses[-1]
         before, after = self.times[number - 1], self.times[number]
         return mix_poses(self.poses[number - 1], self.poses[number], (time - before) / (after - before))
+
+    def list_between(self, before: float, time: float) -> list[Pose]:
+        """The poses that are passed after one time [s] and up to another: corners, then where it is at the end."""
+        first, last = bisect_right(self.times, before), bisect_left(self.times, time)
+        return [*self.poses[first:last], self.sample(time)]
 
     def find_rest(self, time: float) -> list[Pose]:
         """Where it leads from a time [s] on: the pose then, and those that follow."""
