@@ -298,3 +298,14 @@ def test_a_mesh_file_is_a_shape(tmp_path: Path) -> None:
     model = assemble_scene(parse_scene(text, folder=tmp_path)).model
     assert model.shape_type[0] == ShapeType.MESH
     assert model.body_mass[0] == pytest.approx(1.0 + 3.0 * 8.0 / 6.0)
+
+
+def test_a_body_on_two_joints_is_told_with_the_line_of_the_second() -> None:
+    text = MINIMAL.replace(
+        "joints: [{id: box_free, type: free, parent: world, child: box}]",
+        "joints:\n  - {id: box_free, type: free, child: box}\n  - {id: again, type: revolute, child: box}",
+    ).replace("joints: [box_free]", "joints: [box_free, again]")
+    with pytest.raises(SceneError, match="carried by two joints") as caught:
+        load(text)
+    assert caught.value.where is not None
+    assert text.splitlines()[caught.value.where.line - 1].strip().startswith("- {id: again")

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from simwright.core.diag import Where
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, Pose, vec3
 from simwright.model.geometry import Geometry
@@ -34,8 +35,8 @@ class Builder:
 
     ``compat`` is "sap" for data as SAP Warp computes it, None for what is right.  ``gravity`` is along Z [m/s^2], or a
     vector; ``gravity_said`` keeps that of assets out.  ``body_ids`` and ``joint_ids`` find what a scene file names
-    inline.  ``filter_groups`` are lists of shapes that never touch each other.  ``joint_q_edited`` tells that poses
-    follow from joint coordinates.
+    inline, ``joint_where`` the lines of joints.  ``filter_groups`` are lists of shapes that never touch each other.
+    ``joint_q_edited`` tells that poses follow from joint coordinates.
     """
 
     compat: str | None = None
@@ -130,6 +131,7 @@ class Builder:
     custom: dict[str, CustomArray] = field(default_factory=dict)
     body_ids: dict[str, int] = field(default_factory=dict)
     joint_ids: dict[str, int] = field(default_factory=dict)
+    joint_where: dict[int, Where] = field(default_factory=dict)
     joint_q_edited: bool = False
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.errors import UsageError
+from simwright.core.errors import SimwrightError, UsageError
 from simwright.core.math3d import Array
 from simwright.runtime.arrays import AnyArray, describe_arrays
 from simwright.runtime.custom import CustomArray
@@ -19,6 +19,7 @@ from simwright.runtime.model import Model
 from simwright.scenes.builder import Builder, as_vector
 from simwright.scenes.builder_shape import measure_bounds
 from simwright.scenes.importing_custom import grow_attributes
+from simwright.scenes.messages import SceneError
 
 _DERIVED = frozenset(
     {
@@ -130,16 +131,21 @@ def _check_order(builder: Builder) -> None:
         if number < 0:
             continue
         if parent in carried and parent not in placed:
-            raise UsageError(
-                f"joint {builder.joint_label[joint]!r} comes before the joint that carries its parent",
-                hint="list joints from the root to the leaves",
-            )
+            message = f"joint {builder.joint_label[joint]!r} comes before the joint that carries its parent"
+            raise _refuse(builder, joint, message, "list joints from the root to the leaves")
         if child in placed:
-            raise UsageError(
-                f"body {builder.body_label[child]!r} is carried by two joints of articulations",
-                hint="leave the joint that closes the loop out of the articulation",
-            )
+            message = f"body {builder.body_label[child]!r} is carried by two joints of articulations"
+            hint = "leave the joint that closes the loop out of the articulation"
+            raise _refuse(builder, joint, message, hint)
         placed.add(child)
+
+
+def _refuse(builder: Builder, joint: int, message: str, hint: str) -> SimwrightError:
+    """What is wrong with a joint, with its line if it stands in a scene file."""
+    where = builder.joint_where.get(joint)
+    if where is None:
+        return UsageError(message, hint=hint)
+    return SceneError(message, hint=hint, where=where)
 
 
 def _add_derived(arrays: dict[str, AnyArray], builder: Builder) -> None:

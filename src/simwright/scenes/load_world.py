@@ -112,8 +112,9 @@ class _Building:
                     raise
                 self.unsupported.append(f"joint[{joint.id}] {error.message}")
                 continue
-            with _Placed(self._file.find_where("joints", number)):
-                inline.add_joint(self._builder, joint, ends)
+            where = self._file.find_where("joints", number)
+            with _Placed(where):
+                self._builder.joint_where[inline.add_joint(self._builder, joint, ends)] = where
 
     def add_articulations(self) -> None:
         """Inline articulations."""
