@@ -99,7 +99,10 @@ def find_robot(
     """The robot with this id; an unknown one lists those there are."""
     robots = list_robots(environ=environ, folder=folder)
     if name not in robots:
-        raise UnknownNameError("robot", name, robots)
+        error = UnknownNameError("robot", name, robots)
+        if not error.hint.startswith("known"):
+            error.hint += f" known: {', '.join(sorted(robots))}"
+        raise error
     return robots[name]
 
 

@@ -7,25 +7,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from simwright.core.diag import Where
-from simwright.core.errors import InputError
-from simwright.formats.table import detect_format
 from simwright.tasks.actuation import ActuatorKind
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.manifest import RobotManifest
 from simwright.tasks.robot import Robot
+from simwright.tasks.specs import find_uri_key
 
-_KEYS = {"mjcf": "mjcf_uri", "urdf": "urdf_uri", "xacro": "urdf_uri", "usd": "usd_uri", "sdf": "sdf_uri"}
 _DIGITS = 6
-
-
-def find_uri_key(file: Any) -> str:
-    """The key of a manifest that takes a file of this format."""
-    name = detect_format(file).name
-    if name not in _KEYS:
-        raise InputError(f"a robot cannot be read from a {name} file", where=Where(str(file)))
-    return _KEYS[name]
 
 
 def draft_manifest(robot: Robot, address: str, *, name: str = "") -> dict[str, Any]:
@@ -94,22 +83,25 @@ def _draft_gripper(robot: Robot) -> dict[str, Any] | None:
     return {"actuators": names, "open": _round(grip.open), "closed": _round(grip.closed)}
 
 
-def _draft_home(robot: Robot) -> tuple[str, list[dict[str, Any]]]:
-    """The keyframe to start from, or where each joint starts."""
+def find_start(robot: Robot) -> tuple[str, dict[str, float]]:
+    """Where the robot starts: what says so (``keyframe 'home'``, ``manifest``, ``zero``), and each single joint."""
     composed = compose_scene(robot.source, lambda spec: None, amend_robot=robot.amend)  # noqa: ARG005 - no task
     home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
-    keyframe = home.origin.removeprefix("keyframe ").strip("'") if home.origin.startswith("keyframe") else ""
-    model, joints = composed.model, []
+    model, joints = composed.model, {}
     for joint in range(model.njnt):
         label = model.joint(joint).name.removeprefix(PREFIX)
-        if not label or model.jnt_type[joint] < 2:
-            continue
-        entry: dict[str, Any] = {"name": label}
-        if not keyframe:
+        if label and model.jnt_type[joint] >= 2:
             value = float(home.qpos[model.jnt_qposadr[joint]])
-            entry["home"] = _round(value) if _is_inside(model, joint, _round(value)) else value
-        joints.append(entry)
-    return keyframe, joints
+            joints[label] = _round(value) if _is_inside(model, joint, _round(value)) else value
+    return home.origin, joints
+
+
+def _draft_home(robot: Robot) -> tuple[str, list[dict[str, Any]]]:
+    """The keyframe to start from, or where each joint starts."""
+    origin, joints = find_start(robot)
+    if origin.startswith("keyframe"):
+        return origin.removeprefix("keyframe ").strip("'"), [{"name": name} for name in joints]
+    return "", [{"name": name, "home": value} for name, value in joints.items()]
 
 
 def _round(value: float) -> float:

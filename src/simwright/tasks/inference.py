@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, VectorLike
 from simwright.tasks.actuation import ActuatorInfo, ActuatorKind, list_actuators
 from simwright.tasks.gripping import Grip, find_grip, find_offset
 from simwright.tasks.manifest import ControlMode, RobotKind
 
 _SAMPLES = 400
+_STRETCHES = 60
+_STRETCH = 0.5
 _SMALL = 0.45
 """A fixed robot whose tips stay this near to its base is a hand or a gripper, not an arm [m]."""
 _LEG = 2
@@ -42,6 +44,8 @@ class Facts:
     actuators: tuple[ActuatorInfo, ...]
     tool_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Where the tool is on its body: between the fingers, or at its far end [m]."""
+    dofs: int = 0
+    """Degrees of freedom of its joints; those of a floating base do not count."""
 
     def replace_kind(self, kind: RobotKind) -> Facts:
         """The same, but for what somebody knows better."""
@@ -60,14 +64,34 @@ def infer_facts(model: Any, *, says_base: bool = True, kind: RobotKind | None = 
     grip = find_grip(model, actuators)
     tool = grip.palm if grip is not None else tree.find_tip()
     site = _find_site(model, tool, tree)
-    reach = _measure_reach(model, tool)
+    offset = find_offset(model, tool, grip)
     if kind is None:
         kind = _tell_kind(model, tree, actuators, floating=floating and says_base, grip=grip)
         if floating and not says_base:
             kind, floating = _tell_base(model, tree, kind)
-    offset = find_offset(model, tool, grip)
-    mode = _tell_mode(actuators)
-    return Facts(kind, floating, tuple(tree.roots), tool, site, grip, reach, mode, actuators, offset)
+    if site < 0:
+        reach = measure_reach(model, tool, offset)
+    else:
+        reach = measure_reach(model, int(model.site_bodyid[site]), model.site_pos[site])
+    return Facts(
+        kind,
+        floating,
+        tuple(tree.roots),
+        tool,
+        site,
+        grip,
+        reach,
+        _tell_mode(actuators),
+        actuators,
+        offset,
+        _count_dofs(model),
+    )
+
+
+def _count_dofs(model: Any) -> int:
+    """Degrees of freedom, but for those of floating bases."""
+    sizes = {0: 0, 1: 3, 2: 1, 3: 1}
+    return sum(sizes[int(kind)] for kind in model.jnt_type)
 
 
 class _Tree:
@@ -141,25 +165,76 @@ def _find_site(model: Any, tool: int, tree: _Tree) -> int:
     return min(found)[1] if found else -1
 
 
-def _measure_reach(model: Any, tool: int) -> float:
-    """The farthest that the tool gets from the base, over many configurations inside the limits [m]."""
+def measure_reach(model: Any, body: int, point: VectorLike = (0.0, 0.0, 0.0)) -> float:
+    """The farthest that a point of a body gets from the base inside the limits [m].
+
+    Many configurations are tried, and the best of them is stretched further.
+    """
     import mujoco
 
-    root = int(model.body_rootid[tool]) if tool else 0
+    if not body:
+        return 0.0
+    root = int(model.body_rootid[body])
+    span = _Span(model)
     data = mujoco.MjData(model)
-    single = np.flatnonzero(np.asarray(model.jnt_type) >= 2)
-    addresses = np.asarray(model.jnt_qposadr)[single]
-    low, high = (np.array(model.jnt_range[single, side]) for side in (0, 1))
-    free = ~np.asarray(model.jnt_limited, dtype=bool)[single]
-    low[free], high[free] = -np.pi, np.pi
-    rng = np.random.default_rng(0)
+    best, chosen = -1.0, span.low
+    for q in span.sample():
+        span.put(data, q)
+        far = float(np.linalg.norm(_find_point(data, body, point) - data.xpos[root]))
+        if far > best:
+            best, chosen = far, q
+    jacobian = np.zeros((3, model.nv))
+    for _ in range(_STRETCHES):
+        span.put(data, chosen)
+        mujoco.mj_comPos(model, data)
+        place = _find_point(data, body, point)
+        away = place - data.xpos[root]
+        best = max(best, float(np.linalg.norm(away)))
+        mujoco.mj_jac(model, data, jacobian, None, place, body)
+        chosen = np.clip(chosen + _STRETCH * (jacobian[:, span.dofs].T @ away), span.low, span.high)
+    return best
+
+
+def _find_point(data: Any, body: int, point: VectorLike) -> Array:
+    return np.array(data.xpos[body] + np.asarray(data.xmat[body]).reshape(3, 3) @ np.asarray(point))
+
+
+class _Span:
+    """What the single joints of a robot can do."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        single = np.flatnonzero(np.asarray(model.jnt_type) >= 2)
+        self.addresses = np.asarray(model.jnt_qposadr)[single]
+        self.dofs = np.asarray(model.jnt_dofadr)[single]
+        self.low, self.high = (np.array(model.jnt_range[single, side]) for side in (0, 1))
+        free = ~np.asarray(model.jnt_limited, dtype=bool)[single]
+        self.low[free], self.high[free] = -np.pi, np.pi
+
+    def sample(self) -> list[Array]:
+        """The middle, and many others, the same at every call."""
+        rng = np.random.default_rng(0)
+        shares = [np.full(len(self.low), 0.5), *rng.random((_SAMPLES - 1, len(self.low)))]
+        return [self.low + share * (self.high - self.low) for share in shares]
+
+    def put(self, data: Any, q: Array) -> None:
+        """Bring bodies to where the joints are."""
+        import mujoco
+
+        data.qpos[:] = self.model.qpos0
+        data.qpos[self.addresses] = q
+        mujoco.mj_kinematics(self.model, data)
+
+
+def _measure_spread(model: Any) -> float:
+    """The farthest that any body gets from its root [m]."""
+    import mujoco
+
+    span, data = _Span(model), mujoco.MjData(model)
     best = 0.0
-    for sample in range(_SAMPLES):
-        share: Array = np.full(len(single), 0.5) if sample == 0 else rng.random(len(single))
-        data.qpos[:] = model.qpos0
-        data.qpos[addresses] = low + share * (high - low)
-        mujoco.mj_kinematics(model, data)
-        best = max(best, float(np.linalg.norm(data.xpos[tool] - data.xpos[root])))
+    for q in span.sample():
+        span.put(data, q)
+        best = max(best, float(np.linalg.norm(data.xpos - data.xpos[model.body_rootid], axis=1).max()))
     return best
 
 
@@ -172,8 +247,7 @@ def _tell_kind(
             return RobotKind.DRONE
         return _tell_walker(model, tree, limbs)
     bodies = range(1, model.nbody)
-    spread = max((_measure_reach(model, body) for body in _list_ends(tree, bodies)), default=0.0)
-    if spread < _SMALL:
+    if _measure_spread(model) < _SMALL:
         if grip is not None and len(actuators) <= 2:
             return RobotKind.GRIPPER
         return RobotKind.HAND if len(limbs) >= 3 else RobotKind.OTHER
@@ -202,10 +276,6 @@ def _count_wheels(model: Any, tree: _Tree) -> int:
             continue
         count += int(model.jnt_type[joint] == 3 and not model.jnt_limited[joint])
     return count
-
-
-def _list_ends(tree: _Tree, bodies: range) -> list[int]:
-    return [body for body in bodies if not tree.children.get(body)]
 
 
 def _tell_walker(model: Any, tree: _Tree, limbs: list[int]) -> RobotKind:

@@ -130,6 +130,15 @@ def inspect_rollout(rollout: SimRollout, reporter: Reporter) -> None:
     _report_step(rollout, reporter)
 
 
+def inspect_robot(robot: Robot, reporter: Reporter) -> None:
+    """What can be said of a robot without a task: it is put on a floor, and its start and actuators are looked at."""
+    scene = SCENES.get("locomotion_flat" if robot.facts.is_floating else "reach")
+    rollout = SimRollout(scene, robot)
+    _report_limits(rollout, reporter)
+    report_start_contacts(rollout, reporter, _where(robot))
+    _report_actuators(rollout, reporter)
+
+
 def _where(robot: Robot) -> Where:
     return Where(str(robot.file))
 

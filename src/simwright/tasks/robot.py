@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from simwright.core.diag import Diagnostic, Reporter, Where, sort_diagnostics
-from simwright.core.documents.validate import InvalidDocumentError
+from simwright.core.documents.validate import InvalidDocumentError, make_problem
 from simwright.core.errors import InputError
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.packages import PackageMap
@@ -23,10 +23,10 @@ from simwright.tasks.amending import TOOL, Amendment, measure_sites
 from simwright.tasks.catalog import CatalogEntry, find_robot, open_manifest
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
-from simwright.tasks.inference import Facts, infer_facts
+from simwright.tasks.inference import Facts, infer_facts, measure_reach
 from simwright.tasks.manifest import FrameEntry, RobotManifest
 from simwright.tasks.manifest_review import review_gripper, review_manifest
-from simwright.tasks.specs import SpecSource, compile_spec, open_robot_file
+from simwright.tasks.specs import SpecSource, compile_spec, find_uri_key, open_robot_file
 
 __all__ = ["TOOL", "Robot", "open_entry", "open_robot"]
 
@@ -53,6 +53,8 @@ class Robot:
     servos: int = 0
     """How many servos were added because its file drives nothing."""
     tool: FrameEntry | None = None
+    cameras: tuple[str, ...] = ()
+    """Cameras on it: those of its file and those of its manifest."""
     amendment: Amendment | None = field(default=None, repr=False)
     _forward: float | None = field(default=None, repr=False)
 
@@ -117,7 +119,12 @@ def open_entry(
     entry: CatalogEntry, *, packages: PackageMap | None = None, reporter: Reporter | None = None
 ) -> Robot:
     """A robot of the catalog."""
-    return _open_file(entry.find_asset(packages), entry.manifest.id, entry, packages, reporter)
+    file = entry.find_asset(packages)
+    said, meant = next(iter(entry.manifest.sim.list_uris())), find_uri_key(file)
+    if said != meant:
+        where = entry.document.find_where("sim", said, key=True)
+        _refuse([make_problem(where, f"{said} names a file of another format", f"did you mean {meant!r}?")])
+    return _open_file(file, entry.manifest.id, entry, packages, reporter)
 
 
 def _open_file(
@@ -148,8 +155,26 @@ def _open_file(
         _refuse(review_gripper(entry.manifest, entry.document, names))
     kind = manifest.kind if manifest is not None else None
     facts = infer_facts(model, says_base=True, kind=kind or facts.kind)
-    amendment.tool = _choose_tool(model, facts, manifest)
-    return Robot(name, file, source, facts, manifest, amendment.servos, amendment.tool, amendment)
+    amendment.tool = tool = _choose_tool(model, facts, manifest)
+    if tool is not None and manifest is not None and manifest.end_effector is not None:
+        facts = replace(facts, reach=_measure_tool(model, tool, amendment))
+    cameras = tuple(model.camera(index).name for index in range(model.ncam))
+    return Robot(name, file, source, facts, manifest, amendment.servos, tool, cameras, amendment)
+
+
+def _measure_tool(model: Any, tool: FrameEntry, amendment: Amendment) -> float:
+    """How far a tool that somebody chose gets."""
+    pose, body = Pose.of(tool.position, tool.rotation), _find_body(model, tool.frame)
+    if body < 0:
+        site = model.site(tool.frame)
+        pose, body = amendment.sites[tool.frame] @ pose, int(site.bodyid[0])
+    return measure_reach(model, body, pose.p)
+
+
+def _find_body(model: Any, name: str) -> int:
+    import mujoco
+
+    return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name))
 
 
 def _refuse(problems: list[Diagnostic]) -> None:
@@ -165,7 +190,7 @@ def _find_origin(model: Any, manifest: RobotManifest | None) -> Pose:
         return IDENTITY
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
-    body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, manifest.base_frame)
+    body = _find_body(model, manifest.base_frame)
     if body >= 0:
         return Pose.of(data.xpos[body], data.xquat[body])
     site = model.site(manifest.base_frame).id

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from simwright.core.diag import Reporter, Where
-from simwright.core.errors import NotFoundError, ParseError
+from simwright.core.errors import InputError, NotFoundError, ParseError
 from simwright.core.packages import PackageMap
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
+
+_URI_KEYS = {"mjcf": "mjcf_uri", "urdf": "urdf_uri", "usd": "usd_uri", "sdf": "sdf_uri"}
 
 
 @dataclass(slots=True, weakref_slot=True)
@@ -64,6 +66,16 @@ def open_robot_file(
     source = SpecSource(Path(written), path)
     weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
     return source
+
+
+def find_uri_key(file: Path) -> str:
+    """The key of a manifest that takes a file of this format."""
+    from simwright.formats.table import detect_format
+
+    name = detect_format(file).name
+    if name not in _URI_KEYS:
+        raise InputError(f"a robot is not read from {name}", where=Where(str(file)))
+    return _URI_KEYS[name]
 
 
 def compile_spec(spec: Any, what: str, where: Where) -> Any:

@@ -58,6 +58,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.run:run",
         "Run a scene or a robot file by a physics engine, and record it.",
     ),
+    "robots": (
+        "simwright.app.cli.robots:robots",
+        "List, show, check, infer and add robots that tasks can use.",
+    ),
     "packages": (
         "simwright.app.cli.packages:packages",
         "List the ROS packages that package:// addresses can use.",
