@@ -278,6 +278,14 @@ def test_only_own_folders_are_replaced(tmp_path: Path, lab: World) -> None:
     assert (tmp_path / "nav2" / "lab.pgm").is_file()
 
 
+def test_rooms_of_one_shape_share_their_mesh(tmp_path: Path) -> None:
+    corners = "footprint: {type: polygon, coords: [[0, 0], [3, 0], [4, 3], [0, 3]]}"
+    rooms = "".join(f"  - {{name: room{i}, {corners}, pose: [{5.37 * i}, {0.1 * i}]}}\n" for i in range(4))
+    world = load_text(tmp_path, f"params: {{name: row}}\nrooms:\n{rooms}")[0]
+    entry = build_world(world, tmp_path / "out", ["usd"]).entries["usd"]
+    assert [found.message for _, found in check(entry) if found.level is not Level.INFO] == []
+
+
 def test_formats_are_known() -> None:
     assert choose_formats(["all"]) == ["usd", "mjcf", "sdf", "glb", "nav2"]
     assert choose_formats(["nav2", "usd"]) == ["usd", "nav2"]

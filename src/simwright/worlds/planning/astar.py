@@ -80,7 +80,7 @@ class AStarPlanner(Planner):
             points = self._to_points(cells)
             wrong = self._find_crossings(points, space)
             if not len(wrong):
-                whole = np.vstack(([start.xy], points, [goal.xy]))
+                whole = self._attach_ends(start, points, goal, space)
                 return self.finish(start, whole, goal, space, explored)
             if {cells[number] for number in wrong} & {first, last}:
                 break
@@ -132,6 +132,20 @@ class AStarPlanner(Planner):
             if math.dist(grid.to_point(*cell), pose.xy) == 0.0 or shapely.covers(space, line):
                 return self._number(*cell)
         return None
+
+    def _attach_ends(self, start: Pose, points: Points, goal: Pose, space: Geometry) -> Points:
+        """The path with the start and the goal themselves: for the first and the last cell where that is free."""
+        ends = np.array((start.xy, goal.xy))
+        if len(points) < 2:
+            return ends if self._is_short_cut(space, ends) else np.vstack((ends[:1], points, ends[1:]))
+        if self._is_short_cut(space, np.array((ends[0], points[1]))):
+            points = points[1:]
+        if len(points) > 1 and self._is_short_cut(space, np.array((points[-2], ends[1]))):
+            points = points[:-1]
+        return np.vstack((ends[:1], points, ends[1:]))
+
+    def _is_short_cut(self, space: Geometry, ends: Points) -> bool:
+        return self.world.reference or bool(shapely.covers(space, shapely.linestrings(ends)))
 
     def _number(self, i: int, j: int) -> int:
         return (i + 1) * self._stride + j + 1

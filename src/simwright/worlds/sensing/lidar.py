@@ -66,8 +66,17 @@ class Lidar:
             return np.zeros(len(self.angles))
         angles = self.angles + pose.yaw
         ranges = cast_rays(self._edges, pose.xy, angles, self.max_range)
-        others = [(*o.pose.xy, o.radius) for o in self.world.robots if o is not self.robot and o.radius > 0.0]
-        return np.minimum(ranges, cast_rays_at_discs(others, pose.xy, angles, self.max_range))
+        return np.minimum(ranges, self._cast_at_robots(angles))
+
+    def _cast_at_robots(self, angles: Array) -> Array:
+        """Robots are discs; to PyRoboSim they are polygons of 64 corners."""
+        others = [other for other in self.world.robots if other is not self.robot and other.radius > 0.0]
+        here = self.robot.pose.xy
+        if self.world.reference:
+            bodies = [shapely.Point(other.pose.xy).buffer(other.radius) for other in others]
+            return cast_rays(list_edges(bodies), here, angles, self.max_range)
+        discs = [(*other.pose.xy, other.radius) for other in others]
+        return cast_rays_at_discs(discs, here, angles, self.max_range)
 
 
 def _list_angles(options: Options, *, reference: bool) -> Array:
