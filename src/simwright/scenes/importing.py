@@ -24,6 +24,7 @@ from simwright.scenes.importing_mass import free_derived
 from simwright.scenes.importing_messages import report_lost
 from simwright.scenes.importing_names import AssetNames
 from simwright.scenes.importing_options import ImportOptions, choose_parts
+from simwright.scenes.importing_poses import pose_joints
 from simwright.scenes.importing_relations import add_equalities, set_mimics, set_motors
 from simwright.scenes.importing_sap import imitate_sap, order_shapes
 from simwright.scenes.importing_shapes import ShapeMaker
@@ -54,6 +55,8 @@ def import_asset(
         imitate_sap(parts)
     filling = _Filling(builder, parts, options, reporter, prefix)
     plan = plan_branches(parts, options.joint_ordering, only_enabled=options.only_load_enabled_joints)
+    if builder.compat != "sap" and parts.provenance.format == "usd":
+        pose_joints(parts, plan, reporter)
     for branch in plan.branches:
         filling.add_branch(branch)
     filling.add_shapes()

@@ -74,13 +74,32 @@ ARTICULATION_MADE = declare(
     hint="list the joints of every mechanism under articulations, from the root to the leaves",
     doc="Inline joints of a scene that no articulation lists; they would close loops instead of carrying bodies.",
 )
+POSE_UNREACHABLE = declare(
+    "scene-pose-unreachable",
+    Level.WARNING,
+    "the bodies of joint {name!r} stand {apart:g} m and {degrees:g} degrees apart from where any of its coordinates "
+    "has them; they begin where the joint has them",
+    hint="let localPos0, localRot0, localPos1 and localRot1 meet where the bodies stand, but for the joint's motion",
+    doc="A joint of a stage has frames that the transforms of its bodies do not fit to.",
+)
+POSE_OVERRULED = declare(
+    "scene-pose-overruled",
+    Level.INFO,
+    "the states of {count} joints put bodies elsewhere than their transforms do: {names}; the states count",
+    doc="A stage states positions of joints and transforms of bodies that are not the same configuration.",
+)
 SHOWN = 3
 
 
 def report_lost(reporter: Reporter, what: str, elements: Sequence[Any]) -> None:
     """Say once that elements of a kind have no array."""
     if elements:
-        names = ", ".join(repr(element.name) for element in elements[:SHOWN])
-        names += ", ..." if len(elements) > SHOWN else ""
+        names = list_names(elements)
         where = getattr(elements[0], "source", NOWHERE)
         reporter.report(ELEMENTS_LOST, where, count=len(elements), what=what, names=names)
+
+
+def list_names(elements: Sequence[Any]) -> str:
+    """The first few names."""
+    names = ", ".join(repr(element.name) for element in elements[:SHOWN])
+    return names + (", ..." if len(elements) > SHOWN else "")
