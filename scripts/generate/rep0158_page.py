@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/rep0158.md: every normative statement of REP-0158 and what Simwright does about it.
 
-A checkable row names its rule.  A row that binds simulators, converters or tools names the code that honours it
-and the test that shows it, or says "not yet".  Both are looked up here, so a page cannot name what is not there.
+A checkable row names its rule, and whether there is a fix for it.  A row that binds simulators, converters or tools
+names the code that honours it and the test that shows it, or says "not yet".  All are looked up here, so a page cannot
+name what is not there.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from generate import NOTE
 from simwright.check.ledger import Row, read_ledger
 from simwright.check.run import all_rules
+from simwright.sanitizer.fixer import all_fixers
 
 ROOT = Path(__file__).resolve().parents[2]
 NOT_YET = "not yet"
@@ -44,6 +46,12 @@ HONOURED: dict[str, tuple[str, str]] = {
     "REG-CHECKER": ("src/simwright/check/run.py", "tests/check/test_run.py"),
     "TOOL-ALL-RULES": ("src/simwright/check/run.py", "tests/check/test_ledger.py"),
     "TOOL-SECTION-REFS": ("src/simwright/check/run.py", "tests/check/test_cases.py"),
+    "TOOL-FIX-SCHEMA": ("src/simwright/resolve/translation.py", "tests/sanitizer/test_translation.py"),
+    "TOOL-FIX-XFORM": ("src/simwright/sanitizer/fixes/transforms.py", "tests/sanitizer/test_fix_cases.py"),
+    "TOOL-FIX-VENDOR": (
+        "src/simwright/sanitizer/fixes/layers/isolation.py",
+        "tests/sanitizer/test_layering.py",
+    ),
     "ASSETS-PASS": ("samples/simwright_samples/README.md", "tests/check/test_samples.py"),
     "CONTACT-CONVERTER": (
         "src/simwright/formats/sdf/writer/surfaces.py",
@@ -96,9 +104,9 @@ def generate() -> str:
     honoured = sum(row.id in HONOURED for row in bound)
     lines = [
         NOTE + "# REP-0158, statement by statement\n",
-        f"{len(rows)} normative statements: {checked} are checked by a rule; {len(bound)} bind simulators, converters",
-        f"and tools, of which {honoured} are honoured and shown by a test and {len(bound) - honoured} are not yet; the",
-        "rest are permissions or need human judgement.\n",
+        f"{len(rows)} normative statements: {checked} are checked by a rule, and {len(all_fixers())} of those have a",
+        f"[fix](fix.md); {len(bound)} bind simulators, converters and tools, of which {honoured} are honoured and",
+        f"shown by a test and {len(bound) - honoured} are not yet; the rest are permissions or need human judgement.\n",
         "| id | section | word | binds | statement | here |",
         "|---|---|---|---|---|---|",
     ]
@@ -110,7 +118,8 @@ def generate() -> str:
 
 def _here(row: Row, rules: set[str]) -> str:
     if row.code in rules:
-        return f"rule [{row.code}](rules/{row.code}.md)"
+        mended = ", with a fix" if row.code in all_fixers() else ""
+        return f"rule [{row.code}](rules/{row.code}.md){mended}"
     if row.is_checkable:
         return NOT_YET
     if row.mode == "behaviour":

@@ -17,6 +17,7 @@ def test_the_ledger_is_whole():
     assert sum(row.mode == "auto" for row in rows) == 176
     assert sum(row.mode == "heuristic" for row in rows) == 38
     assert sum(row.mode == "behaviour" for row in rows) == 57
+    assert sum(row.fixable for row in rows) == 169
 
 
 def test_every_checkable_statement_has_a_rule_and_no_rule_is_invented():

@@ -7,6 +7,8 @@ of its name on the stage.
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,6 +107,11 @@ def compare_in_mujoco(before: Path, after: Path, folder: Path) -> Likeness:
 
 def compare_in_newton(before: Path, after: Path) -> Likeness:
     """What Newton's own importer makes of both, in its single precision."""
+    with contextlib.redirect_stdout(io.StringIO()):  # it talks
+        return _compare_in_newton(before, after)
+
+
+def _compare_in_newton(before: Path, after: Path) -> Likeness:
     import newton
 
     models = []
@@ -137,18 +144,19 @@ def compare_in_newton(before: Path, after: Path) -> Likeness:
         result.matched += 1
         result.add_place(pose[:3], other[:3], size)
         result.add_place(pose[3:], other[3:] * (1.0 if pose[3:] @ other[3:] >= 0.0 else -1.0), 1.0)
-    orders = [_order_freedoms(model) for model in models]
-    if sorted(orders[0]) != sorted(orders[1]):
-        raise NotComparableError("the joints have other names")
-    turn = [orders[1].index(name) for name in orders[0]]
-    return _add_newton_mass(newton, models, states, turn, result)
+    return _add_newton_mass(newton, models, states, result)
 
 
-def _add_newton_mass(newton: Any, models: Any, states: Any, turn: list[int], result: Likeness) -> Likeness:
-    matrices = [newton.eval_mass_matrix(*both).numpy() for both in zip(models, states, strict=True)]
+def _add_newton_mass(newton: Any, models: Any, states: Any, result: Likeness) -> Likeness:
+    """The mass matrix of the first tree; joints that close loops come after those of the tree."""
+    matrices = [newton.eval_mass_matrix(*both).numpy()[:1] for both in zip(models, states, strict=True)]
     if matrices[0].shape != matrices[1].shape:
         raise NotComparableError(f"mass matrices of {matrices[0].shape} and {matrices[1].shape}")
-    if len(matrices[0]) == 1:  # one articulation
+    if matrices[0].size:
+        orders = [_order_freedoms(model)[: matrices[0].shape[1]] for model in models]
+        if sorted(orders[0]) != sorted(orders[1]):
+            raise NotComparableError("other joints are in the tree")
+        turn = [orders[1].index(name) for name in orders[0]]
         result.add_mass(matrices[0][0], matrices[1][0][np.ix_(turn, turn)])
     return result
 

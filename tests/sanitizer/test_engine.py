@@ -268,3 +268,31 @@ def test_every_fixer_names_real_sections() -> None:
     for fixer in set(all_fixers().values()):
         assert isinstance(fixer, Fixer)
         assert set(fixer.changes) <= {*SECTIONS, "stage", "units"}
+
+
+def test_the_entry_gets_another_name_and_encoding(tmp_path: Path) -> None:
+    source = tmp_path / "in" / "main.usd"
+    source.parent.mkdir()
+    layer = Sdf.Layer.CreateNew(str(source), args={"format": "usdc"})
+    layer.defaultPrim = "rover"
+    Sdf.CreatePrimInLayer(layer, "/rover").specifier = Sdf.SpecifierDef
+    layer.Save()
+    assert "entry-name" in {f.kind for f in simwright.fix(source, dry_run=True).after}
+    result = simwright.fix(source, tmp_path / "out" / "rover.usda")
+    assert Path(result.entry).read_text().startswith("#usda")
+    assert [file.name for file in (tmp_path / "out").iterdir()] == ["rover.usda"]
+    assert "entry-name" not in {f.kind for f in simwright.fix(result.entry, dry_run=True).after}
+    with pytest.raises(UsageError, match=r"stays \.usd, or becomes \.usda"):
+        simwright.fix(source, tmp_path / "other" / "rover.usdc")
+
+
+def test_an_entry_that_is_named_inside_keeps_its_name(tmp_path: Path) -> None:
+    source = tmp_path / "in" / "main.usda"
+    source.parent.mkdir()
+    source.write_text(
+        '#usda 1.0\n(\n    defaultPrim = "rover"\n)\ndef Xform "rover"\n{\n'
+        '    def "wheel" (references = @./main.usda@</wheel>)\n    {\n    }\n}\ndef Xform "wheel"\n{\n}\n'
+    )
+    with pytest.raises(UsageError, match=r"refers to the entry as \./main\.usda"):
+        simwright.fix(source, tmp_path / "out" / "rover.usda")
+    assert not (tmp_path / "out").exists()

@@ -58,13 +58,22 @@ CONSEQUENCES = {
     # one more ROS opinion, and an asset that has some
     "dummy-rosframe": {"entry-interface"},
     "dummy-no-rigidbody": {
-        "entry-interface", "isol-physics-core-only", "layer-features-isolated", "layer-functional",
+        "entry-interface",
+        "isol-physics-core-only",
+        "layer-features-isolated",
+        "layer-functional",
     },
     # what was told once for a prototype is told for every copy
     "inst-no-phys-clone": {"mass-positive", "xform-minimal-stack", "joint-limits"},
     "inst-leaf-only": {
-        "dummy-no-rigidbody", "isol-physics-spec", "joint-limits", "mass-positive", "topic-name", "topic-role",
-        "topic-type", "xform-minimal-stack",
+        "dummy-no-rigidbody",
+        "isol-physics-spec",
+        "joint-limits",
+        "mass-positive",
+        "topic-name",
+        "topic-role",
+        "topic-type",
+        "xform-minimal-stack",
     },
 }
 

@@ -17,7 +17,8 @@ _PEER_ID = re.compile(r"\d+(?:\.\d+)+[a-z]?")
 class Row:
     """One statement.  ``mode`` is auto, heuristic, behaviour, info or manual.
 
-    ``peer`` tells which check of the reference tool covers it and how well.
+    ``peer`` tells which check of the reference tool covers it and how well.  ``fixable`` says that a tool could mend an
+    asset that breaks it.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Row:
     mode: str
     peer: str
     peer_verdict: str
+    fixable: bool = False
 
     @property
     def code(self) -> str:

@@ -12,6 +12,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from pxr import Sdf
+
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import write_atomic, write_folder
@@ -41,8 +43,10 @@ def check_target(target: Path, workspace: Workspace) -> None:
     where = Where(str(folder))
     if folder.exists() and not folder.is_dir():
         raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
-    if entry != workspace.entry.name and Path(entry).suffix != workspace.entry.suffix:
-        raise UsageError(f"the entry stays {workspace.entry.suffix}", where=Where(str(target)))
+    if Path(entry).suffix not in (workspace.entry.suffix, ".usda"):
+        raise UsageError(
+            f"the entry stays {workspace.entry.suffix}, or becomes .usda", where=Where(str(target))
+        )
     mine, source = folder.resolve(), workspace.source.parent.resolve()
     if mine == source or mine in source.parents:
         raise OutputError(
@@ -66,6 +70,8 @@ def write_new(workspace: Workspace, target: Path, result: FixResult) -> None:
         result.files = [target.name]
         return
     folder, entry = split_target(target, workspace)
+    if entry != workspace.entry.name:
+        _refuse_back_reference(workspace, target)
     names = {place: entry if place == workspace.collection.entry else place for place in workspace.places}
     with write_folder(folder) as staging:
         for place, name in names.items():
@@ -97,10 +103,25 @@ def write_in_place(workspace: Workspace, result: FixResult) -> None:
 
 def _write_place(workspace: Workspace, place: str, file: Path, folder: Path) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    if place in workspace.changed_places or workspace.is_readdressed(place):
+    if file.suffix != Path(place).suffix:
+        file.write_bytes(workspace.encode_result(place, restore=False, target=folder, suffix=file.suffix))
+    elif place in workspace.changed_places or workspace.is_readdressed(place):
         workspace.write_result(place, file, folder)
     else:
         shutil.copyfile(workspace.folder / place, file)
+
+
+def _refuse_back_reference(workspace: Workspace, target: Path) -> None:
+    """A layer that names the entry would name a file that is not there any more."""
+    for place in workspace.layer_places:
+        layer = Sdf.Layer.FindOrOpen(str(workspace.folder / place))
+        for name in layer.GetCompositionAssetDependencies():
+            if layer.ComputeAbsolutePath(name) == str(workspace.entry):
+                raise UsageError(
+                    f"{place} refers to the entry as {name}, which keeps its name therefore",
+                    hint="name a folder",
+                    where=Where(str(target)),
+                )
 
 
 def _keep_file(file: Path) -> Path:

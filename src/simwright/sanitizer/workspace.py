@@ -206,15 +206,20 @@ class Workspace:
         else:
             export_layer(layer, file)
 
-    def encode_result(self, place: str, *, restore: bool, target: Path | None = None) -> bytes:
-        """A layer as it is delivered: outside addresses as they were, or counted from ``target``."""
+    def encode_result(
+        self, place: str, *, restore: bool, target: Path | None = None, suffix: str = ""
+    ) -> bytes:
+        """A layer as it is delivered: outside addresses as they were, or counted from ``target``.
+
+        ``suffix`` gives it another encoding.
+        """
         if not place.lower().endswith(_LAYERS):
             return (self.folder / place).read_bytes()
         layer = Sdf.Layer.FindOrOpen(str(self.folder / place))
         copy = Sdf.Layer.CreateAnonymous(Path(place).name)
         copy.TransferContent(layer)
         self.restore_addresses(copy, place, None if restore else target)
-        return encode_layer(copy, self._find_encoding(place))
+        return encode_layer(copy, suffix or self._find_encoding(place))
 
     def restore_addresses(self, layer: Any, place: str, target: Path | None = None) -> None:
         """Name outside files in a layer as the source does, or as seen from ``target``."""

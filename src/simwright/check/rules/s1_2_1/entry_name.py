@@ -8,7 +8,8 @@ Passes: rover.usda with the default prim "rover", or with assetInfo name "rover"
 
 Reading: a convention of the text, not a strict demand.  A .usdz package is a container and keeps its extension.
 
-Fix: shown.  Renaming a file breaks those who refer to it.
+Fix: shown.  Renaming a file breaks those who refer to it; a new folder gets the right name by
+`simwright fix main.usd -o out/rover.usda`.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ def entry_name(snapshot: Snapshot) -> Iterator[Finding]:
     if file.stem not in names:
         yield Finding(
             f"the entry file is {file.name}, the asset is called {node.name}",
-            hint=f"name the entry file {node.name}.usda",
+            hint=f"name the entry file {node.name}.usda; simwright fix -o FOLDER/{node.name}.usda does",
             at=node,
         )
     elif file.suffix not in (".usda", ".usdz"):
         yield Finding(
             f"the entry file {file.name} is not a .usda",
-            hint=f"name the entry file {file.stem}.usda",
+            hint=f"name the entry file {file.stem}.usda; simwright fix -o FOLDER/{file.stem}.usda does",
             at=node,
         )
