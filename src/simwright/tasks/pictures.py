@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.errors import UsageError
+from simwright.core.errors import UnknownNameError, UsageError
+from simwright.tasks.compose import PREFIX
 
 Picture = npt.NDArray[np.uint8]
 _VARIABLE = "MUJOCO_GL"
@@ -24,6 +25,7 @@ class Painter:
         choose_graphics()
         import mujoco
 
+        self._model = model
         # the frame buffer has to be large enough, whatever the file says
         model.vis.global_.offwidth = max(int(model.vis.global_.offwidth), width)
         model.vis.global_.offheight = max(int(model.vis.global_.offheight), height)
@@ -34,6 +36,14 @@ class Painter:
                 f"MuJoCo cannot draw here: {error}",
                 hint=f"set {_VARIABLE} to egl or osmesa, and install that library",
             ) from None
+
+    def find_camera(self, name: str) -> str:
+        """The camera of a name, of the task or of the robot, as the model calls it."""
+        known = [self._model.camera(index).name for index in range(self._model.ncam)]
+        for candidate in (name, PREFIX + name):
+            if candidate in known:
+                return candidate
+        raise UnknownNameError("camera", name, [one.removeprefix(PREFIX) for one in known])
 
     def paint(self, data: Any, camera: str | int | Any = -1) -> Picture:
         """What a camera sees (height x width x 3)."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running episodes: a policy drives a rollout, listeners look on, and a summary says how it went.
 
-The runner knows neither the scene nor the robot.  Episode ``i`` has the seed ``seed + i``; success is latched; an episode
-ends when the task is done or lost, or when its steps are used up.
+The runner knows neither the scene nor the robot.  Episode ``i`` has the seed ``seed + i``; success is latched; an
+episode ends when the task is done or lost, or when its steps are used up.
 """
 
 from __future__ import annotations

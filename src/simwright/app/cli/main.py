@@ -58,6 +58,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.run:run",
         "Run a scene or a robot file by a physics engine, and record it.",
     ),
+    "task": (
+        "simwright.app.cli.task:task",
+        "List, show and run tasks, with any robot that can do them.",
+    ),
     "robots": (
         "simwright.app.cli.robots:robots",
         "List, show, check, infer and add robots that tasks can use.",

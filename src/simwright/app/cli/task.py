@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright task list|show|run``: tasks in which the robot is a flag."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from simwright.app.cli.options import console, format_option, print_json
+
+EPILOG = """\b
+Examples:
+  simwright task list
+  simwright task show tabletop_push
+  simwright task run tabletop_push --robot panda --episodes 10 --policy push
+  simwright task run env.yaml --record out.mp4
+"""
+RUN_EPILOG = """\b
+Examples:
+  simwright task run tabletop_push --robot panda --episodes 10 --seed 0 --policy push
+  simwright task run reach --robot arm.urdf --fit --policy reach --record out.mp4
+  simwright task run tabletop_push --robot panda --set cube_mass=0.1 --format json
+  simwright task run locomotion_flat --robot h1.xml --policy random --num-worlds 64 --episodes 64
+  simwright task run env.yaml --dataset data/push
+"""
+
+
+@click.group("task", epilog=EPILOG)
+def task() -> None:
+    """List, show and run tasks, with any robot that can do them."""
+
+
+@task.command("list", epilog="\b\nExample:\n  simwright task list --format json\n")
+@format_option("text", "json")
+def list_command(output_format: str) -> None:
+    """List the tasks."""
+    from simwright.tasks.scenes.table import SCENES
+
+    scenes = [scene for _, scene in SCENES.items()]
+    if output_format == "json":
+        plain = [{"name": s.name, "title": s.title, "robot": s.fixed_robot or None} for s in scenes]
+        print_json({"version": 1, "tasks": plain})
+        return
+    from rich.table import Table
+
+    table = Table("task", "what it is", "robot", box=None, pad_edge=False)
+    for scene in scenes:
+        table.add_row(scene.name, scene.title, scene.fixed_robot or "any")
+    console().print(table)
+
+
+@task.command("show", epilog="\b\nExample:\n  simwright task show tabletop_push\n")
+@click.argument("name")
+@format_option("text", "json")
+def show_command(name: str, output_format: str) -> None:
+    """Show what task NAME needs, and its options with their defaults."""
+    from simwright.app.tasking import describe_task
+    from simwright.tasks.scenes.table import SCENES
+
+    told = describe_task(SCENES.get(name))
+    if output_format == "json":
+        print_json({"version": 1, **told})
+        return
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = console()
+    out.print(f"{told['name']}: {told['title']}")
+    out.print(f'"{told["instruction"]}"')
+    out.print(f"needs {_spell_needs(told['needs'])}; at most {told['max_steps']} actions")
+    out.print(f"cameras {', '.join(told['cameras'])}; policies {', '.join(told['policies'])}\n")
+    table = Table("option", "default", "", box=None, pad_edge=False)
+    for option in told["options"]:
+        default = escape(json.dumps(option["default"]))
+        table.add_row(option["name"], default, option["description"])
+    out.print(table)
+
+
+def _spell_needs(needs: dict[str, Any]) -> str:
+    base = {"any": "any base", "fixed": "a fixed base", "floating": "a floating base"}[needs["base"]]
+    parts = [base, *(f"a {what}" for what in ("tool", "gripper") if needs[what])]
+    if needs["reach"]:
+        parts.append(f"{needs['reach']:g} m of reach")
+    return ", ".join(parts)
+
+
+@task.command("run", epilog=RUN_EPILOG)
+@click.argument("what", metavar="TASK|FILE")
+@click.option(
+    "--robot", help="A robot of the list, menagerie:NAME, or a file: MJCF, URDF, SDFormat, OpenUSD."
+)
+@click.option("--episodes", type=click.IntRange(1), help="How many episodes.  [default: 1]")
+@click.option(
+    "--seed", type=click.IntRange(0), help="Seed of the first; each next has one more.  [default: 0]"
+)
+@click.option("--policy", help="Who acts: hold, random, a scripted baseline, or a plugin's.  [default: hold]")
+@click.option(
+    "--control", type=click.Choice(["position", "velocity", "torque", "pose"]), help="What actions mean."
+)
+@click.option(
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."
+)
+@click.option("--fit", is_flag=True, help="Draw the workspace to what the robot reaches.")
+@click.option("--max-steps", type=click.IntRange(1), help="Actions of an episode at most.")
+@click.option("--num-worlds", type=click.IntRange(1), help="Run as many episodes at once.")
+@click.option("--view", is_flag=True, help="Watch in a window.")
+@click.option("--record", type=click.Path(), help="Write a film (.mp4) or arrays (.npz).")
+@click.option("--camera", default="", help="Camera of the film.  [default: front]")
+@click.option("--dataset", type=click.Path(), help="Write a data set in LeRobot's layout into this folder.")
+@format_option("text", "json")
+def run_command(output_format: str, what: str, **asked: Any) -> None:
+    """Run episodes of a TASK with a robot, or what an environment FILE (YAML) says.
+
+    The exit code is 0 when the run finished; how many episodes succeeded is in the report.
+    """
+    from simwright.app.cli.progress import show_progress
+    from simwright.app.tasking import RunRequest, prepare_run
+
+    ready = prepare_run(RunRequest(what, **asked))
+    with show_progress("episodes") as progress:
+        summary = ready.run(progress)
+    if output_format == "json":
+        print_json(summary.describe())
+        return
+    out = console()
+    out.print(
+        f"{summary.task} with {summary.robot}, {summary.policy} ({summary.mode}), seed {summary.seed}\n"
+    )
+    _print_episodes(summary)
+    rate = 100.0 * summary.success_rate
+    out.print(f"\n{summary.successes} of {len(summary.episodes)} episodes succeeded ({rate:.0f} %)")
+    for path in (asked["record"] or ready.said.record, asked["dataset"]):
+        if path:
+            out.print(f"wrote {path}")
+
+
+def _print_episodes(summary: Any) -> None:
+    from rich.table import Table
+
+    table = Table("episode", "seed", "end", "steps", "return", "policy [ms]", "", box=None, pad_edge=False)
+    for episode in summary.episodes:
+        details = " ".join(f"{key} {value:.3g}" for key, value in episode.details.items())
+        table.add_row(
+            str(episode.index),
+            str(episode.seed),
+            episode.ended,
+            str(episode.steps),
+            f"{episode.total_reward:.2f}",
+            f"{episode.mean_latency_ms:.2f}",
+            details,
+        )
+    console().print(table)

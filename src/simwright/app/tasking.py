@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tasks for the command line: what there is, and running one with what the options and an environment file say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simwright.core.documents.read import parse_document
+from simwright.core.documents.validate import validate_document
+from simwright.core.errors import UnknownNameError, UsageError
+from simwright.core.math3d import Pose
+from simwright.tasks.baselines.policy import POLICIES, find_mode, make_policy
+from simwright.tasks.environment_file import EnvironmentFile, find_option, read_environment
+from simwright.tasks.environments import make_rollout
+from simwright.tasks.manifest import ControlMode
+from simwright.tasks.rollout import SimRollout
+from simwright.tasks.runner import Listener, Progress, RunSummary, SimRunner, run_batch
+from simwright.tasks.scene import TaskScene
+from simwright.tasks.scenes.table import SCENES
+
+YAML = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What a run is asked to be.  What is None comes from the environment file, or from a default."""
+
+    task: str
+    robot: str | None = None
+    episodes: int | None = None
+    seed: int | None = None
+    policy: str | None = None
+    control: str | None = None
+    sets: tuple[str, ...] = ()
+    fit: bool = False
+    num_worlds: int | None = None
+    max_steps: int | None = None
+    record: str | None = None
+    dataset: str | None = None
+    view: bool = False
+    camera: str = ""
+
+
+@dataclass(slots=True)
+class TaskRun:
+    """A run that is ready to go."""
+
+    said: EnvironmentFile
+    rollout: SimRollout
+    policy: str
+    listeners: tuple[Listener, ...]
+
+    def run(self, progress: Progress | None = None) -> RunSummary:
+        """Run all episodes."""
+        said = self.said
+        policy = make_policy(self.policy, said.seed)
+        if said.num_worlds > 1:
+            from simwright.tasks.batch import BatchRollout
+
+            if self.listeners:
+                raise UsageError(
+                    "many worlds at once are neither recorded nor shown", hint="leave --num-worlds out"
+                )
+            batch = BatchRollout(self.rollout, said.num_worlds)
+            try:
+                return run_batch(batch, policy, said.episodes, said.seed, name=self.policy, progress=progress)
+            finally:
+                batch.close()
+        runner = SimRunner(self.rollout, policy, name=self.policy, listeners=self.listeners)
+        return runner.run(said.episodes, said.seed, progress)
+
+
+def prepare_run(request: RunRequest) -> TaskRun:
+    """Put a run together; options of the command line count over an environment file's."""
+    said, options, folder = _read(request)
+    scene = SCENES.get(said.task)
+    options = {**options, **read_sets(scene, request.sets)}
+    robot = _choose_robot(request.robot, said.robot, folder)
+    base = said.base_pose.as_pose() if said.base_pose is not None else None
+    _guard_fixed(scene, robot, base)
+    policy = _choose_policy(said.policy)
+    mode = _choose_mode(policy, said.control)
+    record = request.record or (str(folder / said.record) if said.record else None)
+    listeners = _make_listeners(request, record, said)
+    rollout = make_rollout(
+        said.task,
+        robot,
+        options=options,
+        base=base,
+        mode=mode,
+        period=said.period,
+        max_steps=said.max_steps,
+        randomize=said.randomize,
+        fit=said.fit,
+    )
+    return TaskRun(said, rollout, policy, listeners)
+
+
+def _read(request: RunRequest) -> tuple[EnvironmentFile, dict[str, Any], Path]:
+    """The environment file with what the command line says over it; options as plain data."""
+    asked = {
+        "episodes": request.episodes,
+        "seed": request.seed,
+        "policy": request.policy,
+        "control": request.control,
+        "num_worlds": request.num_worlds,
+        "max_steps": request.max_steps,
+        "fit": request.fit or None,
+    }
+    changed = {key: value for key, value in asked.items() if value is not None}
+    if Path(request.task).suffix.lower() in YAML:
+        loaded = read_environment(request.task)
+        plain = {**loaded.document.data, **changed}
+        plain.pop("options", None)
+        options = loaded.options.model_dump(exclude_unset=True)
+        folder = loaded.folder
+    else:
+        plain, options, folder = {"task": request.task, **changed}, {}, Path()
+        SCENES.get(request.task)
+    document = parse_document(json.dumps(plain), name="options", syntax="json")
+    return validate_document(EnvironmentFile, document, what="run"), options, folder
+
+
+def read_sets(scene: TaskScene, sets: Sequence[str]) -> dict[str, Any]:
+    """``KEY=VALUE`` of ``--set``; values are YAML."""
+    values: dict[str, Any] = {}
+    for text in sets:
+        key, separator, value = text.partition("=")
+        if not separator or not key:
+            raise UsageError(f"--set takes KEY=VALUE, got {text!r}")
+        find_option(scene, key)
+        document = parse_document(f"value: {value}\n", name=f"--set {key}")
+        assert isinstance(document.data, dict)
+        values[key] = document.data["value"]
+    return values
+
+
+def _choose_robot(asked: str | None, said: str | None, folder: Path) -> str | None:
+    if asked is not None:
+        return asked
+    if said is None or ":" in said:
+        return said
+    beside = folder / said
+    return str(beside) if beside.is_file() else said
+
+
+def _guard_fixed(scene: TaskScene, robot: str | None, base: Pose | None) -> None:
+    """A scene that is made for one robot takes no other, and has its place for it."""
+    if not scene.fixed_robot:
+        return
+    if robot is not None and robot != scene.fixed_robot:
+        raise UsageError(
+            f"the task {scene.name!r} is made for the robot {scene.fixed_robot!r}, not for {robot!r}",
+            hint="leave --robot out",
+        )
+    if base is not None:
+        raise UsageError(f"the task {scene.name!r} has a place for its robot", hint="leave base_pose out")
+
+
+def _choose_policy(said: str) -> str:
+    if said not in POLICIES:
+        raise UnknownNameError("policy", said, POLICIES.names())
+    return said
+
+
+def _choose_mode(policy: str, control: ControlMode | None) -> ControlMode | None:
+    """The policy's own mode, unless another was asked for, which it cannot drive."""
+    needed = find_mode(policy)
+    if needed is not None and control is not None and needed is not control:
+        raise UsageError(
+            f"the policy {policy!r} acts in the control mode {needed.value!r}, not {control.value!r}",
+            hint="leave --control out",
+        )
+    return needed or control
+
+
+def _make_listeners(request: RunRequest, record: str | None, said: EnvironmentFile) -> tuple[Listener, ...]:
+    from simwright.tasks.recording import open_recorder
+
+    listeners: list[Listener] = []
+    if request.view:
+        from simwright.tasks.viewing import Window
+
+        listeners.append(Window())
+    if record is not None:
+        listeners.append(open_recorder(record, camera=request.camera))
+    if request.dataset is not None:
+        from simwright.tasks.recording_dataset import DatasetRecorder
+
+        observe = said.observe
+        listeners.append(
+            DatasetRecorder(
+                Path(request.dataset),
+                cameras=observe.cameras or None,
+                width=observe.width if observe.cameras else 320,
+                height=observe.height if observe.cameras else 240,
+            )
+        )
+    return tuple(listeners)
+
+
+def describe_task(scene: TaskScene) -> dict[str, Any]:
+    """A task as JSON has it: what it needs and which options it takes."""
+    options = scene.options.model_validate({})
+    needs = scene.needs(options)
+    return {
+        "name": scene.name,
+        "title": scene.title,
+        "instruction": scene.instruction,
+        "robot": scene.fixed_robot or None,
+        "needs": {
+            "base": needs.base,
+            "tool": needs.tool,
+            "gripper": needs.gripper,
+            "reach": round(needs.reach, 3),
+        },
+        "max_steps": scene.max_steps,
+        "cameras": list(scene.cameras),
+        "objects": [*scene.objects, *scene.fixtures, *scene.marks, *scene.joints],
+        "policies": list_policies(scene),
+        "options": list_options(scene, options),
+    }
+
+
+def list_policies(scene: TaskScene) -> list[str]:
+    """Policies that are made for a task, and those for any."""
+    found = []
+    for name, made in POLICIES.items():
+        task = getattr(made, "task", None)
+        if task is None or task == scene.name:
+            found.append(name)
+    return found
+
+
+def list_options(scene: TaskScene, options: Any) -> list[Mapping[str, Any]]:
+    """Every option with its default and what it means."""
+    plain = options.model_dump(mode="json")
+    return [
+        {"name": name, "default": plain[name], "description": field.description or ""}
+        for name, field in scene.options.model_fields.items()
+    ]

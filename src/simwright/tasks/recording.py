@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recording runs: a film (``.mp4``), or arrays of everything that was observed and done (``.npz``).
+
+Files are written whole beside their destination and moved there when the run is over; a run that fails leaves nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Where
+from simwright.core.errors import MissingExtraError, OutputError, UsageError
+from simwright.core.files import write_atomic
+from simwright.core.math3d import Array
+from simwright.tasks.pictures import Painter, Picture
+from simwright.tasks.rollout import Observation, SimRollout, StepResult
+from simwright.tasks.runner import Episode, Listener
+
+_QUALITY = 8
+
+
+def open_recorder(
+    path: str | os.PathLike[str], *, camera: str = "", width: int = 640, height: int = 480
+) -> Listener:
+    """The recorder for a file, by its ending."""
+    target = Path(path)
+    match target.suffix.lower():
+        case ".mp4":
+            return VideoRecorder(target, camera=camera, width=width, height=height)
+        case ".npz":
+            return ArraysRecorder(target)
+        case ending:
+            raise UsageError(
+                f"runs are recorded as .mp4 or .npz, not as {ending or 'a file without ending'}",
+                hint="a data set goes into a folder: --dataset DIR",
+            )
+
+
+class Film:
+    """A film that is being written: frames go into a file beside the destination."""
+
+    def __init__(self, path: Path, rate: float) -> None:
+        expect_imageio()
+        import imageio.v2
+
+        self.path, self.frames = path, 0
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".mp4", dir=path.parent)
+        except OSError as error:
+            raise OutputError(
+                f"cannot be written: {error.strerror or error}", where=Where(str(path))
+            ) from None
+        os.close(handle)
+        self._temporary = Path(name)
+        self._writer = imageio.v2.get_writer(
+            name, fps=rate, codec="libx264", quality=_QUALITY, pixelformat="yuv420p", macro_block_size=2
+        )
+
+    def add(self, picture: Picture) -> None:
+        """One more frame."""
+        self._writer.append_data(picture)
+        self.frames += 1
+
+    def finish(self) -> None:
+        """Move the film to its place."""
+        self._writer.close()
+        try:
+            self._temporary.chmod(0o644)
+            self._temporary.replace(self.path)
+        except OSError as error:
+            self.discard()
+            raise OutputError(
+                f"cannot be written: {error.strerror or error}", where=Where(str(self.path))
+            ) from None
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        self._writer.close()
+        self._temporary.unlink(missing_ok=True)
+
+
+class VideoRecorder:
+    """All episodes of a run in one film of one camera (the task's ``front`` camera by default)."""
+
+    def __init__(self, path: Path, *, camera: str = "", width: int = 640, height: int = 480) -> None:
+        expect_imageio()
+        self.path, self._camera, self._size = path, camera, (width + width % 2, height + height % 2)
+        self._film: Film | None = None
+        self._painter: Painter | None = None
+
+    def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
+        """The first picture of an episode."""
+        if self._film is None:
+            self._painter = Painter(rollout.model, *self._size)
+            self._camera = self._painter.find_camera(self._camera or choose_camera(rollout))
+            self._film = Film(self.path, 1.0 / rollout.composed.period)
+        self._take(rollout)
+
+    def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
+        """The next picture."""
+        self._take(rollout)
+
+    def _take(self, rollout: SimRollout) -> None:
+        assert self._film is not None
+        assert self._painter is not None
+        self._film.add(self._painter.paint(rollout.data, self._camera))
+
+    def end(self, episode: Episode) -> None:
+        """Nothing is left to do."""
+
+    def close(self) -> None:
+        """Write the film."""
+        if self._film is not None:
+            self._film.finish()
+        self._release()
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        if self._film is not None:
+            self._film.discard()
+        self._release()
+
+    def _release(self) -> None:
+        if self._painter is not None:
+            self._painter.close()
+        self._painter = self._film = None
+
+
+class ArraysRecorder:
+    """Observations, actions and results of all steps as arrays in one ``.npz``.
+
+    Row ``i`` is what was observed (``observation.KEY``), what was done then (``action``), and what it gave (``reward``,
+    ``success``, ``done``); ``episode`` and ``step`` count.  ``meta`` is JSON text.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._rows: dict[str, list[Any]] = {}
+        self._meta: dict[str, Any] = {}
+        self._episodes: list[dict[str, Any]] = []
+        self._observation: Observation = {}
+
+    def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:
+        """An episode begins."""
+        self._meta = {
+            "task": rollout.scene.name,
+            "instruction": rollout.scene.instruction,
+            "robot": rollout.robot.id,
+            "control": rollout.mode.value,
+            "period": rollout.composed.period,
+            "options": rollout.options.model_dump(mode="json"),
+        }
+        self._episodes.append({"seed": seed})
+        self._observation = observation
+
+    def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:
+        """One row."""
+        row: dict[str, Any] = {
+            f"observation.{key}": np.asarray(value) for key, value in self._observation.items()
+        }
+        row |= {
+            "action": np.asarray(action),
+            "reward": result.reward,
+            "success": bool(result.info.get("success", False)),
+            "done": result.terminated or result.truncated,
+            "episode": len(self._episodes) - 1,
+            "step": rollout.steps - 1,
+        }
+        for key, value in row.items():
+            self._rows.setdefault(key, []).append(value)
+        self._observation = result.observation
+
+    def end(self, episode: Episode) -> None:
+        """How it went."""
+        self._episodes[-1] |= {"success": episode.success, "steps": episode.steps, "ended": episode.ended}
+
+    def close(self) -> None:
+        """Write the file."""
+        stream = io.BytesIO()
+        arrays = {key: np.array(values) for key, values in self._rows.items()}
+        meta = json.dumps({**self._meta, "episodes": self._episodes})
+        np.savez_compressed(stream, meta=np.array(meta), **arrays)  # type: ignore[arg-type]
+        write_atomic(self.path, stream.getvalue())
+
+    def discard(self) -> None:
+        """There is no file yet."""
+
+
+def choose_camera(rollout: SimRollout) -> str:
+    """``front`` where the scene has it, else its first camera."""
+    cameras = rollout.scene.cameras
+    return "front" if "front" in cameras else cameras[0] if cameras else ""
+
+
+def expect_imageio() -> None:
+    """Films need packages of an extra."""
+    for package in ("imageio", "imageio_ffmpeg"):
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtraError(package.replace("_", "-"), "video", "a film")
