@@ -111,7 +111,7 @@ def make_building(world: World) -> Part:
 
 def make_door(world: World, hallway: Hallway) -> Part:
     """What a closed door fills: from the floor to the top of the corridor."""
-    part = Part(f"door_{hallway.name}", round_shapes=False)
+    part = Part("door", round_shapes=False)
     color = LOCKED_DOOR if hallway.is_locked else DOOR
     part.raise_outline("panel", hallway.slab, 0.0, world.wall_height(hallway), color)
     return part

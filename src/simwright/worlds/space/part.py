@@ -26,6 +26,7 @@ DENSITY = 300.0
 """Of what says no mass [kg/m^3]: between a filled carton and a mug."""
 FRICTION = 0.8
 MIN_HEIGHT = 1e-4
+_DIGITS = 6
 _HULL = Approximation("convexHull")
 
 
@@ -41,6 +42,7 @@ class Part:
     shapes: list[Shape] = field(default_factory=list)
     looks: dict[Rgb, RenderMaterial] = field(default_factory=dict)
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    _meshes: dict[bytes, Mesh] = field(default_factory=dict)
 
     def raise_outline(self, name: str, outline: Geometry, bottom: float, top: float, color: Rgb) -> None:
         """Solids on an outline of any shape between two heights [m]."""
@@ -49,6 +51,8 @@ class Part:
         pieces = cut_convex(outline)
         for number, piece in enumerate(pieces):
             geometry, pose = raise_prism(piece, bottom, top, is_round=self.round_shapes)
+            if isinstance(geometry, Mesh):  # equal ones are kept once
+                geometry = self._meshes.setdefault(geometry.data.vertices.tobytes(), geometry)
             label = name if len(pieces) == 1 else f"{name}_{number}"
             look = self._find_look(color)
             self.shapes.append(
@@ -72,6 +76,21 @@ class Part:
         away = Pose.of((-x, -y, -low[2]))
         for shape in self.shapes:
             shape.pose = away @ shape.pose
+
+    def spell(self) -> tuple[object, ...]:
+        """The same for parts that are alike."""
+        rows: list[object] = list(self.looks)
+        for shape in self.shapes:
+            geometry = shape.geometry
+            if isinstance(geometry, Mesh):
+                size = geometry.data.vertices.tobytes()
+            else:
+                bounds = box_bounds(geometry)
+                assert bounds is not None
+                size = np.round(bounds[1], _DIGITS).tobytes()
+            place = np.round((*shape.pose.p, *shape.pose.q), _DIGITS) + 0.0
+            rows += [shape.name, geometry.kind, size, place.tobytes()]
+        return tuple(rows)
 
     def weigh(self, mass: float | None, density: float = DENSITY) -> Inertial:
         """Mass properties of all solids, for a mass [kg] or a density [kg/m^3]."""

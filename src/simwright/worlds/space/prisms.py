@@ -21,6 +21,8 @@ Solid: TypeAlias = tuple[Box | Cylinder | Mesh, Pose]
 """A geometry and where it is."""
 _SQUARE = 1e-7
 _ROUND = 1e-9
+_DIGITS = 6
+"""Corners of prisms that are meant to be equal are equal [decimals of a metre]."""
 MANY_CORNERS = 32
 """A regular outline of so many corners was meant to be a circle."""
 ROUND_ERROR = 5e-4
@@ -41,7 +43,8 @@ def raise_prism(outline: Geometry, bottom: float, top: float, *, is_round: bool 
         return Cylinder(radius, height), Pose.of((x, y, middle))
     low, high = points.min(axis=0), points.max(axis=0)
     x, y = (low + high) / 2.0
-    return make_prism(points - (x, y), -height / 2.0, height / 2.0), Pose.of((x, y, middle))
+    corners = np.round(points - (x, y), _DIGITS) + 0.0
+    return make_prism(corners, -height / 2.0, height / 2.0), Pose.of((x, y, middle))
 
 
 def make_prism(points: Points, bottom: float, top: float) -> Mesh:

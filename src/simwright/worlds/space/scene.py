@@ -106,9 +106,15 @@ class _Builder:
             "is_open": hallway.is_open,
             "is_locked": hallway.is_locked,
         }
-        self._place_part(
-            part.name,
-            part,
+        part.settle()
+        key = (DOORS, part.spell())
+        if key not in self._assets:
+            part.name = self._name_asset(part.name)
+            self._assets[key] = (part.finish(), part.shift)
+        self._place(
+            f"door_{hallway.name}",
+            self._assets[key][0],
+            Pose.of(part.shift),
             group=DOORS,
             variant=("door", "closed", "open"),
             present=not hallway.is_open,
