@@ -163,10 +163,11 @@ def test_an_interrupt_keeps_what_was_recorded(drop, tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     target = tmp_path / "a.npz"
-    result = simwright.run(drop, frames=5000, record=target, progress=stop)
-    assert (result.stopped, result.frames) == ("interrupted", 512)
+    result = simwright.run(drop, frames=20000, record=target, progress=stop)
+    assert result.stopped == "interrupted"
+    assert 512 <= result.frames < 20000
     with np.load(target) as held:
-        assert len(held["times"]) == 513
+        assert len(held["times"]) == result.frames + 1
     monkeypatch.setattr(running, "run", lambda *_, **__: result)
     assert call(drop).return_value == 130
 
@@ -234,7 +235,8 @@ def test_a_video_of_several_worlds(drop, tmp_path):
         simwright.run(drop, frames=60, record=target, size=(320, 180), fps=25)
     except UsageError as error:
         pytest.skip(str(error))
-    frames = [frame for frame in video.get_reader(str(target))]  # noqa: C416 - a reader has no length
+    with video.get_reader(str(target)) as reader:
+        frames = [frame for frame in reader]  # noqa: C416 - a reader has no length
     assert len(frames) == 7
     assert frames[0].shape == (180, 320, 3)
     assert np.abs(frames[0].astype(int) - frames[-1].astype(int)).max() > 30

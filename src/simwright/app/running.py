@@ -31,8 +31,10 @@ from simwright.scenes.load import LoadedScene, assemble_scene
 
 VERSION = 1
 DEFAULT_DT = 0.002
-_BLOCK = 256
-"""Steps between two looks at the clock; a multiple of what engines take at once."""
+_UNIT, _LARGEST = 64, 4096
+"""Steps between two looks at the clock: multiples of what engines take at once, so that looking changes nothing."""
+_BETWEEN = 0.1
+"""Time between two looks that is aimed at [s]."""
 _ASSETS = ("usd", "urdf", "mjcf", "sdf")
 Progress = Callable[[str, int, int], None]
 
@@ -212,6 +214,7 @@ class _Runner:
         if wishes.record is not None:
             self._recorder = Recorder(loaded.model, result.dt, self._every, result.asked)
         self._row = -1
+        self._block = _UNIT
 
     def go(self, reporter: Reporter) -> None:
         """All frames, or until something stops them."""
@@ -223,6 +226,7 @@ class _Runner:
         try:
             while result.frames < result.asked:
                 steps = self._set_targets(result.frames)
+                before = time.perf_counter()
                 self._simulation.advance(
                     self._state,
                     self._control,
@@ -232,10 +236,14 @@ class _Runner:
                     poses=False,
                 )
                 result.frames += steps
+                if time.perf_counter() - before < _BETWEEN / 2:
+                    self._block = min(2 * self._block, _LARGEST)
                 if self._progress is not None:
                     self._progress("frames", result.frames, result.asked)
         except KeyboardInterrupt:
             result.stopped = "interrupted"
+            if self._recorder is not None and self._recorder.times:
+                result.frames = max(result.frames, round(self._recorder.times[-1] / result.dt))
         except UnstableError as error:
             result.stopped = "unstable"
             reporter.extend([error.finding])
@@ -259,7 +267,7 @@ class _Runner:
     def _set_targets(self, done: int) -> int:
         """Put the targets of now in place; gives the steps for which they hold."""
         result, sequence = self._result, self._sequence
-        most = min(_BLOCK - done % _BLOCK, result.asked - done)
+        most = min(self._block - done % _UNIT, result.asked - done)
         if sequence is None:
             return most
         row = sequence.find_row(done * result.dt)

@@ -89,6 +89,9 @@ def take_world(model: Model, number: int = 0) -> OneWorld:
         for name, info in describe_arrays(Model).items()
         if info.frequency != "world"
     }
+    for name in ("joint_X_p", "joint_X_c", "shape_transform", "body_q"):
+        turn = arrays[name][:, 3:]
+        turn /= np.maximum(np.linalg.norm(turn, axis=1, keepdims=True), 1e-12)
     still = arrays["shape_body"] < 0
     arrays["shape_transform"][still, :3] -= offset
     held = (arrays["joint_parent"] < 0) & ~np.isin(arrays["joint_type"], _FLOATS)

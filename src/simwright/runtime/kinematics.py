@@ -15,7 +15,7 @@ import numpy as np
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import JointType
 from simwright.runtime.model import Model
-from simwright.runtime.rotation import Values, compose, invert, multiply, rotate, turn_about
+from simwright.runtime.rotation import Values, compose, cross, invert, multiply, rotate, turn_about
 from simwright.runtime.state import State
 
 _STRUCTURE = (
@@ -81,12 +81,12 @@ def move_bodies(structure: Mapping[str, AnyArray], motion: Motion) -> None:
         center = pose[:, :3] + rotate(pose[:, 3:], coms[child])
         spin, rate = rotate(frame[:, 3:], angular), rotate(frame[:, 3:], linear)
         if structure["joint_type"][joint] not in (JointType.FREE, JointType.DISTANCE):
-            rate = rate + np.cross(spin, center - anchor[:, :3])
+            rate = rate + cross(spin, center - anchor[:, :3])
         if parent >= 0:
             above = motion.body_q[:, parent]
             carried = motion.body_qd[:, parent]
             middle = above[:, :3] + rotate(above[:, 3:], coms[parent])
-            rate = rate + carried[:, :3] + np.cross(carried[:, 3:], center - middle)
+            rate = rate + carried[:, :3] + cross(carried[:, 3:], center - middle)
             spin = spin + carried[:, 3:]
         motion.body_qd[:, child] = np.concatenate((rate, spin), axis=1)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,8 @@ CHUNK = 64
 """Steps of one rollout at most: the solver starts cold after each multiple of it."""
 _BUFFER = 4_000_000
 """Numbers that the states of one rollout may take."""
+Inputs: TypeAlias = tuple[Values, int]
+"""Rows of inputs, one for each world, and MuJoCo's bits for what they hold."""
 _SIZES = ("nq", "nv", "nu", "nbody", "ngeom", "njnt", "neq", "ntendon", "npair")
 
 
@@ -116,11 +118,12 @@ class MujocoSimulation:
         if steps < 0 or every < 1:
             raise UsageError(f"{steps} steps, watched every {every}", hint="steps from zero, every from one")
         self._load(state)
+        inputs = self._make_inputs(state, control)
         left = steps
         while left:
             count = min(left, CHUNK - self.count % CHUNK)
             chosen = self._list_watched(count, every) if watch is not None else []
-            samples = self._roll(state, control, count, chosen)
+            samples = self._roll(state, inputs, count, chosen)
             start, self.count = self.count, self.count + count
             left -= count
             if watch is not None and chosen:
@@ -153,11 +156,11 @@ class MujocoSimulation:
                 self._states[rows, 1 : 1 + self._nq] = qpos
                 self._states[rows, 1 + self._nq : 1 + self._nq + self._nv] = qvel
 
-    def _roll(self, state: State, control: Control, count: int, chosen: list[int]) -> Values:
+    def _roll(self, state: State, inputs: Inputs, count: int, chosen: list[int]) -> Values:
         """One rollout of all worlds, in batches that memory holds; gives the states after the chosen steps."""
         samples = np.empty((len(chosen), *self._states.shape))
         after = np.empty_like(self._states)
-        inputs, spec = self._make_inputs(state, control)
+        given, spec = inputs
         # the clock tells which worlds stopped: it starts at zero in every rollout
         self._states[:, 0] = 0.0
         for first in range(0, self.worlds, self._batch):
@@ -165,7 +168,7 @@ class MujocoSimulation:
             size = rows.stop - rows.start
             trace = self._buffer[: size * count * self._width].reshape(size, count, self._width)
             sensed = self._sensed[: size * count * self._sensors].reshape(size, count, self._sensors)
-            held = np.repeat(inputs[rows, None], count, axis=1)
+            held = np.repeat(given[rows, None], count, axis=1)
             self._pool.rollout(
                 self._models[rows],
                 self._data,
@@ -190,7 +193,7 @@ class MujocoSimulation:
     def _sensors(self) -> int:
         return int(self._models[0].nsensordata)
 
-    def _make_inputs(self, state: State, control: Control) -> tuple[Values, int]:
+    def _make_inputs(self, state: State, control: Control) -> Inputs:
         """Controls and forces of all worlds, constant over a rollout, and what they hold."""
         applied = self.parts[0].forces.is_applied(state, control)
         spec = self.parts[0].forces.choose_spec(applied)

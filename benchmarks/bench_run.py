@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running: our MuJoCo adapter against ``mujoco.rollout`` written by hand, on the same model with as many threads.
+
+The hand-written loop knows nothing of the arrays: it rolls out ``STEPS`` steps from its states and keeps the last ones.
+The adapter does that, and takes targets from the arrays and gives coordinates back.  Real robots are used where the
+shared assets are; a pile of boxes otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import mujoco.rollout
+import numpy as np
+
+from benchmarks.measure import Result, growth
+from simwright.engines.mujoco.engine import ENGINE
+from simwright.engines.mujoco.simulation import MujocoSimulation, count_cores
+from simwright.engines.protocol import Settings
+from simwright.scenes.document import parse_scene
+from simwright.scenes.load import LoadedScene, assemble_scene, load_scene
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "assets" / "scenes"
+COUNTS = (1, 8, 64, 256)
+WORK = 16_384
+"""Steps of worlds in one measurement, at least."""
+LEAST = 256
+"""Steps of each world, at least."""
+STEPS = 64
+"""Steps of one rollout by hand."""
+AT_ONCE = 4096
+"""Steps that ``simwright run`` asks for at once when they are quick."""
+DT = 0.002
+LIMIT = 1 / 0.95
+"""Most time, as a multiple of the hand-written loop: 0.95 of its throughput."""
+REPEAT = 5
+PILE = """
+builder: {defaults: {shape: {ke: 1.0e5}}}
+bodies:
+  - {id: a, transform: {p: [0, 0, 0.3]}, shapes: [{hx: 0.1, hy: 0.1, hz: 0.1}]}
+  - {id: b, transform: {p: [0.03, 0.02, 0.6]}, shapes: [{hx: 0.1, hy: 0.1, hz: 0.1}]}
+  - {id: c, transform: {p: [0, 0.05, 0.9]}, shapes: [{hx: 0.1, hy: 0.1, hz: 0.1}]}
+joints: [{id: ja, type: free, child: a}, {id: jb, type: free, child: b}, {id: jc, type: free, child: c}]
+articulations: [{id: x, joints: [ja]}, {id: y, joints: [jb]}, {id: z, joints: [jc]}]
+"""
+
+
+def run() -> Iterator[Result | str]:
+    """Rows for every scene."""
+    os.environ.setdefault("SIMWRIGHT_ASSET_CACHE", str(SHARED / "cache"))
+    os.environ.setdefault("SIMWRIGHT_ASSET_OFFLINE", "1")
+    yield from measure_scene(
+        "pile of boxes", lambda count: assemble_scene(parse_scene(PILE), num_worlds=count)
+    )
+    if SHARED.is_dir():
+        file = SHARED / "anymal_c_urdf.yaml"
+        yield from measure_scene(file.stem, lambda count: load_scene(file, count))
+
+
+def measure_scene(name: str, load: Callable[[int], LoadedScene]) -> Iterator[Result | str]:
+    """One row for each number of worlds, by CPU time and by the clock."""
+    threads, ours = count_cores(), []
+    for count in COUNTS:
+        loaded = load(count)
+        with ENGINE.open(loaded.model, Settings(dt=DT, threads=threads)) as simulation:
+            mine, theirs = make_adapter(simulation, loaded), make_loop(simulation, loaded)
+            cpu, wall = measure(mine, theirs)
+        work = count_steps(count) * count
+        ours.append(cpu[0] / work)
+        rate = work / wall[0]
+        yield Result(
+            f"step {name}, {count:,} worlds (CPU)", cpu[0], "mujoco.rollout by hand", cpu[1], LIMIT,
+            f"{rate:,.0f} world-steps/s, {simulation.threads} threads",
+        )  # fmt: skip
+        yield Result(
+            f"step {name}, {count:,} worlds (clock)", wall[0], "mujoco.rollout by hand", wall[1], LIMIT
+        )
+    yield f"  {name}: CPU time of a world-step {growth(COUNTS, ours)}"
+
+
+def count_steps(worlds: int) -> int:
+    """Steps of each world in one measurement."""
+    return max(LEAST, WORK // worlds)
+
+
+def make_adapter(simulation: MujocoSimulation, loaded: LoadedScene) -> Callable[[], None]:
+    """Steps of the adapter, always from the same state."""
+    start = loaded.state.clone()
+    steps = count_steps(simulation.worlds)
+    call = min(steps, AT_ONCE)
+
+    def work() -> None:
+        simulation.count = 0
+        loaded.state.assign(start)
+        for _ in range(steps // call):
+            simulation.advance(loaded.state, loaded.control, call, poses=False)
+
+    return work
+
+
+def make_loop(simulation: MujocoSimulation, loaded: LoadedScene) -> Callable[[], None]:
+    """The same steps, by hand: the same model, states, controls and threads."""
+    model = simulation.parts[0].built.mj
+    # what the adapter starts from
+    simulation.advance(loaded.state.clone(), loaded.control, 0)
+    start = simulation._states.copy()
+    inputs, _ = simulation._make_inputs(loaded.state, loaded.control)
+    data = [mujoco.MjData(model) for _ in range(simulation.threads)]
+    pool = mujoco.rollout.Rollout(nthread=simulation.threads if simulation.threads > 1 else 0)
+    calls = count_steps(simulation.worlds) // STEPS
+    controls = np.repeat(inputs[:, None], STEPS, axis=1)
+    trace = np.zeros((simulation.worlds, STEPS, start.shape[1]))
+    sensed: Any = np.zeros((simulation.worlds, STEPS, model.nsensordata))
+
+    def work() -> None:
+        states = start
+        for _ in range(calls):
+            pool.rollout(model, data, states, controls, state=trace, sensordata=sensed)
+            states = trace[:, -1].copy()
+
+    return work
+
+
+def measure(*functions: Callable[[], None]) -> tuple[list[float], list[float]]:
+    """Median CPU and clock seconds of functions that take turns."""
+    cpu: list[list[float]] = [[] for _ in functions]
+    wall: list[list[float]] = [[] for _ in functions]
+    for function in functions:
+        function()
+    for _ in range(REPEAT):
+        for number, function in enumerate(functions):
+            before, start = time.process_time(), time.perf_counter()
+            function()
+            wall[number].append(time.perf_counter() - start)
+            cpu[number].append(time.process_time() - before)
+    return [statistics.median(one) for one in cpu], [min(one) for one in wall]
