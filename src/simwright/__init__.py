@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from simwright.model.asset import Asset as Asset
     from simwright.scenes.load import LoadedScene as LoadedScene
     from simwright.scenes.load import load_scene as load_scene
+    from simwright.tasks.catalog import list_robots as list_robots
+    from simwright.tasks.environments import make_env as make_env
+    from simwright.tasks.environments import make_rollout as make_rollout
+    from simwright.tasks.environments import make_vector_env as make_vector_env
+    from simwright.tasks.preflight import preflight as preflight
+    from simwright.tasks.robot import open_robot as open_robot
 
 __version__ = "0.1.0"
 
@@ -37,8 +43,14 @@ _PUBLIC = {
     "convert": "simwright.app.api:convert",
     "diff": "simwright.app.api:diff",
     "fix": "simwright.app.api:fix",
+    "list_robots": "simwright.tasks.catalog:list_robots",
     "load": "simwright.app.api:load",
     "load_scene": "simwright.scenes.load:load_scene",
+    "make_env": "simwright.tasks.environments:make_env",
+    "make_rollout": "simwright.tasks.environments:make_rollout",
+    "make_vector_env": "simwright.tasks.environments:make_vector_env",
+    "open_robot": "simwright.tasks.robot:open_robot",
+    "preflight": "simwright.tasks.preflight:preflight",
     "run": "simwright.app.running:run",
     "to_stage": "simwright.app.api:to_stage",
 }
@@ -55,8 +67,14 @@ __all__ = [
     "convert",
     "diff",
     "fix",
+    "list_robots",
     "load",
     "load_scene",
+    "make_env",
+    "make_rollout",
+    "make_vector_env",
+    "open_robot",
+    "preflight",
     "run",
     "to_stage",
 ]
