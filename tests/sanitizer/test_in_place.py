@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,51 @@ def write_watched(*arguments):
     write(*arguments)
     is_on = False
 sanitize.write_in_place = write_watched
-simwright.fix(sys.argv[1], in_place=True)
+simwright.fix(sys.argv[1], in_place=True, unsafe=sys.argv[3] == "unsafe")
 print(count)
+"""
+MIXED = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "robot"
+{
+    def Xform "base" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysxRigidBodyAPI"]
+    )
+    {
+        float physics:mass = 1
+        float physxRigidBody:linearDamping = 0.5
+
+        def Mesh "shape" (
+            prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"]
+        )
+        {
+            uniform token physics:approximation = "convexHull"
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        }
+    }
+
+    def "decal" (
+        prepend references = @../outside/decal.usda@
+    )
+    {
+    }
+}
+"""
+OUTSIDE = """#usda 1.0
+(
+    defaultPrim = "decal"
+)
+
+def Xform "decal"
+{
+}
 """
 
 
@@ -67,8 +111,18 @@ def make_asset(folder: Path) -> Path:
     return folder / "robot.usda"
 
 
+def make_mixed_asset(folder: Path) -> Path:
+    """All in one file, and a part that is outside: fixing it makes new layers and collects the part."""
+    folder.mkdir(parents=True)
+    (folder / "robot.usda").write_text(MIXED)
+    (folder / "notes.txt").write_text("other things live here")
+    (folder.parent / "outside").mkdir()
+    (folder.parent / "outside/decal.usda").write_text(OUTSIDE)
+    return folder / "robot.usda"
+
+
 def read_files(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_one_layer_is_replaced_as_a_file(tmp_path: Path) -> None:
@@ -108,9 +162,23 @@ def test_nothing_to_fix_touches_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="folders are exchanged in one step on Linux only")
-def test_a_kill_leaves_the_old_or_the_new_asset(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("make", "grade", "new_files"),
+    [
+        (make_asset, "safe", set()),
+        (
+            make_mixed_asset,
+            "unsafe",
+            {"geometries.usdc", "physics.usda", "physx.usda", "external/outside/decal.usda"},
+        ),
+    ],
+    ids=["layers that change", "layers and files that are new"],
+)
+def test_a_kill_leaves_the_old_or_the_new_asset(
+    tmp_path: Path, make: Callable[[Path], Path], grade: str, new_files: set[str]
+) -> None:
     def run(folder: Path, limit: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", CHILD, str(make_asset(folder / "robot")), str(limit)]
+        command = [sys.executable, "-c", CHILD, str(make(folder / "robot")), str(limit), grade]
         scratch = {**os.environ, "TMPDIR": str(tmp_path)}  # whoever is killed cannot tidy up
         return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=scratch)
 
@@ -119,8 +187,9 @@ def test_a_kill_leaves_the_old_or_the_new_asset(tmp_path: Path) -> None:
     events = int(whole.stdout)
     new = read_files(tmp_path / "whole/robot")
     old = read_files(tmp_path / "whole/robot.orig")
+    assert new.keys() - old.keys() >= new_files
     seen = set()
-    for limit in range(1, events + 1, max(1, events // 8)):
+    for limit in range(1, events + 1, max(1, events // 6)):
         folder = tmp_path / str(limit)
         assert run(folder, limit).returncode == -signal.SIGKILL
         found = read_files(folder / "robot")
