@@ -22,6 +22,7 @@ from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 from simwright.formats.table import choose_writer, read_asset, write_asset
 from simwright.tasks.compose import Composed, compose_scene
+from simwright.tasks.environments import validate_options
 from simwright.tasks.reading import complete_pose
 from simwright.tasks.robot import Robot
 from simwright.tasks.rollout import SimRollout
@@ -50,7 +51,7 @@ def export_scene(
     """
     reporter = Reporter() if reporter is None else reporter
     row = choose_writer(target, to, reporter)
-    rollout = SimRollout(scene, robot, options=options, base=base)
+    rollout = SimRollout(scene, robot, options=validate_options(scene, options or {}), base=base)
     rollout.reset(seed)
     with tempfile.TemporaryDirectory(prefix="simwright-scene-") as folder:
         staging = Path(folder) / scene.name

@@ -17,7 +17,8 @@ from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import InputError, SimwrightError
 from simwright.core.math3d import Pose
 from simwright.tasks.actuation import ActuatorInfo, ActuatorKind
-from simwright.tasks.fitting import make_reacher
+from simwright.tasks.environments import validate_options
+from simwright.tasks.fitting import fit_scene, make_reacher
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.preflight_messages import (
     CANNOT_BE_SET_UP,
@@ -37,6 +38,7 @@ from simwright.tasks.preflight_messages import (
     WRONG_ROBOT,
 )
 from simwright.tasks.preflight_start import report_start_contacts
+from simwright.tasks.randomize import Randomize
 from simwright.tasks.robot import Robot, open_robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
@@ -95,6 +97,8 @@ def preflight(
     mode: ControlMode | str | None = None,
     period: float | None = None,
     max_steps: int | None = None,
+    randomize: Randomize | Mapping[str, Any] | None = None,
+    fit: bool = False,
 ) -> Preflight:
     """Hold a robot against a task.  The arguments are those of :func:`~simwright.tasks.environments.make_rollout`."""
     scene = task if isinstance(task, TaskScene) else SCENES.get(task)
@@ -104,13 +108,20 @@ def preflight(
     if scene.fixed_robot and scene.fixed_robot != found.id:
         reporter.report(WRONG_ROBOT, _where(found), task=scene.name, wanted=scene.fixed_robot, robot=found.id)
         return report
-    chosen: Any = (
-        options if isinstance(options, SceneOptions) else scene.options.model_validate(options or {})
-    )
+    chosen = options if isinstance(options, SceneOptions) else validate_options(scene, options or {})
     _report_needs(scene, chosen, found, reporter)
     try:
+        if fit:
+            chosen = fit_scene(scene, chosen, found, base).options
         report.rollout = SimRollout(
-            scene, found, options=chosen, base=base, mode=mode, period=period, max_steps=max_steps
+            scene,
+            found,
+            options=chosen,
+            base=base,
+            mode=mode,
+            period=period,
+            max_steps=max_steps,
+            randomize=randomize,
         )
     except SimwrightError as error:
         reporter.report(
