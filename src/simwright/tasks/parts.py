@@ -17,8 +17,12 @@ FRICTION = (1.0, 0.01, 0.001)
 RED = (0.85, 0.16, 0.14, 1.0)
 GREEN = (0.16, 0.65, 0.28, 1.0)
 BLUE = (0.20, 0.40, 0.85, 1.0)
+_ELSEWHERE = (0.1, 0.2, 0.3)
+"""Where marks are compiled: MuJoCo takes sites at the origin of their body for the body itself, and would not move
+them."""
 WOOD = (0.85, 0.80, 0.70, 1.0)
-GREY = (0.55, 0.57, 0.60, 1.0)
+OAK = (0.55, 0.42, 0.28, 1.0)
+GREY = (0.45, 0.48, 0.52, 1.0)
 
 
 def make_contact(friction: VectorLike = FRICTION, *, collides: bool = True) -> dict[str, Any]:
@@ -40,9 +44,21 @@ def make_contact(friction: VectorLike = FRICTION, *, collides: bool = True) -> d
 
 
 def add_ground(spec: Any, height: float = 0.0) -> None:
-    """An endless floor called ``ground``."""
+    """An endless floor called ``ground``, below a grey sky."""
     import mujoco
 
+    for texture in [one for one in spec.textures if one.type == mujoco.mjtTexture.mjTEXTURE_SKYBOX]:
+        spec.delete(texture)
+    spec.add_texture(
+        name="sky",
+        type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=mujoco.mjtBuiltin.mjBUILTIN_GRADIENT,
+        rgb1=[0.55, 0.60, 0.66],
+        rgb2=[0.22, 0.24, 0.27],
+        width=64,
+        height=384,
+    )
+    spec.visual.rgba.haze = [0.40, 0.43, 0.47, 1.0]
     spec.worldbody.add_geom(
         name="ground",
         type=mujoco.mjtGeom.mjGEOM_PLANE,
@@ -94,6 +110,7 @@ def add_disc(spec: Any, name: str, radius: float, color: Sequence[float]) -> Non
     spec.worldbody.add_site(
         name=name,
         type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        pos=_ELSEWHERE,
         size=[radius, 0.001, 0],
         rgba=[*color[:3], 0.6],
         group=0,
@@ -105,7 +122,12 @@ def add_ball_mark(spec: Any, name: str, radius: float, color: Sequence[float]) -
     import mujoco
 
     spec.worldbody.add_site(
-        name=name, type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[radius, 0, 0], rgba=[*color[:3], 0.5], group=0
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_SPHERE,
+        pos=_ELSEWHERE,
+        size=[radius, 0, 0],
+        rgba=[*color[:3], 0.6],
+        group=0,
     )
 
 
@@ -127,12 +149,23 @@ def look_at(position: VectorLike, target: VectorLike) -> Array:
 
 
 def add_light(spec: Any, position: VectorLike) -> None:
-    """A lamp called ``ceiling`` that shines down without shadows, and some light from everywhere."""
+    """A lamp called ``ceiling`` that shines down without shadows, and some light from everywhere.
+
+    Lamps that a robot brings along are off, so that a task looks the same with every robot.
+    """
+    for lamp in spec.lights:
+        lamp.active = False
     spec.worldbody.add_light(
         name="ceiling",
         pos=[float(v) for v in position],
         dir=[0, 0, -1],
         castshadow=False,
-        diffuse=[0.6, 0.6, 0.6],
+        diffuse=[0.5, 0.5, 0.5],
+        ambient=[0.0, 0.0, 0.0],
+        specular=[0.1, 0.1, 0.1],
+        cutoff=80,
+        exponent=1,
     )
-    spec.visual.headlight.ambient = [0.4, 0.4, 0.4]
+    spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
+    spec.visual.headlight.diffuse = [0.25, 0.25, 0.25]
+    spec.visual.headlight.specular = [0.0, 0.0, 0.0]

@@ -25,6 +25,8 @@ from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode, Listener
 
 _QUALITY = 8
+_RATE = 25.0
+"""Pictures per second of a film, about."""
 
 
 def open_recorder(
@@ -89,25 +91,29 @@ class Film:
 
 
 class VideoRecorder:
-    """All episodes of a run in one film of one camera (the task's ``front`` camera by default)."""
+    """All episodes of a run in one film of one camera (from the side by default), in real time."""
 
     def __init__(self, path: Path, *, camera: str = "", width: int = 640, height: int = 480) -> None:
         expect_imageio()
         self.path, self._camera, self._size = path, camera, (width + width % 2, height + height % 2)
         self._film: Film | None = None
         self._painter: Painter | None = None
+        self._every = 1
 
     def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
         """The first picture of an episode."""
         if self._film is None:
             self._painter = Painter(rollout.model, *self._size)
             self._camera = self._painter.find_camera(self._camera or choose_camera(rollout))
-            self._film = Film(self.path, 1.0 / rollout.composed.period)
+            rate = 1.0 / rollout.composed.period
+            self._every = max(1, round(rate / _RATE))
+            self._film = Film(self.path, rate / self._every)
         self._take(rollout)
 
     def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
-        """The next picture."""
-        self._take(rollout)
+        """The next picture, where one is due."""
+        if rollout.steps % self._every == 0 or result.terminated or result.truncated:
+            self._take(rollout)
 
     def _take(self, rollout: SimRollout) -> None:
         assert self._film is not None
@@ -196,9 +202,9 @@ class ArraysRecorder:
 
 
 def choose_camera(rollout: SimRollout) -> str:
-    """``front`` where the scene has it, else its first camera."""
+    """Where most is seen from: ``side``, ``front``, or the scene's first camera."""
     cameras = rollout.scene.cameras
-    return "front" if "front" in cameras else cameras[0] if cameras else ""
+    return next((name for name in ("side", "front") if name in cameras), cameras[0] if cameras else "")
 
 
 def expect_imageio() -> None:

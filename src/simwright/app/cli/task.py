@@ -107,7 +107,7 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 @click.option("--num-worlds", type=click.IntRange(1), help="Run as many episodes at once.")
 @click.option("--view", is_flag=True, help="Watch in a window.")
 @click.option("--record", type=click.Path(), help="Write a film (.mp4) or arrays (.npz).")
-@click.option("--camera", default="", help="Camera of the film.  [default: front]")
+@click.option("--camera", default="", help="Camera of the film.  [default: side]")
 @click.option("--dataset", type=click.Path(), help="Write a data set in LeRobot's layout into this folder.")
 @format_option("text", "json")
 def run_command(output_format: str, what: str, **asked: Any) -> None:
@@ -139,7 +139,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> None:
 def _print_episodes(summary: Any) -> None:
     from rich.table import Table
 
-    table = Table("episode", "seed", "end", "steps", "return", "policy [ms]", "", box=None, pad_edge=False)
+    table = Table("episode", "seed", "end", "steps", "return", "policy ms", "", box=None, pad_edge=False)
     for episode in summary.episodes:
         details = " ".join(f"{key} {value:.3g}" for key, value in episode.details.items())
         table.add_row(

@@ -9,12 +9,14 @@ import numpy as np
 
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, quat_from_axis_angle
-from simwright.tasks.parts import BLUE, GREY, RED, WOOD, add_block
+from simwright.tasks.parts import BLUE, GREY, OAK, RED, add_block
 from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure, rotate
 from simwright.tasks.scenes.tabletop import (
+    CAMERAS,
     Pair,
     Positive,
     TableOptions,
+    Triple,
     add_table_world,
     draw,
     find_base,
@@ -34,6 +36,7 @@ class Options(TableOptions):
 
     cabinet_half: tuple[Positive, Positive, Positive] = (0.10, 0.09, 0.06)
     cabinet_spawn_xy_range: tuple[Pair, Pair] = ((-0.08, 0.08), (0.40, 0.46))
+    side_camera_pos: Triple = (0.75, -0.10, 0.55)
     travel: Positive = 0.12
     opened: Positive = 0.08
     """How far it has to be open."""
@@ -48,13 +51,13 @@ def add(spec: Any, options: Options) -> None:
     add_table_world(spec, options)
     x, y, z = options.cabinet_half
     cabinet = spec.worldbody.add_body(name="cabinet", pos=[0, 0, options.table_top_z], mocap=True)
-    add_block(cabinet, "cabinet_bottom", (0, 0, 0.5 * _WALL), (x, y, 0.5 * _WALL), WOOD)
-    add_block(cabinet, "cabinet_top", (0, 0, 2.0 * z - 0.5 * _WALL), (x, y, 0.5 * _WALL), WOOD)
+    add_block(cabinet, "cabinet_bottom", (0, 0, 0.5 * _WALL), (x, y, 0.5 * _WALL), OAK)
+    add_block(cabinet, "cabinet_top", (0, 0, 2.0 * z - 0.5 * _WALL), (x, y, 0.5 * _WALL), OAK)
     for name, side in (("left", -1.0), ("right", 1.0)):
         add_block(
-            cabinet, f"cabinet_{name}", (side * (x - 0.5 * _WALL), 0, z), (0.5 * _WALL, y, z - _WALL), WOOD
+            cabinet, f"cabinet_{name}", (side * (x - 0.5 * _WALL), 0, z), (0.5 * _WALL, y, z - _WALL), OAK
         )
-    add_block(cabinet, "cabinet_back", (0, y - 0.5 * _WALL, z), (x - _WALL, 0.5 * _WALL, z - _WALL), WOOD)
+    add_block(cabinet, "cabinet_back", (0, y - 0.5 * _WALL, z), (x - _WALL, 0.5 * _WALL, z - _WALL), OAK)
     drawer = cabinet.add_body(name="drawer", pos=[0, 0, z])
     drawer.add_joint(
         name="drawer",
@@ -120,6 +123,7 @@ SCENE = TaskScene(
     judge=judge,
     fixtures=("cabinet",),
     joints=("drawer",),
+    cameras=CAMERAS,
     base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=400,
     workspace=list_corners,

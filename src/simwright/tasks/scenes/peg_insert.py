@@ -13,6 +13,7 @@ from simwright.core.math3d import Array
 from simwright.tasks.parts import BLUE, RED, add_block, make_contact
 from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure, rotate
 from simwright.tasks.scenes.tabletop import (
+    CAMERAS,
     Pair,
     Positive,
     TableOptions,
@@ -112,6 +113,7 @@ SCENE = TaskScene(
     judge=judge,
     objects=("peg",),
     fixtures=("block",),
+    cameras=CAMERAS,
     base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=500,
     workspace=list_corners,

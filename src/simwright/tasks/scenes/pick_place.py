@@ -13,6 +13,7 @@ from simwright.core.math3d import Array
 from simwright.tasks.parts import BLUE, RED, add_block, add_free_box
 from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
+    CAMERAS,
     Pair,
     Positive,
     TableOptions,
@@ -101,6 +102,7 @@ SCENE = TaskScene(
     judge=judge,
     objects=("cube",),
     fixtures=("tray",),
+    cameras=CAMERAS,
     base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=400,
     workspace=list_corners,

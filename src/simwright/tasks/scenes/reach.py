@@ -35,6 +35,7 @@ def add(spec: Any, options: Options) -> None:
     add_ball_mark(spec, "goal", options.goal_radius, GREEN)
     add_camera(spec, "top", (middle[0], middle[1], 1.2), middle, 58.0)
     add_camera(spec, "front", (middle[0], middle[1] + 0.9, 0.6), middle, 58.0)
+    add_camera(spec, "side", (middle[0] + 0.8, middle[1] + 0.5, 0.5), middle, 58.0)
     add_light(spec, (middle[0], middle[1], 1.5))
 
 
@@ -85,6 +86,7 @@ SCENE = TaskScene(
     sample=sample,
     judge=judge,
     marks=("goal",),
+    cameras=("top", "front", "side"),
     base=find_base,
     max_steps=200,
     workspace=list_corners,

@@ -13,6 +13,7 @@ from simwright.core.math3d import Array
 from simwright.tasks.parts import BLUE, RED, add_free_box
 from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
+    CAMERAS,
     Pair,
     Positive,
     TableOptions,
@@ -88,6 +89,7 @@ SCENE = TaskScene(
     sample=sample,
     judge=judge,
     objects=("upper", "lower"),
+    cameras=CAMERAS,
     base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=400,
     workspace=list_corners,

@@ -19,7 +19,7 @@ Triple = tuple[Number, Number, Number]
 Positive = Annotated[Number, Field(gt=0)]
 _TRIES = 200
 _GROUND_BELOW = 0.30
-_LAMP_ABOVE = 1.0
+_LAMP_ABOVE = 1.6
 
 
 class TableOptions(SceneOptions):
@@ -35,18 +35,24 @@ class TableOptions(SceneOptions):
     top_camera_fovy: Positive = 58.0
     front_camera_pos: Triple = (0.0, -0.45, 0.45)
     front_camera_fovy: Positive = 58.0
+    side_camera_pos: Triple = (0.60, 0.90, 0.60)
+    side_camera_fovy: Positive = 58.0
 
 
+CAMERAS = ("top", "front", "side")
+"""From above, from behind the robot, and from across the table."""
 T = TypeVar("T", bound=TableOptions)
 
 
 def add_table_world(spec: Any, options: TableOptions) -> None:
-    """Table, floor, two cameras and a lamp."""
+    """Table, floor, three cameras and a lamp."""
     center = (*options.table_center_xy, options.table_top_z)
     add_table(spec, center, options.table_size_xy, options.table_top_z, options.table_thickness)
     add_ground(spec, options.table_top_z - options.table_thickness - _GROUND_BELOW)
     add_camera(spec, "top", options.top_camera_pos, center, options.top_camera_fovy)
     add_camera(spec, "front", options.front_camera_pos, center, options.front_camera_fovy)
+    middle = (center[0], center[1] - 0.05, center[2] + 0.1)
+    add_camera(spec, "side", options.side_camera_pos, middle, options.side_camera_fovy)
     add_light(spec, (center[0], center[1], options.table_top_z + _LAMP_ABOVE))
 
 
@@ -99,7 +105,7 @@ def pull_table(options: T, factor: float, base: Pose, **ranges: Any) -> T:
             y + factor * (options.table_center_xy[1] - y),
         ),
     }
-    for name in ("top_camera_pos", "front_camera_pos"):
+    for name in ("top_camera_pos", "front_camera_pos", "side_camera_pos"):
         px, py, pz = getattr(options, name)
         update[name] = (x + factor * (px - x), y + factor * (py - y), factor * pz)
     return options.model_copy(update={**update, **ranges})

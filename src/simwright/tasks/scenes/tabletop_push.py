@@ -13,6 +13,7 @@ from simwright.core.math3d import Array, Pose
 from simwright.tasks.parts import GREEN, RED, add_disc, add_free_box
 from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
+    CAMERAS,
     Pair,
     Positive,
     TableOptions,
@@ -99,6 +100,7 @@ SCENE = TaskScene(
     judge=judge,
     objects=("cube",),
     marks=("goal",),
+    cameras=CAMERAS,
     base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=300,
     workspace=list_corners,
