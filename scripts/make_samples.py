@@ -28,13 +28,14 @@ from samples import (  # noqa: E402 - the path above must be set first
     lab,
     manifests,
     package,
+    playground,
     quadruped,
     rack,
     rover,
     warehouse,
 )
 
-SAMPLES = (package, arm, rover, quadruped, fourbar, rack, box, floor, warehouse, lab, manifests)
+SAMPLES = (package, arm, rover, quadruped, fourbar, rack, box, floor, warehouse, lab, playground, manifests)
 
 
 def build_all() -> dict[str, bytes]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-FOLDERS = ("arm", "rover", "quadruped", "fourbar", "rack", "box", "floor", "warehouse", "lab")
+FOLDERS = ("arm", "rover", "quadruped", "fourbar", "rack", "box", "floor", "warehouse", "lab", "playground")
 
 
 def build() -> dict[str, bytes]:
@@ -54,6 +54,7 @@ All shapes are our own; the licence is Apache-2.0.
 | `floor` | floor slab with painted lanes | OpenUSD | `floor.usda` |
 | `warehouse` | the props together; the rover | OpenUSD, SDF | `warehouse.usda`, `warehouse.sdf` |
 | `lab` | four rooms with furniture, things, doors and robots in the plane | 2D world | `lab.yaml` |
+| `playground` | the walker, a pendulum and boxes, to be run | scene | `playground.yaml` |
 
 A `robot.yaml` beside a robot is its manifest: `simwright robots list` finds it, `--robot sample_arm` takes it.
 
