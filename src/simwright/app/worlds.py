@@ -13,8 +13,11 @@ import numpy.typing as npt
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
 from simwright.core.files import write_atomic
+from simwright.core.math3d import IDENTITY
 
 if TYPE_CHECKING:
+    from simwright.model.inertia import Inertial
+    from simwright.worlds.read_state import MeshModel
     from simwright.worlds.world import World
 
 
@@ -22,7 +25,7 @@ def load_world(path: str | os.PathLike[str], **options: Any) -> World:
     """Read a world file (:func:`simwright.worlds.read.read_world`); mesh footprints may be of any format we read."""
     from simwright.worlds.read import read_world
 
-    return read_world(path, read_mesh=read_points, **options)
+    return read_world(path, read_mesh=read_points, read_model=read_model, **options)
 
 
 def check_world(path: str | os.PathLike[str], *, reporter: Reporter | None = None, **options: Any) -> World:
@@ -105,6 +108,34 @@ def read_points(path: Path) -> npt.NDArray[np.float64]:
     from simwright.formats.mesh.load import load_mesh
 
     return np.asarray(load_mesh(path).vertices, dtype=np.float64)
+
+
+def read_model(path: Path, mesh: Path) -> MeshModel | None:
+    """Where an SDFormat model puts a mesh file, and what the model weighs; None if it does not use the mesh."""
+    from simwright.formats.format import ReadOptions
+    from simwright.formats.table import find_near, read_asset
+    from simwright.model.asset import scaled
+    from simwright.model.geometry import Mesh
+    from simwright.model.inertia import combine
+    from simwright.worlds.read_state import MeshModel
+
+    asset = read_asset(path, format_name="sdf", options=ReadOptions(find_near(path)), reporter=Reporter())
+    poses = {"": IDENTITY} | {body.name: body.pose for body in asset.bodies}
+    for shape in sorted(asset.shapes, key=lambda shape: not shape.collision):
+        file = shape.geometry.file if isinstance(shape.geometry, Mesh) else ""
+        if file and Path(file).resolve() == mesh.resolve():
+            x, y, z = (float(value) for value in scaled(shape))
+            said = [
+                (b.inertial, b.pose) for b in asset.bodies if b.inertial and not _is_placeholder(b.inertial)
+            ]
+            whole = combine(held.moved(pose) for held, pose in said) if said else None
+            return MeshModel(poses[shape.body] @ shape.pose, (x, y, z), whole)
+    return None
+
+
+def _is_placeholder(inertial: Inertial) -> bool:
+    """What SDFormat has for links that do not say what they weigh."""
+    return inertial.mass == 1.0 and bool(np.array_equal(inertial.inertia, np.eye(3)))
 
 
 def _describe_pose(pose: Any) -> dict[str, Any]:

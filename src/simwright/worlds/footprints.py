@@ -13,6 +13,9 @@ import numpy.typing as npt
 import shapely
 
 from simwright.core.errors import SimwrightError
+from simwright.core.math3d import Pose as SpacePose
+from simwright.core.math3d import quat_from_axis_angle
+from simwright.model.inertia import Inertial
 from simwright.worlds import messages
 from simwright.worlds.document import Entry, Refusal
 from simwright.worlds.metadata_paths import locate_file
@@ -20,7 +23,7 @@ from simwright.worlds.poses import ORIGIN, Pose
 from simwright.worlds.poses_read import pose_from_list
 
 if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+    from simwright.worlds.read_state import MeshModel, Reading
 
 _KEYS = {
     "box": frozenset({"type", "dims", "offset", "height"}),
@@ -29,18 +32,24 @@ _KEYS = {
     "mesh": frozenset({"type", "model_path", "mesh_path", "offset", "height"}),
     "parent": frozenset({"type", "padding", "offset", "height"}),
 }
+MODEL = "model.sdf"
+"""The file that says how a mesh is used."""
 _SMALL_COSINE = 2.5e-16
 """Sines and cosines below this are zero, so that quarter turns are exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """A polygon, its height [m] if it says one, and whether it is in world coordinates already (type parent)."""
+    """A polygon, its height [m] if it says one, and whether it is in world coordinates already (type parent).
+
+    ``inertial`` is what a model says that it weighs, seen from the bottom.
+    """
 
     polygon: Any
     height: float | None
     in_world: bool = False
     offset: Pose = ORIGIN
+    inertial: Inertial | None = None
 
 
 def read_footprint(reading: Reading, entry: Entry, parent: Any = None) -> Footprint:
@@ -51,20 +60,22 @@ def read_footprint(reading: Reading, entry: Entry, parent: Any = None) -> Footpr
         names = ", ".join(_KEYS)
         raise _refuse(entry, f"the type {kind!r} is none of {names}", "type")
     reading.check_loose_keys(entry, known)
-    height = None
+    height, inertial = None, None
     if kind == "parent":
         polygon = _take_parent(entry, parent)
     elif kind == "mesh":
-        polygon, height = _read_mesh(reading, entry)
+        polygon, height, inertial = _read_mesh(reading, entry)
     else:
         polygon = _SHAPES[kind](entry)
     offset = ORIGIN
     if "offset" in entry:
         offset = pose_from_list(entry, entry.data["offset"], "offset")
         polygon = move_polygon(polygon, offset)
+        turn = quat_from_axis_angle((0.0, 0.0, 1.0), offset.yaw)
+        inertial = inertial and inertial.moved(SpacePose.of((offset.x, offset.y, 0.0), turn))
     if "height" in entry:
         height = entry.number("height")
-    return Footprint(polygon, height, kind == "parent", offset)
+    return Footprint(polygon, height, kind == "parent", offset, inertial)
 
 
 def read_footprint_of(reading: Reading, entry: Entry, parent: Any = None) -> Footprint:
@@ -162,8 +173,8 @@ def _take_parent(entry: Entry, parent: Any) -> Any:
     return parent.buffer(-padding, cap_style="flat", join_style="mitre")
 
 
-def _read_mesh(reading: Reading, entry: Entry) -> tuple[Any, float]:
-    """The convex hull of the mesh from above, and how high it is."""
+def _read_mesh(reading: Reading, entry: Entry) -> tuple[Any, float, Inertial | None]:
+    """The convex hull of the mesh from above, how high it is, and what it weighs if its model says so."""
     base = Path(entry.document.file).parent
     folder = locate_file(entry.text("model_path"), reading.folder, reading.data_folder, base)
     file = folder / entry.text("mesh_path")
@@ -173,16 +184,37 @@ def _read_mesh(reading: Reading, entry: Entry) -> tuple[Any, float]:
         points = np.asarray(reading.read_mesh(file), dtype=np.float64).reshape(-1, 3)
     except SimwrightError as error:
         raise _refuse(entry, str(error), "mesh_path") from error
+    top = float(points[:, 2].max())
+    model = None if reading.reference else _read_model(reading, entry, folder / MODEL, file)
+    if model is not None:
+        points = model.pose.apply(points * model.scale)
     hull = shapely.MultiPoint(points[:, :2]).convex_hull
     if hull.geom_type != "Polygon":
         raise _refuse(entry, "the mesh has no area from above", "mesh_path")
-    top, bottom = float(points[:, 2].max()), float(points[:, 2].min())
     if reading.reference:
-        return hull, top
-    if "height" not in entry and abs(bottom) > 1e-3:
+        return hull, top, None
+    bottom = float(points[:, 2].min())
+    height = float(points[:, 2].max()) - bottom
+    if "height" not in entry and abs(height - top) > 1e-3:
         name = entry.path[0] if entry.path else ""
-        reading.report(messages.MESH_HEIGHT, entry.find_where(), name=name, height=top - bottom, top=top)
-    return hull, top - bottom
+        reading.report(messages.MESH_HEIGHT, entry.find_where(), name=name, height=height, top=top)
+    inertial = None if model is None else model.inertial
+    if inertial is not None and (inertial.mass <= 0.0 or not inertial.is_physical()):
+        reading.report(messages.MODEL_MASS, entry.find_where("model_path"), file=MODEL, place=entry.spell())
+        inertial = None
+    return hull, height, inertial and inertial.moved(SpacePose.of((0.0, 0.0, -bottom)))
+
+
+def _read_model(reading: Reading, entry: Entry, file: Path, mesh: Path) -> MeshModel | None:
+    """What the model file beside a mesh says of it, where there is one."""
+    if reading.read_model is None or not file.is_file():
+        return None
+    try:
+        return reading.read_model(file, mesh)
+    except SimwrightError as error:
+        where = entry.find_where("model_path")
+        reading.report(messages.MODEL_UNREAD, where, file=file.name, place=entry.spell(), reason=str(error))
+        return None
 
 
 def _refuse(entry: Entry, reason: str, *steps: str) -> Refusal:

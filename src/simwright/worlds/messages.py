@@ -114,6 +114,20 @@ MESH_HEIGHT = declare(
     "{name} is {height:.3f} m high by its mesh; PyRoboSim takes its highest point, {top:.3f} m",
     doc="The height of a mesh footprint is its extent along z, not the largest z.",
 )
+MODEL_UNREAD = declare(
+    "world-model-unread",
+    Level.WARNING,
+    "the {file} of {place} cannot be read ({reason}); the mesh is taken as it is",
+    hint="simwright inspect tells more about the file",
+    doc="A model.sdf beside the mesh of a footprint says where the mesh is and what it weighs.",
+)
+MODEL_MASS = declare(
+    "world-model-mass",
+    Level.WARNING,
+    "the {file} of {place} has a mass or an inertia that no body can have; the mass follows from the size",
+    hint="correct the inertial element, or say the mass in the simwright block",
+    doc="A model.sdf beside the mesh of a footprint has mass properties that are not physical.",
+)
 
 # -- names -------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simwright.core.diag import Where
+from simwright.model.inertia import Inertial
 from simwright.worlds import messages
 from simwright.worlds.document import Entry, Refusal, suggest
 from simwright.worlds.footprints import move_polygon, read_footprint_of
@@ -31,6 +32,7 @@ class _Shape:
     polygon: Geometry
     collision: Geometry
     height: float
+    inertial: Inertial | None = None
 
 
 def add_object(reading: Reading, entry: Entry) -> None:
@@ -72,6 +74,7 @@ def add_object(reading: Reading, entry: Entry) -> None:
         color=color,
         where=where,
         stated_color=stated,
+        inertial=shape.inertial,
     )
     spawn.objects.append(item)
     world.objects.append(item)
@@ -127,7 +130,7 @@ def _read_shape(reading: Reading, category: Category) -> _Shape:
         footprint = read_footprint_of(reading, category.entry)
         height = DEFAULT_HEIGHT if footprint.height is None else footprint.height
         grown = grow(footprint.polygon, reading.world.params.object_radius)
-        found = reading.shapes[category] = _Shape(footprint.polygon, grown, height)
+        found = reading.shapes[category] = _Shape(footprint.polygon, grown, height, footprint.inertial)
     shape: _Shape = found
     return shape
 

@@ -39,7 +39,7 @@ from simwright.worlds.locations import add_location
 from simwright.worlds.metadata_read import read_metadata
 from simwright.worlds.objects import add_object
 from simwright.worlds.quality_nav_poses import report_stale
-from simwright.worlds.read_state import MeshReader, Reading
+from simwright.worlds.read_state import MeshReader, ModelReader, Reading
 from simwright.worlds.robots_read import add_robots
 from simwright.worlds.rooms import add_room
 from simwright.worlds.sampling import ReferenceSampler, Sampler, SeededSampler
@@ -66,6 +66,7 @@ class WorldOptions(TypedDict, total=False):
     relative_mode: str | None
     data_folder: str | os.PathLike[str] | None
     read_mesh: MeshReader | None
+    read_model: ModelReader | None
     reporter: Reporter | None
 
 
@@ -88,13 +89,15 @@ def build_world(
     relative_mode: str | None = None,
     data_folder: str | os.PathLike[str] | None = None,
     read_mesh: MeshReader | None = None,
+    read_model: ModelReader | None = None,
     reporter: Reporter | None = None,
 ) -> World:
     """A world from a document that was read before.
 
     ``seed`` decides random choices (default: the file's, else 0); ``reference`` agrees with PyRoboSim 5.0.1; ``strict``
     raises :class:`StrictError` for any finding above info; ``relative_mode`` is ``reference`` or ``frame``;
-    ``data_folder`` is what ``$DATA`` means; ``read_mesh`` gives the points of mesh files.
+    ``data_folder`` is what ``$DATA`` means; ``read_mesh`` gives the points of mesh files, ``read_model`` what the
+    ``model.sdf`` beside them says (not in reference mode).
     """
     reporter = Reporter() if reporter is None else reporter
     if not isinstance(document.data, dict):
@@ -103,7 +106,7 @@ def build_world(
     with pause_collector():
         reading = _begin(root, reporter, seed=seed, reference=reference, relative_mode=relative_mode)
         reading.data_folder = None if data_folder is None else Path(data_folder)
-        reading.read_mesh = read_mesh
+        reading.read_mesh, reading.read_model = read_mesh, read_model
         _read_sections(reading, root)
         _finish(reading)
     if strict and reporter.has(Level.WARNING):

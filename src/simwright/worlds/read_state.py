@@ -8,6 +8,7 @@ entity is a diagnostic with its place and the rest is read; in reference mode th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +17,8 @@ import numpy.typing as npt
 
 from simwright.core.diag import Kind, Reporter, Where
 from simwright.core.errors import InputError
+from simwright.core.math3d import Pose
+from simwright.model.inertia import Inertial
 from simwright.worlds import messages
 from simwright.worlds.document import Entry, Refusal, suggest
 from simwright.worlds.sampling import Sampler
@@ -24,6 +27,19 @@ from simwright.worlds.world_index import BoundsIndex
 
 MeshReader: TypeAlias = Callable[[Path], npt.NDArray[np.float64]]
 """Gives the points of a mesh file [m]."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeshModel:
+    """What the model around a mesh says: where it puts the mesh, how it scales it, and what it weighs, if it says."""
+
+    pose: Pose
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    inertial: Inertial | None = None
+
+
+ModelReader: TypeAlias = Callable[[Path, Path], MeshModel | None]
+"""Gives the part of a model file that is about a mesh file; None if it does not use it."""
 
 
 class Reading:
@@ -48,6 +64,7 @@ class Reading:
         self.data_folder = data_folder
         self.frame_mode = frame_mode
         self.read_mesh = read_mesh
+        self.read_model: ModelReader | None = None
         self._said: set[Where] = set()
         self._spawns: list[Spawn] | None = None
         self.counts: dict[object, int] = {}

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import NOWHERE, Where
 from simwright.core.errors import UnknownNameError
+from simwright.model.inertia import Inertial
 from simwright.worlds.document_extensions import NOTHING_MORE, Extensions
 from simwright.worlds.metadata import Category
 from simwright.worlds.poses import Pose
@@ -195,6 +196,8 @@ class WorldObject:
     color: Rgb
     where: Where = NOWHERE
     stated_color: Any = None
+    inertial: Inertial | None = None
+    """What the model of its mesh says that it weighs, seen from the bottom of its raw polygon."""
 
     @property
     def room(self) -> Room | None:

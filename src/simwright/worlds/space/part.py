@@ -92,12 +92,13 @@ class Part:
             rows += [shape.name, geometry.kind, size, place.tobytes()]
         return tuple(rows)
 
-    def weigh(self, mass: float | None, density: float = DENSITY) -> Inertial:
-        """Mass properties of all solids, for a mass [kg] or a density [kg/m^3]."""
-        whole = combine([shape_inertial(shape, density) for shape in self.shapes])
-        if mass is None:
-            return whole
-        return Inertial(mass, whole.com, whole.inertia * (mass / whole.mass))
+    def weigh(self, mass: float | None, known: Inertial | None = None) -> Inertial:
+        """Mass properties: those known where the outlines were, or of all solids; for a mass [kg] that is said."""
+        if known is None:
+            whole = combine([shape_inertial(shape, DENSITY) for shape in self.shapes])
+        else:
+            whole = known.moved(~Pose.of(self.shift))
+        return whole if mass is None else whole.scaled_to(mass)
 
     def finish(self, inertial: Inertial | None = None) -> Asset:
         """The asset; with ``inertial`` a single free body."""

@@ -20,6 +20,7 @@ from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.core.names import NameScope, make_identifier
 from simwright.model.asset import Asset, Environment, Provenance
+from simwright.model.inertia import Inertial
 from simwright.model.scene import Placement, Scene
 from simwright.worlds.footprints import move_polygon
 from simwright.worlds.metadata_paths import locate_file
@@ -173,7 +174,9 @@ class _Builder:
             part.raise_outline("body", item.raw_polygon, 0.0, item.height, item.color)
             return part
 
-        self._place_shared(item.name, key, make, item.pose, options, mass=mass, free=True)
+        self._place_shared(
+            item.name, key, make, item.pose, options, mass=mass, known=item.inertial, free=True
+        )
 
     def _place_robot(self, robot: Robot) -> None:
         options: dict[str, Any] = {"group": ROBOTS, "facts": _describe_robot(robot)}
@@ -202,6 +205,7 @@ class _Builder:
         options: dict[str, Any],
         *,
         mass: float | None = None,
+        known: Inertial | None = None,
         free: bool = False,
     ) -> None:
         """One more of something that may be there already."""
@@ -215,7 +219,7 @@ class _Builder:
                 return
             part.settle()
             part.name = self._name_asset(part.name)
-            asset = part.finish(part.weigh(mass) if free else None)
+            asset = part.finish(part.weigh(mass, known) if free else None)
             found = self._assets[key] = (asset, part.shift)
         asset, shift = found
         self._place(name, asset, _stand(pose) @ Pose.of(shift), **options)
