@@ -2,7 +2,11 @@
 """Are two readings of an asset the same, number by number?  Then nothing about them has to be measured.
 
 Most fixes change how something is said.  To move a machine, and to find areas and volumes of every mesh twice, would
-cost more than all the rest; here elements are held against each other as they stand, to 1e-9.
+cost more than all the rest; here elements are held against each other as they stand.
+
+Numbers may differ by what single precision rounds away, since that is how OpenUSD keeps most of them: a quarter of the
+difference that the proof allows in what is measured.  Directions of joint frames add up along a chain, so they have to
+be the same to 1e-9.
 """
 
 from __future__ import annotations
@@ -18,8 +22,13 @@ import numpy as np
 from simwright.core.math3d import Pose
 from simwright.model.asset import ELEMENT_LISTS, Asset
 from simwright.model.geometry import Mesh
+from simwright.model.inertia import Inertial
+from simwright.model.joint import Joint
 
-_TOLERANCE = 1e-9
+_SAME = 1e-9
+"""Directions of joint frames, and lengths [m] below which nothing is."""
+_ROUNDING = 2.0**-22
+"""Two roundings to single precision, relative to the number."""
 _PLACES = frozenset({"source", "path", "file"})
 _SHAPES = ("shapes", "materials", "physics_materials")
 
@@ -49,7 +58,7 @@ class Likeness:
         if isinstance(one, np.ndarray):
             return one.shape == other.shape and _near(one, other)
         if isinstance(one, float):
-            return one == other or abs(one - other) <= _TOLERANCE * abs(one) or (isnan(one) and isnan(other))
+            return one == other or abs(one - other) <= _ROUNDING * abs(one) or (isnan(one) and isnan(other))
         if isinstance(one, tuple | list):
             return len(one) == len(other) and all(map(self._equal, one, other))
         if isinstance(one, dict):
@@ -58,8 +67,12 @@ class Likeness:
 
     def _equal_objects(self, one: Any, other: Any) -> bool:
         if isinstance(one, Pose):
-            turn = min(np.abs(one.q - other.q).max(), np.abs(one.q + other.q).max())
-            return bool(turn <= _TOLERANCE) and bool(np.abs(one.p - other.p).max() <= _TOLERANCE)
+            return _measure_turn(one, other) <= _ROUNDING and _near_lengths(one.p, other.p)
+        if isinstance(one, Joint) and not _turn_alike(one, other):
+            return False
+        if isinstance(one, Inertial):
+            values = ((one.mass, other.mass), (one.inertia, other.inertia))
+            return _near_lengths(one.com, other.com) and all(self._equal(a, b) for a, b in values)
         if isinstance(one, Mesh):
             known = one.source == other.source and one.source in self.same
             return known or self._equal(one.data, other.data)
@@ -75,10 +88,32 @@ def _list_fields(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(kind) if field.name not in _PLACES)
 
 
+def _turn_alike(one: Joint, other: Joint) -> bool:
+    """Have the frames and axes of a joint the same directions, closer than by rounding?"""
+    frames = ((one.parent_frame, other.parent_frame), (one.child_frame, other.child_frame))
+    if any(_measure_turn(a, b) > _SAME for a, b in frames):
+        return False
+    axes = ((a.axis, b.axis) for a, b in zip(one.dofs, other.dofs, strict=False))
+    return all(np.array_equal(a, b) or bool(np.abs(a - b).max() <= _SAME) for a, b in axes)
+
+
+def _measure_turn(one: Pose, other: Pose) -> float:
+    if one is other or np.array_equal(one.q, other.q):
+        return 0.0
+    return float(min(np.abs(one.q - other.q).max(), np.abs(one.q + other.q).max()))
+
+
+def _near_lengths(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    if np.array_equal(one, other):
+        return True
+    allowed = max(_SAME, _ROUNDING * float(np.abs(one).max()))
+    return bool(np.abs(one - other).max() <= allowed)
+
+
 def _near(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
     if np.array_equal(one, other):
         return True
     if one.dtype.kind != "f" or not one.size:
         return False
     largest = float(np.abs(one).max())
-    return bool(np.all(np.abs(one - other) <= _TOLERANCE * largest))
+    return bool(np.all(np.abs(one - other) <= _ROUNDING * largest))

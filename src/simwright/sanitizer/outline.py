@@ -27,6 +27,9 @@ _SIZES = {
     "Plane": ("width", "length", "axis"),
     "Mesh": ("points", "faceVertexCounts", "faceVertexIndices", "orientation", "normals"),
 }  # fmt: skip
+_LENGTHS = frozenset({"size", "radius", "height", "width", "length", "points"})
+ROUNDING = 2.0**-22
+"""Two roundings to single precision, relative to the largest number of a shape."""
 
 
 @dataclass(slots=True)
@@ -162,6 +165,7 @@ class _Ruler:
         spots = spots[np.isfinite(spots).all(axis=1)]
         spread = float(np.linalg.norm(np.ptp(spots, axis=0))) if len(spots) else 0.0
         self.size = max(spread, 1e-3)
+        self._has_other_units = before.unit != after.unit
 
     def list_moved(self, reframed: set[str]) -> list[str]:
         """Prims whose place or direction is another one, at any moment, but for those that have another frame."""
@@ -192,9 +196,7 @@ class _Ruler:
         return found
 
     def have_same_scales(self) -> npt.NDArray[np.bool_]:
-        """Are the linear parts of the transforms the same, lengths included?"""
-        if self.sides[0].unit != self.sides[1].unit:
-            return np.zeros(len(self.paths), dtype=bool)
+        """Are the linear parts of the transforms the same?  They count in units of the stage."""
         linear = [side.turn @ poses[..., :3, :3] for side, poses in zip(self.sides, self.poses, strict=True)]
         with np.errstate(invalid="ignore"):
             allowed = self.tolerance * np.abs(linear[0]).max(axis=(-1, -2), keepdims=True)
@@ -208,9 +210,24 @@ class _Ruler:
         times = [side.moments[moment] for side in self.sides]
         for name in names:
             one, other = (prim.GetAttribute(name).Get(time) for prim, time in zip(prims, times, strict=True))
-            if one != other:
+            if self._has_other_units and name in _LENGTHS:
+                if not self._have_same_lengths(one, other):
+                    return False
+            elif one != other:
                 return False
         return True
+
+    def _have_same_lengths(self, one: Any, other: Any) -> bool:
+        """Do two numbers, or arrays of them, say the same lengths in their units, but for rounding?"""
+        if one is None or other is None:
+            return one is other
+        here, there = (
+            side.unit * np.asarray(value, dtype=np.float64)
+            for side, value in zip(self.sides, (one, other), strict=True)
+        )
+        if here.shape != there.shape:
+            return False
+        return not here.size or bool(np.abs(here - there).max() <= ROUNDING * np.abs(here).max())
 
     def _have_same_points(self, prims: list[Usd.Prim], index: int, moment: int) -> bool:
         points: list[Array | None] = []
