@@ -223,8 +223,9 @@ class BatchRollout:
         }
 
     def find_unstable(self) -> npt.NDArray[np.bool_]:
-        """Worlds whose state is no longer finite; MuJoCo resets such a world by itself, so its time is behind."""
-        return np.asarray(~np.isfinite(self.states).all(axis=1))
+        """Worlds that have broken down: MuJoCo starts such a world anew, so that its time is behind."""
+        behind = self.states[:, 0] < (self.steps - 0.5) * self.rollout.composed.period
+        return np.asarray(behind | ~np.isfinite(self.states).all(axis=1))
 
     def close(self) -> None:
         """Stop the threads."""

@@ -35,9 +35,8 @@ def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Dict, s
 
     Actions are those of the rollout, brought to -1 ... 1: every robot has the same bounds, whatever its controls.
     """
-    sample = observer.choose(rollout.reset(seed=0))
     kinds: dict[str, spaces.Space[Any]] = {
-        key: spaces.Box(-np.inf, np.inf, value.shape, np.float32) for key, value in sample.items()
+        key: spaces.Box(low, high, dtype=np.float32) for key, (low, high) in observer.bound().items()
     }
     options = observer.options
     for name in options.cameras:

@@ -6,15 +6,24 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from simwright.core.documents.record import Record
 from simwright.core.errors import UnknownNameError
+from simwright.core.math3d import Array
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.pictures import Painter
 from simwright.tasks.rollout import Observation, SimRollout
 
-ROBOT_KEYS = ("qpos", "qvel", "tool")
+Bounds = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
+
+_FAR = 1000.0
+"""No place and no free joint is farther from zero [m or rad]."""
+_FAST = 1000.0
+"""Nothing is faster [m/s or rad/s]."""
+_SLACK = 0.1
+"""How far joints may leave their limits, which are soft [rad or m]."""
 
 
 class ObserveOptions(Record):
@@ -40,6 +49,7 @@ class Observer:
             if name not in known and PREFIX + name not in known:
                 raise UnknownNameError("camera", name, [one.removeprefix(PREFIX) for one in known])
         self._cameras = {name: name if name in known else PREFIX + name for name in options.cameras}
+        self._bounds: dict[str, Bounds] = {}
 
     def choose(self, observation: Observation) -> dict[str, Any]:
         """The wanted parts but for pictures, of one world or of many, as float32."""
@@ -48,10 +58,25 @@ class Observer:
             if self._wants(key):
                 # coordinates of single joints get an axis of their own, behind that of the worlds
                 full = np.asarray(value)[..., None] if key in self.rollout.scene.joints else np.asarray(value)
-                wanted[key] = full.astype(np.float32)
+                wanted[key] = np.clip(full.astype(np.float32), *self._find_bounds(key, full.shape[-1]))
         if not self.options.flat:
             return wanted
         return {"state": np.concatenate(list(wanted.values()), axis=-1)} if wanted else {}
+
+    def bound(self) -> dict[str, Bounds]:
+        """Least and largest values of the parts but for pictures: limits of joints, and generous numbers elsewhere."""
+        chosen = self.choose(self.rollout.reset(seed=0))
+        if not self.options.flat:
+            return {key: self._find_bounds(key, value.shape[-1]) for key, value in chosen.items()}
+        lows = [low for key, (low, _) in self._bounds.items() if self._wants(key)]
+        highs = [high for key, (_, high) in self._bounds.items() if self._wants(key)]
+        return {"state": (np.concatenate(lows), np.concatenate(highs))} if lows else {}
+
+    def _find_bounds(self, key: str, size: int) -> Bounds:
+        if key not in self._bounds:
+            low, high = _bound_joints(self.rollout.model, size) if key == "qpos" else _bound_other(key, size)
+            self._bounds[key] = (low.astype(np.float32), high.astype(np.float32))
+        return self._bounds[key]
 
     def _wants(self, key: str) -> bool:
         if key in ("qpos", "qvel"):
@@ -75,3 +100,26 @@ class Observer:
         if self._painter is not None:
             self._painter.close()
             self._painter = None
+
+
+def _bound_other(key: str, size: int) -> tuple[Array, Array]:
+    """Speeds, or a place with or without a quaternion."""
+    wide = np.full(size, _FAST if key == "qvel" else _FAR)
+    if key != "qvel" and size == 7:
+        wide[3:] = 1.0
+    return -wide, wide
+
+
+def _bound_joints(model: Any, size: int) -> tuple[Array, Array]:
+    low, high = np.full(size, -_FAR), np.full(size, _FAR)
+    for joint in range(model.njnt):
+        first, kind = int(model.jnt_qposadr[joint]), int(model.jnt_type[joint])
+        if first >= size:
+            break
+        if kind < 2:
+            turn = slice(first + 3, first + 7) if kind == 0 else slice(first, first + 4)
+            low[turn], high[turn] = -1.0, 1.0
+        elif model.jnt_limited[joint]:
+            least, most = model.jnt_range[joint]
+            low[first], high[first] = least - _SLACK, most + _SLACK
+    return low, high

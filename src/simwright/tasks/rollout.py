@@ -154,9 +154,7 @@ class SimRollout:
         mujoco.mj_comPos(self.model, self.data)
         self.steps += 1
         self.verdict = self.judge()
-        unstable = not np.isfinite(self.data.qpos).all() or bool(
-            np.abs(self.data.qacc).max(initial=0.0) > 1e10
-        )
+        unstable = self.is_unstable
         terminated = bool(self.verdict.success or self.verdict.failed or unstable)
         truncated = not terminated and self.steps >= self.max_steps
         details = {name: float(value) for name, value in self.verdict.details.items()}
@@ -177,6 +175,21 @@ class SimRollout:
         objects = read_objects(self.scene, self.model, self.data.qpos)
         joints = read_joints(self.scene, self.model, self.data.qpos)
         return {**observation, **objects, **complete_layout(self.scene, self.layout), **joints}
+
+    @property
+    def is_unstable(self) -> bool:
+        """Has the simulation broken down in this episode?  MuJoCo starts a broken world anew, and counts it."""
+        import mujoco
+
+        kinds = (
+            mujoco.mjtWarning.mjWARN_BADQPOS,
+            mujoco.mjtWarning.mjWARN_BADQVEL,
+            mujoco.mjtWarning.mjWARN_BADQACC,
+        )
+        return (
+            any(self.data.warning[int(kind)].number for kind in kinds)
+            or not np.isfinite(self.data.qpos).all()
+        )
 
     @property
     def success(self) -> bool:
