@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""2D worlds against PyRoboSim: loading, the occupancy grid and the world graph.
+"""2D worlds against PyRoboSim: loading, the occupancy grid, the world graph, planning and lidars.
 
 PyRoboSim runs in an environment of its own (``SIMWRIGHT_PEER_PYROBOSIM`` names its interpreter).  Our loading includes
 the free space, which PyRoboSim keeps up to date while it loads.
@@ -8,6 +8,7 @@ the free space, which PyRoboSim keeps up to date while it loads.
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -16,12 +17,18 @@ from pathlib import Path
 from benchmarks.measure import Result, cpu_time
 from benchmarks.peers import explain_absence, find_peer
 from benchmarks.world_files import write_world
+from benchmarks.world_queries import COUNTS, LIDAR, PLANNERS, RADIUS, Query, list_queries, spell_queries
 from simwright.worlds.graph import build_graph
 from simwright.worlds.grid import make_grid
+from simwright.worlds.planning.planner import Planner, make_planner
+from simwright.worlds.poses import Pose
 from simwright.worlds.read import read_world
+from simwright.worlds.robots import Options, Robot
+from simwright.worlds.sensing.lidar import Lidar
 from simwright.worlds.world import World
 
 WORKER = Path(__file__).with_name("world_worker.py")
+QUERY_WORKER = Path(__file__).with_name("world_query_worker.py")
 SIZES = ((10, 0), (50, 0), (200, 0), (10, 1000), (50, 1000), (200, 1000))
 LARGE = 200
 GRID_ROOMS = 12
@@ -45,6 +52,7 @@ def run() -> Iterator[Result | str]:
         yield _compare(peer, "grid", file, lambda world: make_grid(world, 0.05, 0.1), "occupancy grid")
         file = write_world(Path(folder), 50, 0)
         yield _compare(peer, "graph", file, build_graph, "world graph of 50 rooms")
+        yield from _compare_queries(peer, Path(folder))
 
 
 def _load(file: Path) -> object:
@@ -59,9 +67,42 @@ def _compare(peer: str, task: str, file: Path, make: Callable[[World], object], 
     return Result(f"{name}, {size:,} {word}", ours, "PyRoboSim", theirs, 1 / 20)
 
 
-def _ask(peer: str, task: str, repeat: int, file: Path) -> tuple[float, int]:
+def _compare_queries(peer: str, folder: Path) -> Iterator[Result]:
+    """Paths between rooms, and scans; planners and grids are ready, as they are between two questions."""
+    file = write_world(folder, GRID_ROOMS, 0)
+    side = math.ceil(math.sqrt(GRID_ROOMS))
+    queries = list_queries(GRID_ROOMS, side)
+    world = read_world(file)
+    robot = Robot("bench", RADIUS, sensors={"lidar": Options("lidar", LIDAR)})
+    world.robots.append(robot)
+    for task, (kind, options) in PLANNERS.items():
+        planner = make_planner(world, robot, kind, seed=1, **options)
+        some = queries[: COUNTS.get(task)]
+        found = _count_paths(planner, some)
+        ours = cpu_time(lambda planner=planner, some=some: _count_paths(planner, some), 5)
+        theirs, size = _ask(peer, task, 1, file, spell_queries(some))
+        note = f"{found} found here, {size} there"
+        yield Result(f"{len(some)} paths by {task}", ours, "PyRoboSim", theirs, 1.0, note)
+    lidar = Lidar(world, robot, robot.sensors["lidar"])
+    ours = cpu_time(lambda: _scan(lidar, queries), 5)
+    theirs, size = _ask(peer, "lidar", 3, file, spell_queries(queries))
+    yield Result(f"{size} scans of {len(lidar.angles)} beams", ours, "PyRoboSim", theirs, 1.0)
+
+
+def _count_paths(planner: Planner, queries: list[Query]) -> int:
+    return sum(planner.plan(Pose(*start), Pose(*goal)).found for start, goal in queries)
+
+
+def _scan(lidar: Lidar, queries: list[Query]) -> None:
+    for start, _ in queries:
+        lidar.robot.pose = Pose(*start)
+        lidar.measure()
+
+
+def _ask(peer: str, task: str, repeat: int, file: Path, *queries: str) -> tuple[float, int]:
     """Best CPU seconds of PyRoboSim, and how large its result is."""
-    command = [peer, str(WORKER), task, str(repeat), str(file)]
+    worker = QUERY_WORKER if queries else WORKER
+    command = [peer, str(worker), task, str(repeat), str(file), *queries]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     answer = json.loads(done.stdout)
     return answer["seconds"], answer["size"]
