@@ -41,7 +41,8 @@ def test_new_folder(asset, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert err == ""
     assert "  units-kilograms: 1 fixed" in out
-    assert "that needs intent (--unsafe, or --set)" in out
+    assert "that needs intent (--unsafe, or --set):\n  " in out
+    assert "compared before and after: the machine is the same" in out
     assert out.splitlines()[-1] == f"wrote {tmp_path / 'out/box.usda'}"
     assert asset.read_text() == ASSET
     assert "xformOp:orient" in (tmp_path / "out/box.usda").read_text()
@@ -53,6 +54,7 @@ def test_dry_run_with_diff(asset, capsys):
     assert "--- a/box.usda" in out
     assert "-    float xformOp:rotateZ = 90" in out
     assert "+    kilogramsPerUnit = 1" in out
+    assert out.endswith("nothing was written: this was a dry run\n")
     assert asset.read_text() == ASSET
 
 
@@ -93,6 +95,24 @@ def test_report_as_json(asset, tmp_path, capsys):
 def test_wrong_calls(asset, capsys, arguments, words):
     assert run(["fix", str(asset), *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_many_refusals_are_counted(tmp_path, capsys):
+    bodies = "".join(
+        f'def Xform "b{number}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{{\n    int physics:own = 1\n}}\n'
+        for number in range(5)
+    )
+    (tmp_path / "bodies.usda").write_text(f"#usda 1.0\n{bodies}")
+    arguments = ["fix", str(tmp_path / "bodies.usda"), "--dry-run", "--select", "xphys-no-core"]
+    run([*arguments, "--unsafe"])
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.count("--set unknown-physics=remove takes such properties away") == 3
+    assert "2 more fix-refused of xphys-no-core: --report json lists them all" in out
+    assert "5 of them cannot be fixed as they are" in out
+    run([*arguments, "--set", "unknown-physics=remove"])
+    assert "  xphys-no-core: 5 fixed" in capsys.readouterr().out
+    run([*arguments, "--set", "unknown-physics=maybe"])
+    assert "unknown-physics is remove or isolate, not maybe" in " ".join(capsys.readouterr().out.split())
 
 
 def test_check_fixes_in_place_first(asset, capsys):

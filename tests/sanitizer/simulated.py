@@ -149,7 +149,12 @@ def _compare_in_newton(before: Path, after: Path) -> Likeness:
 
 def _add_newton_mass(newton: Any, models: Any, states: Any, result: Likeness) -> Likeness:
     """The mass matrix of the first tree; joints that close loops come after those of the tree."""
-    matrices = [newton.eval_mass_matrix(*both).numpy()[:1] for both in zip(models, states, strict=True)]
+    found = [newton.eval_mass_matrix(*both) for both in zip(models, states, strict=True)]
+    if found[0] is None and found[1] is None:  # nothing that could move
+        return result
+    if found[0] is None or found[1] is None:
+        raise NotComparableError("there is a tree of joints in one of them only")
+    matrices = [matrix.numpy()[:1] for matrix in found]
     if matrices[0].shape != matrices[1].shape:
         raise NotComparableError(f"mass matrices of {matrices[0].shape} and {matrices[1].shape}")
     if matrices[0].size:

@@ -9,7 +9,7 @@ REFUSED = declare(
     "fix-refused",
     Level.WARNING,
     "{rule} cannot be fixed here: {reason}",
-    hint="fix it by hand, or in the asset that says it",
+    hint="decide what the reason names, with --set where it says so, or fix it by hand",
     doc="A fix exists for the rule, but not for this case of it; the reason names what a person has to decide.",
 )
 UNDONE = declare(

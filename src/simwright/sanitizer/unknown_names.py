@@ -27,8 +27,8 @@ def settle_unknown(editor: Editor, spec: Sdf.PropertySpec, wishes: Wishes) -> No
         raise Refused(f"{WISH} is remove or isolate, not {wish}")
     else:
         raise Refused(
-            f"no schema has {spec.name}, so nobody can tell what it is for: --set {WISH}=remove takes such properties "
-            f"away, --set {WISH}=isolate keeps them as {_HOME}:{spec.name}"
+            f"no schema has {spec.name}: --set {WISH}=remove takes such properties away, =isolate keeps them as "
+            f"{_HOME}:{spec.name}"
         )
 
 

@@ -20,13 +20,19 @@ Examples:
   simwright fix robot.usda --in-place --select 1.1,default-prim
   simwright fix robot.usda -o fixed/robot --set identifier=acme/robot --set version=1.2.0
   simwright fix robot.usda -o fixed/robot --unsafe --ignore axis-up-z
+  simwright fix robot.usda -o fixed/robot --unsafe --set unknown-physics=remove
 """
 
 
 @click.command("fix", epilog=EPILOG)
 @click.argument("asset", type=click.Path())
 @click.option(
-    "-o", "--output", "target", metavar="OUT", type=click.Path(), help="Folder (or .usdz) to write."
+    "-o",
+    "--output",
+    "target",
+    metavar="OUT",
+    type=click.Path(),
+    help="Folder to write; also FOLDER/NAME.usda or NAME.usdz.",
 )
 @click.option("--in-place", is_flag=True, help="Replace the asset; the old one is kept as *.orig.")
 @click.option("--select", multiple=True, metavar="RULES", help="Fix only these rules; words as for check.")
@@ -35,7 +41,11 @@ Examples:
     "--safe/--unsafe", "safe", default=True, help="Also make fixes that need intent.  [default: --safe]"
 )
 @click.option(
-    "--set", "values", multiple=True, metavar="NAME=VALUE", help="What is meant, for fixes that need to know."
+    "--set",
+    "values",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What is meant, for fixes that need to know; see docs/fix.md.",
 )
 @click.option("--dry-run", is_flag=True, help="Fix, prove and report, but write nothing.")
 @click.option("--diff", is_flag=True, help="Show what changes in each layer.")
@@ -85,14 +95,14 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
     if options["report"] == "json":
         print_json(describe_fix(result))
     else:
-        print_result(result)
+        print_result(result, dry_run=dry_run)
     return result.exit_code
 
 
-def print_result(result: FixResult) -> None:
+def print_result(result: FixResult, *, dry_run: bool = False) -> None:
     """What was done, for people."""
     from simwright.app.cli.findings import print_report
-    from simwright.app.fix_report import summarize_fix
+    from simwright.app.fix_report import choose_notes, summarize_fix
     from simwright.core.errors import SimwrightError
 
     if result.status == "failed":
@@ -101,9 +111,10 @@ def print_result(result: FixResult) -> None:
         raise SimwrightError(problem.message, hint=problem.hint, where=problem.where)
     for text in result.diffs.values():
         click.echo(text)
-    if result.notes:
-        print_report([(result.source, result.notes)])
-    for line in summarize_fix(result):
+    notes, more = choose_notes(result)
+    if notes:
+        print_report([(result.source, notes)])
+    for line in (*more, *summarize_fix(result, dry_run=dry_run)):
         click.echo(line)
     if result.backup:
         click.echo(f"kept the old asset as {result.backup}")
