@@ -2,7 +2,8 @@
 """Driving joints: servos for robots whose file has no actuators, and what a manifest says instead of the file's.
 
 Gains of a servo follow from the robot itself: stiff enough to answer within a quarter of a second and to hold the links
-against gravity with little sag, damped critically.
+against gravity with little sag, damped critically.  Their damping is stiff for light links, so a robot that gets
+servos is integrated implicitly in velocity, unless its file asks for something finer than Euler.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def override_actuators(spec: Any, entries: Mapping[str, ActuatorEntry], gains: M
         # a given stiffness on its own is damped as much as the one it replaces
         damping = entry.kd if entry.kd is not None else kd * float(np.sqrt(stiffness / kp))
         actuator = own[0] if own else _add(spec, name)
+        _integrate_stiffly(spec)
         _drive(spec, actuator, entry.kind, (stiffness, damping), entry.force or force)
 
 
@@ -53,8 +55,17 @@ def add_servos(spec: Any, gains: Mapping[str, Gains]) -> int:
     added = [name for name in gains if name not in followers]
     for name in added:
         kp, kd, force = gains[name]
+        _integrate_stiffly(spec)
         _drive(spec, _add(spec, name), "position", (kp, kd), force)
     return len(added)
+
+
+def _integrate_stiffly(spec: Any) -> None:
+    """Euler's method takes the damping of actuators explicitly, which blows up where links are light."""
+    import mujoco
+
+    if spec.option.integrator == mujoco.mjtIntegrator.mjINT_EULER:
+        spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
 
 
 def _add(spec: Any, joint: str) -> Any:
