@@ -6,6 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
+import simwright.app.api  # noqa: F401 - scenes are a format from this floor on
 from simwright.app.cli.main import cli
 from simwright.formats.table import detect_format
 from simwright.scenes.schema import FILE

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from simwright.app.cli.options import console
 from simwright.core.diag import Diagnostic, Level
+
+if TYPE_CHECKING:
+    from simwright.check.result import AssetResult
 
 
 def print_findings(path: str, found: Iterable[Diagnostic], output_format: str = "text") -> None:
@@ -38,6 +42,22 @@ def print_shown(path: str, found: Collection[Diagnostic], *, notes: bool) -> Non
     if hidden:
         word = "note" if hidden == 1 else "notes"
         out.print(f"\n{hidden} {word} not shown (--notes shows them)", style="dim")
+
+
+def print_results(results: Sequence[AssetResult], output_format: str, *, notes: bool) -> int:
+    """Render what checks found, and give the exit code: 2 where nothing could be checked."""
+    from simwright.core.errors import EXIT_BAD_INPUT
+
+    print_report(
+        [
+            (result.path, [item for item in result.findings if notes or item.level is not Level.INFO])
+            for result in results
+        ],
+        output_format,
+    )
+    if all(result.failed for result in results):
+        return EXIT_BAD_INPUT
+    return exit_code(item for result in results for item in result.findings)
 
 
 def exit_code(found: Iterable[Diagnostic]) -> int:

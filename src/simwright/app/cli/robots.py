@@ -120,20 +120,11 @@ def check_command(names: tuple[str, ...], notes: bool, output_format: str) -> in
     The robot is opened and put on a floor: names that its file does not have, a start outside the limits, parts that
     overlap.  Exit code 1 means that there are errors.
     """
-    from simwright.app.cli.findings import exit_code, print_report
+    from simwright.app.cli.findings import print_results
     from simwright.app.robots import check_robot
-    from simwright.core.diag import Level
-    from simwright.core.errors import EXIT_BAD_INPUT
 
     results = [check_robot(name) for name in names]
-    shown = [
-        (result.path, [found for found in result.findings if notes or found.level is not Level.INFO])
-        for result in results
-    ]
-    print_report(shown, output_format)
-    if all(result.failed for result in results):
-        return EXIT_BAD_INPUT
-    return exit_code(found for result in results for found in result.findings)
+    return print_results(results, output_format, notes=notes)
 
 
 @robots.command(

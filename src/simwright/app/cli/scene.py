@@ -35,20 +35,11 @@ def check_command(
 
     Exit code 1 means that there are errors.
     """
-    from simwright.app.cli.findings import exit_code, print_report
+    from simwright.app.cli.findings import print_results
     from simwright.app.scenes import check_scene
-    from simwright.core.diag import Level
-    from simwright.core.errors import EXIT_BAD_INPUT
 
     results = [check_scene(file, compat=compat, build=not document_only) for file in files]
-    shown = [
-        (result.path, [found for found in result.findings if notes or found.level is not Level.INFO])
-        for result in results
-    ]
-    print_report(shown, output_format)
-    if all(result.failed for result in results):
-        return EXIT_BAD_INPUT
-    return exit_code(found for result in results for found in result.findings)
+    return print_results(results, output_format, notes=notes)
 
 
 @scene.command("schema", epilog="\b\nExample:\n  simwright scene schema > scene.schema.json\n")
