@@ -14,17 +14,6 @@ from simwright.engines.newton.messages import (
     SPRING_LOST,
 )
 from simwright.model import flat_joints
-from simwright.model.flat_joints import (
-    Approximate,
-    Seat,
-    bound_distance,
-    bound_stop,
-    choose_mode,
-    list_drive,
-    move_anchor,
-    order_axes,
-    set_state,
-)
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 
 _PASSIVE_STIFFNESS = "mujoco:dof_passive_stiffness"
@@ -37,14 +26,14 @@ def reverse_joint(joint: Joint, reporter: Reporter) -> Joint:
     return flat_joints.reverse_joint(joint, _say(reporter))
 
 
-def _say(reporter: Reporter) -> Approximate:
+def _say(reporter: Reporter) -> flat_joints.Approximate:
     def approximate(joint: Joint, as_what: str, why: str) -> None:
         reporter.report(JOINT_APPROXIMATED, joint.source, name=joint.name, as_what=as_what, why=why)
 
     return approximate
 
 
-def _list_arguments(seat: Seat) -> dict[str, Any]:
+def _list_arguments(seat: flat_joints.Seat) -> dict[str, Any]:
     """Keyword arguments that every ``add_joint_*`` takes."""
     return {
         "child": seat.child,
@@ -57,13 +46,13 @@ def _list_arguments(seat: Seat) -> dict[str, Any]:
     }
 
 
-def add_joint(builder: Any, joint: Joint, seat: Seat, reporter: Reporter) -> int:
+def add_joint(builder: Any, joint: Joint, seat: flat_joints.Seat, reporter: Reporter) -> int:
     """Add one joint and its initial coordinates; gives its index."""
-    dofs, seat = move_anchor(joint, seat, _say(reporter), "Newton has")
+    dofs, seat = flat_joints.move_anchor(joint, seat, _say(reporter), "Newton has")
     given = _list_arguments(seat)
     motions = [dof.motion for dof in dofs]
     if joint.kind is JointKind.DISTANCE:
-        low, high = bound_distance(joint)
+        low, high = flat_joints.bound_distance(joint)
         index = builder.add_joint_distance(min_distance=low, max_distance=high, **given)
     elif not dofs:
         index = builder.add_joint_fixed(**given)
@@ -77,7 +66,7 @@ def add_joint(builder: Any, joint: Joint, seat: Seat, reporter: Reporter) -> int
         index = builder.add_joint_prismatic(axis=_build_axis(builder, dofs[0], reporter, joint), **given)
     else:
         index, dofs = _add_generic(builder, joint, dofs, given, reporter)
-    set_state(builder, index, dofs)
+    flat_joints.set_state(builder, index, dofs)
     return int(index)
 
 
@@ -93,7 +82,7 @@ def _add_generic(
     builder: Any, joint: Joint, dofs: list[Dof], given: dict[str, Any], reporter: Reporter
 ) -> tuple[int, list[Dof]]:
     """A D6: slides first, then hinges; gives the freedoms in that order."""
-    slides, hinges = order_axes(joint, dofs, _say(reporter))
+    slides, hinges = flat_joints.order_axes(joint, dofs, _say(reporter))
     index = builder.add_joint_d6(
         linear_axes=[_build_axis(builder, dof, reporter, joint) for dof in slides],
         angular_axes=[_build_axis(builder, dof, reporter, joint) for dof in hinges],
@@ -117,11 +106,11 @@ def _build_axis(builder: Any, dof: Dof, reporter: Reporter, joint: Joint) -> Any
     for name, value in values.items():
         if value is None:
             values[name] = getattr(default, name)
-    stop = bound_stop(dof, values["limit_ke"] or 0.0, values["limit_kd"] or 0.0)
+    stop = flat_joints.bound_stop(dof, values["limit_ke"] or 0.0, values["limit_kd"] or 0.0)
     values["limit_ke"], values["limit_kd"] = stop
     if dof.drive is not None and dof.drive.acceleration:
         reporter.report(DRIVE_ACCELERATION, joint.source, name=joint.name)
-    values |= list_drive(dof)
+    values |= flat_joints.list_drive(dof)
     return type(default)(
         axis=tuple(float(v) for v in dof.axis),
         limit_lower=dof.lower - dof.ref,
@@ -134,7 +123,7 @@ def _build_axis(builder: Any, dof: Dof, reporter: Reporter, joint: Joint) -> Any
 def _choose_mode(dof: Dof) -> Any:
     import newton
 
-    return newton.JointTargetMode[choose_mode(dof)]
+    return newton.JointTargetMode[flat_joints.choose_mode(dof)]
 
 
 def drive_both(builder: Any, index: int) -> None:

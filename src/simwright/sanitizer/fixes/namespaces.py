@@ -6,8 +6,8 @@ from __future__ import annotations
 from pxr import Sdf, Usd
 
 from simwright.core.diag import Diagnostic
-from simwright.core.names import shorten_path
 from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.naming import claim_name
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.overrides import override_api, override_value
 from simwright.usd.relocation import move_apis, prune
@@ -74,15 +74,8 @@ def override_at_instance(editor: Editor, finding: Diagnostic, _: Wishes) -> None
 
 
 def _choose_namespace(editor: Editor, prim: Usd.Prim) -> str:
-    taken: set[str] | None = editor.memory.get("namespaces")
-    if taken is None:
-        contexts = [found for found in editor.stage.TraverseAll() if found.HasAPI(_CONTEXT) and found != prim]
-        taken = editor.memory["namespaces"] = {_read(found) for found in contexts}
-    found = shorten_path([path.name for path in prim.GetPath().GetPrefixes()], taken)
-    if found is None:
-        raise Refused("every name that its path gives is taken")
-    taken.add(found)
-    return found
+    contexts = (found for found in editor.stage.TraverseAll() if found.HasAPI(_CONTEXT) and found != prim)
+    return claim_name(editor, prim, "namespace", lambda: map(_read, contexts))
 
 
 def _read(prim: Usd.Prim) -> str:

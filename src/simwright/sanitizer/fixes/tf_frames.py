@@ -6,9 +6,9 @@ from __future__ import annotations
 from pxr import Sdf, Usd, UsdGeom
 
 from simwright.core.diag import Diagnostic
-from simwright.core.names import shorten_path
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.structure import stop_instancing
+from simwright.sanitizer.naming import claim_name
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.overrides import find_ros_layer, override_api, override_value
 
@@ -29,7 +29,8 @@ def derive_ids(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
             return
         layer = find_ros_layer(editor, prim)
         override_api(editor, prim, _FRAME, layer=layer)
-        override_value(editor, prim, _ID, Sdf.ValueTypeNames.String, _derive_id(editor, prim), layer=layer)
+        name = claim_name(editor, prim, "frame id", lambda: map(_read_id, editor.stage.TraverseAll()))
+        override_value(editor, prim, _ID, Sdf.ValueTypeNames.String, name, layer=layer)
 
 
 @fix("tf-frameid-nearest", changes=_ROS, phase=0)
@@ -43,18 +44,6 @@ def make_sensor_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     if prim.IsA(UsdGeom.Camera):
         raise Refused("a camera's frame is its optical frame (optical-decouple)")
     editor.add_api(prim, _FRAME)
-
-
-def _derive_id(editor: Editor, prim: Usd.Prim) -> str:
-    """The names at the end of a path, as few as are unique."""
-    taken: set[str] | None = editor.memory.get("frames")
-    if taken is None:
-        taken = editor.memory["frames"] = {_read_id(found) for found in editor.stage.TraverseAll()}
-    found = shorten_path([path.name for path in prim.GetPath().GetPrefixes()], taken)
-    if found is None:
-        raise Refused("every id that its path gives is taken")
-    taken.add(found)
-    return found
 
 
 def _read_id(prim: Usd.Prim) -> str:
