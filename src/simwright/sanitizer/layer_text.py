@@ -18,8 +18,9 @@ def describe_layer(layer: Any) -> list[str]:
 
 
 def diff_layers(before: list[str], after: list[str], name: str) -> str:
-    """A unified difference; empty if the two are the same."""
-    lines = difflib.unified_diff(before, after, f"a/{name}", f"b/{name}", lineterm="", n=3)
+    """A unified difference; empty if the two are the same.  A layer that is new has no lines before."""
+    old = f"a/{name}" if before else "/dev/null"
+    lines = difflib.unified_diff(before, after, old, f"b/{name}", lineterm="", n=3)
     return "\n".join(lines)
 
 
