@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simwright.core.names import NameScope, is_identifier, make_identifier
+from simwright.core.names import NameScope, is_identifier, make_identifier, shorten_path
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,11 @@ def test_first_keeps_its_name():
     scope = NameScope(["wheel"])
     assert [scope.claim("wheel"), scope.claim("wheel"), scope.claim("leg")] == ["wheel_2", "wheel_3", "leg"]
     assert "leg" in scope
+
+
+def test_a_path_is_shortened_as_far_as_it_is_free():
+    path = ("robot", "left arm", "camera")
+    assert shorten_path(path, set()) == "camera"
+    assert shorten_path(path, {"camera"}) == "left_arm_camera"
+    assert shorten_path(path, {"camera", "left_arm_camera"}) == "robot_left_arm_camera"
+    assert shorten_path(path[2:], {"camera"}) is None
