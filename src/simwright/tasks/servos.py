@@ -21,7 +21,9 @@ from simwright.tasks.specs import compile_spec
 _FREQUENCY = 20.0
 """Natural frequency of a servo [rad/s]."""
 _SAG = 0.02
-"""How far gravity may pull a servo from its target [rad or m]."""
+"""How far gravity and friction may keep a servo from its target [rad or m]."""
+_SHARE = 0.05
+"""... and how much of the range of a slide at most."""
 _LEAST_INERTIA = 1e-4
 _POSES = 32
 
@@ -127,11 +129,19 @@ def choose_gains(spec: Any, where: Where) -> dict[str, Gains]:
             continue
         dof = int(model.jnt_dofadr[joint])
         mass = max(float(inertia[dof]), _LEAST_INERTIA)
-        kp = max(mass * _FREQUENCY**2, float(weight[dof]) / _SAG)
+        load = float(weight[dof]) + float(model.dof_frictionloss[dof])
+        kp = max(mass * _FREQUENCY**2, load / _allow_sag(model, joint))
         low, high = (float(v) for v in model.jnt_actfrcrange[joint])
         force = max(abs(low), abs(high)) if model.jnt_actfrclimited[joint] else None
         gains[model.joint(joint).name] = (kp, 2.0 * float(np.sqrt(kp * mass)), force)
     return gains
+
+
+def _allow_sag(model: Any, joint: int) -> float:
+    """How far from its target a servo may stay: for fingers and other short slides, a part of their range."""
+    low, high = model.jnt_range[joint]
+    short = model.jnt_limited[joint] and model.jnt_type[joint] == 2
+    return min(_SAG, max(_SHARE * float(high - low), 1e-4)) if short else _SAG
 
 
 def _measure_inertia(model: Any, data: Any) -> Array:
