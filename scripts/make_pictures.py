@@ -33,7 +33,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def main() -> int:
-    """Both pictures of the sample world."""
+    """The pictures of the sample world."""
     from simwright.app.world_build import build_world
     from simwright.app.worlds import load_world, render_world
 
@@ -42,11 +42,23 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         work = Path(folder)
         top = render_world(world, work / "top.png", size=1200)
+        shrink(draw_run(work), PICTURES / "world-run.png")
         scene = build_world(world, work / "built", ["glb"]).entries["glb"]
         browser = show_scene(scene, work)
         for file, name in ((top, "world-top.png"), (browser, "world-browser.png")):
             shrink(file, PICTURES / name)
     return 0
+
+
+def draw_run(work: Path) -> Path:
+    """The sample world after its plan, with the ways that the robots went."""
+    from simwright.app.world_runs import run_plans
+    from simwright.app.worlds import load_world, render_world
+    from simwright.worlds.acting.task_plan import read_plan
+
+    world = load_world(WORLD)
+    simulation, _ = run_plans(world, read_plan(WORLD.with_name("plan.yaml"), world))
+    return render_world(world, work / "run.png", size=1000, nav_poses=False, paths=simulation.trails)
 
 
 def show_scene(scene: Path, work: Path) -> Path:

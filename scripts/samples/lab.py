@@ -12,6 +12,7 @@ def build() -> dict[str, bytes]:
         f"{FOLDER}/lab.yaml": _WORLD.encode("utf-8"),
         f"{FOLDER}/furniture.yaml": _FURNITURE.encode("utf-8"),
         f"{FOLDER}/things.yaml": _THINGS.encode("utf-8"),
+        f"{FOLDER}/plan.yaml": _PLAN.encode("utf-8"),
     }
 
 
@@ -175,4 +176,22 @@ mug:
 carton:
   footprint: {type: box, dims: [0.22, 0.16], height: 0.12}
   color: [0.7, 0.52, 0.32]
+"""
+
+_PLAN = """# What the robots of the laboratory do: simwright world run lab.yaml --plan plan.yaml
+tender:
+  - navigate bench
+  - detect
+  - pick gear
+  - navigate desk0
+  - place
+  - navigate hall_server_room_storage
+  - open
+  - navigate dock
+courier:
+  - navigate desk1
+  - {type: pick, object: blue_mug}
+  - {type: navigate, target: bench}
+  - {type: place, pose: [1.6, -1.2]}
+  - navigate office
 """
