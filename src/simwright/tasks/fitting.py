@@ -31,6 +31,7 @@ _DAMPING = 0.03
 _LONGEST = 0.4
 """Largest step of a joint in one round [rad or m]."""
 _LEAST, _LARGEST, _STEPS = 0.1, 3.0, 30
+_COARSE = 5
 _MARGIN = 0.97
 """A fitted workspace stays this far inside of what is just reached."""
 
@@ -143,14 +144,17 @@ def fit_scene(scene: TaskScene, options: Any, robot: Robot, base: Pose | None = 
         return Fitted(options, 1.0, 0, 0)
     base = scene.base(options, robot.forward) if base is None else base
     reacher = make_reacher(robot, base)
-    best = Fitted(options, 1.0, 0, len(scene.workspace(options)))
-    for factor in _list_factors():
-        fitted = _scale(scene, options, factor, base, reacher)
-        if fitted.reached == fitted.total:
-            inner = _scale(scene, options, factor * _MARGIN, base, reacher) if factor < 1.0 else fitted
-            return inner if inner.reached == inner.total else fitted
-        if fitted.reached > best.reached:
-            best = fitted
+    factors = _list_factors()
+    for factor in factors:
+        scaled = _scale(scene, options, factor, base)
+        if _reaches_all(scene, scaled, reacher):
+            inner = _scale(scene, options, factor * _MARGIN, base) if factor < 1.0 else scaled
+            if factor < 1.0 and _reaches_all(scene, inner, reacher):
+                scaled, factor = inner, factor * _MARGIN  # noqa: PLW2901 - a little less, to be safe
+            total = len(scene.workspace(scaled))
+            return Fitted(scaled, factor, total, total)
+    choices = [(factor, _scale(scene, options, factor, base)) for factor in factors[::_COARSE]]
+    best = _choose_best(scene, choices, reacher)
     if best.reached == 0:
         raise InputError(
             f"the robot {robot.id!r} reaches nothing of the task {scene.name!r}, however small it is made",
@@ -159,12 +163,25 @@ def fit_scene(scene: TaskScene, options: Any, robot: Robot, base: Pose | None = 
     return best
 
 
-def _scale(scene: TaskScene, options: Any, factor: float, base: Pose, reacher: Reacher) -> Fitted:
-    assert scene.scale is not None
+def _choose_best(scene: TaskScene, choices: list[tuple[float, Any]], reacher: Reacher) -> Fitted:
+    """Where nothing lets the robot reach all, what lets it reach most."""
     assert scene.workspace is not None
-    scaled = options if factor == 1.0 else scene.scale(options, factor, base)
-    reached = reacher.test(scene.workspace(scaled))
-    return Fitted(scaled, factor, int(reached.sum()), len(reached))
+    found = []
+    for factor, scaled in choices:
+        reached = reacher.test(scene.workspace(scaled))
+        found.append(Fitted(scaled, factor, int(reached.sum()), len(reached)))
+    return max(found, key=lambda fitted: fitted.reached)
+
+
+def _scale(scene: TaskScene, options: Any, factor: float, base: Pose) -> Any:
+    assert scene.scale is not None
+    return options if factor == 1.0 else scene.scale(options, factor, base)
+
+
+def _reaches_all(scene: TaskScene, options: Any, reacher: Reacher) -> bool:
+    """Does it reach every corner?  The first that it does not decides."""
+    assert scene.workspace is not None
+    return all(bool(reacher.test(corner[None])[0]) for corner in scene.workspace(options))
 
 
 def _list_factors() -> list[float]:

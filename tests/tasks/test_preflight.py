@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said before anything moves, and drawing a workspace to a robot."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import simwright
+from simwright.core.documents.validate import InvalidDocumentError
+from simwright.core.errors import InputError
+from simwright.tasks.fitting import fit_scene, make_reacher
+from simwright.tasks.preflight import PreflightError, preflight
+from simwright.tasks.robot import open_robot
+from simwright.tasks.scenes.table import SCENES
+
+from .manifests import ARM, write_arm
+
+
+def codes(report, level=None):
+    return sorted(found.kind for found in report.findings if level in (None, found.level.value))
+
+
+@pytest.fixture
+def toy(tmp_path):
+    return open_robot(write_arm(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return open_robot("sample_arm")
+
+
+def test_a_robot_that_fits_is_clear_and_ready(arm):
+    report = simwright.preflight("tabletop_push", arm)
+    assert report.is_clear
+    assert codes(report) == ["preflight-servos-added"]
+    assert report.expect_clear().action_size == 7
+
+
+def test_what_a_scene_needs_is_held_against_what_a_robot_has(toy, tmp_path):
+    scene = SCENES.get("pick_place")
+    assert "preflight-needs-gripper" not in codes(preflight(scene, toy))
+    bare = dataclasses.replace(toy, tool=None, facts=dataclasses.replace(toy.facts, grip=None))
+    assert codes(preflight(scene, bare), "error") == ["preflight-needs-gripper", "preflight-needs-tool"]
+    floating = open_robot(write_arm(tmp_path, "base: floating\n"))
+    assert "preflight-needs-fixed-base" in codes(preflight("reach", floating))
+    assert "preflight-needs-floating-base" in codes(preflight("locomotion_flat", toy))
+
+
+def test_a_scene_for_one_robot_takes_no_other(toy):
+    scene = dataclasses.replace(SCENES.get("reach"), fixed_robot="panda")
+    report = preflight(scene, toy)
+    assert codes(report) == ["preflight-wrong-robot"]
+    assert report.rollout is None
+
+
+def test_reach_is_tried_out_corner_by_corner(toy):
+    far = {"goal_range": [[-0.1, 0.1], [1.2, 1.4], [0.2, 0.4]]}
+    report = preflight("reach", toy, options=far)
+    assert codes(report, "error") == ["preflight-out-of-reach"]
+    with pytest.raises(PreflightError, match="'toy' cannot do 'reach': none of the 8 corners") as caught:
+        report.expect_clear()
+    assert "--fit" in caught.value.hint
+    assert caught.value.exit_code == 2
+    partly = {"goal_range": [[-0.1, 0.1], [0.3, 1.4], [0.2, 0.4]]}
+    report = preflight("reach", toy, options=partly)
+    assert report.is_clear, "some episodes can be won"
+    (finding,) = [found for found in report.findings if found.kind == "preflight-partly-out-of-reach"]
+    assert finding.data["missed"] == 4
+
+
+def test_joint_limits_count_not_only_the_distance(tmp_path):
+    forward = """
+        joints:
+          - {name: turn, lower: -0.5, upper: 0.5}
+          - {name: lift, lower: 0}
+          - {name: bend, lower: 0}
+          - {name: tip, lower: 0}
+        """
+    free, bound = (
+        open_robot(write_arm(tmp_path / name, lines)) for name, lines in (("a", ""), ("b", forward))
+    )
+    behind = {"goal_range": [[-0.1, 0.1], [-0.4, -0.3], [0.3, 0.4]], "robot_base_yaw_deg": 90}
+    assert preflight("reach", free, options=behind).is_clear
+    assert "preflight-out-of-reach" in codes(preflight("reach", bound, options=behind), "error")
+
+
+def test_fit_draws_the_workspace_in_until_all_of_it_is_reached(toy):
+    scene = SCENES.get("tabletop_push")
+    wide = scene.options.model_validate(
+        {"cube_spawn_xy_range": [[-0.3, 0.3], [0.5, 0.7]], "goal_spawn_xy_range": [[-0.3, 0.3], [0.8, 1.0]]}
+    )
+    fitted = fit_scene(scene, wide, toy)
+    assert fitted.reached == fitted.total == 8
+    assert 0.3 < fitted.factor < 0.75
+    corners = scene.workspace(fitted.options)
+    assert np.all(np.linalg.norm(corners[:, :2], axis=1) <= 1.0)
+    assert fitted.options.goal_spawn_xy_range[1][1] == pytest.approx(fitted.factor * 1.0)
+    assert make_reacher(toy, scene.base(fitted.options, toy.forward)).test(corners).all()
+    again = fit_scene(scene, fitted.options, toy)
+    assert again.factor == 1.0
+    assert again.options is fitted.options, "what is reached stays as it is"
+    report = preflight(scene, toy, options=wide, fit=True)
+    assert not [code for code in codes(report) if "reach" in code]
+
+
+def test_what_cannot_be_fitted_says_so(tmp_path):
+    short = ARM.replace('range="-150 150"', 'range="0 1"').replace('range="-120 120"', 'range="0 0.01"')
+    file = write_arm(tmp_path, "joints: [{name: turn, lower: 0, upper: 0.01}]\n")
+    (tmp_path / "arm.xml").write_text(short[: short.index("<keyframe>")] + "</mujoco>")
+    scene = SCENES.get("tabletop_push")
+    with pytest.raises(InputError, match="reaches nothing of the task"):
+        fit_scene(scene, scene.options(), open_robot(file))
+
+
+def test_the_start_is_looked_at(tmp_path):
+    file = write_arm(tmp_path, "sim: {mjcf_uri: arm.xml}\n")
+    (tmp_path / "arm.xml").write_text(ARM.replace('qpos="0 0.5 1 1 ', 'qpos="0 2.09 2.7 1 '))
+    report = preflight("tabletop_push", open_robot(file))
+    (outside,) = [found for found in report.findings if found.kind == "preflight-start-outside-limits"]
+    assert outside.data["joint"] == "bend"
+    assert "keyframe 'home'" in outside.message
+    folded = open_robot(
+        write_arm(
+            tmp_path, "joints: [{name: lift, home: 2}, {name: bend, home: 0}, {name: tip, home: 0}]\n"
+        )
+    )
+    report = preflight("tabletop_push", folded)
+    inside = [found for found in report.errors if found.kind == "preflight-start-collides"]
+    assert "table_top" in {found.data["thing"] for found in inside}
+    assert all(found.data["depth"] > 0.01 for found in inside)
+    knot = open_robot(
+        write_arm(
+            tmp_path, "joints: [{name: lift, home: 0}, {name: bend, home: 2.6}, {name: tip, home: 2}]\n"
+        )
+    )
+    assert "preflight-start-collides-with-itself" in codes(preflight("tabletop_push", knot), "warning")
+
+
+def test_actuators_are_held_against_the_mode(toy):
+    by_mode = {
+        mode: preflight("reach", toy, mode=mode) for mode in ("position", "velocity", "torque", "pose")
+    }
+    between = [
+        found for found in by_mode["position"].findings if found.kind == "preflight-controller-between"
+    ]
+    assert between[0].data["names"] == "a_lift_more"
+    assert "preflight-made-motors" in codes(by_mode["torque"])
+    assert "preflight-unbounded-force" in codes(by_mode["torque"], "warning")
+    assert by_mode["pose"].is_clear
+    bare = dataclasses.replace(toy, tool=None, amendment=dataclasses.replace(toy.amendment, tool=None))
+    report = preflight("reach", bare, mode="pose")
+    assert "preflight-cannot-be-set-up" in codes(report, "error")
+
+
+def test_a_time_step_that_does_not_fit_is_told(toy):
+    (finding,) = [f for f in preflight("reach", toy).findings if f.kind == "preflight-step-changed"]
+    assert finding.data == {"own": 0.003, "period": 0.02, "count": 7, "used": pytest.approx(0.02 / 7)}
+    assert "preflight-step-changed" not in codes(preflight("reach", toy, period=0.03))
+
+
+def test_wrong_options_are_named(toy):
+    with pytest.raises(InvalidDocumentError, match="did you mean 'goal_radius'"):
+        preflight("reach", toy, options={"goal_radiu": 1})
