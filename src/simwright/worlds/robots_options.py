@@ -127,7 +127,8 @@ def read_sensors(reading: Reading, robot: Entry) -> dict[str, Options]:
         if entry is None:
             raise section.refuse_sort(None, "a mapping with a type", name)
         options = _read_options(reading, entry, SENSORS, "sensor")
-        _check_sensor(entry, options)
+        if options.type in SENSORS:
+            _check_sensor(entry, options)
         found[name] = options
     return found
 
