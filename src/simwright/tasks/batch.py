@@ -67,7 +67,7 @@ class BatchRollout:
         self._sensed = np.zeros((count, steps, model.nsensordata))
         self._controls = np.zeros((count, steps, mujoco.mj_stateSize(model, self._control_spec)))
         self._warm = np.zeros((count, model.nv))
-        self._hold = rollout.controller.hold()
+        self._hold = rollout.controller.targets
         self._targets = np.tile(self._hold, (count, 1))
         self.bounds = rollout.controller.bounds
         self._chains = (

@@ -109,6 +109,11 @@ class Controller:
         if self.mover is not None:
             self.mover.reset(data)
 
+    @property
+    def targets(self) -> Array:
+        """What the actuators are told to hold: controls, or lengths where a controller stands between."""
+        return self._target.copy()
+
     def hold(self) -> Array:
         """The action that keeps the robot where it is, right after a reset."""
         low, high = self.bounds

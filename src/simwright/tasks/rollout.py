@@ -142,6 +142,8 @@ class SimRollout:
         """Act for one control period."""
         import mujoco
 
+        # the solver starts cold with each action: what happens follows from the state alone, also in batches
+        self.data.qacc_warmstart[:] = 0.0
         self.controller.command(self.data, action)
         if self.controller.is_direct:
             mujoco.mj_step(self.model, self.data, self.composed.substeps)

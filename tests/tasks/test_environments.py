@@ -1,0 +1,122 @@
+"""Gymnasium environments over the same physics: its own checker is content, and many worlds are as one."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from simwright.core.errors import UnknownNameError, UsageError
+from simwright.tasks.environments import make_env, make_rollout, make_vector_env
+
+gymnasium = pytest.importorskip("gymnasium")
+
+
+def check(env, **settings):
+    """Gymnasium's checker, whose warnings are errors but for the one about an environment that it did not make."""
+    from gymnasium.utils.env_checker import check_env
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*alternative render modes.*")
+        check_env(env, **settings)
+    env.close()
+
+
+@pytest.mark.parametrize("task", ["tabletop_push", "pick_place", "stack", "peg_insert", "drawer", "reach"])
+def test_gymnasium_accepts_every_task(task, arm):
+    check(make_env(task, arm), skip_render_check=True)
+
+
+@pytest.mark.parametrize("mode", ["position", "velocity", "torque", "pose"])
+def test_gymnasium_accepts_every_control_mode(mode, arm):
+    check(make_env("reach", arm, mode=mode), skip_render_check=True)
+
+
+def test_gymnasium_accepts_floating_robots_flat_observations_and_pictures(arm, quadruped):
+    check(make_env("locomotion_flat", quadruped), skip_render_check=True)
+    check(make_env("reach", arm, observe={"flat": True}), skip_render_check=True)
+    observe = {"cameras": ["side", "wrist"], "width": 32, "height": 24, "objects": False}
+    env = make_env("tabletop_push", arm, observe=observe, render_mode="rgb_array")
+    observation, _ = env.reset(seed=0)
+    assert observation["wrist"].shape == (24, 32, 3)
+    assert (observation["wrist"] != observation["side"]).any(), "every camera is drawn by itself"
+    assert "cube" not in observation
+    assert env.render().shape == (360, 480, 3)
+    check(env)
+
+
+def test_observations_are_chosen(arm):
+    env = make_env("drawer", arm, observe={"joints": False, "tool": False})
+    assert set(env.observation_space.spaces) == {"cabinet", "drawer"}
+    flat = make_env("drawer", arm, observe={"flat": True})
+    assert flat.observation_space["state"].shape == (8 + 8 + 7 + 7 + 1,)
+    with pytest.raises(UsageError, match="nothing is observed"):
+        make_env("reach", arm, observe={"joints": False, "tool": False, "objects": False})
+    with pytest.raises(UnknownNameError, match="did you mean 'front'"):
+        make_env("reach", arm, observe={"cameras": ["frnt"]})
+
+
+def test_bounds_are_those_of_the_joints(arm):
+    space = make_env("reach", arm).observation_space["qpos"]
+    assert space.high[1] == pytest.approx(2.007 + 0.1, abs=1e-3)
+    assert np.isfinite(space.low).all()
+
+
+def test_holding_is_an_action(arm):
+    env = make_env("tabletop_push", arm)
+    first, info = env.reset(seed=3)
+    assert info["seed"] == 3
+    for _ in range(20):
+        last, *_ = env.step(env.hold_action())
+    assert last["qpos"] == pytest.approx(first["qpos"], abs=0.03)
+
+
+@pytest.mark.parametrize("randomize", [None, {"mass": (0.5, 2.0), "joints": 0.1, "position": 0.01}])
+def test_a_vector_of_worlds_is_many_single_ones(arm, randomize):
+    many = make_vector_env("tabletop_push", arm, 3, randomize=randomize, max_steps=8)
+    seen, _ = many.reset(seed=10)
+    singles = [make_env("tabletop_push", arm, randomize=randomize, max_steps=8) for _ in range(3)]
+    first = [env.reset(seed=10 + world)[0] for world, env in enumerate(singles)]
+    rng = np.random.default_rng(0)
+    for step in range(8):
+        for key, value in seen.items():
+            for world in range(3):
+                assert value[world] == pytest.approx(first[world][key], abs=1e-6), (key, step)
+        actions = rng.uniform(-0.3, 0.3, (3, 7)).astype(np.float32)
+        seen, rewards, ended, cut, _ = many.step(actions)
+        results = [env.step(action) for env, action in zip(singles, actions, strict=True)]
+        first = [result[0] for result in results]
+        assert rewards == pytest.approx([result[1] for result in results], abs=1e-6)
+        assert ended.tolist() == [result[2] for result in results]
+        assert cut.tolist() == [result[3] for result in results]
+    assert cut.all()
+    seen, rewards, ended, cut, _ = many.step(actions)
+    assert not cut.any()
+    assert rewards.tolist() == [0.0, 0.0, 0.0], "they have started anew"
+    assert many.batch.steps.tolist() == [0, 0, 0]
+    many.close()
+
+
+def test_vectors_keep_gymnasiums_form(arm):
+    many = make_vector_env("reach", arm, 4)
+    observation, _ = many.reset(seed=[1, 2, None, 4])
+    assert many.observation_space.contains(observation)
+    assert many.action_space.shape == (4, 7)
+    observation, rewards, *_ = many.step(many.action_space.sample())
+    assert many.observation_space.contains(observation)
+    assert rewards.shape == (4,)
+    many.close()
+    with pytest.raises(UsageError, match="no cameras"):
+        make_vector_env("reach", arm, 2, observe={"cameras": ["top"]})
+
+
+def test_rollouts_are_made_by_name(arm):
+    assert make_rollout("reach", arm, options={"goal_radius": 0.1}).options.goal_radius == 0.1
+    with pytest.raises(UnknownNameError, match="did you mean 'reach'"):
+        make_rollout("raech", arm)
+    with pytest.raises(UsageError, match="needs a robot"):
+        make_rollout("reach")
+    with pytest.raises(Exception, match="unknown key 'goal_radios'.*did you mean 'goal_radius'"):
+        make_rollout("reach", arm, options={"goal_radios": 0.1})
