@@ -24,6 +24,9 @@ from typing import TypeAlias
 from simwright.core.diag import Diagnostic
 from simwright.usd.edit import Editor
 
+LAYERS = 3
+"""The phase of fixes that change where something is said and nothing else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wishes:

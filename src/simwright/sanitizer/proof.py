@@ -25,6 +25,7 @@ from simwright.formats.usd.read import read_stage
 from simwright.sanitizer.likeness import Likeness
 from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline, stand_alike
 from simwright.sanitizer.reframing import reframe_bodies, reweigh_bodies
+from simwright.sanitizer.sameness import compose_alike
 from simwright.usd.claims import apply_claims
 from simwright.usd.open import open_stage
 from simwright.usd.shifts import Shifts
@@ -105,14 +106,18 @@ def find_deviations(
     shifts: Shifts | None = None,
     *,
     only_transforms: bool = False,
+    only_layers: bool = False,
 ) -> list[Deviation]:
     """What is different on a stage, but for sections that are ``allowed`` and ``shifts`` of prims.
 
     ``only_transforms`` says that nothing but transform ops and harmless metadata changed: then a machine whose prims
-    all stand as they stood, in the same units, is the same one, and does not have to be read.
+    all stand as they stood, in the same units, is the same one, and does not have to be read.  ``only_layers`` says
+    that opinions should have moved between layers and nothing else: a stage that composes to the same is the same.
     """
     apply_claims(stage, original.claims)
     try:
+        if only_layers and compose_alike(original.outline.stage, stage):
+            return []
         return _find_deviations(original, stage, allowed, shifts, only_transforms)
     finally:
         if original.claims:

@@ -17,7 +17,7 @@ from simwright.check.rule import Rule
 from simwright.check.settings import Settings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
-from simwright.sanitizer.fixer import Fixer, Wishes, all_fixers
+from simwright.sanitizer.fixer import LAYERS, Fixer, Wishes, all_fixers
 from simwright.sanitizer.footprint import Footprint
 from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
@@ -185,7 +185,7 @@ class Run:
             return []
         if not made:
             return []
-        self.footprint.settle(made)
+        self.footprint.settle(made, within_layers=fixer.phase == LAYERS)
         self.known = {}
         changes = [self._describe(edit, findings[0].kind, done) for edit in made]
         self.course.changes += changes
@@ -226,6 +226,7 @@ class Run:
             course.allowed,
             course.shifts,
             only_transforms=self.footprint.only_transforms,
+            only_layers=self.footprint.only_layers and course.shifts == Shifts(),
         )
 
     # telling
