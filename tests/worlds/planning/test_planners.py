@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.worlds.planning.astar import DIAGONAL, AStarPlanner, find_cells
+from simwright.worlds.planning.astar import SAVING, AStarPlanner, find_cells
 from simwright.worlds.planning.planner import PLANNERS, Planner, make_planner
 from simwright.worlds.planning.tree import Tree
 from simwright.worlds.poses import Pose
@@ -84,13 +84,9 @@ def test_a_star_is_as_short_as_dijkstra(seed: int, diagonal: bool, corners: bool
     framed[1:-1, 1:-1] = occupied
     last = 28 * 43 + 37
 
-    def estimate(cell: int) -> float:
-        rows, columns = abs(cell // 43 - 28), abs(cell % 43 - 37)
-        return rows + columns - ((2.0 - DIAGONAL) * min(rows, columns) if diagonal else 0.0)
-
-    for guess in (estimate, None):
+    for saving in (SAVING if diagonal else 0.0, None):
         cells, _ = find_cells(
-            framed.tobytes(), 43, (3 * 43 + 4, last), guess, diagonal=diagonal, corners=corners
+            framed.tobytes(), 43, (3 * 43 + 4, last), saving, diagonal=diagonal, corners=corners
         )
         if cells is None:
             assert math.isinf(costs[27, 36])

@@ -9,9 +9,7 @@ the middle of a cell, nor need the middle of their cells be free: a straight fre
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import Any
 
 import numpy as np
 import shapely
@@ -24,6 +22,9 @@ from simwright.worlds.poses import Pose
 from simwright.worlds.world import Geometry, grow
 
 DIAGONAL = math.sqrt(2.0)
+SAVING = 2.0 - DIAGONAL
+"""A diagonal step instead of two straight ones."""
+_DONE = 2
 _REACH = 2
 """How many cells away the first and the last cell may be from the start and the goal."""
 _REPAIRS = 64
@@ -63,14 +64,14 @@ class AStarPlanner(Planner):
                 )
         assert first is not None
         assert last is not None
-        occupied = bytearray(self._occupied)
+        occupied = self._occupied
         explored = 0
         for _ in range(_REPAIRS):
             cells, count = find_cells(
                 occupied,
                 self._stride,
                 (first, last),
-                self._estimate(last),
+                self._saving,
                 diagonal=self._diagonal,
                 corners=self._corners,
             )
@@ -84,24 +85,24 @@ class AStarPlanner(Planner):
                 return self.finish(start, whole, goal, space, explored)
             if {cells[number] for number in wrong} & {first, last}:
                 break
+            blocked = bytearray(occupied)
             for number in wrong:
-                occupied[cells[number]] = 1
+                blocked[cells[number]] = 1
+            occupied = bytes(blocked)
         reason = "no way over free cells leads from the start to the goal"
         return refuse("no-path", reason, explored)
 
-    def _estimate(self, last: int) -> Callable[[int], float] | None:
-        """What a cell is at least away from the last one, in cells.
+    @property
+    def _saving(self) -> float | None:
+        """What a diagonal step saves in the estimate of a way; None for no estimate.
 
-        On the grid no way is shorter than its own straight steps, which are never shorter than the straight line: the
-        same path, and fewer cells to look at.
+        On the grid no way is shorter than its own steps, which are never shorter than the straight line: ``euclidean``
+        finds the same path so, and looks at fewer cells.
         """
-        kind, stride = self.values["heuristic"], self._stride
-        row, column = divmod(last, stride)
-        if kind == "manhattan" or (kind == "euclidean" and not self._diagonal):
-            return lambda cell: abs(cell // stride - row) + abs(cell % stride - column)
-        if kind == "euclidean":
-            return lambda cell: _count_steps(abs(cell // stride - row), abs(cell % stride - column))
-        return None
+        kind = self.values["heuristic"]
+        if kind == "none":
+            return None
+        return SAVING if kind == "euclidean" and self._diagonal else 0.0
 
     @property
     def _diagonal(self) -> bool:
@@ -162,7 +163,7 @@ def find_cells(
     occupied: bytes | bytearray,
     stride: int,
     ends: tuple[int, int],
-    estimate: Callable[[int], float] | None,
+    saving: float | None,
     *,
     diagonal: bool = True,
     corners: bool = False,
@@ -170,47 +171,51 @@ def find_cells(
     """The cells of a way between two, and how many were looked at; None where no way leads.
 
     ``occupied`` is the grid as numbers row by row of ``stride``, with a frame of occupied cells.  Steps cost 1,
-    diagonal ones the root of 2; those pass corners of occupied cells only with ``corners``.
+    diagonal ones the root of 2; those pass corners of occupied cells only with ``corners``.  The estimate of a way is
+    its rows and columns, less ``saving`` for each diagonal step it may have; None for no estimate.
     """
     first, last = ends
-    straight = ((-stride, 1.0), (stride, 1.0), (1, 1.0), (-1, 1.0))
-    slanted = tuple((a + b, a, b) for a in (-stride, stride) for b in (1, -1)) if diagonal else ()
+    moves = _list_moves(stride, diagonal, corners)
+    goal_row, goal_column = divmod(last, stride)
+    state = bytearray(occupied)
     costs = {first: 0.0}
     before = {first: first}
-    done = bytearray(len(occupied))
-    queue: list[Any] = [(0.0, first)]
+    queue: list[tuple[float, float, int]] = [(0.0, 0.0, first)]
     count = 0
     while queue:
-        cell = heappop(queue)[1]
-        if done[cell]:
+        cell = heappop(queue)[2]
+        if state[cell]:
             continue
-        done[cell] = 1
+        state[cell] = _DONE
         count += 1
         if cell == last:
             return _trace(before, first, last), count
         cost = costs[cell]
-        for step, length in straight:
+        for step, length, along, across in moves:
             other = cell + step
-            if not (occupied[other] or done[other]):
-                new = cost + length
-                if new < costs.get(other, math.inf):
-                    costs[other], before[other] = new, cell
-                    heappush(queue, (new if estimate is None else new + estimate(other), other))
-        for step, along, across in slanted:
-            other = cell + step
-            if not (occupied[other] or done[other]) and (
-                corners or not (occupied[cell + along] or occupied[cell + across])
-            ):
-                new = cost + DIAGONAL
-                if new < costs.get(other, math.inf):
-                    costs[other], before[other] = new, cell
-                    heappush(queue, (new if estimate is None else new + estimate(other), other))
+            if state[other] or state[cell + along] == 1 or state[cell + across] == 1:
+                continue
+            new = cost + length
+            if new < costs.get(other, math.inf):
+                costs[other], before[other] = new, cell
+                rest = 0.0
+                if saving is not None:
+                    row, column = divmod(other, stride)
+                    row = row - goal_row if row > goal_row else goal_row - row
+                    column = column - goal_column if column > goal_column else goal_column - column
+                    less = row if row < column else column  # noqa: FURB136 - a call would cost more than the sum
+                    rest = row + column - saving * less
+                heappush(queue, (new + rest, rest, other))
     return None, count
 
 
-def _count_steps(rows: int, columns: int) -> float:
-    """Cost of the shortest way over free cells, diagonal steps allowed."""
-    return rows + columns - (2.0 - DIAGONAL) * min(rows, columns)
+def _list_moves(stride: int, diagonal: bool, corners: bool) -> list[tuple[int, float, int, int]]:
+    """Steps, their lengths, and the two steps whose cells have to be free as well (the cell itself where none has)."""
+    moves = [(step, 1.0, 0, 0) for step in (-stride, stride, 1, -1)]
+    if diagonal:
+        pairs = [(along, across) for along in (-stride, stride) for across in (1, -1)]
+        moves += [(a + b, DIAGONAL, 0 if corners else a, 0 if corners else b) for a, b in pairs]
+    return moves
 
 
 def _trace(before: dict[int, int], first: int, last: int) -> list[int]:
