@@ -24,7 +24,8 @@ OWN = {
     "jnt": ("type", "axis", "pos", "range", "limited", "stiffness", "solref", "solimp", "margin", "actfrcrange"),
     "dof": ("damping", "armature", "frictionloss", "solref", "solimp"),
     "actuator": (
-        "gainprm", "biasprm", "ctrlrange", "forcerange", "ctrllimited", "forcelimited", "gear", "trntype", "dynprm", "gaintype", "biastype",
+        "gainprm", "biasprm", "ctrlrange", "forcerange", "ctrllimited", "forcelimited", "gear", "trntype", "dynprm",
+        "gaintype", "biastype",
     ),
     "geom": (
         "type", "size", "pos", "quat", "contype", "conaffinity", "condim", "friction", "solref", "solimp", "solmix",

@@ -16,7 +16,7 @@ from simwright.core.files import write_atomic
 from simwright.tasks.addresses import SCHEMES, find_project
 from simwright.tasks.catalog import CatalogEntry, find_robot, find_user_folder, list_robots, open_manifest
 from simwright.tasks.draft import describe_actuators, draft_manifest, find_start, make_id, render_manifest
-from simwright.tasks.manifest import FILE_NAME, RobotManifest
+from simwright.tasks.manifest import FILE_NAME, check_id
 from simwright.tasks.preflight import inspect_robot
 from simwright.tasks.robot import Robot, open_entry, open_robot
 
@@ -167,10 +167,9 @@ def add_robot(
     """Write a manifest for a robot file, or another manifest, into a folder where it is found; gives its path."""
     is_manifest = source.lower().endswith(_YAML)
     robot = open_robot(source)
-    chosen = name or (robot.id if is_manifest else make_id(robot.id))
+    chosen = check_id(name or (robot.id if is_manifest else make_id(robot.id)))
     folder = find_user_folder() if to == "user" else find_project(Path.cwd()) / "robots"
     target = folder / f"{chosen}.{FILE_NAME}"
-    RobotManifest.model_validate({"id": chosen, "sim": {"mjcf_uri": "any"}})
     if target.exists() and not force:
         raise OutputError(
             "there is a manifest already",

@@ -10,7 +10,7 @@ from typing import Any
 from simwright.tasks.actuation import ActuatorKind
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
-from simwright.tasks.manifest import RobotManifest
+from simwright.tasks.manifest import RobotManifest, check_id
 from simwright.tasks.robot import Robot
 from simwright.tasks.specs import find_uri_key
 
@@ -22,7 +22,7 @@ def draft_manifest(robot: Robot, address: str, *, name: str = "") -> dict[str, A
     facts, tool = robot.facts, robot.tool
     data: dict[str, Any] = {
         "schema_version": 1,
-        "id": name or make_id(robot.id),
+        "id": check_id(name or make_id(robot.id)),
         "kind": str(facts.kind),
         "base": "floating" if facts.is_floating else "fixed",
     }

@@ -9,6 +9,7 @@ file may be left out and is then inferred (:mod:`simwright.tasks.inference`).
 from __future__ import annotations
 
 import os
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,8 +21,10 @@ from simwright.core.documents.read import read_document
 from simwright.core.documents.record import Record, refuse
 from simwright.core.documents.tree import Document
 from simwright.core.documents.validate import validate_document
+from simwright.core.errors import UsageError
 
 FILE_NAME = "robot.yaml"
+_ID = r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$"
 Vector = Annotated[tuple[Number, Number, Number], Field(description="x, y, z [m]")]
 Quaternion = Annotated[tuple[Number, Number, Number, Number], Field(description="w, x, y, z")]
 Positive = Annotated[Number, Field(gt=0)]
@@ -141,7 +144,7 @@ class RobotManifest(Record):
     """A ``robot.yaml``."""
 
     schema_version: Literal[1] = 1
-    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$", description="what --robot takes")
+    id: str = Field(pattern=_ID, description="what --robot takes")
     description: str = ""
     licence: str = Field("", description="SPDX expression of the robot's file")
     kind: RobotKind | None = Field(None, description="inferred by default")
@@ -173,6 +176,15 @@ class RobotManifest(Record):
     def home_joints(self) -> dict[str, float]:
         """Joints whose start is given."""
         return {joint.name: joint.home for joint in self.joints if joint.home is not None}
+
+
+def check_id(name: str) -> str:
+    """A name that a manifest may have, or a UsageError."""
+    if re.fullmatch(_ID, name) is None:
+        raise UsageError(
+            f"{name!r} cannot be the id of a robot", hint="letters, digits, _ . - and a letter or digit first"
+        )
+    return name
 
 
 def read_manifest(path: str | os.PathLike[str]) -> tuple[RobotManifest, Document]:
