@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -29,23 +29,46 @@ class Contender:
     """Error of a driven motion against the step it makes."""
     depth: float = 2e-5
     """Error of the depth to which a body at rest sinks into the ground [m]."""
-    stops: bool = True
-    """Are stops springs of the stiffness that is said?"""
-    efforts: bool = True
-    """Are drives cut at their effort limit?"""
-    holds: bool = True
-    """Does friction hold what it should?"""
+    stop: float = 1e-3
+    """Error of where a stop holds a load [rad]; it is a spring of the stiffness that is said."""
+    slide: float = 0.02
+    """Relative error of the speed of sliding."""
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    """Points of the contract that the method does not have, and why."""
 
     @property
     def name(self) -> str:
         return f"{self.engine}-{self.solver}" if self.solver else self.engine
 
 
+_NO_EFFORT = "its drives have no effort limit"
 CONTENDERS = (
     Contender("mujoco"),
-    Contender("newton", "mujoco"),
-    Contender("newton", "featherstone"),
-    Contender("newton", "xpbd"),
+    # its stiffness is per mass and its stops bounce
+    Contender("newton", "mujoco", depth=2e-3, stop=0.07, slide=0.04),
+    Contender(
+        "newton",
+        "featherstone",
+        depth=1e-3,
+        lacks={
+            "slide": "its friction is viscous",
+            "stick": "its friction is viscous",
+            "effort": _NO_EFFORT,
+        },
+    ),
+    Contender(
+        "newton",
+        "xpbd",
+        period=0.03,
+        energy=0.1,
+        depth=2e-3,
+        stop=0.02,
+        lacks={
+            "drive": "its drives are compliant constraints, damped by its iterations",
+            "effort": _NO_EFFORT,
+            "force": "its joint forces act on bodies without the arm of the joint",
+        },
+    ),
 )
 
 
@@ -55,6 +78,17 @@ def contender(request: pytest.FixtureRequest) -> Contender:
     if importlib.util.find_spec(one.engine) is None:
         pytest.skip(f"the extra {one.engine!r} is not installed")
     return one
+
+
+@pytest.fixture
+def need(contender: Contender) -> Callable[[str], None]:
+    """Skip what the method does not have, saying so."""
+
+    def ask(point: str) -> None:
+        if point in contender.lacks:
+            pytest.skip(f"{contender.name}: {contender.lacks[point]}")
+
+    return ask
 
 
 @pytest.fixture

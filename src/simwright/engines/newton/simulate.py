@@ -43,7 +43,7 @@ CAPABILITIES = Capabilities(
 )
 _CLASSES = {"mujoco": "SolverMuJoCo", "featherstone": "SolverFeatherstone", "xpbd": "SolverXPBD"}
 _DEFAULTS: dict[str, dict[str, Any]] = {
-    "mujoco": {},
+    "mujoco": {"cone": "elliptic"},
     "featherstone": {"angular_damping": 0.0},
     "xpbd": {"iterations": 20},
 }
