@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Robots that tests of tasks share: opened once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many worlds at once: each is what a single rollout of its seed is."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What actions mean: every mode gets where it is told to, and holds."""
 
 from __future__ import annotations

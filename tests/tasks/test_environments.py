@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gymnasium environments over the same physics: its own checker is content, and many worlds are as one."""
 
 from __future__ import annotations
@@ -7,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+from simwright.core.documents.validate import InvalidDocumentError
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.tasks.environments import make_env, make_rollout, make_vector_env
 
@@ -118,5 +120,5 @@ def test_rollouts_are_made_by_name(arm):
         make_rollout("raech", arm)
     with pytest.raises(UsageError, match="needs a robot"):
         make_rollout("reach")
-    with pytest.raises(Exception, match="unknown key 'goal_radios'.*did you mean 'goal_radius'"):
+    with pytest.raises(InvalidDocumentError, match=r"unknown key 'goal_radios'.*did you mean 'goal_radius'"):
         make_rollout("reach", arm, options={"goal_radios": 0.1})

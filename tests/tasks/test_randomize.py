@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What varies between episodes, and what does not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A task with a robot in it: the same for every robot, the same for every seed, and quiet when nothing is done."""
 
 from __future__ import annotations

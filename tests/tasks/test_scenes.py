@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When tasks are done: at layouts whose answer is known, of one world and of many."""
 
 from __future__ import annotations

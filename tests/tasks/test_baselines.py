@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scripted policies do their task, with more than one arm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simwright.tasks.baselines.arm import Arm
+from simwright.tasks.baselines.policy import find_mode, make_policy
+from simwright.tasks.baselines.tools import find_approach
+from simwright.tasks.environments import make_rollout
+from simwright.tasks.robot import open_robot
+from simwright.tasks.runner import SimRunner
+
+from ..conftest import SHARED_ASSETS
+
+ARMS = {
+    "panda": "franka_emika_panda/panda.xml",
+    "vx300s": "trossen_vx300s/vx300s.xml",
+    "so_arm100": "trs_so_arm100/so_arm100.xml",
+}
+
+
+def count(task, policy, robot, episodes, **settings):
+    rollout = make_rollout(task, robot, mode=find_mode(policy), **settings)
+    return SimRunner(rollout, make_policy(policy)).run(episodes, 100).successes
+
+
+def test_reach(arm):
+    assert count("reach", "reach", arm, 10) == 10
+
+
+def test_push(arm):
+    assert count("tabletop_push", "push", arm, 4) == 4
+
+
+@pytest.mark.realworld
+@pytest.mark.parametrize("name", ARMS)
+def test_other_arms_reach_and_push(name):
+    robot = open_robot(SHARED_ASSETS / "mjcf" / ARMS[name])
+    assert count("reach", "reach", robot, 5, fit=True) == 5
+    assert count("tabletop_push", "push", robot, 3, fit=True) == 3
+
+
+def test_an_arm_points_down_and_knows_what_it_would_touch(arm):
+    rollout = make_rollout("tabletop_push", arm)
+    rollout.reset(seed=0)
+    driven = Arm(rollout)
+    assert find_approach(rollout) == pytest.approx([0, 0, 1], abs=1e-6)
+    place = np.array([0.1, 0.4, 0.08])
+    joints = driven.try_pose(place)
+    assert joints is not None
+    found = driven.mover.locate(rollout.data, joints)
+    assert found.p == pytest.approx(place, abs=0.006)
+    assert driven.try_pose(np.array([0.0, 5.0, 0.2])) is None, "out of reach"
+    table = int(rollout.model.geom("table_top").id)
+    gap = driven.measure_gap(joints, [table])
+    assert 0.03 < gap < 0.08
+    lower = driven.try_pose(place - [0, 0, 0.03])
+    assert driven.measure_gap(lower, [table]) == pytest.approx(gap - 0.03, abs=0.01)
+    assert not driven.is_folded(joints)
