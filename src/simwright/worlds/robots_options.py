@@ -86,6 +86,17 @@ _REGISTRIES = {
     "sensor": "simwright.worlds.sensing.sensor:SENSORS",
 }
 """Where types are found that are not in the tables here."""
+HEURISTICS = ("euclidean", "manhattan", "none")
+MAX_COUNT = 1_000_000
+"""Nodes that a tree or a road map may have."""
+_SWITCHES = {"diagonal_motion", "compress_path", "bidirectional", "rrt_connect", "rrt_star"}
+_COUNTS = {"max_nodes", "max_nodes_sampled"}
+_POSITIVE = {
+    *("grid_resolution", "collision_check_step_dist", "max_connection_dist", "dt", "linear_velocity"),
+    *("max_angular_velocity", "validation_dt", "validation_step_dist", "lidar_sensor_measurement_dt"),
+}
+_OPTIONAL = {"max_connection_dist", "max_angular_velocity"}
+_NOT_NEGATIVE = {"grid_inflation_radius", "rewire_radius", "max_time", "max_width", "depth", "height"}
 ACTIONS = ("navigate", "pick", "place", "detect", "open", "close")
 _ACTION_KEYS = frozenset({"delay", "success_probability", "rng_seed", "battery_usage"})
 
@@ -146,6 +157,8 @@ def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
         seed = entry.get("rng_seed")
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
             raise entry.refuse_sort(seed, "a whole number that is not negative", "rng_seed")
+        if not reading.reference:
+            _check_action(entry)
         found[name] = ActionOptions(
             delay=entry.number("delay", 0.0),
             success_probability=entry.number("success_probability", 1.0),
@@ -155,10 +168,37 @@ def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
     return found
 
 
+def _check_action(entry: Entry) -> None:
+    for key in ("delay", "battery_usage"):
+        if entry.number(key, 0.0) < 0.0:
+            raise entry.refuse_sort(entry.number(key), "not negative", key)
+    if not 0.0 <= entry.number("success_probability", 1.0) <= 1.0:
+        raise entry.refuse_sort(entry.number("success_probability"), "from 0 to 1", "success_probability")
+
+
 def angles_in_radians(options: Options, key: str) -> float:
     """An angle of a sensor [rad]."""
     value = float(options[key])
     return math.radians(value) if options["angle_units"] == "degrees" else value
+
+
+def find_wrong_property(values: Mapping[str, Any]) -> tuple[str, str] | None:
+    """A property that nothing can work with, and what it has to be; None where all is well."""
+    for key, value in values.items():
+        number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        if key in _SWITCHES:
+            good, wanted = isinstance(value, bool), "true or false"
+        elif key == "heuristic":
+            good, wanted = value in HEURISTICS, f"one of {', '.join(HEURISTICS)}"
+        elif key in _COUNTS:
+            good, wanted = number and 0 <= value <= MAX_COUNT, f"a number up to {MAX_COUNT:,}"
+        elif key in _POSITIVE:
+            good, wanted = (number and value > 0.0) or (value is None and key in _OPTIONAL), "positive"
+        else:
+            good, wanted = key not in _NOT_NEGATIVE or (number and value >= 0.0), "not negative"
+        if not good:
+            return key, wanted
+    return None
 
 
 def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_key: str = "type") -> Options:
@@ -175,6 +215,9 @@ def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_
         )
     reading.check_keys(entry, frozenset({type_key, *properties}))
     values = {key: _read_value(entry, key, default) for key, default in properties.items()}
+    wrong = None if reading.reference else find_wrong_property(values)
+    if wrong is not None:
+        raise entry.refuse_sort(values[wrong[0]], wrong[1], wrong[0])
     return Options(kind, values)
 
 

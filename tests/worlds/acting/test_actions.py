@@ -118,7 +118,8 @@ def test_robots_without_planner_executor_or_speed(tmp_path: Path) -> None:
     assert simulation.plan_path("one", "table").code == "no-planner"
     simulation.world.robots[0].path_executor = None
     assert code(do(simulation, GO_TABLE)) == ("precondition", "no-executor")
-    simulation = make(tmp_path, "path_executor: {type: constant_velocity, linear_velocity: 0.0}")
+    simulation = make(tmp_path)
+    simulation.world.robots[0].path_executor.values["linear_velocity"] = 0.0  # type: ignore[union-attr, index]
     assert code(do(simulation, GO_TABLE)) == ("precondition", "no-speed")
     assert code(do(simulation, Action("navigate", path=Way(())))) == ("precondition", "no-path")
 

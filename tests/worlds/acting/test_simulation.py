@@ -10,6 +10,7 @@ import pytest
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.worlds.acting.action import Action, Status
 from simwright.worlds.acting.goal_plan import make_plan
+from simwright.worlds.acting.moving import is_blocked
 from simwright.worlds.acting.simulation import Simulation
 from simwright.worlds.poses import Pose
 
@@ -202,3 +203,22 @@ def test_goals_that_mean_nothing(tmp_path: Path, goal: str, words: str) -> None:
 def test_a_locked_door_is_not_planned_to_be_opened(tmp_path: Path) -> None:
     world = make_flat(tmp_path, door="false", lock="true")
     assert [str(action) for action in make_plan(world, world.robots[0], "at attic")] == ["navigate attic"]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "blocked"),
+    [
+        ((-1.8, 0.0), (-1.8, 1.0), False),
+        ((-1.8, 0.0), (-1.8 - 1e-8, 1.0), False),
+        ((-1.8, 0.0), (-1.81, 1.0), True),
+        ((-1.0, 0.0), (-1.0, 0.0), False),
+        ((1.0, 1.0), (5.0, 1.0), True),
+        ((1.0, 0.0), (5.0, 0.0), False),
+    ],
+)
+def test_moves_along_edges_are_free_and_moves_through_walls_are_not(
+    tmp_path: Path, start: tuple[float, float], end: tuple[float, float], blocked: bool
+) -> None:
+    world = make_flat(tmp_path)
+    world.robots[0].pose = Pose(*start)
+    assert is_blocked(world, world.robots[0], Pose(*end)) is blocked

@@ -12,7 +12,7 @@ import shapely
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
-from simwright.core.errors import UnknownNameError, UsageError
+from simwright.core.errors import StrictError, UnknownNameError, UsageError
 from simwright.worlds.planning.astar import SAVING, AStarPlanner, find_cells
 from simwright.worlds.planning.planner import PLANNERS, Planner, make_planner
 from simwright.worlds.planning.tree import Tree
@@ -249,6 +249,26 @@ def test_wrong_options_are_refused(flat: World) -> None:
     ):
         with pytest.raises(UsageError, match="has to be"):
             plan(flat, kind, **options)
+
+
+@pytest.mark.parametrize(
+    ("settings", "planner"),
+    [
+        ("", "path_planner: {type: astar, grid_resolution: 0.0, grid_inflation_radius: 0.2}"),
+        ("", "path_planner: {type: astar, grid_resolution: 0.1, grid_inflation_radius: 0.2, heuristic: air}"),
+        ("", "path_planner: {type: rrt, max_connection_dist: -1.0}"),
+        ("", "path_planner: {type: prm, max_nodes: 1000000000}"),
+        ("path_executor: {type: constant_velocity, dt: 0.0}", ""),
+        ("path_executor: {type: constant_velocity, linear_velocity: -1.0}", ""),
+        ("grasping: {generator: parallel_grasp, max_width: -0.1, depth: 0.1, height: 0.1}", ""),
+        ("action_execution_options: {pick: {success_probability: 1.5}}", ""),
+        ("action_execution_options: {pick: {battery_usage: -2.0}}", ""),
+        ("action_execution_options: {pick: {delay: -2.0}}", ""),
+    ],
+)
+def test_wrong_options_are_found_when_a_world_is_read(tmp_path: Path, settings: str, planner: str) -> None:
+    with pytest.raises(StrictError):
+        make_flat(tmp_path, settings, planner)
 
 
 def test_a_robot_without_a_planner_has_to_be_given_one(tmp_path: Path) -> None:

@@ -40,7 +40,11 @@ def is_blocked(world: World, robot: Robot, pose: Pose) -> bool:
         return False
     space = world.free_space_at(robot.radius)
     line = shapely.linestrings((robot.pose.xy, pose.xy))
-    return not (shapely.covers(space, line) or line.within(space.buffer(_SLACK)))
+    if shapely.covers(space, line):
+        return False
+    outside = shapely.get_parts(shapely.difference(line, space))
+    middles = shapely.line_interpolate_point(outside, 0.5, normalized=True)
+    return bool((shapely.distance(space, middles) > _SLACK).any())
 
 
 def find_closed_door(world: World, robot: Robot, pose: Pose) -> Hallway | None:

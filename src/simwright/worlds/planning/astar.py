@@ -100,9 +100,9 @@ class AStarPlanner(Planner):
         finds the same path so, and looks at fewer cells.
         """
         kind = self.values["heuristic"]
-        if kind == "none":
-            return None
-        return SAVING if kind == "euclidean" and self._diagonal else 0.0
+        if kind == "manhattan" or (kind == "euclidean" and not self._diagonal):
+            return 0.0
+        return SAVING if kind == "euclidean" else None
 
     @property
     def _diagonal(self) -> bool:

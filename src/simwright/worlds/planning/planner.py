@@ -8,7 +8,6 @@ come through entry points in ``simwright.world_planners``: a class with ``PROPER
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -23,6 +22,7 @@ from simwright.worlds.planning.path import Path, PathAnswer, Points, make_path, 
 from simwright.worlds.poses import Pose
 from simwright.worlds.robots import Options, Robot
 from simwright.worlds.robots_options import PLANNERS as PROPERTIES
+from simwright.worlds.robots_options import find_wrong_property
 from simwright.worlds.world import Geometry, World
 
 ROWS = {
@@ -33,13 +33,6 @@ ROWS = {
 }
 GRID_RESOLUTION = 0.05
 """Cells of A* where nothing is said [m]."""
-HEURISTICS = ("euclidean", "manhattan", "none")
-MAX_COUNT = 1_000_000
-"""Nodes that a tree or a road map may have."""
-_SWITCHES = {"diagonal_motion", "compress_path", "bidirectional", "rrt_connect", "rrt_star"}
-_COUNTS = {"max_nodes", "max_nodes_sampled"}
-_POSITIVE = {"grid_resolution", "collision_check_step_dist", "max_connection_dist"}
-_LENGTHS = {"grid_inflation_radius", "rewire_radius", "max_time"}
 
 
 class Planner(ABC):
@@ -144,32 +137,11 @@ def make_planner(
         if key not in defaults:
             raise UnknownNameError(f"property of {kind}", key, defaults)
     values |= changes
-    check_values(kind, values)
+    wrong = None if world.reference and not changes else find_wrong_property(values)
+    if wrong is not None:
+        key, wanted = wrong
+        raise UsageError(f"{key} of the planner {kind!r} has to be {wanted}, not {values[key]!r}")
     return make(world, robot, values, seed)
-
-
-def check_values(kind: str, values: Mapping[str, Any]) -> None:
-    """Refuse properties that nobody can plan with."""
-    for key, value in values.items():
-        if key in _SWITCHES:
-            good, wanted = isinstance(value, bool), "true or false"
-        elif key == "heuristic":
-            good, wanted = value in HEURISTICS, f"one of {', '.join(HEURISTICS)}"
-        elif key in _COUNTS:
-            good, wanted = _is_number(value) and 0 <= value <= MAX_COUNT, f"a number up to {MAX_COUNT:,}"
-        elif key in _POSITIVE:
-            empty = value is None and key == "max_connection_dist"
-            good, wanted = empty or (_is_number(value) and value > 0.0), "a positive number"
-        elif key in _LENGTHS:
-            good, wanted = _is_number(value) and value >= 0.0, "a number that is not negative"
-        else:
-            continue
-        if not good:
-            raise UsageError(f"{key} of the planner {kind!r} has to be {wanted}, not {value!r}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def fill_defaults(world: World, defaults: Mapping[str, Any]) -> dict[str, Any]:
