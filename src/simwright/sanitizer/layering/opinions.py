@@ -19,6 +19,8 @@ _LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "del
 _ADDING = ("explicitItems", "prependedItems", "appendedItems", "addedItems")
 _STAYS = frozenset({"apiSchemas", "primOrder", "propertyOrder", "variantSetNames", "variantSelection"})
 """Fields of a prim that are not moved with its definition, or are moved by themselves."""
+_PATHS = {"targetPaths": "targetPathList", "connectionPaths": "connectionPathList"}
+"""Lists of paths, which are set in a way of their own."""
 
 
 def open_spec(layer: Any, path: Sdf.Path) -> Any:
@@ -77,7 +79,9 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
             known.ClearInfo("default")
             known.ClearInfo("timeSamples")
         for key in spec.ListInfoKeys():
-            if key not in ("typeName", "variability", "custom"):
+            if key in _PATHS:
+                getattr(known, _PATHS[key]).explicitItems = list(spec.GetInfo(key).explicitItems)
+            elif key not in ("typeName", "variability", "custom"):
                 known.SetInfo(key, spec.GetInfo(key))
     source = specs[0].layer
     for spec in specs:
