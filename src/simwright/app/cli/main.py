@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "world": (
         "simwright.app.cli.world:world",
-        "Check and draw 2D worlds of rooms, hallways, furniture, objects and robots.",
+        "Check, draw, build, plan in and run worlds of rooms, furniture, objects and robots.",
     ),
     "scene": (
         "simwright.app.cli.scene:scene",
