@@ -30,6 +30,9 @@ joints:
   - {name: joint_6, home: 0}
   - {name: left_finger_joint, home: 0.04}
   - {name: right_finger_joint, home: 0.04}
+cameras:
+  # an optical frame looks along +Z, a camera along -Z
+  - {name: wrist, frame: wrist_camera_optical_frame, rotation: [0, 1, 0, 0], fovy: 60}
 sim:
   urdf_uri: urdf/arm.urdf
   control: {mode: position, period: 0.02}

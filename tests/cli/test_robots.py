@@ -61,7 +61,7 @@ def test_show_has_the_manifest_and_what_is_known(capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["manifest"]["sim"]["urdf_uri"] == "urdf/arm.urdf"
     assert told["facts"]["gripper"] == ["left_finger_joint"]
-    assert told["facts"]["cameras"] == ["wrist_camera"]
+    assert told["facts"]["cameras"] == ["wrist_camera", "wrist"]
     assert told["facts"]["home"]["from"] == "manifest"
     assert run(["robots", "show", "arm.xml"]) == 0
     told = yaml.safe_load(capsys.readouterr().out)

@@ -124,9 +124,7 @@ def test_the_start_is_looked_at(tmp_path):
     assert outside.data["joint"] == "bend"
     assert "keyframe 'home'" in outside.message
     folded = open_robot(
-        write_arm(
-            tmp_path, "joints: [{name: lift, home: 2}, {name: bend, home: 0}, {name: tip, home: 0}]\n"
-        )
+        write_arm(tmp_path, "joints: [{name: lift, home: 2}, {name: bend, home: 0}, {name: tip, home: 0}]\n")
     )
     report = preflight("tabletop_push", folded)
     inside = [found for found in report.errors if found.kind == "preflight-start-collides"]

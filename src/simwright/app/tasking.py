@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from simwright.core.diag import Diagnostic
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.validate import validate_document
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Pose
 from simwright.tasks.baselines.policy import POLICIES, find_mode, make_policy
 from simwright.tasks.environment_file import EnvironmentFile, find_option, read_environment
-from simwright.tasks.environments import make_rollout
+from simwright.tasks.environments import expect_robot
 from simwright.tasks.manifest import ControlMode
+from simwright.tasks.preflight import preflight
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.runner import Listener, Progress, RunSummary, SimRunner, run_batch
 from simwright.tasks.scene import TaskScene
@@ -37,6 +39,7 @@ class RunRequest:
     control: str | None = None
     sets: tuple[str, ...] = ()
     fit: bool = False
+    force: bool = False
     num_worlds: int | None = None
     max_steps: int | None = None
     record: str | None = None
@@ -53,6 +56,8 @@ class TaskRun:
     rollout: SimRollout
     policy: str
     listeners: tuple[Listener, ...]
+    findings: tuple[Diagnostic, ...] = ()
+    """What the pre-flight report says."""
 
     def run(self, progress: Progress | None = None) -> RunSummary:
         """Run all episodes."""
@@ -86,9 +91,9 @@ def prepare_run(request: RunRequest) -> TaskRun:
     mode = _choose_mode(policy, said.control)
     record = request.record or (str(folder / said.record) if said.record else None)
     listeners = _make_listeners(request, record, said)
-    rollout = make_rollout(
-        said.task,
-        robot,
+    report = preflight(
+        scene,
+        expect_robot(scene, robot),
         options=options,
         base=base,
         mode=mode,
@@ -97,7 +102,8 @@ def prepare_run(request: RunRequest) -> TaskRun:
         randomize=said.randomize,
         fit=said.fit,
     )
-    return TaskRun(said, rollout, policy, listeners)
+    rollout = report.rollout if request.force and report.rollout else report.expect_clear()
+    return TaskRun(said, rollout, policy, listeners, tuple(report.findings))
 
 
 def _read(request: RunRequest) -> tuple[EnvironmentFile, dict[str, Any], Path]:

@@ -43,10 +43,7 @@ def make_rollout(
     ``fit`` draws the workspace to what the robot reaches.
     """
     scene = SCENES.get(task)
-    if robot is None:
-        if not scene.fixed_robot:
-            raise UsageError(f"the task {task!r} needs a robot", hint="name one: simwright robots list")
-        robot = scene.fixed_robot
+    robot = expect_robot(scene, robot)
     found = robot if isinstance(robot, Robot) else open_robot(robot)
     chosen = options if isinstance(options, SceneOptions) else validate_options(scene, options or {})
     if fit:
@@ -61,6 +58,15 @@ def make_rollout(
         max_steps=max_steps,
         randomize=randomize,
     )
+
+
+def expect_robot(scene: TaskScene, robot: str | Path | Robot | None) -> str | Path | Robot:
+    """The robot that is asked for, or the one that the task is made for."""
+    if robot is not None:
+        return robot
+    if not scene.fixed_robot:
+        raise UsageError(f"the task {scene.name!r} needs a robot", hint="name one: simwright robots list")
+    return scene.fixed_robot
 
 
 def validate_options(scene: TaskScene, options: Mapping[str, Any]) -> SceneOptions:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``simwright task list|show|run``: tasks in which the robot is a flag."""
+"""``simwright task list|show|check|run|export``: tasks in which the robot is a flag."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from simwright.app.cli.options import console, format_option, print_json
+from simwright.app.cli.task_check import check_command
+from simwright.app.cli.task_export import export_command
 
 EPILOG = """\b
 Examples:
@@ -16,6 +18,8 @@ Examples:
   simwright task show tabletop_push
   simwright task run tabletop_push --robot panda --episodes 10 --policy push
   simwright task run env.yaml --record out.mp4
+  simwright task check pick_place --robot arm.urdf
+  simwright task export drawer --robot sample_arm -o out/drawer.usda
 """
 RUN_EPILOG = """\b
 Examples:
@@ -30,6 +34,10 @@ Examples:
 @click.group("task", epilog=EPILOG)
 def task() -> None:
     """List, show and run tasks, with any robot that can do them."""
+
+
+task.add_command(check_command)
+task.add_command(export_command)
 
 
 @task.command("list", epilog="\b\nExample:\n  simwright task list --format json\n")
@@ -103,6 +111,7 @@ def _spell_needs(needs: dict[str, Any]) -> str:
     "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."
 )
 @click.option("--fit", is_flag=True, help="Draw the workspace to what the robot reaches.")
+@click.option("--force", is_flag=True, help="Run even if the pre-flight report has errors.")
 @click.option("--max-steps", type=click.IntRange(1), help="Actions of an episode at most.")
 @click.option("--num-worlds", type=click.IntRange(1), help="Run as many episodes at once.")
 @click.option("--view", is_flag=True, help="Watch in a window.")
@@ -110,20 +119,32 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 @click.option("--camera", default="", help="Camera of the film.  [default: side]")
 @click.option("--dataset", type=click.Path(), help="Write a data set in LeRobot's layout into this folder.")
 @format_option("text", "json")
-def run_command(output_format: str, what: str, **asked: Any) -> None:
+def run_command(output_format: str, what: str, **asked: Any) -> int:
     """Run episodes of a TASK with a robot, or what an environment FILE (YAML) says.
 
+    The robot is held against the task first (simwright task check); errors stop the run, unless --force is given.
     The exit code is 0 when the run finished; how many episodes succeeded is in the report.
     """
+    from simwright.app.cli.findings import print_findings
     from simwright.app.cli.progress import show_progress
     from simwright.app.tasking import RunRequest, prepare_run
+    from simwright.core.diag import Level
+    from simwright.core.errors import EXIT_BAD_INPUT
+    from simwright.tasks.preflight import PreflightError
 
-    ready = prepare_run(RunRequest(what, **asked))
+    try:
+        ready = prepare_run(RunRequest(what, **asked))
+    except PreflightError as error:
+        print_findings(f"{error.report.task} with {error.report.robot}", error.report.errors, output_format)
+        return EXIT_BAD_INPUT
+    for finding in ready.findings:
+        if finding.level is not Level.INFO:
+            console(stderr=True).print(str(finding), markup=False)
     with show_progress("episodes") as progress:
         summary = ready.run(progress)
     if output_format == "json":
         print_json(summary.describe())
-        return
+        return 0
     out = console()
     out.print(
         f"{summary.task} with {summary.robot}, {summary.policy} ({summary.mode}), seed {summary.seed}\n"
@@ -134,6 +155,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> None:
     for path in (asked["record"] or ready.said.record, asked["dataset"]):
         if path:
             out.print(f"wrote {path}")
+    return 0
 
 
 def _print_episodes(summary: Any) -> None:
