@@ -51,6 +51,25 @@ def test_a_small_arm_is_told_from_its_structure(tmp_path):
     )
 
 
+def test_an_arm_that_blows_up_still_shows_its_gripper_and_leaves_no_litter(tmp_path, monkeypatch):
+    file = write_arm(tmp_path).with_name("arm.xml")
+    stiff = ARM.replace(' integrator="implicitfast"', "").replace(
+        'joint="tip" kp="20" kv="2"', 'joint="tip" kp="2000" kv="80"'
+    )
+    file.write_text(stiff)
+    monkeypatch.chdir(tmp_path)
+    import mujoco
+
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(None)
+    try:
+        robot = open_robot(file)
+    finally:
+        mujoco.set_mju_user_warning(before)
+    assert robot.facts.grip.open == 0.03
+    assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
+
+
 def test_which_way_is_open_is_tried_out(tmp_path):
     file = write_arm(tmp_path).with_name("arm.xml")
     file.write_text(
@@ -105,6 +124,19 @@ def test_real_urdf_robots_are_told_apart(name):
     (file,) = [found for found in list_urdf() if found.endswith(f"/{name}")]
     facts = open_robot(SHARED / "urdf" / file).facts
     assert (facts.kind, facts.is_floating) == REAL_URDF[name]
+
+
+@pytest.mark.realworld
+def test_a_manifest_of_a_urdf_robot_in_a_ros_package(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROS_PACKAGE_PATH", str(SHARED / "urdf"))
+    for name in ("kinova.urdf", "solo12.urdf"):
+        (file,) = [found for found in list_urdf() if found.endswith(f"/{name}")]
+        address = f"package://{file}"
+        robot = open_robot(address)
+        (tmp_path / "robot.yaml").write_text(render_manifest(draft_manifest(robot, address)))
+        again = open_robot(tmp_path / "robot.yaml")
+        assert (again.facts.kind, again.servos) == (robot.facts.kind, robot.servos)
+        assert again.file == SHARED / "urdf" / file
 
 
 @pytest.mark.realworld

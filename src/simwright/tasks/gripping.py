@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import Array
+from simwright.formats.mjcf.quiet import quiet_mujoco
 from simwright.tasks.actuation import ActuatorInfo, hold_controls
 
 _MOST_FINGERS = 4
@@ -127,15 +128,19 @@ def _drive_apart(model: Any, fingers: list[list[int]], actuators: list[int], con
     import mujoco
 
     data = mujoco.MjData(model)
-    gravity = np.array(model.opt.gravity)
+    gravity, integrator = np.array(model.opt.gravity), int(model.opt.integrator)
     model.opt.gravity[:] = 0.0
+    # whatever the rest of the robot does: stiff servos do not blow up with it
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     try:
         data.ctrl[:] = hold_controls(model, np.array(model.qpos0))
         data.ctrl[actuators] = control
-        for _ in range(max(1, round(_SECONDS / model.opt.timestep))):
-            mujoco.mj_step(model, data)
+        with quiet_mujoco():
+            for _ in range(max(1, round(_SECONDS / model.opt.timestep))):
+                mujoco.mj_step(model, data)
     finally:
         model.opt.gravity[:] = gravity
+        model.opt.integrator = integrator
     centers = [_find_center(model, data, branch) for branch in fingers]
     pairs = [np.linalg.norm(a - b) for number, a in enumerate(centers) for b in centers[number + 1 :]]
     return float(np.mean(pairs)) if np.isfinite(pairs).all() else 0.0
