@@ -103,7 +103,8 @@ class SimRollout:
         self.start = self.base
         self.verdict: Verdict
         self._rng = np.random.default_rng(0)
-        self.randomizer = self._make_randomizer(randomize)
+        self.randomizer: Randomizer | None = None
+        self.vary(randomize)
         self._lift = self._find_lift()
 
     @property
@@ -220,10 +221,13 @@ class SimRollout:
         """Where the first root body of the robot is."""
         return Pose.of(self.data.xpos[1], self.data.xquat[1])
 
-    def _make_randomizer(self, said: Randomize | Mapping[str, Any] | None) -> Randomizer | None:
-        options = said if isinstance(said, Randomize) else Randomize.model_validate(dict(said or {}))
-        plain = options == Randomize.model_validate({})
-        return None if plain else Randomizer(options, self.scene, self.composed)
+    def vary(self, randomize: Randomize | Mapping[str, Any] | None) -> None:
+        """What varies from the next episode on."""
+        said = (
+            randomize if isinstance(randomize, Randomize) else Randomize.model_validate(dict(randomize or {}))
+        )
+        plain = said == Randomize.model_validate({})
+        self.randomizer = None if plain else Randomizer(said, self.scene, self.composed)
 
     def _start_chance(self, seed: int | None) -> np.random.Generator | None:
         """The random numbers of what varies; without a seed they go on with the layout's."""
