@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdUtils
 
+import simwright
 from simwright.check.facts.assets import find_assets
 from simwright.check.facts.domains import Domain, domain_of_api, domain_of_property, domain_of_type
 from simwright.check.facts.layers import encoding_of
@@ -153,3 +154,19 @@ def test_layers_of_a_package_are_gathered(tmp_path):
     assert not find(snapshot, "path-relative"), "paths inside a package are anchored in it"
     assert not find(snapshot, "path-self-contained")
     assert not find(snapshot, "entry-name")
+
+
+def test_variants_of_a_layer_that_does_not_name_their_set(tmp_path):
+    """Another layer of the stack names the set and selects the variant; what is said in it counts all the same."""
+    (tmp_path / "root.usda").write_text(
+        '#usda 1.0\n(\n    subLayers = [@./more.usda@]\n)\ndef Xform "robot" (\n    variants = {\n'
+        '        string motor = "big"\n    }\n    prepend variantSets = "motor"\n)\n{\n    variantSet "motor" = {\n'
+        '        "big" {\n            def PhysicsRevoluteJoint "j"\n            {\n            }\n        }\n    }\n}\n'
+    )
+    (tmp_path / "more.usda").write_text(
+        '#usda 1.0\nover "robot"\n{\n    variantSet "motor" = {\n        "big" {\n            over "j"\n            {\n'
+        "                float physics:lowerLimit = -10\n                float physics:upperLimit = 10\n"
+        "            }\n        }\n    }\n}\n"
+    )
+    report = simwright.check(tmp_path / "root.usda", select=["joint-limits"])
+    assert [finding.kind for asset in report.assets for finding in asset.findings] == []

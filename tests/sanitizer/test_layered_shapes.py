@@ -195,3 +195,31 @@ def test_everything_at_once_is_stable(asset: Path, tmp_path: Path) -> None:
     assert not [note for note in first.notes if note.kind in ("fix-undone", "fix-crashed", "fix-unstable")]
     second = simwright.fix(first.entry, tmp_path / "two" / "robot", select=codes, unsafe=True)
     assert second.status == "unchanged"
+
+
+def test_every_instance_of_a_collider_gets_a_material(tmp_path: Path) -> None:
+    """The colliders of all instances are found as one; each instance has a binding of its own."""
+    folder = tmp_path / "asset"
+    folder.mkdir()
+    (folder / "part.usda").write_text(
+        '#usda 1.0\n(\n    defaultPrim = "part"\n)\ndef Xform "part"\n{\n'
+        '    def Cube "c" (prepend apiSchemas = ["PhysicsCollisionAPI"])\n    {\n    }\n}\n'
+    )
+    copies = "".join(
+        f'    def Xform "{name}" (\n        instanceable = true\n        prepend references = @./part.usda@\n    )\n'
+        "    {\n    }\n"
+        for name in "abc"
+    )
+    (folder / "root.usda").write_text(
+        '#usda 1.0\n(\n    defaultPrim = "robot"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+        f'def Xform "robot"\n{{\n{copies}}}\n'
+    )
+    result = simwright.fix(
+        folder / "root.usda", tmp_path / "out", unsafe=True, select=["contact-material-bound"]
+    )
+    assert [note.kind for note in result.notes if note.kind in ("fix-unstable", "fix-refused")] == []
+    stage = Usd.Stage.Open(result.entry)
+    for name in "abc":
+        collider = stage.GetPrimAtPath(f"/robot/{name}/c")
+        assert UsdShade.MaterialBindingAPI(collider).ComputeBoundMaterial("physics")[0]
+    assert "contact-material-bound" not in {finding.kind for finding in result.after}

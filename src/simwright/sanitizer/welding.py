@@ -110,7 +110,7 @@ def _find_ends(prim: Usd.Prim) -> list[_End]:
             if targets[side] == [prim.GetPath()]:
                 there = targets[1 - side]
                 body = stage.GetPrimAtPath(there[0]) if there else None
-                is_body = body is not None and body.HasAPI(UsdPhysics.RigidBodyAPI)
+                is_body = body and body.HasAPI(UsdPhysics.RigidBodyAPI)
                 found.append(_End(joint, side, body if is_body else None))
     return found
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pxr import Usd
+from pxr import Usd, UsdGeom
 
 from simwright.formats.usd.units import UP_ROTATIONS
 from simwright.sanitizer.conversion.carrier import Carrier
@@ -35,6 +35,9 @@ def turn_upright(editor: Editor, up: str) -> None:
         raise Refused(
             f"{skinned.GetPath()} is skinned; skinned characters have to be turned where they are made"
         )
+    root = editor.stage.GetDefaultPrim()
+    if root:
+        refuse_leaf(root)
     carrier.frames["/"] = turn
     for prim in editor.stage.GetPseudoRoot().GetFilteredChildren(Usd.PrimAllPrimsPredicate):
         if not prim.IsAbstract():
@@ -43,6 +46,15 @@ def turn_upright(editor: Editor, up: str) -> None:
         if str(prim.GetTypeName()) == _SCENE:
             rewrite(editor, carrier.index, prim, "physics:gravityDirection", _bind(turn[:3, :3]))
     carrier.finish()
+
+
+def refuse_leaf(root: Usd.Prim) -> None:
+    """A root must not stand turned, and a shape, light or camera has nothing below that could."""
+    if root.IsA(UsdGeom.Mesh) or not (root.IsA(UsdGeom.Boundable) or root.IsA(UsdGeom.Camera)):
+        return
+    raise Refused(
+        f"the root is a {root.GetTypeName()} itself, which cannot take the turn; put it below an Xform"
+    )
 
 
 def _bind(linear: np.ndarray[Any, Any]) -> Any:

@@ -89,11 +89,40 @@ def bind_default(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
         return
     material_path = _name_usual(editor)
     for holder in _list_holders(prim, is_replacing=bool(target)):
-        for layer, path, named in _list_places(editor, holder, prim, material_path):
-            _make_usual(editor, wishes, material_path, (layer, named))
-            _bind(editor, holder, (layer, path), named)
+        if _bind_holder(editor, wishes, holder, prim, material_path):
+            for twin in _list_twins(holder, prim):
+                _bind_holder(editor, wishes, twin, prim, material_path)
             return
     raise Refused("the collider belongs to another asset, which has to be fixed itself")
+
+
+def _bind_holder(
+    editor: Editor, wishes: Wishes, holder: Usd.Prim, prim: Usd.Prim, material_path: Sdf.Path
+) -> bool:
+    """Ask for a binding in the first layer that can have it; False if none can."""
+    for layer, path, named in _list_places(editor, holder, prim, material_path):
+        _make_usual(editor, wishes, material_path, (layer, named))
+        _bind(editor, holder, (layer, path), named)
+        return True
+    return False
+
+
+def _list_twins(holder: Usd.Prim, prim: Usd.Prim) -> list[Usd.Prim]:
+    """Other instances of the same prototype in which the same collider has no material: they are found as one."""
+    if not holder.IsInstance():
+        return []
+    inside = prim.GetPath().MakeRelativePath(holder.GetPath())
+    found = []
+    for twin in holder.GetPrototype().GetInstances():
+        other = twin.GetStage().GetPrimAtPath(twin.GetPath().AppendPath(inside))
+        if twin != holder and not twin.IsInPrototype() and other and _lacks(other):
+            found.append(twin)
+    return found
+
+
+def _lacks(prim: Usd.Prim) -> bool:
+    material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
+    return not material or not material.GetPrim().HasAPI(UsdPhysics.MaterialAPI)
 
 
 def _list_places(
@@ -178,10 +207,8 @@ def _list_holders(prim: Usd.Prim, *, is_replacing: bool) -> list[Usd.Prim]:
 def _is_bare(scope: Usd.Prim) -> bool:
     """Has no collider of a scope a physics material?"""
     for prim in Usd.PrimRange(scope, Usd.TraverseInstanceProxies()):
-        if prim.HasAPI(UsdPhysics.CollisionAPI):
-            material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
-            if material and material.GetPrim().HasAPI(UsdPhysics.MaterialAPI):
-                return False
+        if prim.HasAPI(UsdPhysics.CollisionAPI) and not _lacks(prim):
+            return False
     return True
 
 

@@ -13,6 +13,7 @@ from simwright.sanitizer.conversion.carrier import Carrier, take_turn, tidy
 from simwright.sanitizer.conversion.ops import read_matrices
 from simwright.sanitizer.conversion.reach import is_reached, mark_reached
 from simwright.sanitizer.conversion.shapes import bake_shape
+from simwright.sanitizer.conversion.upright import refuse_leaf
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.scale import push_scale
 from simwright.usd.edit import Editor, Refused
@@ -28,6 +29,7 @@ def unturn_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     prim = editor.find_prim(finding.where.prim)
     if is_reached(editor, prim):
         return
+    refuse_leaf(prim)
     if not read_local(prim).is_rigid:
         push_scale(editor, prim)
         return
@@ -51,8 +53,8 @@ def freeze_meshes(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
 def move_origin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """The root goes to the bottom centre, and what is below goes back by as much."""
     prim = editor.find_prim(finding.where.prim)
-    if prim.IsA(UsdGeom.Gprim):
-        raise Refused("the root is a shape itself; put it below an Xform first")
+    if prim.IsA(UsdGeom.Boundable):
+        raise Refused(f"the root is a {prim.GetTypeName()} itself; put it below an Xform first")
     if editor.root.pseudoRoot.HasInfo("upAxis") and UsdGeom.GetStageUpAxis(editor.stage) != UsdGeom.Tokens.z:
         raise Refused("it does not stand along Z; turn it upright first")
     low, high = _read_bounds(prim)

@@ -16,6 +16,7 @@ from simwright.model.inertia import find_nearest_moments
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.translation.inertia import SIX, translate_inertia
 from simwright.sanitizer.moments import write_possible
+from simwright.sanitizer.welding import MASS_NAMES
 from simwright.usd.edit import Editor, Refused
 
 _KINDS = Sdf.ValueTypeNames
@@ -32,14 +33,26 @@ def repair_inertia(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     prim = editor.find_prim(finding.where.prim)
     if finding.where.prop == _AXES and "length" in finding.data:
         value = prim.GetAttribute(_AXES).Get()
-        editor.set_value(prim, _AXES, _KINDS.Quatf, value.GetNormalized())
+        if value is not None:  # another fix may have taken the body, and all it weighs, away
+            editor.set_value(prim, _AXES, _KINDS.Quatf, value.GetNormalized())
         return
     if finding.where.prop in ("physics:centerOfMass", "physics:density"):
         editor.remove_property(prim, finding.where.prop)  # no number, which nobody reads
         return
+    if finding.kind == "mass-guidelines" and not finding.where.prop:
+        _drop_unread(editor, prim)
+        return
     if finding.where.prop != _DIAGONAL and "diagonalInertia" not in finding.message:
         raise Refused("the right value is in the source of the asset")
     make_possible(editor, prim)
+
+
+def _drop_unread(editor: Editor, prim: Usd.Prim) -> None:
+    """A schema on what is neither body nor collider; with values, somebody meant something by them."""
+    said = [name for name in MASS_NAMES if prim.GetAttribute(name).HasAuthoredValue()]
+    if said:
+        raise Refused(f"nobody reads {said[0]} here: decide whether the prim is to be a body, or remove it")
+    editor.remove_api(prim, "PhysicsMassAPI")
 
 
 def make_possible(editor: Editor, prim: Usd.Prim) -> None:

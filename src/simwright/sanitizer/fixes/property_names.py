@@ -142,6 +142,8 @@ def _apply_owner(editor: Editor, path: str, name: str) -> None:
               "physics:principalAxes": "PhysicsMassAPI", "physics:filteredPairs": "PhysicsFilteredPairsAPI",
               "physics:approximation": "PhysicsMeshCollisionAPI"}  # fmt: skip
     prim = editor.find_prim(path)
+    if not prim.GetProperty(name).IsAuthored():
+        return  # another fix took it away
     api = owners.get(name)
     if api is None:
         raise Refused("whether the prim is to be a body or a collider has to be decided")

@@ -1,0 +1,30 @@
+"""All fixes on every case page at once: whatever is wrong, none of them crashes, and none undoes another for ever."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import simwright
+
+CHECK = Path(__file__).parent.parent / "check"
+sys.path.insert(0, str(CHECK))
+
+from case_file import Case, read_cases  # noqa: E402 - beside the case pages
+from tests.sanitizer.test_fix_cases import VALUES, read_settings  # noqa: E402
+
+CASES = [
+    case
+    for page in sorted((CHECK / "cases").glob("*.md"))
+    for case in read_cases(page)
+    if case.outcome == "fail"
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_fixes_get_on_with_each_other(case: Case, tmp_path: Path) -> None:
+    source = case.write(tmp_path / "case")
+    result = simwright.fix(source, dry_run=True, unsafe=True, values=VALUES, settings=read_settings(case))
+    assert [note.message for note in result.notes if note.kind in ("fix-crashed", "fix-unstable")] == []
