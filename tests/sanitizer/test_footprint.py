@@ -96,3 +96,41 @@ def test_a_scale_shows_where_places_do_not() -> None:
         outlines.append(draw_outline(stage))
     assert stand_alike(outlines[0], outlines[0], 1e-6)
     assert not stand_alike(outlines[0], outlines[1], 1e-6)
+
+
+def apply_schema(editor: Editor) -> None:
+    editor.add_api(editor.find_prim("/robot"), "PhysicsRigidBodyAPI")
+    weigh(editor)
+
+
+def apply_schema_and_define(editor: Editor) -> None:
+    """OpenUSD tells the same: what comes below a prim that is composed anew is not named."""
+    apply_schema(editor)
+    path = Sdf.Path("/robot/arm")
+    editor.add(editor.root, path, "def Scope arm", lambda: Sdf.CreatePrimInLayer(editor.root, path))
+
+
+def test_applied_schemas_bring_in_nothing() -> None:
+    footprint = edit_stage(apply_schema)
+    assert not footprint.recomposed
+    assert not footprint.only_transforms
+    assert edit_stage(apply_schema_and_define).recomposed
+
+
+def test_layers_alone_are_told_from_values() -> None:
+    """A block that is meant to move opinions between layers does not count; every other does, but for metadata."""
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString(TEXT)
+    footprint = Footprint()
+    own = [stage.GetRootLayer().identifier]
+    for ask, within, expected in (
+        (remove, True, True),
+        (count_seconds, False, True),
+        (turn, False, False),
+        (count_seconds, True, False),
+    ):
+        editor = Editor(stage, own)
+        with footprint.watch(stage):
+            ask(editor)
+            footprint.settle(editor.make_edits(), within_layers=within)
+        assert footprint.only_layers is expected

@@ -38,6 +38,7 @@ class Footprint:
         self.only_transforms = True
         self.only_layers = True
         self._is_more = False
+        self._has_apis = False
         self._roots: list[Sdf.Path] = []
 
     @contextmanager
@@ -55,7 +56,11 @@ class Footprint:
         ``within_layers`` says that they are meant to move opinions between layers, which has to be proven.
         """
         roots, self._roots = self._roots, []
-        if roots and not all(_is_metadata(edit, roots) for edit in edits):
+        has_apis, self._has_apis = self._has_apis, False
+        made = list(edits)
+        if roots and not all(_is_metadata(edit, roots) for edit in made):
+            self._recompose()
+        if has_apis and not all(_is_within(edit) for edit in made):
             self._recompose()
         self.only_layers &= within_layers or not self._is_more
         self._is_more = False
@@ -70,6 +75,8 @@ class Footprint:
                 self.only_transforms &= _is_op(path)
             elif path.IsAbsoluteRootPath() or _is_harmless(path, notice):
                 self._roots.append(path)
+            elif set(notice.GetChangedFields(path)) == {"apiSchemas"}:
+                self.only_transforms, self._is_more, self._has_apis = False, True, True
             else:
                 self._recompose()
         for path in notice.GetChangedInfoOnlyPaths():
@@ -89,10 +96,17 @@ def _is_metadata(edit: Edit, roots: list[Sdf.Path]) -> bool:
     return edit.path in roots and edit.what.partition(" = ")[0] in known
 
 
+def _is_within(edit: Edit) -> bool:
+    """Is it about a property or an applied schema, so that no prims can come and no arcs lead elsewhere?"""
+    return bool(edit.path.IsPropertyPath()) or "apiSchemas: " in edit.what
+
+
 def _is_harmless(path: Sdf.Path, notice: Any) -> bool:
     """Did nothing but metadata change that no machine is made of?  Units are compared as numbers."""
     fields = notice.GetChangedFields(path)
-    known = STAGE_METADATA if path.IsAbsoluteRootPath() else PRIM_METADATA if path.IsPrimPath() else frozenset()
+    known = (
+        STAGE_METADATA if path.IsAbsoluteRootPath() else PRIM_METADATA if path.IsPrimPath() else frozenset()
+    )
     return bool(fields) and known.issuperset(fields)
 
 

@@ -17,7 +17,7 @@ from simwright.check.rule import Rule
 from simwright.check.settings import Settings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
-from simwright.sanitizer.fixer import LAYERS, Fixer, Wishes, all_fixers
+from simwright.sanitizer.fixer import LAYERS, SETTLED, Fixer, Wishes, all_fixers
 from simwright.sanitizer.footprint import Footprint
 from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
@@ -148,11 +148,10 @@ class Run:
                     changed |= self._make_carefully(stage, fixer, findings)
                 else:
                     changed |= bool(self._make(stage, fixer, findings))
-        if changed:
-            self.workspace.accept(save=self.careful)
+        is_fresh = changed and self.workspace.accept(save=self.careful)
         if not self.footprint.only_transforms:
             self.meshes.clear()
-        if self.footprint.recomposed:
+        if self.footprint.recomposed and not is_fresh:
             self.workspace.release()  # other layers may be named now
         return changed
 
@@ -182,12 +181,13 @@ class Run:
         except Exception as error:  # noqa: BLE001 - half of a fix is none: what was made is dropped
             self._report_crash(findings[0], error)
             self.workspace.undo()
+            self.known = {}
             return []
         if not made:
             return []
         self.footprint.settle(made, within_layers=fixer.phase == LAYERS)
-        self.known = {}
-        changes = [self._describe(edit, findings[0].kind, done) for edit in made]
+        self.known = {SETTLED: True} if SETTLED in self.known else {}
+        changes = self._describe(made, findings[0].kind, done)
         self.course.changes += changes
         self.course.used.add(findings[0].kind)
         self.course.shifts.include(editor.shifts)
@@ -231,10 +231,13 @@ class Run:
 
     # telling
 
-    def _describe(self, edit: Edit, rule: str, done: list[Diagnostic]) -> Change:
+    def _describe(self, made: list[Edit], rule: str, done: list[Diagnostic]) -> list[Change]:
         grade = done[0].fixable if done else Fixable.SAFE
-        file = self.workspace.name_place(edit.layer.realPath)
-        return Change(rule, grade, file, str(edit.path), edit.what)
+        files = {edit.layer.identifier: edit.layer.realPath for edit in made}
+        places = {name: self.workspace.name_place(file) for name, file in files.items()}
+        return [
+            Change(rule, grade, places[edit.layer.identifier], str(edit.path), edit.what) for edit in made
+        ]
 
     def _give_up(self, finding: Diagnostic, reason: str) -> None:
         signature = sign(finding)

@@ -130,8 +130,11 @@ class Workspace:
         """Is there something to accept or to undo?"""
         return any(layer.dirty for layer in self.find_open_layers().values())
 
-    def accept(self, *, save: bool = True) -> None:
-        """Keep what was changed; without ``save``, binary layers only in memory, since nobody reads their lines."""
+    def accept(self, *, save: bool = True) -> bool:
+        """Keep what was changed; without ``save``, binary layers only in memory, since nobody reads their lines.
+
+        True if there are new files, and the stage was opened anew.
+        """
         new = self._find_new_files()
         self.added |= new
         for place, layer in self.find_open_layers().items():
@@ -143,6 +146,7 @@ class Workspace:
             self.release()
             named = {*self._find_named()}
             self.dropped = {place for place in (*self.collection.places, *self.added) if place not in named}
+        return bool(new)
 
     def save(self) -> None:
         """Write what was accepted and is in memory only."""

@@ -138,6 +138,17 @@ def without(listed: Any, name: str) -> Any:
     return left
 
 
+def only(listed: Any, names: Sequence[str]) -> Any:
+    """A list of schemas with some of its items; one that replaced all others adds them."""
+    left = Sdf.TokenListOp()
+    for kind in _LISTS:
+        items = [item for item in getattr(listed, kind) if item in names]
+        if items:
+            wanted = "prependedItems" if kind in ("explicitItems", "addedItems") else kind
+            setattr(left, wanted, [*getattr(left, wanted), *items])
+    return left
+
+
 def write_apis(spec: Any, listed: Any) -> None:
     """Say a list of schemas, or nothing if it is empty."""
     if any(getattr(listed, kind) for kind in _LISTS):
@@ -204,6 +215,28 @@ def move_definition(source: Any, path: Sdf.Path, home: Any, *, is_stronger: bool
             old.ClearInfo(key)
     _move_strange(old, new)
     old.specifier = Sdf.SpecifierOver
+
+
+def copy_definition(old: Any, new: Any) -> None:
+    """Let a spec say of its prim what another one says."""
+    for key in list_fields(old):
+        if key == "specifier":
+            new.specifier = old.specifier
+        else:
+            new.SetInfo(key, old.GetInfo(key))
+    names = list_strange(old)
+    if names:
+        Sdf.CopySpec(
+            old.layer, old.path, new.layer, new.path, lambda _, name, *__: name in names, lambda *_: False
+        )
+
+
+def clear_definition(spec: Any) -> None:
+    """Let a spec say nothing of its prim."""
+    for key in (*list_fields(spec), *list_strange(spec)):
+        if key != "specifier":
+            spec.ClearInfo(key)
+    spec.specifier = Sdf.SpecifierOver
 
 
 def prune(layer: Any, paths: Sequence[Sdf.Path]) -> None:

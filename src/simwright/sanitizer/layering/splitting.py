@@ -15,6 +15,7 @@ from pxr import Sdf
 from simwright.check.facts.domains import Domain
 from simwright.sanitizer.layering import opinions as acts
 from simwright.sanitizer.layering.anchors import check_definition
+from simwright.sanitizer.layering.clearing import Clearance, has_to_stay, is_alone, is_movable
 from simwright.sanitizer.layering.homes import Homes
 from simwright.sanitizer.layering.order import keep_orders, read_orders
 from simwright.sanitizer.layering.roles import (
@@ -34,6 +35,9 @@ from simwright.sanitizer.layering.roles import (
 )
 from simwright.sanitizer.layering.stacks import Stack, is_proprietary, list_sites
 from simwright.usd.edit import Editor, Refused
+
+_STAYS = ""
+"""The role of what is not moved."""
 
 
 @dataclass(slots=True)
@@ -68,6 +72,7 @@ class Split:
         self.touched: dict[str, set[Any]] = {}
         self.before: dict[Any, list[str]] = {}
         self.speakers = [layer for layer in stack.layers if not is_proprietary(stack.read(layer))]
+        self.clearance: Clearance | None = None
         root = stack.root.defaultPrim
         self.default = Sdf.Path(f"/{root}") if root and stack.is_entry and BASE in wanted else None
 
@@ -109,22 +114,40 @@ class Split:
         return any(role in self.wanted and self.homes.find(role) != layer for role in held)
 
     def _plan_layer(self, layer: Any) -> None:
-        for path in list_sites(layer):
+        sites = list_sites(layer)
+        if self.stack.layers == [layer] and not self.homes.known and is_alone(sites):
+            self.clearance = Clearance(layer)
+        for path in sites:
             spec = layer.GetPrimAtPath(path)
             if spec is None:
                 continue
             home = ENTRY if path.GetPrimPath() == self.default else self.stack.find_home(path.GetPrimPath())
             is_rebased = path.IsPrimPath() and self._is_rebased(layer, spec, home)
+            roles: set[str] = set()
             for name in spec.GetInfo("properties") or ():
                 role = find_property_role(name, home, self.vendors)
                 if self._is_moved(role, layer) or (is_rebased and role == home):
                     self._load(role, layer, path).properties[path.AppendProperty(name)] = None
-            self._plan_apis(layer, path, spec, home)
+                    roles.add(role)
+                else:
+                    roles.add(_STAYS)
+            self._plan_apis(layer, path, spec, home, roles)
             is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
             if is_moved and not acts.is_bare(spec) and not self._is_placed(spec):
                 self._load(home, layer, path).definitions.append((layer, path))
+                roles.add(home)
+            elif not acts.is_bare(spec):
+                roles.add(_STAYS)
+            if self.clearance is not None:
+                self._plan_clearance(self.clearance, path, spec, home, roles)
 
-    def _plan_apis(self, layer: Any, path: Any, spec: Any, home: str) -> None:
+    def _plan_clearance(self, clearance: Clearance, path: Any, spec: Any, home: str, roles: set[str]) -> None:
+        if _STAYS in roles or has_to_stay(spec, is_touched=bool(roles)):
+            clearance.staying.add(path)
+        elif roles == {home} and is_movable(spec):
+            clearance.whole[path] = home
+
+    def _plan_apis(self, layer: Any, path: Any, spec: Any, home: str, roles: set[str]) -> None:
         if not spec.HasInfo("apiSchemas"):
             return
         listed = spec.GetInfo("apiSchemas")
@@ -132,6 +155,9 @@ class Split:
             role = find_api_role(name, home)
             if self._is_moved(role, layer):
                 self._load(role, layer, path).apis[(path, name)] = None
+                roles.add(role)
+            else:
+                roles.add(_STAYS)
 
     def _is_rebased(self, layer: Any, spec: Any, home: str) -> bool:
         """Does a feature's layer define a body, which is for the layer of the link tree to define?"""
@@ -185,6 +211,11 @@ class Split:
     def _move(self, role: str) -> None:
         cargo = self.cargo[role]
         home = self.homes.open(role)
+        if self.clearance is not None:
+            self.clearance.copy_definitions((path for _, path in cargo.definitions), home)
+            self.clearance.copy_properties(cargo.properties, home)
+            self.clearance.copy_schemas(cargo.apis, home)
+            return
         layers = self.speakers if home in self.speakers else [*self.speakers, home]
         for source, path in cargo.definitions:
             is_stronger = home not in layers or layers.index(source) < layers.index(home)
@@ -196,7 +227,9 @@ class Split:
 
     def _finish(self) -> None:
         self._repeat_default()
-        for layer in self.speakers:
+        if self.clearance is not None:
+            self.clearance.remove(self.cargo.values())
+        for layer in self.speakers if self.clearance is None else ():
             acts.prune(layer, list(self.touched.get(layer.identifier, ())))
         self.homes.bring_in()
         keep_orders(self.homes.list_layers(), self.before, is_entry=self.stack.is_entry)

@@ -14,6 +14,7 @@ from pxr import Ar, Sdf, Usd
 
 from simwright.check.facts.layer_walk import gather_layer
 from simwright.check.facts.layers import LayerFacts
+from simwright.sanitizer.fixer import SETTLED
 from simwright.sanitizer.layering.roles import find_home
 from simwright.usd.edit import Editor, Refused
 
@@ -80,6 +81,16 @@ class Stack:
 def is_proprietary(facts: LayerFacts) -> bool:
     """Is it a vendor's own layer, and not a link tree with a few words of a vendor?"""
     return facts.is_vendor and not facts.placed
+
+
+def settle(editor: Editor) -> None:
+    """Say that every opinion of the asset goes where it belongs; the rest waits for the next check."""
+    editor.known[SETTLED] = True
+
+
+def is_settled(editor: Editor) -> bool:
+    """Was the asset divided completely since it was last checked?"""
+    return SETTLED in editor.known
 
 
 def find_stacks(editor: Editor) -> list[Stack]:

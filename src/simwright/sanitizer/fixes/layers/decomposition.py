@@ -9,7 +9,7 @@ from simwright.sanitizer.fixes.layers.isolation import split_all
 from simwright.sanitizer.layering.library import Library
 from simwright.sanitizer.layering.roles import EVERYTHING, FEATURES
 from simwright.sanitizer.layering.splitting import split_stack
-from simwright.sanitizer.layering.stacks import find_stack, find_stacks
+from simwright.sanitizer.layering.stacks import find_stack, find_stacks, is_settled, settle
 from simwright.usd.edit import Editor
 
 
@@ -46,17 +46,20 @@ def make_interface(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def split_entry(editor: Editor) -> None:
     """Mesh data first: what is left in the layer is then moved."""
     key = "split the entry"
-    if key not in editor.known:
-        stack = find_stacks(editor)[0]
+    if key not in editor.known and not is_settled(editor):
+        stacks = find_stacks(editor)
+        stack = stacks[0]
         Library(editor, stack).ask([stack.root])
         split_stack(editor, stack, EVERYTHING)
         editor.known[key] = True
+        if len(stacks) == 1 and len(stack.layers) == 1:
+            settle(editor)
 
 
 def extract(editor: Editor, finding: Diagnostic) -> None:
     """Ask for the mesh data of the layer of a finding; an asset of one layer then has several, so features go too."""
     key = f"extract {finding.where.file}"
-    if key not in editor.known:
+    if key not in editor.known and not is_settled(editor):
         stacks = find_stacks(editor)
         stack = find_stack(editor, finding.where.file)
         Library(editor, stack).ask([editor.find_layer(finding.where.file)])

@@ -10,13 +10,15 @@ from simwright.sanitizer.fixes.layers.isolation import split_all
 from simwright.sanitizer.layering.encodings import ask_encoding
 from simwright.sanitizer.layering.library import Library
 from simwright.sanitizer.layering.roles import FEATURES
-from simwright.sanitizer.layering.stacks import find_stack, find_stacks
+from simwright.sanitizer.layering.stacks import find_stack, find_stacks, is_settled
 from simwright.usd.edit import Editor, Refused
 
 
 @fix("layer-enc-ascii", phase=3)
 def write_text(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """The layer becomes a .usda, its mesh data a crate; out of an entry, features go to text layers."""
+    if is_settled(editor):
+        return
     layer = editor.find_layer(finding.where.file)
     stack = find_stack(editor, finding.where.file)
     if layer == editor.root:
@@ -31,6 +33,8 @@ def write_text(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 @fix("layer-enc-crate", phase=3)
 def write_crate(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """A layer of mesh data alone becomes a .usdc; out of any other, the mesh data goes to one."""
+    if is_settled(editor):
+        return
     layer = editor.find_layer(finding.where.file)
     stack = find_stack(editor, finding.where.file)
     facts = stack.read(layer)

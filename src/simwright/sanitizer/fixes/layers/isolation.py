@@ -13,14 +13,14 @@ from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.layering.roles import FEATURES, MATERIALS, VENDOR
 from simwright.sanitizer.layering.splitting import split_stack
-from simwright.sanitizer.layering.stacks import find_stack, find_stacks
+from simwright.sanitizer.layering.stacks import find_stack, find_stacks, is_settled
 from simwright.usd.edit import Editor, Refused
 
 
 def split_all(editor: Editor, wanted: Collection[str], vendors: Collection[str] = ()) -> None:
     """Split every stack of the asset, once for all findings and rules that want the same."""
     key = f"split {sorted(wanted)} {sorted(vendors)}"
-    if key not in editor.known:
+    if key not in editor.known and (vendors or not is_settled(editor)):
         for stack in find_stacks(editor):
             split_stack(editor, stack, wanted, vendors)
         editor.known[key] = True
@@ -66,6 +66,8 @@ def isolate_features(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
 @fix("layer-physics-file", "layer-ros-file", phase=3)
 def gather_feature(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """One layer for each; what another stack holds would have to be said of other prims."""
+    if is_settled(editor):
+        return
     stack = find_stack(editor, finding.where.file)
     if len(stack.layers) < 2:
         raise Refused(

@@ -19,7 +19,7 @@ from simwright.sanitizer.layering.arcs import (
     lighten,
     list_arcs,
 )
-from simwright.sanitizer.layering.stacks import Stack, find_stack, find_stacks
+from simwright.sanitizer.layering.stacks import Stack, find_stack, find_stacks, is_settled
 from simwright.usd.edit import Editor, Refused
 
 _PAYLOAD = "payload"
@@ -50,6 +50,8 @@ def load_features(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 @fix("payload-heavy", phase=3)
 def load_late(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """References to mesh data become payloads; mesh data among other things gets a layer of its own."""
+    if is_settled(editor):
+        return
     stack = find_stack(editor, finding.where.file)
     if stack.is_entry or stack.root != editor.find_layer(finding.where.file) or not is_pure(stack):
         extract(editor, finding)
