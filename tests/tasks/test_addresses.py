@@ -96,6 +96,11 @@ def test_a_relative_path_stays_in_the_project(tmp_path):
     assert resolve_address(str(tmp_path / "secret.xml"), base, anywhere=True) == tmp_path / "secret.xml"
 
 
+def test_an_address_with_a_nul_is_refused(tmp_path):
+    with pytest.raises(UnsafePathError, match="NUL"):
+        resolve_address("a\0b.xml", tmp_path)
+
+
 @pytest.mark.parametrize("address", ["http://example.org/arm.xml", "ftp:arm.xml", "file:///etc/passwd"])
 def test_other_schemes_are_refused(tmp_path, address):
     with pytest.raises(UsageError, match="has a scheme"):

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +55,13 @@ def test_the_samples_are_there(places):
     assert set(list_robots()) == SAMPLES
     assert {entry.origin for entry in list_robots().values()} == {"built in"}
     assert open_robot("sample_arm").has_gripper
+
+
+def test_the_samples_are_in_the_wheel_where_the_catalog_looks():
+    settings = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    included = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert included["samples/simwright_samples"] == "simwright/samples"
+    assert catalog._BUILTIN[0] == Path(catalog.__file__).parents[1] / "samples"
 
 
 def test_the_first_place_wins_and_the_others_are_told(places):

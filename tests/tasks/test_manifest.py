@@ -27,9 +27,17 @@ WRONG = {
     "limits crossed": (
         "joints: [{name: bend, lower: 1, upper: -1}]\n",
         "2:10",
-        "is above the upper limit",
+        "is not below the upper limit",
         "",
     ),
+    "limits alike": (
+        "joints: [{name: bend, upper: -150 * pi / 180}]\n",
+        "2:10",
+        "the limits of 'bend' would be",
+        "",
+    ),
+    "endless": ("reach: .inf\n", "2:8", "less than or equal to", ""),
+    "no turn": ("end_effector: {frame: wrist, rotation: [0, 0, 0, 0]}\n", "2:15", "is zero", ""),
     "listed twice": ("joints: [{name: bend}, {name: bend}]\n", "1:1", "listed twice", ""),
     "tool": ("end_effector: {frame: wirst}\n", "2:23", "no body or site 'wirst'", "did you mean 'wrist'?"),
     "base": ("base_frame: bas\n", "2:13", "no body or site 'bas'", "did you mean 'base'?"),

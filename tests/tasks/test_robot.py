@@ -93,6 +93,14 @@ def test_actuators_are_driven_as_said_in_their_own_order(tmp_path):
     assert model.actuator("robot/a_turn").gainprm[0] == 100, "the file's"
 
 
+def test_a_joint_with_fewer_actuators_starts_and_is_held_all_the_same(tmp_path):
+    lines = "sim: {mjcf_uri: arm.xml, actuators: {lift: {kp: 50, kd: 5}}}\n"
+    robot = open_robot(write_arm(tmp_path, lines))
+    home = find_home(compose(robot))
+    assert home.origin == "keyframe 'home'"
+    assert home.ctrl == pytest.approx([0, 0.5, 1, 1, 0.03]), "not the controls of other actuators"
+
+
 def test_a_robot_that_drives_nothing_gets_servos_that_hold_it(tmp_path):
     file = write_arm(tmp_path)
     text = ARM[: ARM.index("<actuator>")] + "</mujoco>"

@@ -42,6 +42,8 @@ def resolve_address(
 
     ``anywhere`` lets paths lead out of the project: for manifests that the user keeps in a folder of their own.
     """
+    if "\0" in address:
+        raise UnsafePathError("the address has a NUL character", where=where)
     if address.startswith(MENAGERIE):
         return find_menagerie(address.removeprefix(MENAGERIE), where)
     if address.startswith(PYTHON):
@@ -84,7 +86,9 @@ def _find_python(text: str, where: Where | None) -> Path:
     places = list((spec.submodule_search_locations if spec else None) or ())
     if not places:
         raise NotFoundError(
-            f"no Python package {name!r} is installed", hint=f"pip install {name}", where=where
+            f"no Python package {name!r} is installed",
+            hint="name an installed one: python:PACKAGE/path/in/it",
+            where=where,
         )
     root = Path(places[0]).resolve()
     target = (root / path).resolve()

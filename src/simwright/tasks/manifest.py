@@ -8,6 +8,7 @@ file may be left out and is then inferred (:mod:`simwright.tasks.inference`).
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from enum import StrEnum
@@ -25,9 +26,12 @@ from simwright.core.errors import UsageError
 
 FILE_NAME = "robot.yaml"
 _ID = r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$"
-Vector = Annotated[tuple[Number, Number, Number], Field(description="x, y, z [m]")]
-Quaternion = Annotated[tuple[Number, Number, Number, Number], Field(description="w, x, y, z")]
-Positive = Annotated[Number, Field(gt=0)]
+_LARGE = 1e9
+Amount = Annotated[Number, Field(ge=-_LARGE, le=_LARGE)]
+"""A number that physics can do something with."""
+Positive = Annotated[Number, Field(gt=0, le=_LARGE)]
+Vector = Annotated[tuple[Amount, Amount, Amount], Field(description="x, y, z [m]")]
+Quaternion = Annotated[tuple[Amount, Amount, Amount, Amount], Field(description="w, x, y, z")]
 
 
 class RobotKind(StrEnum):
@@ -57,14 +61,14 @@ class JointEntry(Record):
     """A joint as the manifest's author wants it used."""
 
     name: str = Field(min_length=1, description="name of the joint in the robot's file")
-    lower: Number | None = Field(None, description="lower limit [rad or m]; the file's by default")
-    upper: Number | None = Field(None, description="upper limit [rad or m]; the file's by default")
-    home: Number | None = Field(None, description="position at the start [rad or m]")
+    lower: Amount | None = Field(None, description="lower limit [rad or m]; the file's by default")
+    upper: Amount | None = Field(None, description="upper limit [rad or m]; the file's by default")
+    home: Amount | None = Field(None, description="position at the start [rad or m]")
 
     @model_validator(mode="after")
     def _check_order(self) -> JointEntry:
-        if self.lower is not None and self.upper is not None and self.lower > self.upper:
-            raise refuse(f"the lower limit {self.lower:g} is above the upper limit {self.upper:g}")
+        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
+            raise refuse(f"the lower limit {self.lower:g} is not below the upper limit {self.upper:g}")
         return self
 
 
@@ -75,13 +79,19 @@ class FrameEntry(Record):
     position: Vector = Field((0.0, 0.0, 0.0), description="where on it [m]")
     rotation: Quaternion = Field((1.0, 0.0, 0.0, 0.0), description="how turned on it: w, x, y, z")
 
+    @model_validator(mode="after")
+    def _check_rotation(self) -> FrameEntry:
+        if math.hypot(*self.rotation) < 1e-6:
+            raise refuse("the quaternion of 'rotation' is zero")
+        return self
+
 
 class Gripper(Record):
     """What opens and closes."""
 
     actuators: list[str] = Field(min_length=1, description="actuators that are told to open and close")
-    open: Number = Field(description="control that opens them")
-    closed: Number = Field(description="control that closes them")
+    open: Amount = Field(description="control that opens them")
+    closed: Amount = Field(description="control that closes them")
 
 
 class CameraEntry(FrameEntry):
@@ -98,7 +108,9 @@ class ActuatorEntry(Record):
 
     kind: Literal["position", "velocity", "motor"] = "position"
     kp: Positive | None = Field(None, description="stiffness [N m/rad or N/m], for position")
-    kd: Annotated[Number, Field(ge=0)] | None = Field(None, description="damping [N m s/rad or N s/m]")
+    kd: Annotated[Number, Field(ge=0, le=_LARGE)] | None = Field(
+        None, description="damping [N m s/rad or N s/m]"
+    )
     force: Positive | None = Field(None, description="largest force [N m or N]")
 
 
@@ -106,7 +118,7 @@ class Control(Record):
     """How it is usually commanded."""
 
     mode: ControlMode = ControlMode.POSITION
-    period: Positive = Field(0.02, description="control period [s]")
+    period: Annotated[Number, Field(ge=1e-5, le=10)] = Field(0.02, description="control period [s]")
 
 
 class SimBlock(Record):

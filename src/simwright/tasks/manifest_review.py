@@ -71,7 +71,7 @@ class _Review:
             limited = bool(self.model.jnt_limited[joint])
             lower = said.lower if said.lower is not None else low if limited else -float("inf")
             upper = said.upper if said.upper is not None else high if limited else float("inf")
-            if lower > upper:
+            if lower >= upper:
                 self._say(f"the limits of {said.name!r} would be {lower:g} .. {upper:g}", "joints", number)
             elif said.home is not None and not lower - _SLACK <= said.home <= upper + _SLACK:
                 limits = f"{lower:.6g} .. {upper:.6g}"

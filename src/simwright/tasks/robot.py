@@ -23,9 +23,10 @@ from simwright.tasks.amending import TOOL, Amendment, measure_sites
 from simwright.tasks.catalog import CatalogEntry, find_robot, open_manifest
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
-from simwright.tasks.inference import Facts, infer_facts, measure_reach
+from simwright.tasks.inference import Facts, infer_facts
 from simwright.tasks.manifest import FrameEntry, RobotManifest
 from simwright.tasks.manifest_review import review_gripper, review_manifest
+from simwright.tasks.measuring import measure_reach
 from simwright.tasks.specs import SpecSource, compile_spec, find_uri_key, open_robot_file
 
 __all__ = ["TOOL", "Robot", "open_entry", "open_robot"]

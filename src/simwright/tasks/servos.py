@@ -36,6 +36,9 @@ def override_actuators(spec: Any, entries: Mapping[str, ActuatorEntry], gains: M
     """Drive the joints that a manifest names as it says: the first actuator of a joint changes, others of it go."""
     import mujoco
 
+    for key in spec.keys if entries else ():
+        # controls of keyframes are those of other actuators
+        key.ctrl, key.act = [], []
     for name, entry in entries.items():
         own = [a for a in spec.actuators if a.target == name and a.trntype == mujoco.mjtTrn.mjTRN_JOINT]
         for actuator in own[1:]:
