@@ -130,6 +130,14 @@ def test_the_start_is_looked_at(tmp_path):
     inside = [found for found in report.errors if found.kind == "preflight-start-collides"]
     assert "table_top" in {found.data["thing"] for found in inside}
     assert all(found.data["depth"] > 0.01 for found in inside)
+    through = open_robot(
+        write_arm(
+            tmp_path, "joints: [{name: lift, home: 2}, {name: bend, home: 0.3}, {name: tip, home: 0}]\n"
+        )
+    )
+    report = preflight("tabletop_push", through)
+    parts = {found.data["part"] for found in report.errors if found.data.get("thing") == "table_top"}
+    assert parts == {"lower"}, "no surface touches the table, the link goes through it"
     knot = open_robot(
         write_arm(
             tmp_path, "joints: [{name: lift, home: 0}, {name: bend, home: 2.6}, {name: tip, home: 2}]\n"
