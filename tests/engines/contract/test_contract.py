@@ -157,10 +157,12 @@ def test_a_box_comes_to_rest(load, start, contender):
     np.testing.assert_allclose(state.joint_q[3:], (0, 0, 0, 1), atol=1e-3)
 
 
-def test_stops(load, start, contender):
+def test_stops(load, start, contender, need):
+    need("stop")
     stops = "limit_lower: -0.5, limit_upper: 0.4, limit_ke: 2000, limit_kd: 50"
     for pull, stop in ((-G, 0.4), (G, -0.5)):
         loaded = load(PENDULUM % (f"builder: {{gravity: [{pull}, 0, 0]}}", stops, 0.2))
+        loaded.model.joint_damping[:] = 5.0
         with start(loaded, 0.001) as simulation:
             simulation.advance(loaded.state, loaded.control, 3000)
         torque = float(loaded.model.body_mass[0]) * G * math.cos(stop)

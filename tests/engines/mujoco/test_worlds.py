@@ -26,7 +26,8 @@ articulations: [{id: x, joints: [ja]}, {id: y, joints: [jb]}, {id: z, joints: [j
 ARM = """
 ground: false
 bodies: [{id: link, shapes: [{type: sphere, radius: 0.1, transform: {p: [0, 0, -1]}}]}]
-joints: [{id: hinge, type: revolute, child: link, axis: y, target_ke: 100, target_kd: 50, target_pos: 0.5, actuator_mode: 1}]
+joints:
+  - {id: hinge, type: revolute, child: link, axis: y, target_ke: 100, target_kd: 50, target_pos: 0.5, actuator_mode: 1}
 articulations: [{id: a, joints: [hinge]}]
 initial_joint_q: [{joint: hinge, value: 0.5}]
 """
