@@ -113,16 +113,20 @@ class Reacher:
 
 def make_reacher(robot: Robot, base: Pose) -> Reacher:
     """A robot alone, standing at ``base``."""
+    composed = compose_scene(robot.source, lambda spec: None, base=base, amend_robot=robot.amend)  # noqa: ARG005
+    home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
+    return use_model(robot, composed.model, home.qpos)
+
+
+def use_model(robot: Robot, model: Any, start: Array) -> Reacher:
+    """A robot in a compiled scene, from a start."""
     import mujoco
 
-    composed = compose_scene(robot.source, lambda spec: None, base=base, amend_robot=robot.amend)  # noqa: ARG005
-    model = composed.model
-    home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
     site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, PREFIX + TOOL)
     gripping = robot.gripper_actuators
     driven = {a.joint for a in list_actuators(model) if a.joint >= 0 and a.index not in gripping}
     joints = find_joints(model, site, driven) if site >= 0 else np.zeros(0, dtype=np.intp)
-    return Reacher(model, home.qpos, site, joints)
+    return Reacher(model, start, site, joints)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from simwright.core.errors import InputError, SimwrightError
 from simwright.core.math3d import Pose
 from simwright.tasks.actuation import ActuatorInfo, ActuatorKind
 from simwright.tasks.environments import validate_options
-from simwright.tasks.fitting import fit_scene, make_reacher
+from simwright.tasks.fitting import fit_scene, use_model
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.preflight_messages import (
     CANNOT_BE_SET_UP,
@@ -178,7 +178,7 @@ def _report_reach(rollout: SimRollout, reporter: Reporter) -> None:
     if scene.workspace is None or robot.tool is None or robot.facts.is_floating:
         return
     corners = scene.workspace(rollout.options)
-    reached = make_reacher(robot, rollout.base).test(corners)
+    reached = use_model(robot, rollout.model, rollout.home.qpos).test(corners)
     if reached.all():
         return
     distances = np.linalg.norm(corners - rollout.base.p, axis=1)
