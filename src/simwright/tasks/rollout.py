@@ -15,6 +15,7 @@ import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, Pose
+from simwright.formats.mjcf.quiet import keep_log_away
 from simwright.tasks.actuation import hold_controls, list_actuators
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
 from simwright.tasks.control import Controller
@@ -92,6 +93,7 @@ class SimRollout:
         self.home: Home = find_home(self.composed, keyframe=robot.keyframe, joints=robot.home_joints)
         import mujoco
 
+        keep_log_away()
         self.data = mujoco.MjData(self.model)
         self.tool_site = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_SITE, PREFIX + TOOL)
         self.actuators = tuple(list_actuators(self.model, self.composed.robot_nu))

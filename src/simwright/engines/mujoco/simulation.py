@@ -22,6 +22,7 @@ from simwright.engines.mujoco.forces import Forces
 from simwright.engines.protocol import Settings, Watch
 from simwright.engines.stability import LARGEST, make_error
 from simwright.engines.world import group_worlds
+from simwright.formats.mjcf.quiet import keep_log_away
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import JointType
 from simwright.runtime.kinematics import eval_fk
@@ -67,6 +68,7 @@ class MujocoSimulation:
         self.threads = max(1, min(self.worlds, settings.threads or count_cores()))
         self._pool = mujoco.rollout.Rollout(nthread=self.threads if self.threads > 1 else 0)
         first = self.parts[0].built.mj
+        keep_log_away()
         self._data = [mujoco.MjData(first) for _ in range(self.threads)]
         models: list[Any] = [first] * self.worlds
         for part in self.parts[1:]:

@@ -29,6 +29,21 @@ def quiet_mujoco() -> Iterator[list[str]]:
             texts.extend(str(warning.message) for warning in caught)
 
 
+def keep_log_away() -> None:
+    """Let warnings of a running simulation be dropped instead of written to a log file in the current folder.
+
+    Who steps a simulation looks at its state and at MuJoCo's counters of warnings.  A hook that somebody has set stays.
+    """
+    import mujoco
+
+    if mujoco.get_mju_user_warning() is None:
+        mujoco.set_mju_user_warning(_drop)
+
+
+def _drop(text: str) -> None:
+    """Nothing to do: the counters in the data tell it."""
+
+
 def list_refusals(mujoco: Any) -> tuple[type[BaseException], ...]:
     """What MuJoCo raises for a model that it does not take."""
     return (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)
