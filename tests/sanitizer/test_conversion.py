@@ -360,3 +360,12 @@ def test_real_machines_become_upright_and_unscaled(name: str, shared_assets: Pat
     assert not result.notes
     assert not [finding for finding in result.after if finding.section == "1.1"]
     assert simwright.diff(source, result.entry).equal
+
+
+@pytest.mark.parametrize("kind", ["Cube", "Camera", "DomeLight"])
+def test_a_root_that_is_a_leaf_is_not_left_turned(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "a.usda").write_text(f'#usda 1.0\n(\n    upAxis = "Y"\n)\ndef {kind} "thing"\n{{\n}}\n')
+    result = simwright.fix(tmp_path / "a.usda", dry_run=True, unsafe=True)
+    refused = [note for note in result.notes if note.kind == "fix-refused"]
+    assert any(f"the root is a {kind} itself" in note.message for note in refused)
+    assert "root-no-align-rotation" not in {finding.kind for finding in result.after}

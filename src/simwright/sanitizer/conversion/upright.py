@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pxr import Usd, UsdGeom
+from pxr import Usd, UsdGeom, UsdLux
 
 from simwright.formats.usd.units import UP_ROTATIONS
 from simwright.sanitizer.conversion.carrier import Carrier
@@ -35,13 +35,18 @@ def turn_upright(editor: Editor, up: str) -> None:
         raise Refused(
             f"{skinned.GetPath()} is skinned; skinned characters have to be turned where they are made"
         )
+    tops = [
+        prim
+        for prim in editor.stage.GetPseudoRoot().GetFilteredChildren(Usd.PrimAllPrimsPredicate)
+        if not prim.IsAbstract()
+    ]
+    standing = [prim for prim in tops if prim.IsA(UsdGeom.Xformable)]
     root = editor.stage.GetDefaultPrim()
-    if root:
-        refuse_leaf(root)
+    if root or len(standing) == 1:
+        refuse_leaf(root or standing[0])
     carrier.frames["/"] = turn
-    for prim in editor.stage.GetPseudoRoot().GetFilteredChildren(Usd.PrimAllPrimsPredicate):
-        if not prim.IsAbstract():
-            carrier.push_turn(prim, turn)
+    for prim in tops:
+        carrier.push_turn(prim, turn)
     for prim in carrier.index.prims:
         if str(prim.GetTypeName()) == _SCENE:
             rewrite(editor, carrier.index, prim, "physics:gravityDirection", _bind(turn[:3, :3]))
@@ -50,7 +55,8 @@ def turn_upright(editor: Editor, up: str) -> None:
 
 def refuse_leaf(root: Usd.Prim) -> None:
     """A root must not stand turned, and a shape, light or camera has nothing below that could."""
-    if root.IsA(UsdGeom.Mesh) or not (root.IsA(UsdGeom.Boundable) or root.IsA(UsdGeom.Camera)):
+    is_leaf = root.IsA(UsdGeom.Boundable) or root.IsA(UsdGeom.Camera) or root.HasAPI(UsdLux.LightAPI)
+    if root.IsA(UsdGeom.Mesh) or not is_leaf:
         return
     raise Refused(
         f"the root is a {root.GetTypeName()} itself, which cannot take the turn; put it below an Xform"
