@@ -48,7 +48,8 @@ class Arm:
         self.mover.reset(rollout.data)
         self.home = self.mover.rest.copy()
         start = read_site(rollout.data, mover.site)
-        self.down = _point(start, self.approach, DOWN)
+        self.straight = _point(start, self.approach, DOWN)
+        self.down = self.straight.copy()
         self.point = start.p.copy()
         """Where the tool is told to be [m]."""
         self.turn = start.q.copy()
@@ -109,9 +110,15 @@ class Arm:
     def try_pose(self, goal: Array, start: Array | None = None) -> Array | None:
         """The joints that bring the tool there, pointing as well down as they can; None where it cannot be reached."""
         first = self.mover.told if start is None else start
-        joints = self.mover.find(self.rollout.data, Pose.of(goal, self.down), first, rounds=60)
+        self.mover.rest = self.home
+        joints = self.mover.find(self.rollout.data, Pose.of(goal, self.straight), first, rounds=60)
         found = self.mover.locate(self.rollout.data, joints)
         return joints if float(np.linalg.norm(found.p - goal)) < _MISSED else None
+
+    def adopt(self, joints: Array) -> None:
+        """From now on, keep to the posture of these joints: its turn, and what it does with spare freedom."""
+        self.mover.rest = joints.copy()
+        self.down = self.mover.locate(self.rollout.data, joints).q
 
     def measure_gap(self, joints: Array, geoms: list[int]) -> float:
         """How far from given geoms the robot would be at a pose; negative inside [m]."""

@@ -106,5 +106,9 @@ POLICIES: Registry[type[Policy]] = Registry(
         "random": "simwright.tasks.baselines.policy:Random",
         "reach": "simwright.tasks.baselines.reach:Reach",
         "push": "simwright.tasks.baselines.push:Push",
+        "pick": "simwright.tasks.baselines.carry:PickPlace",
+        "stack": "simwright.tasks.baselines.carry:Stack",
+        "insert": "simwright.tasks.baselines.carry:PegInsert",
+        "pull": "simwright.tasks.baselines.pull:Pull",
     },
 )

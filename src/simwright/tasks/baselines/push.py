@@ -38,6 +38,8 @@ _HEIGHT = 0.2
 _BEHIND = (0.02, 0.035, 0.05, 0.07, 0.09)
 """Distances behind the cube that are tried [m]."""
 _ANGLES = tuple(np.radians([0, 20, -20, 40, -40, 60, -60, 80, -80]))
+_SWING = 1.0
+"""How far a joint may turn between the place above and the place behind the cube [rad or m]."""
 _DETOUR = 0.06
 """How far the cube is pushed at an angle before the way is looked at again [m]."""
 
@@ -162,8 +164,16 @@ class Push:
             if arm.measure_gap(joints, [self._cube]) > _GAP:
                 self._behind, self._low, self._reach = np.array([*spot, low]), low, size + more
                 self._high = low + 2.0 * float(self._half[2]) + _CLEAR
+                if not self._is_open(joints, spot):
+                    return False
+                arm.adopt(joints)
                 return True
         return False
+
+    def _is_open(self, joints: Array, spot: Array) -> bool:
+        """Can the tool come straight down there, without the arm swinging over?"""
+        above = self._arm.try_pose(np.array([*spot, self._high]), joints)
+        return above is not None and float(np.abs(above - joints).max()) < _SWING
 
 
 def _turn(direction: Array, angle: float) -> Array:

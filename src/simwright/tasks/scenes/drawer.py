@@ -27,7 +27,7 @@ from simwright.tasks.scenes.tabletop import (
 )
 
 _WALL = 0.008
-_HANDLE = 0.035
+HANDLE = 0.035
 """How far the handle stands out [m]."""
 
 
@@ -73,7 +73,7 @@ def add(spec: Any, options: Options) -> None:
     inner = (x - 2.0 * _WALL, y - _WALL, z - 2.0 * _WALL)
     add_block(drawer, "drawer_floor", (0, 0, -inner[2]), (inner[0], inner[1], 0.5 * _WALL), BLUE, mass=0.2)
     add_block(drawer, "drawer_front", (0, -y - 0.6 * _WALL, 0), (x, 0.5 * _WALL, z - _WALL), BLUE, mass=0.1)
-    add_block(drawer, "drawer_handle", (0, -y - _HANDLE, 0), (0.04, 0.006, 0.006), RED, mass=0.02)
+    add_block(drawer, "drawer_handle", (0, -y - HANDLE, 0), (0.04, 0.006, 0.006), RED, mass=0.02)
     for name, side in (("left", -1.0), ("right", 1.0)):
         add_block(
             drawer,
@@ -95,7 +95,7 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
 def judge(moment: Moment, options: Options) -> Verdict:
     """The drawer is open far enough."""
     opening, cabinet = moment.joints["drawer"], moment.layout["cabinet"]
-    out = options.cabinet_half[1] + _HANDLE + opening
+    out = options.cabinet_half[1] + HANDLE + opening
     local = np.stack([np.zeros_like(out), -out, np.full_like(out, options.cabinet_half[2])], axis=-1)
     handle = cabinet[..., :3] + rotate(cabinet[..., 3:], local)
     near = np.exp(-4.0 * measure(moment.tool[..., :3], handle))
@@ -107,7 +107,7 @@ def judge(moment: Moment, options: Options) -> Verdict:
 def list_corners(options: Options) -> Array:
     """Where the handle may be, closed and open."""
     (x0, x1), (y0, y1) = options.cabinet_spawn_xy_range
-    front = options.cabinet_half[1] + _HANDLE
+    front = options.cabinet_half[1] + HANDLE
     region = ((x0, x1), (y0 - front - options.travel, y1 - front))
     return list_range_corners((region,), options.table_top_z + options.cabinet_half[2])
 

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Policies that are scripts: generators of actions, one phase after the other.
+
+A script sees the newest observation in ``self.now``.  One that has not succeeded when it is through is played again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from simwright.core.math3d import Array, matrix_from_quat, quat_from_matrix
+from simwright.tasks.baselines.arm import Arm
+from simwright.tasks.manifest import ControlMode
+from simwright.tasks.rollout import Observation, SimRollout
+
+OPEN, CLOSED = 1.0, -1.0
+_PATIENCE = 70
+"""Actions after which a place that was not reached is as good as reached."""
+UP = np.array([0.0, 0.0, 1.0])
+_OVER = 0.004
+"""How far above the table a gripper stays [m]."""
+
+
+class Scripted:
+    """Base of scripted policies for arms with a gripper."""
+
+    mode = ControlMode.POSITION
+
+    def start(self, rollout: SimRollout) -> None:
+        """Begin the script."""
+        self.rollout = rollout
+        self.options = rollout.options
+        self.arm = Arm(rollout)
+        # how the gripper is turned matters
+        self.arm.mover.axis = None
+        self.arm.turn = self.arm.down
+        self.closing = find_closing(rollout, self.arm)
+        self.now: Observation = {}
+        self._script: Iterator[Array] = iter(())
+
+    def act(self, observation: Observation) -> Array:
+        """The next action of the script."""
+        self.now = observation
+        action = next(self._script, None)
+        if action is None:
+            self._script = self.play()
+            action = next(self._script)
+        return action
+
+    def play(self) -> Iterator[Array]:
+        """The script."""
+        raise NotImplementedError
+
+    def see(self, name: str) -> Array:
+        """Where a thing is [m]."""
+        return np.array(self.now[name][:3], dtype=np.float64)
+
+    def move(
+        self,
+        place: Callable[[], Array],
+        grip: float,
+        *,
+        pace: float = 0.012,
+        near: float = 0.008,
+        patience: int = _PATIENCE,
+        around: bool = False,
+    ) -> Iterator[Array]:
+        """Go to a place that is looked up anew with each action."""
+        for _ in range(patience):
+            goal = place()
+            yield (self.arm.travel if around else self.arm.go)(self.now, goal, pace=pace, grip=grip)
+            if self.arm.is_at(self.now, goal, near):
+                return
+
+    def wait(self, grip: float, actions: int) -> Iterator[Array]:
+        """Stay, and open or close."""
+        point = self.arm.point.copy()
+        for _ in range(actions):
+            yield self.arm.go(self.now, point, grip=grip)
+
+    def face(self, yaw: float) -> None:
+        """Let the fingers close along a direction of the ground (or against it, or across: what is nearest) [rad]."""
+        wanted = min(
+            (yaw + quarter * 0.5 * math.pi for quarter in range(4)),
+            key=self._measure_twist,
+        )
+        self.face_exactly(wanted)
+
+    def face_exactly(self, yaw: float) -> None:
+        """Let the fingers close along this direction of the ground, or against it [rad]."""
+        other = min((yaw, yaw + math.pi), key=self._measure_twist)
+        self.arm.turn = self._point(other)
+
+    def _measure_twist(self, yaw: float) -> float:
+        return -abs(float(self._point(yaw) @ self.arm.down))
+
+    def _point(self, yaw: float) -> Array:
+        """The orientation in which the tool points down and its fingers close along a direction."""
+        along = np.array([math.cos(yaw), math.sin(yaw), 0.0])
+        down = np.array([0.0, 0.0, -1.0])
+        world = np.stack([along, np.cross(down, along), down], axis=1)
+        own = np.stack([self.closing, np.cross(self.arm.approach, self.closing), self.arm.approach], axis=1)
+        return np.asarray(quat_from_matrix(world @ own.T))
+
+    def find_low(self, place: Array) -> Array:
+        """A place, raised where the gripper would touch the table there."""
+        table = int(self.rollout.model.geom("table_top").id)
+        joints = self.arm.try_pose(place)
+        if joints is None:
+            return place
+        return np.asarray(place + max(0.0, _OVER - self.arm.measure_gap(joints, [table])) * UP)
+
+
+def find_closing(rollout: SimRollout, arm: Arm) -> Array:
+    """The direction in which the fingers close, in the tool's frame, at right angles to its approach."""
+    import mujoco
+
+    model, data = rollout.model, mujoco.MjData(rollout.model)
+    data.qpos[:] = rollout.home.qpos
+    mujoco.mj_kinematics(model, data)
+    frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)
+    grip = rollout.robot.facts.grip
+    heads = () if grip is None else grip.fingers
+    axis = np.zeros(3)
+    for body in heads:
+        joint = int(model.body_jntadr[body])
+        if joint >= 0 and model.jnt_type[joint] == 2:
+            axis = frame.T @ np.asarray(data.xaxis[joint])
+        elif joint >= 0:
+            axis = frame.T @ np.cross(data.xaxis[joint], frame @ arm.approach)
+    axis = axis - arm.approach * float(axis @ arm.approach)
+    size = float(np.linalg.norm(axis))
+    if size < 1e-6:
+        spare = np.eye(3)[int(np.argmin(np.abs(arm.approach)))]
+        axis = np.cross(arm.approach, spare)
+        size = float(np.linalg.norm(axis))
+    return np.asarray(axis / size)
+
+
+def find_yaw(pose: Array) -> float:
+    """How a thing is turned about the vertical [rad]."""
+    turn = matrix_from_quat(pose[3:])
+    return math.atan2(float(turn[1, 0]), float(turn[0, 0]))
