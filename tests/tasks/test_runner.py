@@ -117,4 +117,4 @@ def test_policies_say_which_mode_they_drive():
     assert find_mode("push") is ControlMode.POSITION
     with pytest.raises(UnknownNameError, match="did you mean 'push'"):
         make_policy("pusch")
-    assert {"hold", "random", "reach", "push"} <= set(POLICIES.names())
+    assert {"hold", "random", "reach", "push", "pick", "stack", "insert", "pull"} <= set(POLICIES.names())
