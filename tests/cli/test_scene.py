@@ -107,4 +107,7 @@ def test_scenes_are_told_by_their_keys(tmp_path):
         assert detect_format(tmp_path / name).name == "scene"
     (tmp_path / "e.yaml").write_text("rooms: []\n  bodies: 3\n")
     result = run("inspect", tmp_path / "e.yaml")
+    assert "e.yaml:2:3: not valid YAML" in str(result.exception), "read as the world that it begins as"
+    (tmp_path / "f.yaml").write_text("colour: blue\n")
+    result = run("inspect", tmp_path / "f.yaml")
     assert "cannot tell the format" in str(result.exception)
