@@ -127,6 +127,11 @@ class ToolMover:
         ranges = self.model.jnt_range[self.joints]
         return np.where(limited, ranges[:, 0], -np.inf), np.where(limited, ranges[:, 1], np.inf)
 
+    @property
+    def scratch(self) -> Any:
+        """The state that the last question was asked of, for whoever wants to know more of it than where the tool is."""
+        return self._scratch
+
     def _name(self, joints: Array) -> dict[int, float]:
         return {int(j): float(q) for j, q in zip(self.joints, joints, strict=True)}
 

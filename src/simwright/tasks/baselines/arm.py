@@ -126,7 +126,7 @@ class Arm:
 
         model = self.rollout.model
         self.mover.locate(self.rollout.data, joints)
-        scratch = self.mover._scratch
+        scratch = self.mover.scratch
         least = _FAR
         for geom in self._list_own():
             for other in geoms:
@@ -142,7 +142,7 @@ class Arm:
 
         model, last = self.rollout.model, self.rollout.composed.robot_nbody
         self.mover.locate(self.rollout.data, joints)
-        scratch = self.mover._scratch
+        scratch = self.mover.scratch
         mujoco.mj_collision(model, scratch)
         pairs = np.array([scratch.contact.geom1, scratch.contact.geom2]).T[scratch.contact.dist < 0.0]
         bodies = np.sort(np.asarray(model.geom_bodyid)[pairs], axis=1).reshape(-1, 2)
