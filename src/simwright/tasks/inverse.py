@@ -129,7 +129,7 @@ class ToolMover:
 
     @property
     def scratch(self) -> Any:
-        """The state that the last question was asked of, for whoever wants to know more of it than where the tool is."""
+        """The state that the last question was asked of, for whoever wants to know more than where the tool is."""
         return self._scratch
 
     def _name(self, joints: Array) -> dict[int, float]:
