@@ -117,8 +117,26 @@ def main() -> int:
     call("explain", "mass-no-zero-static")
     save("check", str(bad), "--format", "html", to="bad_robot.html", expect=1)
     save("check", str(bad), "--format", "sarif", to="bad_robot.sarif", expect=1)
-    step("Fixed, with a proof that nothing else changed")
+    step("Fixed, with a proof that nothing else changed; then turned upright, layered and named")
     call("fix", str(bad), "-o", str(OUT / "fixed"), expect=1)
+    call("fix", str(bad), "-o", str(OUT / "upright"), "--unsafe", "--set", "version=1.0.0", expect=1)
+    step("A scene file: checked, run in 64 worlds, and written for other simulators")
+    scene = f"{SAMPLES}/playground/playground.yaml"
+    call("scene", "check", scene)
+    call("run", scene, "--frames", "500", "--num-worlds", "64", "--record", str(OUT / "playground.npz"))
+    call("convert", scene, str(OUT / "playground" / "playground.usda"))
+    step("The robot is a flag: a task, and a report where a robot cannot do it")
+    call("robots", "list")
+    call("robots", "inspect", f"{SAMPLES}/quadruped/quadruped.xml")
+    call("task", "run", "reach", "--robot", "sample_arm", "--policy", "reach", "--fit", "--episodes", "5")
+    call("task", "run", "pick_place", "--robot", "sample_quadruped", expect=2)
+    step("A world of rooms, doors and robots: checked, drawn, planned in, built in 3D")
+    world = f"{SAMPLES}/lab/lab.yaml"
+    call("world", "check", world)
+    call("world", "render", world, "-o", str(OUT / "lab.png"))
+    call("world", "plan", world, "--robot", "tender", "--to", "office")
+    call("world", "build", world, "-o", str(OUT / "lab"), "--format", "all")
+    call("check", str(OUT / "lab" / "usd"))
     step("ROS packages, and package:// for every OpenUSD tool")
     call("packages", "--near", str(SAMPLES))
     step("Schemas for ROS, control and extended physics, known to any OpenUSD tool")
@@ -137,10 +155,12 @@ def main() -> int:
     call("doctor")
 
     console.print(Rule())
-    files = sorted(path for path in OUT.rglob("*") if path.is_file())
     console.print(f"[green]Done[/] in {time.perf_counter() - start:.1f} s. Results in {OUT}/:")
-    for path in files:
-        console.print(f"  {path}  ({path.stat().st_size:,} bytes)", markup=False)
+    for path in sorted(OUT.iterdir()):
+        files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+        size = sum(file.stat().st_size for file in files)
+        what = "" if path.is_file() else f"{len(files)} files, "
+        console.print(f"  {path}  ({what}{size:,} bytes)", markup=False)
     console.print("Next: `.venv/bin/simwright --help`, or try `inspect` on a robot of your own.")
     return 0
 
