@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from simwright.core.math3d import Pose
-from simwright.model.asset import Asset, Body
+from simwright.model.asset import Asset, Body, Shape
+from simwright.model.geometry import Mesh, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.sanitizer.likeness import Likeness
@@ -68,3 +69,25 @@ def test_joints_have_to_point_the_same_way(machine: Asset, part: str) -> None:
     other.bodies[1].pose = Pose(machine.bodies[1].pose.p, np.array([1.0, 1e-8, 0.0, 0.0]))
     other.joints = machine.joints
     assert Likeness().are_alike(machine, other)
+
+
+def test_names_of_shapes_do_not_count_and_all_else_of_them_does(machine: Asset) -> None:
+    other = copy.deepcopy(machine)
+    machine.shapes = [Shape("skin", Sphere(0.1), body="link")]
+    other.shapes = [Shape("visual_skin", Sphere(0.1), body="link")]
+    assert Likeness().are_alike(machine, other)
+    other.shapes = [Shape("skin", Sphere(0.1), body="base")]
+    assert not Likeness().are_alike(machine, other)
+
+
+def test_meshes_are_followed_to_where_they_are_now(machine: Asset) -> None:
+    """What is known of a mesh by its path is not looked at again."""
+    other = copy.deepcopy(machine)
+    machine.shapes, other.shapes = (
+        [Shape("skin", Mesh.of(size * np.eye(3), (0, 1, 2), source), body="link")]
+        for source, size in (("/link/skin", 1.0), ("/link/visual/skin", 2.0))
+    )
+    assert not Likeness({"/link/visual/skin"}).are_alike(machine, other)
+    follow = {"/link/skin": "/link/visual/skin"}.__getitem__
+    assert Likeness({"/link/visual/skin"}, follow).are_alike(machine, other)
+    assert not Likeness(set(), follow).are_alike(machine, other)

@@ -12,7 +12,7 @@ be the same to 1e-9.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache
 from math import isnan
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import Pose
-from simwright.model.asset import ELEMENT_LISTS, Asset
+from simwright.model.asset import ELEMENT_LISTS, Asset, Shape
 from simwright.model.geometry import Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint
@@ -34,10 +34,15 @@ _SHAPES = ("shapes", "materials", "physics_materials")
 
 
 class Likeness:
-    """Holds two readings against each other; ``same`` are paths of meshes that are known to be the same."""
+    """Holds two readings against each other.
 
-    def __init__(self, same: Collection[str] = ()) -> None:
+    ``same`` are paths of meshes that are known to be the same, ``follow`` leads there from those of the first reading.
+    Names of shapes do not count: nothing is said of a shape by its name that is not compared elsewhere.
+    """
+
+    def __init__(self, same: Collection[str] = (), follow: Callable[[str], str] = str) -> None:
         self.same = same
+        self.follow = follow
 
     def are_alike(self, one: Asset, other: Asset) -> bool:
         """Is every element of one in the other, with the same values?"""
@@ -74,7 +79,7 @@ class Likeness:
             values = ((one.mass, other.mass), (one.inertia, other.inertia))
             return _near_lengths(one.com, other.com) and all(self._equal(a, b) for a, b in values)
         if isinstance(one, Mesh):
-            known = one.source == other.source and one.source in self.same
+            known = other.source in self.same and self.follow(one.source) == other.source
             return known or self._equal(one.data, other.data)
         if dataclasses.is_dataclass(one):
             kind: Any = type(one)
@@ -85,7 +90,8 @@ class Likeness:
 @cache
 def _list_fields(kind: Any) -> tuple[str, ...]:
     """What an element says; not where it was found."""
-    return tuple(field.name for field in dataclasses.fields(kind) if field.name not in _PLACES)
+    left_out = _PLACES | {"name"} if kind is Shape else _PLACES
+    return tuple(field.name for field in dataclasses.fields(kind) if field.name not in left_out)
 
 
 def _turn_alike(one: Joint, other: Joint) -> bool:

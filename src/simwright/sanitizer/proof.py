@@ -145,7 +145,7 @@ def _find_deviations(
         return found
     if shifts is not None and shifts.frames:
         before = [reframe_bodies(machine, shifts.frames) for machine in before]
-    return _compare_machines(original, before, drawn, allowed, shifts.weighed if shifts is not None else ())
+    return _compare_machines(original, before, drawn, allowed, shifts or Shifts())
 
 
 def _count_alike(original: Original, drawn: Outline) -> bool:
@@ -175,9 +175,9 @@ def _compare_machines(
     before: list[Asset],
     drawn: Outline,
     allowed: Collection[str],
-    weighed: Collection[str],
+    shifts: Shifts,
 ) -> list[Deviation]:
-    likeness = Likeness(drawn.same)
+    likeness = Likeness(drawn.same, shifts.follow if shifts.moved else str)
     try:
         file = drawn.stage.GetRootLayer().realPath
         machines = _read_machines(drawn.stage, file, _retime(original, drawn))
@@ -186,7 +186,7 @@ def _compare_machines(
     sections = tuple(name for name in SECTIONS if name not in allowed)
     found = []
     for machine, new in zip(before, machines, strict=True):
-        old = reweigh_bodies(machine, new, weighed)
+        old = reweigh_bodies(machine, new, shifts.weighed)
         if likeness.are_alike(old, new):
             continue
         same = _SHAPES if likeness.have_same_shapes(old, new) else ()

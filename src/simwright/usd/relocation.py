@@ -8,14 +8,20 @@ variant that is another one than on the stage.  Relationships and connections th
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from pxr import Sdf, Usd
 
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
+from simwright.usd.shifts import Shifts
 
 _MENTIONS: WeakKeyDictionary[Editor, dict[str, list[tuple[Sdf.Path, list[Sdf.Path]]]]] = WeakKeyDictionary()
+_ARRIVING: WeakKeyDictionary[Editor, tuple[Shifts | None, int, set[str]]] = WeakKeyDictionary()
+_LEADING: WeakKeyDictionary[Editor, dict[str, dict[Sdf.Path, list[tuple[Sdf.Path, Sdf.Path]]]]] = (
+    WeakKeyDictionary()
+)
 
 
 def map_path(local: Sdf.Path, old: Sdf.Path, new: Sdf.Path) -> Sdf.Path:
@@ -36,12 +42,23 @@ def claim_name(editor: Editor, parent: Sdf.Path, wanted: str) -> str:
     prim = editor.stage.GetPrimAtPath(parent)
     taken = {child.GetName() for child in prim.GetAllChildren()} if prim else set()
     above = f"{parent.pathString.rstrip('/')}/"
-    coming = (*editor.shifts.come, *editor.shifts.moved.values())
-    taken |= {path[len(above) :] for path in coming if path.startswith(above)}
+    come, arriving = editor.shifts.come, _list_arriving(editor)
     name, number = wanted, 2
-    while name in taken:
+    while name in taken or f"{above}{name}" in come or f"{above}{name}" in arriving:
         name, number = f"{wanted}_{number}", number + 1
     return name
+
+
+def _list_arriving(editor: Editor) -> set[str]:
+    """Where moved prims go, put together as they come: a fix asks for every one of thousands of prims."""
+    moved = editor.shifts.moved
+    known, count, paths = _ARRIVING.get(editor, (None, 0, set()))
+    if known is not editor.shifts or count > len(moved):
+        count, paths = 0, set()
+    if count < len(moved):
+        paths.update(islice(moved.values(), count, None))
+    _ARRIVING[editor] = (editor.shifts, len(moved), paths)
+    return paths
 
 
 def list_movable(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
@@ -75,6 +92,7 @@ def move_prim(editor: Editor, prim: Usd.Prim, target: Sdf.Path, *, before: str =
     for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
         if layer.identifier in editor.own:
             retarget(editor, layer, old, target)
+    _list_arriving(editor).add(target.pathString)  # also of a prim that was to go elsewhere
     editor.shifts.moved[old.pathString] = target.pathString
 
 
@@ -149,14 +167,12 @@ def make_prim(
 
 def retarget(editor: Editor, layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path | None) -> None:
     """Relationships and connections of a layer that lead to a path, or below, follow it; or let go of it."""
-    for path, targets in find_mentions(editor, layer):
+    for path, item in _find_leading(editor, layer).get(old, ()):
         if path.HasPrefix(old):
             continue  # moves along
-        for item in targets:
-            if item.HasPrefix(old):
-                moved = item.ReplacePrefix(old, new) if new is not None else None
-                what = f"{path.name} to {moved}" if moved else f"{path.name} without {item}"
-                editor.add(layer, path, what, _bind_replacement(layer, path, item, moved))
+        moved = item.ReplacePrefix(old, new) if new is not None else None
+        what = f"{path.name} to {moved}" if moved else f"{path.name} without {item}"
+        editor.add(layer, path, what, _bind_replacement(layer, path, item, moved))
 
 
 def list_authored_apis(prim: Usd.Prim) -> list[str]:
@@ -199,6 +215,19 @@ def find_mentions(editor: Editor, layer: Sdf.Layer) -> list[tuple[Sdf.Path, list
     known = _MENTIONS.setdefault(editor, {})
     if layer.identifier not in known:
         known[layer.identifier] = list(_read_mentions(layer))
+    return known[layer.identifier]
+
+
+def _find_leading(editor: Editor, layer: Sdf.Layer) -> dict[Sdf.Path, list[tuple[Sdf.Path, Sdf.Path]]]:
+    """Properties of a layer, each with what it names, by the paths that it leads to or below."""
+    known = _LEADING.setdefault(editor, {})
+    if layer.identifier not in known:
+        found: dict[Sdf.Path, list[tuple[Sdf.Path, Sdf.Path]]] = {}
+        for path, targets in find_mentions(editor, layer):
+            for item in targets:
+                for prefix in item.GetPrefixes():
+                    found.setdefault(prefix, []).append((path, item))
+        known[layer.identifier] = found
     return known[layer.identifier]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,9 @@ class Library:
             if len(told) + (site != path) > 1:
                 raise Refused(f"several layers have arrays of {plain}; decide which of them are meant")
         prim = self.stack.stage.GetPrimAtPath(plain)
-        for name in names if prim else ():
+        if not prim or len(prim.GetPrimStack()) == 1:
+            return
+        for name in names:
             specs = prim.GetAttribute(name).GetPropertyStack()
             if len(specs) > 1:
                 raise Refused(f"{name} of {plain} is said in {len(specs)} places; decide which is meant")
@@ -83,7 +86,7 @@ class Library:
                 if sign:
                     self.stored[sign] = target
             for name in names:
-                spec.RemoveProperty(spec.properties[name])
+                spec.RemoveProperty(layer.GetPropertyAtPath(path.AppendProperty(name)))
             _load(spec, f"./{_name(self.layer)}", target)
         self.layer.Save()
 
@@ -105,16 +108,23 @@ class Library:
 def list_arrays(spec: Any) -> list[str]:
     """Names of the arrays that make up a shape; none for a prim that has only small ones."""
     found, is_shape = [], False
-    for known in spec.properties:
-        if not isinstance(known, Sdf.AttributeSpec) or not known.typeName.isArray:
+    for name in spec.GetInfo("properties") or ():
+        if not _is_array(name):
             continue
-        name = known.name
-        if domain_of_property(name) is not Domain.GEOMETRY or name in SMALL_GEOMETRY or is_bounds(name):
+        known = spec.layer.GetPropertyAtPath(spec.path.AppendProperty(name))
+        if not isinstance(known, Sdf.AttributeSpec) or not known.typeName.isArray:
             continue
         if known.HasInfo("timeSamples") or _count(known.default) > name.startswith("primvars:"):
             found.append(name)
             is_shape |= not name.startswith("primvars:")
     return found if is_shape else []
+
+
+@cache
+def _is_array(name: str) -> bool:
+    """May a property be a part of a shape that is heavy?"""
+    is_heavy = domain_of_property(name) is Domain.GEOMETRY and name not in SMALL_GEOMETRY
+    return is_heavy and not is_bounds(name)
 
 
 def _count(value: Any) -> int:
@@ -130,7 +140,7 @@ def _sign(spec: Any, names: list[str]) -> str:
     """The same text for the same arrays; empty for those that change over time."""
     digest = hashlib.sha256(str(spec.typeName).encode())
     for name in sorted(names):
-        known = spec.properties[name]
+        known = spec.layer.GetPropertyAtPath(spec.path.AppendProperty(name))
         if known.HasInfo("timeSamples") or known.HasInfo("connectionPaths"):
             return ""
         digest.update(f"{name} {known.typeName}".encode())

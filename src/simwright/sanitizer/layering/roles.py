@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 
 from simwright.check.facts.domains import (
     Domain,
@@ -68,6 +69,11 @@ def find_home(kind: str, *, is_physical: bool = False) -> str:
 
 def find_property_role(name: str, home: str, vendors: Collection[str] = ()) -> str:
     """Where a property belongs; what is about nothing in particular stays with its prim."""
+    return _find_property_role(name, home, tuple(vendors))
+
+
+@cache
+def _find_property_role(name: str, home: str, vendors: tuple[str, ...]) -> str:
     head, colon, _ = name.partition(":")
     vendor = vendor_of_property(name) or (head if colon and head in vendors else None)
     if vendor:
@@ -80,6 +86,7 @@ def find_property_role(name: str, home: str, vendors: Collection[str] = ()) -> s
     return BASE if home == ENTRY else home
 
 
+@cache
 def find_api_role(name: str, home: str) -> str:
     """Where an applied schema belongs."""
     vendor = vendor_of_schema(name)

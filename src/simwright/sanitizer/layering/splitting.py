@@ -190,7 +190,7 @@ class Split:
         for role, cargo in self.cargo.items():
             for layer, path in cargo.definitions:
                 check_definition(layer.GetPrimAtPath(path), self.homes.find(role) or self.stack.root)
-            for path in cargo.properties:
+            for path in cargo.properties if self.clearance is None else ():
                 acts.check_property(self.speakers, path)
                 told = next((layer for layer in proprietary if layer.GetPropertyAtPath(path)), None)
                 if told is not None and self.homes.find(role) != told:
