@@ -38,7 +38,7 @@ _HEIGHT = 0.2
 _BEHIND = (0.02, 0.035, 0.05, 0.07, 0.09)
 """Distances behind the cube that are tried [m]."""
 _ANGLES = tuple(np.radians([0, 20, -20, 40, -40, 60, -60, 80, -80]))
-_SWING = 1.0
+_SWING = 1.6
 """How far a joint may turn between the place above and the place behind the cube [rad or m]."""
 _DETOUR = 0.06
 """How far the cube is pushed at an angle before the way is looked at again [m]."""
