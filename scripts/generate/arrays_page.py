@@ -22,10 +22,10 @@ import simwright
 
 loaded = simwright.load_scene("scene.yaml", num_worlds=4096)
 model, state, control = loaded.model, loaded.state, loaded.control
-model.joint_label[7]                      # "world_0/arm/elbow": labels are made when they are asked for
+model.joint_label[7]  # "world_0/arm/elbow": labels are made when they are asked for
 model.body_label.find("arm/hand", world=3)
 state.joint_q[model.rows_of("joint_coord", 3)]
-next_state = model.state()                # a copy of the initial state
+next_state = model.state()  # a copy of the initial state
 ```
 
 Custom attributes of assets are arrays too: `model.custom["namespace:name"]`, `state.custom`, `control.custom`.

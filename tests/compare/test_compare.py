@@ -168,7 +168,9 @@ def test_a_bias_that_is_only_rounding_is_no_difference():
         axis = (~turn).apply((0, 0, 1))
         joint = Joint("post", JointKind.REVOLUTE, "", "door", frame, turn, dofs=[hinge("post", axis)])
         door = Body("door", inertial=solid(5.0, (0.4, 0.1, 0.0)))
-        return Asset("gate", bodies=[door], joints=[joint], environment=Environment(gravity=vec3(0, 0, -9.81)))
+        return Asset(
+            "gate", bodies=[door], joints=[joint], environment=Environment(gravity=vec3(0, 0, -9.81))
+        )
 
     upright = build(0.0)
     upright.joints[0].parent_frame = upright.joints[0].child_frame = Pose.of()

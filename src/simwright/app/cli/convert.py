@@ -84,8 +84,7 @@ WRITING = (
     help="How to print what was lost, guessed, found and written.",
 )
 def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
-    """Convert IN (URDF, xacro, SDFormat, MJCF, OpenUSD, a scene or a 2D world) to OUT (OpenUSD, MJCF, URDF, SDFormat
-    or glTF).
+    """Convert IN (URDF, SDFormat, MJCF, OpenUSD, scene or 2D world) to OUT (OpenUSD, MJCF, URDF, SDFormat or glTF).
 
     The name of OUT decides what is written: a folder or *.usda is a layered OpenUSD asset (REP-0158), *.usdz a
     package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A folder that is new or

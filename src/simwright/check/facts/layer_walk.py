@@ -169,7 +169,9 @@ class _Walk:
             below = spec.GetInfo("primChildren")
             if below:
                 waiting.extend([path.AppendChild(name) for name in reversed(below)])
-            if not spec.HasInfo("variantSetChildren"):  # another layer may name the set and select its variant
+            if not spec.HasInfo(
+                "variantSetChildren"
+            ):  # another layer may name the set and select its variant
                 continue
             for choice in spec.GetInfo("variantSetChildren") or ():
                 variants = layer.GetObjectAtPath(path.AppendVariantSelection(choice, ""))

@@ -18,6 +18,8 @@ def drop_weld(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     joint = str(finding.data.get("joint", ""))
     if joint:
         if any(prim.GetAttribute(name).HasAuthoredValue() for name in MASS_NAMES):
-            raise Refused("somebody says how heavy it is: decide whether it is a prop or a robot on its stand")
+            raise Refused(
+                "somebody says how heavy it is: decide whether it is a prop or a robot on its stand"
+            )
         remove_prim(editor, editor.find_prim(joint))
     make_static(editor, prim)

@@ -22,7 +22,9 @@ from simwright.check.rule import Finding, rule
 _ROLES = ("diffuseColor", "normal", "occlusion", "roughness", "metallic")
 
 
-@rule("tex-prohibited", "3.2", "must not", on="stage", fix="unsafe", fix_title="convert the file to 8-bit PNG")
+@rule(
+    "tex-prohibited", "3.2", "must not", on="stage", fix="unsafe", fix_title="convert the file to 8-bit PNG"
+)
 def tex_prohibited(snapshot: Snapshot) -> Iterator[Finding]:
     """Other uses of such files are tex-png-jpeg's."""
     for texture in list_textures(snapshot):
