@@ -136,7 +136,7 @@ def test_a_manifest_of_a_urdf_robot_in_a_ros_package(tmp_path, monkeypatch):
         (tmp_path / "robot.yaml").write_text(render_manifest(draft_manifest(robot, address)))
         again = open_robot(tmp_path / "robot.yaml")
         assert (again.facts.kind, again.servos) == (robot.facts.kind, robot.servos)
-        assert again.file == SHARED / "urdf" / file
+        assert again.file.resolve() == (SHARED / "urdf" / file).resolve()
 
 
 @pytest.mark.realworld
