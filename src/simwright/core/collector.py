@@ -8,6 +8,7 @@ thousand and no cycles among them, so a third of its time would go into looking 
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -32,9 +33,19 @@ def pause_collector() -> Iterator[None]:
 def _spare_young() -> None:
     """Count what was made as old, unseen: looking through it right away would cost what the pause has saved.
 
-    Freezing moves all objects aside and unfreezing makes them old, both without a look at them.  What somebody froze
-    for good is left frozen.
+    Freezing moves all objects aside and unfreezing makes them old, both without a look at them.  In a process that has
+    frozen objects for good, nothing is done.  Counting those takes a look at each, so it is done now and then only.
     """
-    if not gc.get_freeze_count():
+    global _frozen, _counted
+    now = time.monotonic()
+    if now - _counted > _AGAIN:
+        _frozen, _counted = bool(gc.get_freeze_count()), now
+    if not _frozen:
         gc.freeze()
         gc.unfreeze()
+
+
+_AGAIN = 5.0
+"""How long the answer is believed [s]."""
+_frozen = False
+_counted = -_AGAIN
