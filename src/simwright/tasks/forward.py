@@ -51,7 +51,7 @@ class Chain:
             turn = matrix_from_quat(model.body_quat[body])
             links.append(_Link(np.array(model.body_pos[body]), turn, joints))
             body = int(model.body_parentid[body])
-        self._links = tuple(reversed(links))
+        self._links, self._tip = _merge_fixed(links[::-1], self._tip)
 
     @classmethod
     def of_site(cls, model: Any, site: int) -> Chain:
@@ -66,6 +66,9 @@ class Chain:
     def place(self, qpos: Array) -> Array:
         """Poses (worlds x 7: position, quaternion w, x, y, z) at coordinates (worlds x nq)."""
         count = len(qpos)
+        if not self._links:
+            tip, turn = self._tip
+            return np.tile(np.concatenate([tip, quats_from_matrices(turn[None])[0]]), (count, 1))
         position: Array = np.zeros((count, 3))
         rotation: Array = np.tile(np.eye(3), (count, 1, 1))
         for link in self._links:
@@ -83,6 +86,20 @@ class Chain:
         poses[:, :3] = position + rotation @ tip
         poses[:, 3:] = quats_from_matrices(rotation @ turn)
         return poses
+
+
+def _merge_fixed(
+    links: list[_Link], tip: tuple[Array, Array]
+) -> tuple[tuple[_Link, ...], tuple[Array, Array]]:
+    """Bodies that do not move on their parents become part of what follows: nothing is computed for them."""
+    moving: list[_Link] = []
+    position, rotation = np.zeros(3), np.eye(3)
+    for link in links:
+        position, rotation = position + rotation @ link.position, rotation @ link.rotation
+        if link.joints:
+            moving.append(_Link(position, rotation, link.joints))
+            position, rotation = np.zeros(3), np.eye(3)
+    return tuple(moving), (position + rotation @ tip[0], rotation @ tip[1])
 
 
 def _read_joint(model: Any, joint: int) -> _Joint:
