@@ -7,6 +7,7 @@ A script sees the newest observation in ``self.now``.  One that has not succeede
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -24,7 +25,7 @@ _OVER = 0.004
 """How far above the table a gripper stays [m]."""
 
 
-class Scripted:
+class Scripted(ABC):
     """Base of scripted policies for arms with a gripper."""
 
     mode = ControlMode.POSITION
@@ -50,9 +51,9 @@ class Scripted:
             action = next(self._script)
         return action
 
+    @abstractmethod
     def play(self) -> Iterator[Array]:
         """The script."""
-        raise NotImplementedError
 
     def see(self, name: str) -> Array:
         """Where a thing is [m]."""

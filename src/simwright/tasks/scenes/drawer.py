@@ -10,20 +10,16 @@ import numpy as np
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, quat_from_axis_angle
 from simwright.tasks.parts import BLUE, GREY, OAK, RED, add_block
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure, rotate
+from simwright.tasks.scene import Layout, Moment, Verdict, measure, rotate
 from simwright.tasks.scenes.tabletop import (
-    CAMERAS,
     Pair,
     Positive,
     TableOptions,
     Triple,
     add_table_world,
     draw,
-    find_base,
     list_range_corners,
-    measure_nearest,
-    pull_range,
-    pull_table,
+    make_table_scene,
 )
 
 _WALL = 0.008
@@ -112,22 +108,17 @@ def list_corners(options: Options) -> Array:
     return list_range_corners((region,), options.table_top_z + options.cabinet_half[2])
 
 
-SCENE = TaskScene(
+SCENE = make_table_scene(
     name="drawer",
     title="open a drawer",
     instruction="pull the drawer open by its handle",
     options=Options,
-    needs=lambda options: Needs("fixed", tool=True, reach=measure_nearest(list_corners(options))),
     add=add,
     sample=sample,
     judge=judge,
     fixtures=("cabinet",),
     joints=("drawer",),
-    cameras=CAMERAS,
-    base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=400,
-    workspace=list_corners,
-    scale=lambda options, factor, base: pull_table(
-        options, factor, base, cabinet_spawn_xy_range=pull_range(options.cabinet_spawn_xy_range, factor, base)
-    ),
+    corners=list_corners,
+    regions=("cabinet_spawn_xy_range",),
 )

@@ -11,19 +11,15 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
 from simwright.tasks.parts import BLUE, RED, add_block, make_contact
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure, rotate
+from simwright.tasks.scene import Layout, Moment, Verdict, measure, rotate
 from simwright.tasks.scenes.tabletop import (
-    CAMERAS,
     Pair,
     Positive,
     TableOptions,
     add_table_world,
     draw_apart,
-    find_base,
     list_range_corners,
-    measure_nearest,
-    pull_range,
-    pull_table,
+    make_table_scene,
 )
 
 
@@ -100,28 +96,18 @@ def list_corners(options: Options) -> Array:
     return list_range_corners((options.peg_spawn_xy_range, options.block_spawn_xy_range), height)
 
 
-SCENE = TaskScene(
+SCENE = make_table_scene(
     name="peg_insert",
     title="put a peg into a hole",
     instruction="insert the red peg into the hole of the blue block",
     options=Options,
-    needs=lambda options: Needs(
-        "fixed", tool=True, gripper=True, reach=measure_nearest(list_corners(options))
-    ),
     add=add,
     sample=sample,
     judge=judge,
     objects=("peg",),
     fixtures=("block",),
-    cameras=CAMERAS,
-    base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=500,
-    workspace=list_corners,
-    scale=lambda options, factor, base: pull_table(
-        options,
-        factor,
-        base,
-        peg_spawn_xy_range=pull_range(options.peg_spawn_xy_range, factor, base),
-        block_spawn_xy_range=pull_range(options.block_spawn_xy_range, factor, base),
-    ),
+    corners=list_corners,
+    regions=("peg_spawn_xy_range", "block_spawn_xy_range"),
+    gripper=True,
 )

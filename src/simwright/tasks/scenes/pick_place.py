@@ -11,19 +11,15 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
 from simwright.tasks.parts import BLUE, RED, add_block, add_free_box
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
+from simwright.tasks.scene import Layout, Moment, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
-    CAMERAS,
     Pair,
     Positive,
     TableOptions,
     add_table_world,
     draw_apart,
-    find_base,
     list_range_corners,
-    measure_nearest,
-    pull_range,
-    pull_table,
+    make_table_scene,
 )
 
 _WALL = 0.004
@@ -89,28 +85,18 @@ def list_corners(options: Options) -> Array:
     return list_range_corners((options.cube_spawn_xy_range, options.tray_spawn_xy_range), height)
 
 
-SCENE = TaskScene(
+SCENE = make_table_scene(
     name="pick_place",
     title="put a cube into a tray",
     instruction="pick the red cube up and put it into the blue tray",
     options=Options,
-    needs=lambda options: Needs(
-        "fixed", tool=True, gripper=True, reach=measure_nearest(list_corners(options))
-    ),
     add=add,
     sample=sample,
     judge=judge,
     objects=("cube",),
     fixtures=("tray",),
-    cameras=CAMERAS,
-    base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=400,
-    workspace=list_corners,
-    scale=lambda options, factor, base: pull_table(
-        options,
-        factor,
-        base,
-        cube_spawn_xy_range=pull_range(options.cube_spawn_xy_range, factor, base),
-        tray_spawn_xy_range=pull_range(options.tray_spawn_xy_range, factor, base),
-    ),
+    corners=list_corners,
+    regions=("cube_spawn_xy_range", "tray_spawn_xy_range"),
+    gripper=True,
 )

@@ -11,19 +11,15 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
 from simwright.tasks.parts import BLUE, RED, add_free_box
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
+from simwright.tasks.scene import Layout, Moment, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
-    CAMERAS,
     Pair,
     Positive,
     TableOptions,
     add_table_world,
     draw_apart,
-    find_base,
     list_range_corners,
-    measure_nearest,
-    pull_range,
-    pull_table,
+    make_table_scene,
 )
 
 _STILL = 0.05
@@ -77,23 +73,17 @@ def list_corners(options: Options) -> Array:
     return list_range_corners((options.cube_spawn_xy_range,), options.table_top_z + options.cube_half)
 
 
-SCENE = TaskScene(
+SCENE = make_table_scene(
     name="stack",
     title="stack two cubes",
     instruction="stack the red cube on the blue cube",
     options=Options,
-    needs=lambda options: Needs(
-        "fixed", tool=True, gripper=True, reach=measure_nearest(list_corners(options))
-    ),
     add=add,
     sample=sample,
     judge=judge,
     objects=("upper", "lower"),
-    cameras=CAMERAS,
-    base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=400,
-    workspace=list_corners,
-    scale=lambda options, factor, base: pull_table(
-        options, factor, base, cube_spawn_xy_range=pull_range(options.cube_spawn_xy_range, factor, base)
-    ),
+    corners=list_corners,
+    regions=("cube_spawn_xy_range",),
+    gripper=True,
 )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, Pose
 from simwright.tasks.parts import add_camera, add_ground, add_light, add_table
-from simwright.tasks.scene import SceneOptions, stand
+from simwright.tasks.scene import Needs, SceneOptions, TaskScene, stand
 
 Pair = tuple[Number, Number]
 Triple = tuple[Number, Number, Number]
@@ -109,3 +109,35 @@ def pull_table(options: T, factor: float, base: Pose, **ranges: Any) -> T:
         px, py, pz = getattr(options, name)
         update[name] = (x + factor * (px - x), y + factor * (py - y), factor * pz)
     return options.model_copy(update={**update, **ranges})
+
+
+def make_table_scene(
+    *,
+    regions: Sequence[str],
+    corners: Callable[[Any], Array],
+    gripper: bool = False,
+    shrink: Sequence[str] = (),
+    **scene: Any,
+) -> TaskScene:
+    """A task on a table: what it needs, where the robot stands and how it is drawn to a robot follow from its regions.
+
+    ``regions`` name the options that say where things may be; ``corners(options)`` are the points that have to be
+    reached; ``shrink`` names distances between things, which become shorter with the regions but never longer.
+    """
+
+    def find_needs(options: Any) -> Needs:
+        return Needs("fixed", tool=True, gripper=gripper, reach=measure_nearest(corners(options)))
+
+    def scale(options: Any, factor: float, base: Pose) -> Any:
+        pulled: dict[str, Any] = {name: pull_range(getattr(options, name), factor, base) for name in regions}
+        pulled |= {name: min(1.0, factor) * getattr(options, name) for name in shrink}
+        return pull_table(options, factor, base, **pulled)
+
+    return TaskScene(
+        needs=find_needs,
+        cameras=CAMERAS,
+        base=lambda options, forward: find_base(options, corners(options), forward),
+        workspace=corners,
+        scale=scale,
+        **scene,
+    )

@@ -9,21 +9,17 @@ import numpy as np
 from pydantic import Field
 
 from simwright.core.documents.expressions import Number
-from simwright.core.math3d import Array, Pose
+from simwright.core.math3d import Array
 from simwright.tasks.parts import GREEN, RED, add_disc, add_free_box
-from simwright.tasks.scene import Layout, Moment, Needs, TaskScene, Verdict, measure
+from simwright.tasks.scene import Layout, Moment, Verdict, measure
 from simwright.tasks.scenes.tabletop import (
-    CAMERAS,
     Pair,
     Positive,
     TableOptions,
     add_table_world,
     draw_apart,
-    find_base,
     list_range_corners,
-    measure_nearest,
-    pull_range,
-    pull_table,
+    make_table_scene,
 )
 
 
@@ -77,32 +73,18 @@ def list_corners(options: Options) -> Array:
     return list_range_corners((options.cube_spawn_xy_range, options.goal_spawn_xy_range), height)
 
 
-def draw_in(options: Options, factor: float, base: Pose) -> Options:
-    """The same task at ``factor`` of the distance from the base."""
-    return pull_table(
-        options,
-        factor,
-        base,
-        cube_spawn_xy_range=pull_range(options.cube_spawn_xy_range, factor, base),
-        goal_spawn_xy_range=pull_range(options.goal_spawn_xy_range, factor, base),
-        goal_min_separation=min(1.0, factor) * options.goal_min_separation,
-    )
-
-
-SCENE = TaskScene(
+SCENE = make_table_scene(
     name="tabletop_push",
     title="push a cube onto a mark",
     instruction="push the red cube onto the green goal marker",
     options=Options,
-    needs=lambda options: Needs("fixed", tool=True, reach=measure_nearest(list_corners(options))),
     add=add,
     sample=sample,
     judge=judge,
     objects=("cube",),
     marks=("goal",),
-    cameras=CAMERAS,
-    base=lambda options, forward: find_base(options, list_corners(options), forward),
     max_steps=300,
-    workspace=list_corners,
-    scale=draw_in,
+    corners=list_corners,
+    regions=("cube_spawn_xy_range", "goal_spawn_xy_range"),
+    shrink=("goal_min_separation",),
 )
