@@ -144,5 +144,11 @@ def test_refusals_name_the_robot(tmp_path, greedy):
     with pytest.raises(ParseError, match="cannot compile the robot") as caught:
         compose_scene(open_robot_file(file), add_cube)
     assert str(file) in str(caught.value)
+    file.write_text(GREEDY[:300])
+    with pytest.raises(ParseError, match=r"bad\.xml:\d+:\d+: the XML is not well-formed"):
+        open_robot_file(file)
+    file.write_text("<!DOCTYPE m [<!ENTITY a 'b'>]>" + GREEDY)
+    with pytest.raises(ParseError, match="entities"):
+        open_robot_file(file)
     with pytest.raises(UsageError, match="period"):
         compose_scene(greedy, add_cube, period=0.0)

@@ -47,6 +47,7 @@ def open_robot_file(
 ) -> SpecSource:
     """The source of specifications for a robot file; findings of readers and the writer go to the reporter."""
     from simwright.formats.format import ReadOptions
+    from simwright.formats.mjcf.source import read_source
     from simwright.formats.table import detect_format, find_near, read_asset, write_asset
 
     file = path.absolute()
@@ -54,6 +55,8 @@ def open_robot_file(
         raise NotFoundError("the robot file is not there", where=Where(str(path)))
     reporter = Reporter() if reporter is None else reporter
     if detect_format(file).name == "mjcf":
+        # the same guard as the reader's: MuJoCo sees nothing that is not well-formed, has entities or lies elsewhere
+        read_source(file, reporter)
         return SpecSource(file, path)
     options = ReadOptions(packages=find_near(file) if packages is None else packages)
     asset = read_asset(file, options=options, reporter=reporter)
