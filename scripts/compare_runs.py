@@ -36,8 +36,11 @@ from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 TOLERANCE = 1e-9
 STEPS = 500
 SEED = 20
-UNRELATED = ("names", "name_", "paths", "path_", "text", "nnames", "npaths", "tex_", "mat_", "light_", "cam_")
-"""Beginnings of fields that say nothing about motion."""
+UNRELATED = (
+    "names", "name_", "paths", "path_", "text", "nnames", "npaths", "tex_", "mat_", "light_", "cam_", "nbuffer",
+    "mesh_", "nmesh", "bvh_", "nbvh", "body_bvh", "geom_dataid", "ntex", "nmat", "geom_matid", "geom_rgba", "nkey",
+)  # fmt: skip
+"""Beginnings of fields that say nothing about motion, or depend on the order of meshes, which are compared by geom."""
 
 
 @dataclass
@@ -236,7 +239,24 @@ def list_differences(plain: Any, ours: Any) -> list[str]:
             first, second = getattr(a, name), getattr(b, name)
             if isinstance(first, int | float | np.ndarray):
                 found += [group + text for text in describe(name, np.asarray(first), np.asarray(second))]
+    if plain.ngeom == ours.ngeom:
+        pairs = {(int(a), int(b)) for a, b in zip(plain.geom_dataid, ours.geom_dataid, strict=True) if a >= 0}
+        found += [text for a, b in sorted(pairs) for text in compare_meshes(plain, a, ours, b)]
     return found
+
+
+def compare_meshes(plain: Any, a: int, ours: Any, b: int) -> Iterator[str]:
+    """Points, faces, hull and frame of two compiled meshes (or height fields, which have no points)."""
+    if a >= plain.nmesh or b >= ours.nmesh or b < 0:
+        return
+    for name in ("mesh_pos", "mesh_quat", "mesh_scale"):
+        yield from describe(f"{name}[{a}]", getattr(plain, name)[a], getattr(ours, name)[b])
+    for name in ("vert", "face"):
+        parts = []
+        for model, mesh in ((plain, a), (ours, b)):
+            start, count = getattr(model, f"mesh_{name}adr")[mesh], getattr(model, f"mesh_{name}num")[mesh]
+            parts.append(getattr(model, f"mesh_{name}")[start : start + count])
+        yield from describe(f"mesh_{name}[{a}]", *parts)
 
 
 def describe(name: str, a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Iterator[str]:

@@ -64,7 +64,7 @@ def _plan_limb(draft: Draft, body: Body, edge: Edge | None) -> Limb:
     if edge.reversed:
         near, far, dofs = far, near, [_turn(dof) for dof in reversed(joint.dofs)]
         _note_reversal(draft, joint)
-    limb = Limb(body, name, edge.parent, near @ ~far)
+    limb = Limb(body, name, edge.parent, near @ ~far if edge.reversed else joint.placed())
     for dof in dofs:
         start = len(limb.freedoms)
         _add_freedoms(draft, limb, joint, dof, far)
