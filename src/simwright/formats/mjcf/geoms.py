@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.context import NAMESPACE, Context, pose_of, read_floats
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
 from simwright.formats.mjcf.losses import report_loss
-from simwright.formats.mjcf.meshes import PlacedMesh, read_heightfield, read_mesh
+from simwright.formats.mjcf.meshes import PlacedMesh, find_written_poses, read_heightfield, read_mesh
 from simwright.model.asset import Shape
 from simwright.model.geometry import (
     Box,
@@ -41,6 +41,7 @@ DEFAULT_FRICTION = (1.0, 0.005, 0.0001)
 DEFAULT_DENSITY = 1000.0
 VISIBLE_GROUPS = 3
 VISUAL_GROUP = 2
+_ROUNDING = 1e-12
 PLANE_GRID = 0.05
 """Spacing of the lines on a plane where nothing is said [m]; MJCF has no default."""
 
@@ -104,6 +105,7 @@ class _GeomReader:
         self.heightfields: dict[int, Heightfield] = {}
         self.materials: dict[tuple[Any, ...], str] = {}
         self.material_names = NameScope()
+        self.written = find_written_poses(context)
         self.paired = {
             int(i) for array in ("pair_geom1", "pair_geom2") for i in getattr(context.model, array)
         }
@@ -145,13 +147,18 @@ class _GeomReader:
                 self.meshes[data] = read_mesh(context, data)
             mesh = self.meshes[data]
             shape.geometry, shape.scale = mesh.geometry, mesh.scale
-            shape.pose = shape.pose @ ~mesh.moved
+            shape.pose = self._take_back(index, shape.pose, mesh.moved)
         elif kind == "hfield":
             if data not in self.heightfields:
                 self.heightfields[data] = read_heightfield(context, data)
             shape.geometry = self.heightfields[data]
         else:
             shape.geometry = make_primitive(kind, model.geom_size[index])
+
+    def _take_back(self, index: int, compiled: Pose, moved: Pose) -> Pose:
+        """Where a mesh geom was before MuJoCo moved it with its mesh: as written, if nothing else moved it."""
+        computed, written = compiled @ ~moved, self.written.get(index)
+        return written if written is not None and written.is_close(computed, _ROUNDING) else computed
 
     def _read_mass(self, index: int, shape: Shape) -> None:
         spec = self.context.spec_of("geom", index)

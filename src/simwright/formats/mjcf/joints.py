@@ -70,6 +70,7 @@ def _read_joint(context: Context, body: int, indices: list[int], scope: NameScop
         child=context.name("body", body),
         parent_frame=placed @ at_anchor,
         child_frame=at_anchor,
+        rest=placed,
         dofs=dofs,
         collide=_touches_parent(context, body),
         path=f"joint/{name}",

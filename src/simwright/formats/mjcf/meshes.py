@@ -20,6 +20,7 @@ import numpy as np
 from simwright.core.math3d import Array, Pose, quat_rotate
 from simwright.formats.mesh import load_mesh
 from simwright.formats.mjcf.context import Context, pose_of
+from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.stand_ins import is_of_file
 from simwright.model.geometry import Heightfield, Mesh, MeshData
 
@@ -48,6 +49,51 @@ def read_mesh(context: Context, index: int) -> PlacedMesh:
         mesh = Mesh(load=partial(_load_file, file), source=source, file=str(file))
         return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
     return PlacedMesh(Mesh(_read_data(model, index, moved), source=source), None, moved)
+
+
+def find_written_poses(context: Context) -> dict[int, Pose]:
+    """Poses of mesh geoms on their bodies as they are written, by index, bit for bit.
+
+    MuJoCo compiles a geom's pose with that of its mesh.  What it makes of the frames and angles alone is found by sites
+    in the same places, in a specification without meshes.
+    """
+    mujoco, probe = context.mujoco, context.mujoco.MjSpec()
+    found: list[int] = []
+    for index in np.flatnonzero(np.asarray(context.model.geom_dataid) >= 0):
+        geom = context.spec_of("geom", int(index))
+        if geom is not None:
+            _add_probe(mujoco, probe, geom)
+            found.append(int(index))
+    if not found:
+        return {}
+    try:
+        model = probe.compile()
+    except list_refusals(mujoco):
+        return {}
+    return {index: pose_of(model.site_pos[i], model.site_quat[i]) for i, index in enumerate(found)}
+
+
+def _add_probe(mujoco: Any, probe: Any, geom: Any) -> None:
+    """A site where a geom is, in frames of its own."""
+    chain = []
+    frame = geom.frame
+    while frame is not None:
+        chain.append(frame)
+        frame = frame.frame
+    site = probe.worldbody.add_site(pos=geom.pos, quat=_resolve(mujoco, geom))
+    above = None
+    for frame in reversed(chain):
+        above = probe.worldbody.add_frame(above, pos=frame.pos, quat=_resolve(mujoco, frame))
+    if above is not None:
+        site.set_frame(above)
+
+
+def _resolve(mujoco: Any, element: Any) -> Any:
+    """The quaternion of an element, whichever way its orientation is written."""
+    alternative, compiler = element.alt, element.compiler
+    if int(alternative.type) == int(mujoco.mjtOrientation.mjORIENTATION_QUAT):
+        return element.quat
+    return mujoco.MjSpec.resolve_orientation(bool(compiler.degree), compiler.eulerseq, alternative)
 
 
 def _keep_settings(context: Context, index: int, spec: Any) -> None:

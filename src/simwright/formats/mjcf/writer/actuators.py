@@ -55,7 +55,9 @@ def _write_actuator(draft: Draft, actuator: Actuator) -> bool:
     if target is None:
         return False
     tag, values = _describe_law(actuator, word)
-    values = {"name": draft.claim("actuator", actuator.name), **target, **_share(draft, actuator), **values}
+    name = draft.claim("actuator", actuator.name)
+    draft.note("actuator", actuator.name, name)
+    values = {"name": name, **target, **_share(draft, actuator), **values}
     defaults = {**_DEFAULTS, **(_GENERAL if tag == "general" else {})}
     draft.add(draft.section("actuator"), tag, values, defaults)
     return True
@@ -160,8 +162,10 @@ def _write_drives(draft: Draft) -> None:
 def _write_drive(draft: Draft, freedom: Freedom, drive: Drive) -> None:
     """A servo named after its joint."""
     limit = drive.max_force
+    name = draft.claim("actuator", freedom.name)
+    draft.note("drive", freedom.owner, name)
     values: dict[str, Any] = {
-        "name": draft.claim("actuator", freedom.name),
+        "name": name,
         "joint": freedom.name,
         "forcerange": (-limit, limit) if math.isfinite(limit) else None,
     }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
-from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb, place, set_values
+from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb, set_values
 from simwright.formats.mjcf.writer.inertials import report_adjusted, settle_inertials, write_inertial
 from simwright.formats.mjcf.writer.messages import JOINT_REDUCED
 from simwright.formats.mjcf.writer.numbers import is_equal
@@ -30,7 +30,7 @@ def write_bodies(draft: Draft) -> None:
     draft.nodes[WORLD] = draft.section("worldbody")
     shaped = {shape.body for shape in draft.asset.shapes}
     for name, limb in draft.limbs.items():
-        node = draft.add(draft.nodes[limb.parent], "body", {"name": limb.name, **place(limb.pose)})
+        node = draft.add(draft.nodes[limb.parent], "body", {"name": limb.name, **draft.place(limb.pose)})
         draft.nodes[name] = node
         _write_settings(draft, limb, node)
         write_inertial(draft, limb, node, name in shaped)

@@ -78,14 +78,18 @@ def _store(staging: Path, files: dict[str, bytes]) -> None:
 
 def build_files(asset: Asset, entry: str, reporter: Reporter, side: str = "") -> dict[str, bytes]:
     """Every file of the folder by relative path; those beside the entry below ``side``."""
+    draft = build_draft(asset, reporter, side, exact=asset.provenance.format == "mjcf")
+    write_ros(draft)
+    draft.report_names()
+    factor_defaults(draft.root)
+    return {**{side + path: content for path, content in draft.files.items()}, entry: encode(draft)}
+
+
+def build_draft(asset: Asset, reporter: Reporter, side: str = "", *, exact: bool) -> Draft:
+    """The whole document and the files it names, every attribute where it applies."""
     asset = join_twins(settle_looks(asset, reporter))
-    draft = Draft(
-        asset,
-        build_tree(asset),
-        reporter,
-        Solver(asset),
-        etree.Element("mujoco", {"model": make_file_name(asset.name)}),
-    )
+    root = etree.Element("mujoco", {"model": make_file_name(asset.name)})
+    draft = Draft(asset, build_tree(asset), reporter, Solver(asset), root, exact)
     plan_limbs(draft)
     filters = find_filters(draft)
 
@@ -104,11 +108,8 @@ def build_files(asset: Asset, entry: str, reporter: Reporter, side: str = "") ->
     write_keyframes(draft)
     write_custom(draft)
     write_compiler(draft, side)
-    write_ros(draft)
     report_losses(draft)
-    draft.report_names()
-    factor_defaults(draft.root)
-    return {**{side + path: content for path, content in draft.files.items()}, entry: encode(draft)}
+    return draft
 
 
 def encode(draft: Draft) -> bytes:

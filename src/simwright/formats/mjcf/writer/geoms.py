@@ -12,7 +12,7 @@ from typing import Any
 from simwright.core.diag import Where
 from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, DEFAULT_RGBA, choose_group
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
-from simwright.formats.mjcf.writer.draft import Draft, place
+from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.filters import Bits
 from simwright.formats.mjcf.writer.meshes import MeshLibrary
 from simwright.formats.mjcf.writer.messages import COLLIDER_HULL, FRICTION_APPROXIMATED, SETTING_LOST
@@ -46,12 +46,13 @@ def _write_piece(draft: Draft, shape: Shape, piece: Piece, contact: dict[str, An
     if not (piece.visual or piece.collision):
         return
     name = draft.claim("geom", piece.name)
+    draft.note("shape", shape.name, name)
     if piece.collision:
         draft.names["collider", shape.name] = name
     values: dict[str, Any] = {
         "name": name,
         **piece.look,
-        **place(piece.pose),
+        **draft.place(piece.pose),
         **_describe_look(draft, shape, piece),
     }
     contype, conaffinity = bits if piece.collision else (0, 0)

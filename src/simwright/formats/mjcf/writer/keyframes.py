@@ -30,6 +30,7 @@ def write_keyframes(draft: Draft) -> None:
     }
     if any(value is not None for value in values.values()):
         name = draft.claim("key", INITIAL)
+        draft.note("initial", "", name)
         draft.add(draft.section("keyframe"), "key", {"name": name, **values})
 
 
@@ -62,8 +63,10 @@ def _write_key(draft: Draft, key: Keyframe, controls: list[str]) -> None:
     given = {draft.name("actuator", name) or name: value for name, value in key.controls.items()}
     ctrl = [given.get(name, 0.0) for name in controls]
     velocity = np.concatenate(qvel) if qvel else np.zeros(0)
+    name = draft.claim("key", key.name)
+    draft.note("keyframe", key.name, name)
     values: dict[str, Any] = {
-        "name": draft.claim("key", key.name),
+        "name": name,
         "time": key.time or None,
         "qpos": np.concatenate(qpos) if qpos else None,
         "qvel": velocity if velocity.any() else None,

@@ -59,7 +59,9 @@ def write_sensors(draft: Draft) -> None:
 
 def _write_sensor(draft: Draft, sensor: Sensor, target: dict[str, Any]) -> None:
     settings = sensor.settings
-    values: dict[str, Any] = {"name": draft.claim("sensor", sensor.name), **target}
+    name = draft.claim("sensor", sensor.name)
+    draft.note("sensor", sensor.name, name)
+    values: dict[str, Any] = {"name": name, **target}
     for name in ("cutoff", "noise", "delay"):
         values[name] = settings.get(name)
     values |= draft.keep(sensor, "sensor", "user")
@@ -105,5 +107,6 @@ def _write_parts(draft: Draft, sensor: Sensor) -> None:
     parts = _PARTS[sensor.kind]
     for part in parts:
         name = draft.claim("sensor", sensor.name if len(parts) == 1 else f"{sensor.name}_{part}")
+        draft.note("sensor", sensor.name, name)
         interval = 1.0 / sensor.rate if sensor.rate else None
         draft.add(draft.section("sensor"), part, {"name": name, "site": site, "interval": interval})
