@@ -141,7 +141,9 @@ def _list_freedoms(asset: Asset, tree: Tree) -> Iterator[Freedom]:
 def find_floating(asset: Asset, tree: Tree) -> list[str]:
     """Bodies that no joint holds and that move: enabled, not kinematic, and with a mass that they carry rigidly."""
     inertials = body_inertials(asset)
-    mass = {body.name: inertials[body.name].mass if inertials.get(body.name) else 0.0 for body in asset.bodies}
+    mass = {
+        body.name: inertials[body.name].mass if inertials.get(body.name) else 0.0 for body in asset.bodies
+    }
     edges: list[Edge] = tree.edges
     for edge in reversed(edges):  # leaves first
         if edge.parent != WORLD and not edge.joint.dofs:

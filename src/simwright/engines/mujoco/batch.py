@@ -25,7 +25,20 @@ from simwright.formats.mjcf.quiet import keep_log_away
 MjModel: TypeAlias = Any
 MjData: TypeAlias = Any
 
-_SIZES = ("nq", "nv", "na", "nu", "nbody", "ngeom", "njnt", "neq", "ntendon", "npair", "nmocap", "nsensordata")
+_SIZES = (
+    "nq",
+    "nv",
+    "na",
+    "nu",
+    "nbody",
+    "ngeom",
+    "njnt",
+    "neq",
+    "ntendon",
+    "npair",
+    "nmocap",
+    "nsensordata",
+)
 
 
 class ModelBatch:
@@ -47,7 +60,9 @@ class ModelBatch:
 
         self.models: list[MjModel] = list(models) if isinstance(models, list | tuple) else [models] * worlds
         if len(self.models) != worlds or worlds < 1:
-            raise UsageError(f"{len(self.models)} models for {worlds} worlds", hint="one, or one for each world")
+            raise UsageError(
+                f"{len(self.models)} models for {worlds} worlds", hint="one, or one for each world"
+            )
         self.model = self.models[0]
         _check_sizes(self.models)
         self.worlds = worlds
@@ -113,11 +128,11 @@ class ModelBatch:
         self._held[thread] = None
         mujoco.mj_setState(self.models[world], self._data[thread], self.states[world], self._spec)
 
-    def hold(self, world: int = 0) -> MjData:
+    def hold(self, world: int = 0, *, forward: bool = True) -> MjData:
         """An ``MjData`` with the state of a world, for everything that is not stepping.
 
-        It is computed forward (``mj_forward``) without changing the state.  It stays valid until the next call of the
-        batch.
+        It is computed forward (``mj_forward``) without changing the state, unless ``forward`` is False.  It stays
+        valid until the next call of the batch.
         """
         import mujoco
 
@@ -125,7 +140,8 @@ class ModelBatch:
         self._held[thread] = None
         data, model = self._data[thread], self.models[world]
         mujoco.mj_setState(model, data, self.states[world], self._spec)
-        mujoco.mj_forward(model, data)
+        if forward:
+            mujoco.mj_forward(model, data)
         return data
 
     def close(self) -> None:

@@ -47,6 +47,7 @@ class CoordinateMap:
     def __init__(self, layout: Layout, names: MujocoNames, model: Any) -> None:
         self.nq, self.nv = int(model.nq), int(model.nv)
         self._sizes = (layout.nq, layout.nv)
+        self.width = layout.nv
         scalars: list[tuple[int, int, int, int]] = []
         screws: list[tuple[int, int, int, int, float, float]] = []
         turning: dict[str, list[tuple[Freedom, list[int], list[int]]]] = {"free": [], "ball": []}
@@ -194,9 +195,7 @@ def _shift(freedom: Freedom, slides: int) -> Freedom:
     if not slides:
         return freedom
     values = {name: getattr(freedom, name) for name in freedom.__slots__}
-    return Freedom(
-        **{**values, "motion": Motion.BALL, "q": freedom.q + slides, "v": freedom.v + slides}
-    )
+    return Freedom(**{**values, "motion": Motion.BALL, "q": freedom.q + slides, "v": freedom.v + slides})
 
 
 def _collect(rows: list[tuple[Freedom, list[int], list[int]]], nq: int, nv: int) -> _Turning:
