@@ -147,6 +147,7 @@ def test_a_robot_file_is_run_as_it_is(tmp_path):
 
 SERVO = """
 <mujoco>
+  <compiler angle="radian"/>
   <option timestep="0.005" integrator="implicitfast"/>
   <worldbody>
     <body name="arm">

@@ -27,6 +27,8 @@ from simwright.model.asset import Asset
 from simwright.model.joint import WORLD, Motion
 from simwright.runtime.rotation import rotate
 
+_FIXED_GAIN, _AFFINE = 0, (0, 1)
+"""mjGAIN_FIXED; mjBIAS_NONE and mjBIAS_AFFINE."""
 CHUNK = 256
 """Steps after which states are looked at: how far a simulation runs on after it became unstable."""
 
@@ -396,8 +398,6 @@ def _set_options(model: MjModel, settings: Settings, options: Mapping[str, Any])
 
 def _find_servos(layout: Layout, part: _Part) -> _Servos:
     """Drives, and actuators of the asset that push one hinge or slide by a fixed gain and an affine bias."""
-    import mujoco
-
     model, names = part.model, part.compiled.names
     by_target = {
         actuator.target: names.actuators[actuator.name]
@@ -413,8 +413,8 @@ def _find_servos(layout: Layout, part: _Part) -> _Servos:
             continue
         row = model.actuator(name).id
         gain, bias = model.actuator_gainprm[row], model.actuator_biasprm[row]
-        affine = model.actuator_biastype[row] in (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE)
-        if model.actuator_gaintype[row] != mujoco.mjtGain.mjGAIN_FIXED or not affine or not gain[0]:
+        affine = int(model.actuator_biastype[row]) in _AFFINE
+        if int(model.actuator_gaintype[row]) != _FIXED_GAIN or not affine or not gain[0]:
             continue
         gear = float(model.actuator_gear[row, 0])
         if not gear:
