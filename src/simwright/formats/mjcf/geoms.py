@@ -201,7 +201,8 @@ class _GeomReader:
 def _keep_extras(context: Context, index: int) -> None:
     model = context.model
     condim, friction = int(model.geom_condim[index]), model.geom_friction[index]
-    context.keep("geom", index, "condim", condim, 3)
+    # without friction, 3 dimensions would be taken for 1
+    context.keep("geom", index, "condim", condim, 3 if friction[0] else None)
     if condim < 6:
         context.keep("geom", index, "friction", friction, DEFAULT_FRICTION)
     context.keep("geom", index, "priority", model.geom_priority[index], 0)
@@ -212,6 +213,11 @@ def _keep_extras(context: Context, index: int) -> None:
     context.keep("geom", index, "surfacevel", context.field("geom_surfacevel", index), (0.0,) * 6)
     if kind_of(context, "geom", index) == "plane":
         context.keep("geom", index, "grid", float(model.geom_size[index][2]), PLANE_GRID)
+    if kind_of(context, "geom", index) == "hfield":
+        data = int(model.geom_dataid[index])
+        start, count = int(model.hfield_adr[data]), int(model.hfield_nrow[data] * model.hfield_ncol[data])
+        if not np.any(model.hfield_data[start : start + count]):  # a rise that no height reaches
+            context.keep("geom", index, "elevation", float(model.hfield_size[data][2]))
     fluid = context.field("geom_fluid", index)
     if fluid is not None and np.any(fluid):
         context.keep("geom", index, "fluid", fluid)

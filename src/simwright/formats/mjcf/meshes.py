@@ -3,7 +3,7 @@
 
 A mesh with an STL or OBJ file is what the file says, read when it is first looked at; its ``scale`` goes to the
 shape.  Other meshes (vertices in the text, MuJoCo's own files, ``refpos``, ``refquat``) are taken as MuJoCo compiled
-them and name no file.  MuJoCo moves a mesh to its centre of mass and turns it to its principal axes (``mesh_pos``,
+them, name no file, and say how MuJoCo makes them again.  MuJoCo moves a mesh to its centre of mass and turns it to its principal axes (``mesh_pos``,
 ``mesh_quat``); here that is undone, so the shape's pose is the one that was written.  Texture coordinates: MuJoCo
 counts v downwards, the model upwards.
 """
@@ -19,10 +19,13 @@ import numpy as np
 
 from simwright.core.math3d import Array, Pose, quat_rotate
 from simwright.formats.mesh import load_mesh
-from simwright.formats.mjcf.context import Context, pose_of
+from simwright.formats.mjcf.context import Context, make_plain, pose_of
 from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.stand_ins import is_of_file
-from simwright.model.geometry import Heightfield, Mesh, MeshData
+from simwright.model.geometry import Heightfield, Mesh, MeshData, Recipe
+
+
+_POINTS = {"vertex": "uservert", "face": "userface", "normal": "usernormal", "texcoord": "usertexcoord"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +51,23 @@ def read_mesh(context: Context, index: int) -> PlacedMesh:
         scale = context.mesh_scales.get(name, np.array(model.mesh_scale[index], dtype=np.float64))
         mesh = Mesh(load=partial(_load_file, file), source=source, file=str(file))
         return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
-    return PlacedMesh(Mesh(_read_data(model, index, moved), source=source), None, moved)
+    recipe = None if spec is None else _find_recipe(spec, file)
+    return PlacedMesh(Mesh(_read_data(model, index, moved), source=source, recipe=recipe), None, moved)
+
+
+def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
+    """How MuJoCo makes a mesh that is not simply a file: from points in the text, or from a file that it moves."""
+    if getattr(spec, "needsdf", 0) or str(spec.plugin.name):
+        return None
+    attributes = {name: make_plain(np.asarray(getattr(spec, name))) for name in ("scale", "refpos", "refquat")}
+    if file is not None:
+        return Recipe(str(file), attributes)
+    for attribute, name in _POINTS.items():
+        values = np.asarray(getattr(spec, name))
+        if len(values):
+            attributes[attribute] = values
+    is_sayable = not len(spec.userfacenormal) and not len(spec.userfacetexcoord)
+    return Recipe("", attributes) if "vertex" in attributes and is_sayable else None
 
 
 def find_written_poses(context: Context) -> dict[int, Pose]:

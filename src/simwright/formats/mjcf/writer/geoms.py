@@ -58,7 +58,7 @@ def _write_piece(draft: Draft, shape: Shape, piece: Piece, contact: dict[str, An
     contype, conaffinity = bits if piece.collision else (0, 0)
     values |= {"contype": contype, "conaffinity": conaffinity, "group": _find_group(draft, shape, piece)}
     values |= contact
-    if piece.collision:
+    if piece.collision or draft.exact:
         values |= {"margin": shape.margin, "gap": shape.gap}
     draft.add(draft.nodes[shape.body], "geom", values, GEOM_DEFAULTS)
 
