@@ -43,7 +43,7 @@ TENDONS = """<mujoco><default><geom density="700"/></default><worldbody><site na
    <site site="s1"/><site site="s2"/></spatial>
   <spatial name="auto" stiffness="3" armature=".01"><site site="s0"/><site site="s2"/></spatial>
   <fixed name="fx" range="-.2 .3" solimplimit=".8 .9 .01"><joint joint="p" coef=".7"/><joint joint="q" coef="-.3"/></fixed></tendon>
- <actuator><motor name="m" tendon="fx"/><muscle name="mu" tendon="sp" ctrllimited="true" ctrlrange="0 1"/>
+ <actuator><motor name="m" tendon="fx"/><muscle name="mu" tendon="sp" lengthrange=".3 .9" ctrlrange="0 1"/>
   <position name="po" tendon="sp" kp="5"/></actuator></mujoco>"""
 
 ACTUATORS = """<mujoco><worldbody><site name="fix" pos=".1 0 .2" euler="0 30 0"/>
@@ -69,7 +69,9 @@ ACTUATORS = """<mujoco><worldbody><site name="fix" pos=".1 0 .2" euler="0 30 0"/
  <motor name="jp" jointinparent="w" gear=".1 .2 .3"/><motor name="ba" joint="w" gear=".1 .2 .3"/>
  <motor name="sc" cranksite="cs" slidersite="ss" cranklength=".45" gear="2"/>
  <motor name="de" joint="p" delay=".01" nsample="8" interp="linear"/>
- <position name="un" joint="p" kp="1" ctrlrange="-1 1" ctrllimited="false"/>
+ <pid name="pid" joint="p" kp="2" ki=".3" kv=".1" posrange="-1 1" velrange="-2 2" slewmax="3" imax="2"/>
+ <dcmotor name="dc" joint="q" motorconst=".1" resistance="2" inductance=".1"/><orientation name="so" joint="w" kp=".1" kv=".01"/>
+ <orientation name="qu" joint="w" kp=".1" input="quat"/>
  </actuator></mujoco>"""
 
 EQUALITIES = f"""<mujoco><worldbody><site name="w" pos=".1 .2 1" euler="10 20 30"/>
@@ -172,7 +174,7 @@ SENSORS = f"""<mujoco><size nuser_sensor="1"/><worldbody><camera name="cam" pos=
  <subtreecom body="a"/><subtreelinvel body="a"/><subtreeangmom body="a"/><clock/><e_potential/><e_kinetic/><camprojection site="s" camera="cam"/>
  <distance geom1="g" body2="b" cutoff="1"/><normal geom1="g" body2="b" cutoff="1"/><fromto body1="a" body2="b" cutoff="1"/>
  <insidesite site="zone" objtype="body" objname="b"/><contact name="touching" geom1="g" num="2" data="found force dist" reduce="mindist"/>
- <contact subtree1="a" site="zone"/><user name="own" dim="3" needstage="pos" datatype="real"/><jointpos name="late" joint="p" delay=".01" nsample="5" interp="zoh"/>
+ <contact site="zone" subtree2="a"/><user name="own" dim="3" needstage="pos" datatype="real"/><jointpos name="late" joint="p" delay=".01" nsample="5" interp="zoh"/>
  </sensor><keyframe><key name="home" qpos=".3 1 0 0 0" ctrl=".1" time="1"/><key qvel="1 2 3 4"/></keyframe>
  <custom><numeric name="n" data="1 2 3"/><text name="t" data="hello"/><tuple name="u"><element objtype="body" objname="a" prm=".3"/></tuple></custom></mujoco>"""
 

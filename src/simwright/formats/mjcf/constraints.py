@@ -77,6 +77,8 @@ def _read_hold(context: Context, index: int, kind: str) -> Equality:
             equality.frame_a, equality.frame_b = Pose.of(data[3:6], data[6:10]), Pose.of(data[0:3])
     if kind == "weld":
         equality.torque_scale = float(data[10])
+        if len(data) > 11 and data[11]:  # MuJoCo 4 notes that it found the relative pose itself
+            context.keep("equality", index, "found_relpose", True)
     return equality
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from simwright.formats.mjcf.actuators import USUAL_INPUTS
 from simwright.formats.mjcf.writer.draft import Draft, Freedom
 from simwright.formats.mjcf.writer.messages import DRIVE_ACCELERATION, SETTING_LOST
 from simwright.model.asset import Actuator
@@ -20,13 +21,14 @@ ACTUATOR_TAGS = ("motor", "position", "velocity", "adhesion", "general")
 _SIX = 6
 _DEFAULTS: dict[str, Any] = {"gear": (1, 0, 0, 0, 0, 0), "group": 0, "kv": 0.0}
 _GENERAL: dict[str, Any] = {"gaintype": "fixed", "biastype": "none", "dyntype": "none"}
-_UNSAYABLE = frozenset({"pid", "so3", "dcmotor", "plugin"})
-"""Laws that MuJoCo does not take in the general form, or that are code."""
+_RANGES = {"pos": "ctrlrange", "vel": "velrange", "ff": "ffrange"}
+"""Where the range of a control is said, by what it means."""
 _SETTINGS = {
     "activation_range": "actrange",
     "activation_early": "actearly",
     "length_range": "lengthrange",
     "crank_length": "cranklength",
+    "activations": "actdim",
     "armature": "armature",
     "delay": "delay",
 }
@@ -49,7 +51,7 @@ def write_actuators(draft: Draft) -> None:
 def _write_actuator(draft: Draft, actuator: Actuator) -> bool:
     law = actuator.settings
     word = str(law.get("mjcf", actuator.kind))
-    if word in _UNSAYABLE or "controls" in law or "plugin" in law:
+    if "plugin" in law:
         return False
     target = _find_target(draft, actuator)
     if target is None:
@@ -74,7 +76,9 @@ def _find_target(draft: Draft, actuator: Actuator) -> dict[str, Any] | None:
             found = {word: freedom.name if freedom else None}
         case "tendon" | "body":
             found = {actuator.transmission: draft.name(actuator.transmission, actuator.target)}
-        case "site":
+        case "so3" if not law.get("reference_site"):
+            found = {"joint": freedom.name if freedom else None}
+        case "site" | "so3":
             found = {"site": draft.name("site", actuator.target)}
             if law.get("reference_site"):
                 found["refsite"] = draft.name("site", law["reference_site"])
@@ -101,6 +105,10 @@ def _share(draft: Draft, actuator: Actuator) -> dict[str, Any]:
     for setting, attribute in _SETTINGS.items():
         if setting in law:
             values[attribute] = law[setting]
+    if "history" in law:
+        values |= {"nsample": law["history"]["samples"], "interp": law["history"]["interpolation"]}
+    for word, limits in zip(law.get("input", "").split(), law.get("control_ranges", ()), strict=False):
+        values[_RANGES.get(word, "ctrlrange")] = limits
     if "damping" in law or "dampingpoly" in law:
         values["damping"] = [law.get("damping", 0.0), *law.get("dampingpoly", ())]
     return values | draft.keep(actuator, "actuator", "group", "user")
@@ -114,9 +122,11 @@ def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
     still = law["dynamics_type"] == "none" and lag == [1.0]
     if word == "adhesion" and still and len(gain) == 1:
         return "adhesion", {"gain": gain[0]}
-    if actuator.kind in ("motor", "position", "velocity") and still and "activation_range" not in law:
+    plain = still and "activation_range" not in law and "input" not in law
+    if actuator.kind in ("motor", "position", "velocity") and plain:
         return _describe_plain(actuator)
     return "general", {
+        "input": law.get("input", USUAL_INPUTS.get(word)) or None,
         "gaintype": law["gain_type"],
         "gainprm": None if gain == [1.0] else gain,
         "biastype": law["bias_type"],

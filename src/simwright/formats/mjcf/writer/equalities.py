@@ -89,7 +89,9 @@ def _write_equality(draft: Draft, equality: Equality, rest: dict[str, Pose]) -> 
             ends = (equality.a, equality.frame_a, equality.b, equality.frame_b)
             _connect(draft, equality.name, ends, rest, common)
         case EqualityKind.WELD:
-            _weld(draft, equality.name, (equality.a, equality.frame_a, equality.b, equality.frame_b), common)
+            found = draft.solver.get(equality, "equality", "found_relpose")
+            ends = (equality.a, equality.frame_a, equality.b, equality.frame_b)
+            _weld(draft, equality.name, ends, common, rest if found else None)
         case EqualityKind.TENDON:
             values = {
                 "name": draft.claim("equality", equality.name),
@@ -134,16 +136,21 @@ def _connect(draft: Draft, name: str, ends: Ends, rest: dict[str, Pose], common:
     draft.add(draft.section("equality"), "connect", {**values, **common}, EQUALITY_DEFAULTS)
 
 
-def _weld(draft: Draft, name: str, ends: Ends, common: dict[str, Any]) -> None:
+def _weld(
+    draft: Draft, name: str, ends: Ends, common: dict[str, Any], rest: dict[str, Pose] | None = None
+) -> None:
+    """A frame on each body; MuJoCo finds the relative pose itself if ``rest`` says that it will be the same."""
     a, frame_a, b, frame_b = ends
     turn = quat_multiply(frame_a.q, quat_conjugate(frame_b.q))
-    values = {
+    values: dict[str, Any] = {
         "name": draft.claim("equality", name),
         "body1": _name(draft, "body", a),
         "body2": _name(draft, "body", b),
         "anchor": frame_b.p,
         "relpose": (*frame_a.p, *turn),
     }
+    if rest is not None and (rest[a] @ frame_a).is_close(rest[b] @ frame_b, _MEETING):
+        del values["relpose"]
     defaults = {**EQUALITY_DEFAULTS, "anchor": (0, 0, 0)}
     draft.add(draft.section("equality"), "weld", {**values, **common}, defaults)
 
