@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import Array, Pose
+from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.context import NAMESPACE, Context, pose_of, read_floats
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
@@ -157,8 +157,14 @@ class _GeomReader:
 
     def _take_back(self, index: int, compiled: Pose, moved: Pose) -> Pose:
         """Where a mesh geom was before MuJoCo moved it with its mesh: as written, if nothing else moved it."""
-        computed, written = compiled @ ~moved, self.written.get(index)
-        return written if written is not None and written.is_close(computed, _ROUNDING) else computed
+        computed = compiled @ ~moved
+        around, inside = self.written.get(index, (IDENTITY, computed))
+        written = inside if around.is_identity() else around @ inside
+        if not written.is_close(computed, _ROUNDING):
+            return computed
+        if not around.is_identity():
+            self.context.keep("geom", index, "frame", (*around.p, *around.q, *inside.p, *inside.q))
+        return written
 
     def _read_mass(self, index: int, shape: Shape) -> None:
         spec = self.context.spec_of("geom", index)

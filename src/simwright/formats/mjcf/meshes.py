@@ -70,11 +70,11 @@ def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
     return Recipe("", attributes) if "vertex" in attributes and is_sayable else None
 
 
-def find_written_poses(context: Context) -> dict[int, Pose]:
-    """Poses of mesh geoms on their bodies as they are written, by index, bit for bit.
+def find_written_poses(context: Context) -> dict[int, tuple[Pose, Pose]]:
+    """Poses of mesh geoms as they are written, by index, bit for bit: of the frames around one, and in them.
 
-    MuJoCo compiles a geom's pose with that of its mesh.  What it makes of the frames and angles alone is found by sites
-    in the same places, in a specification without meshes.
+    MuJoCo compiles a geom's pose with that of its mesh, and puts the result into the frames.  What it makes of the
+    frames and angles alone is found by sites in the same places, in a specification without meshes.
     """
     mujoco, probe = context.mujoco, context.mujoco.MjSpec()
     found: list[int] = []
@@ -89,22 +89,24 @@ def find_written_poses(context: Context) -> dict[int, Pose]:
         model = probe.compile()
     except list_refusals(mujoco):
         return {}
-    return {index: pose_of(model.site_pos[i], model.site_quat[i]) for i, index in enumerate(found)}
+    poses = [pose_of(*row) for row in zip(model.site_pos, model.site_quat, strict=True)]
+    return {index: (poses[2 * i], poses[2 * i + 1]) for i, index in enumerate(found)}
 
 
 def _add_probe(mujoco: Any, probe: Any, geom: Any) -> None:
-    """A site where a geom is, in frames of its own."""
+    """A site at the frames around a geom, and one where the geom is in them."""
+    around = probe.worldbody.add_site()
+    probe.worldbody.add_site(pos=geom.pos, quat=_resolve(mujoco, geom))
     chain = []
     frame = geom.frame
     while frame is not None:
         chain.append(frame)
         frame = frame.frame
-    site = probe.worldbody.add_site(pos=geom.pos, quat=_resolve(mujoco, geom))
     above = None
     for frame in reversed(chain):
         above = probe.worldbody.add_frame(above, pos=frame.pos, quat=_resolve(mujoco, frame))
     if above is not None:
-        site.set_frame(above)
+        around.set_frame(above)
 
 
 def _resolve(mujoco: Any, element: Any) -> Any:
