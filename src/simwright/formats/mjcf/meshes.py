@@ -57,7 +57,7 @@ def read_mesh(context: Context, index: int) -> PlacedMesh:
 
 def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
     """How MuJoCo makes a mesh that is not simply a file: from points in the text, or from a file that it moves."""
-    if getattr(spec, "needsdf", 0) or str(spec.plugin.name):
+    if getattr(spec, "needsdf", 0):
         return None
     attributes = {name: make_plain(np.asarray(getattr(spec, name))) for name in ("scale", "refpos", "refquat")}
     if file is not None:

@@ -12,6 +12,7 @@ import math
 from typing import Any
 
 from simwright.formats.mjcf.actuators import USUAL_INPUTS
+from simwright.formats.mjcf.writer.custom import find_plugin
 from simwright.formats.mjcf.writer.draft import Draft, Freedom
 from simwright.formats.mjcf.writer.messages import DRIVE_ACCELERATION, SETTING_LOST
 from simwright.model.asset import Actuator
@@ -51,16 +52,18 @@ def write_actuators(draft: Draft) -> None:
 def _write_actuator(draft: Draft, actuator: Actuator) -> bool:
     law = actuator.settings
     word = str(law.get("mjcf", actuator.kind))
-    if "plugin" in law:
-        return False
     target = _find_target(draft, actuator)
     if target is None:
         return False
     tag, values = _describe_law(actuator, word)
+    if "plugin" in law:
+        tag, values = "plugin", {"instance": find_plugin(draft, law["plugin"]), **_describe_dynamics(law)}
+        if values["instance"] is None:
+            return False
     name = draft.claim("actuator", actuator.name)
     draft.note("actuator", actuator.name, name)
     values = {"name": name, **target, **_share(draft, actuator), **values}
-    defaults = {**_DEFAULTS, **(_GENERAL if tag == "general" else {})}
+    defaults = {**_DEFAULTS, **(_GENERAL if tag in ("general", "plugin") else {})}
     draft.add(draft.section("actuator"), tag, values, defaults)
     return True
 
@@ -131,9 +134,13 @@ def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
         "gainprm": None if gain == [1.0] else gain,
         "biastype": law["bias_type"],
         "biasprm": None if bias == [0.0] else bias,
-        "dyntype": law["dynamics_type"],
-        "dynprm": None if lag == [1.0] else lag,
+        **_describe_dynamics(law),
     }
+
+
+def _describe_dynamics(law: dict[str, Any]) -> dict[str, Any]:
+    lag = _trim(law["dynamics"])
+    return {"dyntype": law["dynamics_type"], "dynprm": None if lag == [1.0] else lag}
 
 
 def _describe_plain(actuator: Actuator) -> tuple[str, dict[str, Any]]:

@@ -29,7 +29,7 @@ from simwright.model.joint import POSITIONS, Dof, Motion
 from simwright.model.kinematics import Tree
 
 SECTIONS = (
-    "compiler", "option", "size", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
+    "compiler", "option", "size", "extension", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
     "equality", "actuator", "sensor", "keyframe", "custom",
 )  # fmt: skip
 
