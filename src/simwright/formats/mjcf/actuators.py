@@ -137,8 +137,9 @@ def _read_settings(context: Context, index: int) -> dict[str, Any]:
     samples, interpolation = context.field("actuator_history", index, (0, 0))
     if samples:
         settings["history"] = {"samples": int(samples), "interpolation": INTERPOLATIONS[int(interpolation)]}
-    if str(context.mujoco.mjtDyn(int(model.actuator_dyntype[index])).name) == "mjDYN_USER":
-        settings["activations"] = int(model.actuator_actnum[index])
+    activations = int(getattr(context.spec_of("actuator", index), "actdim", -1))
+    if activations >= 0:  # said, because it does not follow from the law: that is code
+        settings["activations"] = activations
     if int(context.field("actuator_plugin", index, -1)) >= 0:
         settings["plugin"] = context.name("plugin", int(model.actuator_plugin[index]))
     return settings
