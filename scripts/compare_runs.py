@@ -39,8 +39,14 @@ SEED = 20
 UNRELATED = (
     "names", "name_", "paths", "path_", "text", "nnames", "npaths", "tex_", "mat_", "light_", "cam_", "nbuffer",
     "mesh_", "nmesh", "bvh_", "nbvh", "body_bvh", "geom_dataid", "ntex", "nmat", "geom_matid", "geom_rgba", "nkey",
+    "signature", "hfield_path", "skin_", "nskin", "site_rgba", "site_matid", "tendon_rgba", "tendon_width", "tendon_matid",
+    "geom_group", "site_group",
 )  # fmt: skip
 """Beginnings of fields that say nothing about motion, or depend on the order of meshes, which are compared by geom."""
+SIZES = {"geom_size": "geom_type", "site_size": "site_type"}
+COLUMNS = {"mjGEOM_SPHERE": 1, "mjGEOM_CAPSULE": 2, "mjGEOM_CYLINDER": 2, "mjGEOM_PLANE": 2}
+LOSSES = ("mjcf-not-carried", "mjcf-write-not-carried", "mjcf-write-setting-lost", "mjcf-write-geometry")
+"""Findings that name something of the machine that is not there."""
 
 
 @dataclass
@@ -164,7 +170,7 @@ def run_simwright(path: Path, controls: Controls, steps: int) -> Motion:
         for column, name in enumerate(controls.names):
             if name in known:
                 values[:, known.index(name)] = controls.values[:, column]
-    losses = [d.message for d in reporter if d.level >= Level.WARNING]
+    losses = [d.message for d in reporter if d.level >= Level.WARNING and d.kind.startswith(LOSSES)]
     return Motion(step(model, values, steps), model, losses)
 
 
@@ -237,18 +243,27 @@ def list_differences(plain: Any, ours: Any) -> list[str]:
             if name.startswith("_") or (not group and name.startswith(UNRELATED)):
                 continue
             first, second = getattr(a, name), getattr(b, name)
+            if name in SIZES:
+                first, second = (trim_sizes(model, name) for model in (a, b))
             if isinstance(first, int | float | np.ndarray):
                 found += [group + text for text in describe(name, np.asarray(first), np.asarray(second))]
     if plain.ngeom == ours.ngeom:
-        pairs = {(int(a), int(b)) for a, b in zip(plain.geom_dataid, ours.geom_dataid, strict=True) if a >= 0}
+        rows = zip(plain.geom_type, plain.geom_dataid, ours.geom_dataid, strict=True)
+        pairs = {(int(a), int(b)) for kind, a, b in rows if a >= 0 and kind != mujoco.mjtGeom.mjGEOM_HFIELD}
         found += [text for a, b in sorted(pairs) for text in compare_meshes(plain, a, ours, b)]
     return found
 
 
+def trim_sizes(model: Any, name: str) -> np.ndarray[Any, Any]:
+    """Sizes of geoms or sites without the columns that say nothing about their type."""
+    sizes = np.array(getattr(model, name))
+    for row, kind in zip(sizes, getattr(model, SIZES[name]), strict=True):
+        row[COLUMNS.get(mujoco.mjtGeom(int(kind)).name, 3) :] = 0.0
+    return sizes
+
+
 def compare_meshes(plain: Any, a: int, ours: Any, b: int) -> Iterator[str]:
-    """Points, faces, hull and frame of two compiled meshes (or height fields, which have no points)."""
-    if a >= plain.nmesh or b >= ours.nmesh or b < 0:
-        return
+    """Points, faces and frames of two compiled meshes."""
     for name in ("mesh_pos", "mesh_quat", "mesh_scale"):
         yield from describe(f"{name}[{a}]", getattr(plain, name)[a], getattr(ours, name)[b])
     for name in ("vert", "face"):

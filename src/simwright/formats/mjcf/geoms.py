@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import Array, Pose
+from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.context import NAMESPACE, Context, pose_of, read_floats
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
@@ -157,8 +157,14 @@ class _GeomReader:
 
     def _take_back(self, index: int, compiled: Pose, moved: Pose) -> Pose:
         """Where a mesh geom was before MuJoCo moved it with its mesh: as written, if nothing else moved it."""
-        computed, written = compiled @ ~moved, self.written.get(index)
-        return written if written is not None and written.is_close(computed, _ROUNDING) else computed
+        computed = compiled @ ~moved
+        around, inside = self.written.get(index, (IDENTITY, computed))
+        written = inside if around.is_identity() else around @ inside
+        if not written.is_close(computed, _ROUNDING):
+            return computed
+        if not around.is_identity():
+            self.context.keep("geom", index, "frame", (*around.p, *around.q, *inside.p, *inside.q))
+        return written
 
     def _read_mass(self, index: int, shape: Shape) -> None:
         spec = self.context.spec_of("geom", index)
@@ -201,7 +207,8 @@ class _GeomReader:
 def _keep_extras(context: Context, index: int) -> None:
     model = context.model
     condim, friction = int(model.geom_condim[index]), model.geom_friction[index]
-    context.keep("geom", index, "condim", condim, 3)
+    # without friction, 3 dimensions would be taken for 1
+    context.keep("geom", index, "condim", condim, 3 if friction[0] else None)
     if condim < 6:
         context.keep("geom", index, "friction", friction, DEFAULT_FRICTION)
     context.keep("geom", index, "priority", model.geom_priority[index], 0)
@@ -212,6 +219,11 @@ def _keep_extras(context: Context, index: int) -> None:
     context.keep("geom", index, "surfacevel", context.field("geom_surfacevel", index), (0.0,) * 6)
     if kind_of(context, "geom", index) == "plane":
         context.keep("geom", index, "grid", float(model.geom_size[index][2]), PLANE_GRID)
+    if kind_of(context, "geom", index) == "hfield":
+        data = int(model.geom_dataid[index])
+        start, count = int(model.hfield_adr[data]), int(model.hfield_nrow[data] * model.hfield_ncol[data])
+        if not np.any(model.hfield_data[start : start + count]):  # a rise that no height reaches
+            context.keep("geom", index, "elevation", float(model.hfield_size[data][2]))
     fluid = context.field("geom_fluid", index)
     if fluid is not None and np.any(fluid):
         context.keep("geom", index, "fluid", fluid)

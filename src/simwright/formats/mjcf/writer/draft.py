@@ -29,7 +29,7 @@ from simwright.model.joint import POSITIONS, Dof, Motion
 from simwright.model.kinematics import Tree
 
 SECTIONS = (
-    "compiler", "option", "size", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
+    "compiler", "option", "size", "extension", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
     "equality", "actuator", "sensor", "keyframe", "custom",
 )  # fmt: skip
 
@@ -141,6 +141,12 @@ class Draft:
     def tidy(self, values: Any) -> list[float]:
         """Numbers as they are to be written: see ``exact``."""
         return [float(value) for value in values] if self.exact else tidy(values)
+
+    def spell(self, value: Any, kept: Any) -> Any:
+        """A number or vector as its source had it, where that is the same up to rounding, else the value itself."""
+        if kept is None or np.shape(kept) != np.shape(value):
+            return value
+        return kept if np.allclose(kept, value, rtol=1e-13, atol=1e-15) else value
 
     def place(self, pose: Pose) -> dict[str, Any]:
         """``pos`` and ``quat`` of a pose, each only where it says something."""

@@ -29,7 +29,7 @@ from simwright.formats.mjcf.writer.losses import report_losses
 from simwright.formats.mjcf.writer.materials import write_materials
 from simwright.formats.mjcf.writer.meshes import MeshLibrary, make_file_name
 from simwright.formats.mjcf.writer.optics import write_optics
-from simwright.formats.mjcf.writer.options import write_compiler, write_options, write_visual
+from simwright.formats.mjcf.writer.options import write_compiler, write_options, write_sizes, write_visual
 from simwright.formats.mjcf.writer.plan import plan_limbs
 from simwright.formats.mjcf.writer.ros import FILE, write_ros
 from simwright.formats.mjcf.writer.sensors import write_sensors
@@ -94,6 +94,7 @@ def build_draft(asset: Asset, reporter: Reporter, side: str = "", *, exact: bool
     filters = find_filters(draft)
 
     write_options(draft)
+    write_sizes(draft)
     write_visual(draft)
     write_materials(draft)
     write_bodies(draft)
