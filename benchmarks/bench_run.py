@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running: our MuJoCo adapter against ``mujoco.rollout`` written by hand, on the same model with as many threads.
 
-The hand-written loop knows nothing of the arrays: it rolls out ``STEPS`` steps from its states and keeps the last ones.
-The adapter does that, and takes targets from the arrays and gives coordinates back.  Real robots are used where the
-shared assets are; a pile of boxes otherwise.
+The hand-written loop knows nothing of assets and arrays: it rolls out ``STEPS`` steps from its states and keeps the last
+ones.  The adapter does that, and takes targets from the arrays and gives coordinates back.  Real robots are used where
+the shared assets are; a pile of boxes otherwise.  Opening a robot in MJCF is measured against MuJoCo's own load of the
+same file.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ import mujoco.rollout
 import numpy as np
 
 from benchmarks.measure import Result, growth
-from simwright.engines.mujoco.engine import ENGINE
-from simwright.engines.mujoco.simulation import MujocoSimulation, count_cores
+import simwright
+from simwright.engines.mujoco.batch import count_cores
 from simwright.engines.protocol import Settings
+from simwright.engines.table import load_engine
 from simwright.scenes.document import parse_scene
 from simwright.scenes.load import LoadedScene, assemble_scene, load_scene
+from simwright.scenes.simulation import SceneSimulation, open_scene
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "assets" / "scenes"
+ASSETS = Path(__file__).resolve().parents[2] / "shared" / "assets"
+SHARED = ASSETS / "scenes"
 COUNTS = (1, 8, 64, 256)
 WORK = 16_384
 """Steps of worlds in one measurement, at least."""
@@ -38,6 +42,8 @@ AT_ONCE = 4096
 DT = 0.002
 LIMIT = 1 / 0.95
 """Most time, as a multiple of the hand-written loop: 0.95 of its throughput."""
+OPENING = 4.0
+"""Most time from a file to a simulation, as a multiple of MuJoCo's own load."""
 REPEAT = 5
 PILE = """
 builder: {defaults: {shape: {ke: 1.0e5}}}
@@ -60,6 +66,22 @@ def run() -> Iterator[Result | str]:
     if SHARED.is_dir():
         file = SHARED / "anymal_c_urdf.yaml"
         yield from measure_scene(file.stem, lambda count: load_scene(file, count))
+    for file in sorted((ASSETS / "mjcf").glob("*/scene.xml")):
+        yield measure_opening(file)
+
+
+def measure_opening(file: Path) -> Result:
+    """From a file to a simulation: read, written as MJCF in memory and compiled, against MuJoCo's own load."""
+    engine = load_engine("mujoco")
+
+    def ours() -> None:
+        engine.open(simwright.load(file), Settings(threads=1)).close()
+
+    def theirs() -> None:
+        mujoco.MjData(mujoco.MjModel.from_xml_path(str(file)))
+
+    cpu, _ = measure(ours, theirs)
+    return Result(f"open {file.parent.name}", cpu[0], "MjModel.from_xml_path", cpu[1], OPENING)
 
 
 def measure_scene(name: str, load: Callable[[int], LoadedScene]) -> Iterator[Result | str]:
@@ -67,7 +89,7 @@ def measure_scene(name: str, load: Callable[[int], LoadedScene]) -> Iterator[Res
     threads, ours = count_cores(), []
     for count in COUNTS:
         loaded = load(count)
-        with ENGINE.open(loaded.model, Settings(dt=DT, threads=threads)) as simulation:
+        with open_scene(loaded, Settings(dt=DT, threads=threads)) as simulation:
             mine, theirs = make_adapter(simulation, loaded), make_loop(simulation, loaded)
             cpu, wall = measure(mine, theirs)
         work = count_steps(count) * count
@@ -92,14 +114,13 @@ def count_steps(worlds: int) -> int:
     return max(LEAST, WORK // worlds)
 
 
-def make_adapter(simulation: MujocoSimulation, loaded: LoadedScene) -> Callable[[], None]:
+def make_adapter(simulation: SceneSimulation, loaded: LoadedScene) -> Callable[[], None]:
     """Steps of the adapter, always from the same state."""
     start = loaded.state.clone()
     steps = count_steps(simulation.worlds)
     call = min(steps, AT_ONCE)
 
     def work() -> None:
-        simulation.count = 0
         loaded.state.assign(start)
         for _ in range(steps // call):
             simulation.advance(loaded.state, loaded.control, call, poses=False)
@@ -107,14 +128,16 @@ def make_adapter(simulation: MujocoSimulation, loaded: LoadedScene) -> Callable[
     return work
 
 
-def make_loop(simulation: MujocoSimulation, loaded: LoadedScene) -> Callable[[], None]:
+def make_loop(simulation: SceneSimulation, loaded: LoadedScene) -> Callable[[], None]:
     """The same steps, by hand: the same model, states, controls and threads."""
-    model = simulation.parts[0].built.mj
-    # what the adapter starts from
-    simulation.advance(loaded.state.clone(), loaded.control, 0)
-    start = simulation._states.copy()
-    inputs, _ = simulation._make_inputs(loaded.state, loaded.control)
+    batch = simulation.inner.batch  # type: ignore[attr-defined]
+    model, kind = batch.model, int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    simulation.load(loaded.state.clone(), loaded.control)  # what the adapter starts from
+    inputs = batch.view("ctrl").copy()
     data = [mujoco.MjData(model) for _ in range(simulation.threads)]
+    start = np.zeros((simulation.worlds, mujoco.mj_stateSize(model, kind)))
+    for world, row in enumerate(start):
+        mujoco.mj_getState(model, batch.hold(world), row, kind)
     pool = mujoco.rollout.Rollout(nthread=simulation.threads if simulation.threads > 1 else 0)
     calls = count_steps(simulation.worlds) // STEPS
     controls = np.repeat(inputs[:, None], STEPS, axis=1)
