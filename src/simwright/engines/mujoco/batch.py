@@ -14,18 +14,29 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Self
 
 import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.queries import MjData, MjModel
 from simwright.formats.mjcf.quiet import keep_log_away
 
-MjModel: TypeAlias = Any
-MjData: TypeAlias = Any
-
-_SIZES = ("nq", "nv", "na", "nu", "nbody", "ngeom", "njnt", "neq", "ntendon", "npair", "nmocap", "nsensordata")
+_SIZES = (
+    "nq",
+    "nv",
+    "na",
+    "nu",
+    "nbody",
+    "ngeom",
+    "njnt",
+    "neq",
+    "ntendon",
+    "npair",
+    "nmocap",
+    "nsensordata",
+)
 
 
 class ModelBatch:
@@ -33,6 +44,7 @@ class ModelBatch:
 
     ``states`` has a row for each world; :meth:`view` gives its parts by MuJoCo's names.  Rows may be edited between
     calls.  ``sensors`` (worlds x nsensordata) has the sensors of the last step where ``with_sensors`` is set.
+    ``broken`` tells which worlds have become unstable since their last reset: MuJoCo starts such a world anew.
     """
 
     def __init__(
@@ -45,23 +57,33 @@ class ModelBatch:
     ) -> None:
         import mujoco
 
-        self.models: list[MjModel] = list(models) if isinstance(models, list | tuple) else [models] * worlds
+        self.models: list[MjModel] = list(models) if isinstance(models, Sequence) else [models] * worlds
         if len(self.models) != worlds or worlds < 1:
-            raise UsageError(f"{len(self.models)} models for {worlds} worlds", hint="one, or one for each world")
+            raise UsageError(
+                f"{len(self.models)} models for {worlds} worlds", hint="one, or one for each world"
+            )
         self.model = self.models[0]
         _check_sizes(self.models)
         self.worlds = worlds
         self.threads = max(1, min(worlds, threads or count_cores()))
         self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
         keep_log_away()
-        self._data = [mujoco.MjData(self.models[i]) for i in range(self.threads)]
+        self._data: list[MjData] = [mujoco.MjData(self.models[i]) for i in range(self.threads)]
         # which world each data holds, and the row it had then: a row that was not edited is not set again
         self._held: list[tuple[int, Array] | None] = [None] * self.threads
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         self._places = _find_places(self.model)
         row = np.zeros(mujoco.mj_stateSize(self.model, self._spec))
         mujoco.mj_getState(self.model, self._data[0], row, self._spec)
+        self._blank = row
         self.states = np.tile(row, (worlds, 1))
+        self.broken = np.zeros(worlds, dtype=bool)
+        kinds = (
+            mujoco.mjtWarning.mjWARN_BADQPOS,
+            mujoco.mjtWarning.mjWARN_BADQVEL,
+            mujoco.mjtWarning.mjWARN_BADQACC,
+        )
+        self._bad = [int(kind) for kind in kinds]
         self.sensors = np.zeros((worlds, self.model.nsensordata))
         self._with_sensors = with_sensors and bool(self.model.nsensordata)
 
@@ -72,6 +94,12 @@ class ModelBatch:
         ``eq_active``, ``mocap_pos``, ``mocap_quat`` and so on: the names of ``mjtState`` in lower case.
         """
         return self.states[:, self._places[part]]
+
+    def reset(self, worlds: Sequence[int] | None = None) -> None:
+        """Put all worlds, or the chosen ones, where the model starts: time 0, at rest, nothing told."""
+        chosen = slice(None) if worlds is None else worlds
+        self.states[chosen] = self._blank
+        self.broken[chosen] = False
 
     def step(self, steps: int = 1, worlds: Iterable[int] | None = None) -> None:
         """Move all worlds, or the chosen ones, on by ``steps`` time steps, their controls and forces held."""
@@ -99,6 +127,10 @@ class ModelBatch:
             self._set(thread, world)
             step(model, data, steps)
             get(model, data, row, spec)
+            counts = data.warning.number
+            if any(counts[kind] for kind in self._bad):
+                self.broken[world] = True
+                counts[self._bad] = 0
             if self._with_sensors:
                 self.sensors[world] = data.sensordata
             if self.worlds <= self.threads:
@@ -126,6 +158,23 @@ class ModelBatch:
         data, model = self._data[thread], self.models[world]
         mujoco.mj_setState(model, data, self.states[world], self._spec)
         mujoco.mj_forward(model, data)
+        return data
+
+    def look(self, world: int = 0) -> MjData:
+        """As :meth:`hold`, but only bodies, cameras and lamps are where the coordinates put them: cheap after a step.
+
+        Where every world has data of its own (no more worlds than threads), it is always the same object, and forces
+        and contacts in it are those at the beginning of the last time step.
+        """
+        import mujoco
+
+        thread = world if self.worlds <= self.threads else 0
+        data, model = self._data[thread], self.models[world]
+        self._set(thread, world)
+        self._held[thread] = None  # posing bodies may normalize quaternions
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_camlight(model, data)
         return data
 
     def close(self) -> None:
