@@ -78,12 +78,9 @@ class ModelBatch:
         self._blank = row
         self.states = np.tile(row, (worlds, 1))
         self.broken = np.zeros(worlds, dtype=bool)
-        kinds = (
-            mujoco.mjtWarning.mjWARN_BADQPOS,
-            mujoco.mjtWarning.mjWARN_BADQVEL,
-            mujoco.mjtWarning.mjWARN_BADQACC,
-        )
-        self._bad = [int(kind) for kind in kinds]
+        # MuJoCo's counters of bad positions, velocities and accelerations, which follow each other: views of the data
+        bad = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
+        self._alarms = [memoryview(data.warning.number[bad]) for data in self._data]
         self.sensors = np.zeros((worlds, self.model.nsensordata))
         self._with_sensors = with_sensors and bool(self.model.nsensordata)
 
@@ -107,7 +104,7 @@ class ModelBatch:
         if not steps or not len(chosen):
             return
         if self._pool is None or len(chosen) == 1:
-            self._work(0, iter(chosen), steps)
+            self._work(self._find_thread(chosen[0]), iter(chosen), steps)
             return
         if self.worlds <= self.threads:  # every world keeps its own data, as a program with one MjData has it
             tasks = [self._pool.submit(self._work, world, iter((world,)), steps) for world in chosen]
@@ -121,20 +118,23 @@ class ModelBatch:
         import mujoco
 
         data, spec, states, models = self._data[thread], self._spec, self.states, self.models
-        get, step = mujoco.mj_getState, mujoco.mj_step
+        get, step, alarms = mujoco.mj_getState, mujoco.mj_step, self._alarms[thread]
         for world in waiting:
             model, row = models[world], states[world]
             self._set(thread, world)
             step(model, data, steps)
             get(model, data, row, spec)
-            counts = data.warning.number
-            if any(counts[kind] for kind in self._bad):
+            if alarms[0] or alarms[1] or alarms[2]:
                 self.broken[world] = True
-                counts[self._bad] = 0
+                alarms[0] = alarms[1] = alarms[2] = 0
             if self._with_sensors:
                 self.sensors[world] = data.sensordata
             if self.worlds <= self.threads:
                 self._held[thread] = (world, row.copy())
+
+    def _find_thread(self, world: int) -> int:
+        """Whose data a world is computed in: its own, unless there are more worlds than threads."""
+        return world if self.worlds <= self.threads else 0
 
     def _set(self, thread: int, world: int) -> None:
         import mujoco
@@ -153,7 +153,7 @@ class ModelBatch:
         """
         import mujoco
 
-        thread = world if self.worlds <= self.threads else 0
+        thread = self._find_thread(world)
         self._held[thread] = None
         data, model = self._data[thread], self.models[world]
         mujoco.mj_setState(model, data, self.states[world], self._spec)
@@ -168,7 +168,7 @@ class ModelBatch:
         """
         import mujoco
 
-        thread = world if self.worlds <= self.threads else 0
+        thread = self._find_thread(world)
         data, model = self._data[thread], self.models[world]
         self._set(thread, world)
         self._held[thread] = None  # posing bodies may normalize quaternions
