@@ -94,8 +94,8 @@ def run(plugin, *arguments):
 def test_a_task_of_a_package_is_listed_and_run(plugin):
     listed = json.loads(run(plugin, "-m", "simwright", "task", "list", "--format", "json"))
     assert {"name": "drop", "title": "let a box fall", "robot": None} in listed["tasks"]
-    arguments = "task run drop --robot sample_arm --policy hold --episodes 2 --seed 3 --format json".split()
-    summary = json.loads(run(plugin, "-m", "simwright", *arguments))
+    said = ("--robot", "sample_arm", "--policy", "hold", "--episodes", "2", "--seed", "3", "--format", "json")
+    summary = json.loads(run(plugin, "-m", "simwright", "task", "run", "drop", *said))
     assert [episode["ended"] for episode in summary["episodes"]] == ["success", "success"]
 
 
