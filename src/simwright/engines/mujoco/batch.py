@@ -118,10 +118,14 @@ class ModelBatch:
         import mujoco
 
         data, spec, states, models = self._data[thread], self._spec, self.states, self.models
-        get, step, alarms = mujoco.mj_getState, mujoco.mj_step, self._alarms[thread]
+        put, get, step = mujoco.mj_setState, mujoco.mj_getState, mujoco.mj_step
+        alarms, own = self._alarms[thread], self.worlds <= self.threads
         for world in waiting:
             model, row = models[world], states[world]
-            self._set(thread, world)
+            if own:
+                self._set(thread, world)
+            else:
+                put(model, data, row, spec)
             step(model, data, steps)
             get(model, data, row, spec)
             if alarms[0] or alarms[1] or alarms[2]:
@@ -129,7 +133,7 @@ class ModelBatch:
                 alarms[0] = alarms[1] = alarms[2] = 0
             if self._with_sensors:
                 self.sensors[world] = data.sensordata
-            if self.worlds <= self.threads:
+            if own:
                 self._held[thread] = (world, row.copy())
 
     def _find_thread(self, world: int) -> int:
