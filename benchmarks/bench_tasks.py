@@ -68,7 +68,10 @@ def make_raw(env: Any, actions: Any) -> Callable[[], Any]:
     threads = len(os.sched_getaffinity(0))
     pool = mujoco.rollout.Rollout(nthread=threads)
     data = [mujoco.MjData(model) for _ in range(threads)]
-    states = batch.states.copy()
+    full = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    states = np.zeros((WORLDS, mujoco.mj_stateSize(model, full)))
+    for world in range(WORLDS):
+        mujoco.mj_getState(model, batch.worlds.hold(world), states[world], full)
     controls = np.zeros((WORLDS, substeps, model.nu))
     controls[:] = env._scaler.expand(actions)[:, None, :]
     trace = np.zeros((WORLDS, substeps, states.shape[1]))

@@ -6,9 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.tasks.baselines.arm import Arm
+from simwright.tasks.baselines.arm import Arm, find_approach
 from simwright.tasks.baselines.policy import find_mode, make_policy
-from simwright.tasks.baselines.tools import find_approach
 from simwright.tasks.environments import make_rollout
 from simwright.tasks.robot import open_robot
 from simwright.tasks.runner import SimRunner

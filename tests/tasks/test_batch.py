@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many worlds at once: each is what a single rollout of its seed is."""
+"""Many worlds at once: each is what a single rollout of its seed is, bit for bit."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ def compare(scene, robot, **settings):
         single.reset(seed=seed)
         for action in actions:
             result = single.step(action[world])
+        assert batch.qpos[world].tobytes() == single.qpos.tobytes(), "bit for bit"
+        assert batch.qvel[world].tobytes() == single.qvel.tobytes(), "bit for bit"
         for key, value in result.observation.items():
             assert many[key][world] == pytest.approx(value, abs=1e-12), (key, seed)
         assert float(verdict.score[world]) == pytest.approx(result.reward, abs=1e-12)
@@ -85,13 +87,18 @@ def test_worlds_start_anew_one_by_one(arm):
 
 def test_a_broken_world_is_found(arm):
     rollout = SimRollout(SCENES.get("tabletop_push"), arm)
-    batch = BatchRollout(rollout, 2)
-    batch.reset([0, 1])
-    hold = np.tile(rollout.controller.hold(), (2, 1))
+    batch = BatchRollout(rollout, 3)
+    batch.reset([0, 1, 2])
+    hold = np.tile(rollout.controller.hold(), (3, 1))
+    batch.qvel[2, 0] = 1e12
     batch.step(hold)
+    assert batch.find_unstable().tolist() == [False, False, True], "with the first action too"
     batch.qvel[1, 0] = 1e12
     batch.step(hold)
-    assert batch.find_unstable().tolist() == [False, True]
+    assert batch.find_unstable().tolist() == [False, True, True]
+    batch.reset([5], np.array([False, True, False]))
+    batch.step(hold)
+    assert batch.find_unstable().tolist() == [False, False, True]
     batch.close()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from simwright.core.errors import NotFoundError, ParseError, UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_from_axis_angle
-from simwright.tasks.actuation import ActuatorKind, hold_controls, list_actuators
+from simwright.engines.mujoco.actuation import ActuatorKind, hold_controls, list_actuators
 from simwright.tasks.compose import compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.specs import open_robot_file

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simwright.core.math3d import Pose
-from simwright.tasks.actuation import list_actuators
+from simwright.engines.mujoco.actuation import list_actuators
 from simwright.tasks.compose import compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.robot import open_robot

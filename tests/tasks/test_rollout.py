@@ -108,6 +108,24 @@ def test_episodes_repeat_exactly(arm):
     assert np.concatenate(list(last.observation.values())).tobytes() == first[-len(first) // 20 :].tobytes()
 
 
+@pytest.mark.parametrize("name", ["tabletop_push", "drawer"])
+def test_a_rollout_moves_as_plain_mujoco_moves_its_model(name, arm):
+    rollout = SimRollout(SCENES.get(name), arm)
+    rollout.reset(seed=2)
+    data = mujoco.MjData(rollout.model)
+    data.qpos[:], data.ctrl[:] = rollout.qpos, rollout.data.ctrl
+    data.mocap_pos[:], data.mocap_quat[:] = rollout.data.mocap_pos, rollout.data.mocap_quat
+    rng = np.random.default_rng(1)
+    for action in rollout.controller.hold() + 0.2 * rng.standard_normal((20, rollout.action_size)):
+        low, high = rollout.controller.bounds
+        data.ctrl[: rollout.action_size] = np.clip(action, low, high)
+        for _ in range(rollout.composed.substeps):
+            mujoco.mj_step(rollout.model, data)
+        rollout.step(action)
+        assert rollout.qpos.tobytes() == data.qpos.tobytes()
+        assert rollout.qvel.tobytes() == data.qvel.tobytes()
+
+
 def test_without_a_seed_episodes_differ_but_go_on_from_the_last_seed(arm):
     rollout = SimRollout(SCENES.get("reach"), arm)
     goals = []
@@ -151,7 +169,7 @@ def test_a_task_for_one_robot_takes_no_other(arm):
 def test_a_broken_world_ends_the_episode(arm):
     rollout = SimRollout(SCENES.get("tabletop_push"), arm)
     rollout.reset(seed=0)
-    rollout.data.qvel[0] = 1e12
+    rollout.qvel[0] = 1e12
     result = rollout.step(rollout.controller.hold())
     assert result.terminated
     assert result.info["unstable"]

@@ -97,7 +97,7 @@ class Recorder:
         self, target: Path, size: tuple[int, int], progress: Callable[[int, int], None] | None
     ) -> Path:
         from simwright.engines.mujoco.pictures import WorldPainter
-        from simwright.tasks.pictures import choose_graphics
+        from simwright.engines.mujoco.renderer import choose_graphics
 
         video = import_video()
         choose_graphics()

@@ -45,8 +45,16 @@ class Source(Protocol):
 
     name: str
     sequence: ControlSequence | None
-    asset: Asset | None
-    loaded: LoadedScene | None
+
+    @property
+    def asset(self) -> Asset | None:
+        """The asset that is run, None for scenes."""
+        ...
+
+    @property
+    def loaded(self) -> LoadedScene | None:
+        """The scene that is run, None for robots."""
+        ...
 
     def open(self, engine: str, settings: Settings, reporter: Reporter) -> Simulation:
         """Open it in an engine."""
@@ -187,9 +195,9 @@ class AssetSource:
             self._set_keyframe(simulation, self._keyframe)
         if sequence is not None:
             q, qd = sequence.make_initial(self._layout.nq, self._layout.nv)
-            rows = [None if row is None else np.tile(row, (self.worlds, 1)) for row in (q, qd)]
-            if any(row is not None for row in rows):
-                simulation.set_state(*rows)
+            places, rates = (None if row is None else np.tile(row, (self.worlds, 1)) for row in (q, qd))
+            if places is not None or rates is not None:
+                simulation.set_state(places, rates)
 
     def _set_keyframe(self, simulation: Simulation, key: Keyframe) -> None:
         q, v, controls = simulation.positions, simulation.velocities, simulation.controls
@@ -366,8 +374,11 @@ class SceneSource:
         """Coordinates as the arrays have them."""
         del simulation
         assert self._scene is not None
-        self._scene.write(self.loaded.state, poses=False)
-        return self.loaded.state.joint_q.copy(), self.loaded.state.joint_qd.copy()
+        state = self.loaded.state
+        self._scene.write(state, poses=False)
+        places: Array = state.joint_q.copy()  # type: ignore[assignment] # single precision, as the arrays
+        rates: Array = state.joint_qd.copy()  # type: ignore[assignment]
+        return places, rates
 
     def list_arrays(self, moments: list[tuple[Array, ...]]) -> dict[str, Any]:
         """See docs/running.md."""

@@ -175,8 +175,9 @@ def read_control(path: str | Path, *, loop: bool = False) -> ControlSequence:
     """Read a control file (JSON or YAML)."""
     document = read_document(path)
     found = validate_document(ControlDocument, document, what="control file")
-    tables = [_read_table(table, loop) for table in (found.joint_target_pos, found.controls)]
-    return ControlSequence(*tables, loop, _as_rows(found.joint_q), _as_rows(found.joint_qd), str(path))
+    targets, controls = (_read_table(table, loop) for table in (found.joint_target_pos, found.controls))
+    q, qd = _as_rows(found.joint_q), _as_rows(found.joint_qd)
+    return ControlSequence(targets, controls, loop, q, qd, str(path))
 
 
 def _read_table(table: TimedTable | None, loop: bool) -> TimedRows | None:

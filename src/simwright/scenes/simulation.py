@@ -106,7 +106,7 @@ class ArrayMap:
             for number, dof in enumerate(by_name[name].dofs):
                 places.append(FlatPlace(known[dof.name], q + number, qd + number, centre))
             if one.joint_type[joint] in FLOATS and one.joint_parent[joint] < 0:
-                shift[:, q : q + 3] = rotate(conjugate(one.joint_X_p[joint, 3:]), offsets)
+                shift[:, q : q + 3] = rotate(conjugate(one.joint_X_p[joint, 3:].astype(np.float64)), offsets)
         self._shift = shift
         """What the places of worlds add to ``joint_q`` of bodies that float against the world (worlds x joint_q)."""
         widths = model.per_world["joint_coord"], model.per_world["joint_dof"]

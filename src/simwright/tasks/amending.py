@@ -15,9 +15,10 @@ from simwright.core.diag import Where
 from simwright.core.documents.tree import Document
 from simwright.core.errors import InputError
 from simwright.core.math3d import IDENTITY, Pose
+from simwright.engines.mujoco.queries import FREE, HINGE, MjModel
 from simwright.tasks.manifest import FrameEntry, RobotManifest
-from simwright.tasks.mounting import free_robot, mount_robot
 from simwright.tasks.servos import Gains, add_servos, choose_gains, override_actuators
+from simwright.tasks.specs import compile_spec
 
 TOOL = "simwright_tool"
 """The site that is put where the tool is; in a scene it is called ``robot/simwright_tool``."""
@@ -45,9 +46,9 @@ class Amendment:
     def apply(self, spec: Any) -> None:
         """Change a new specification."""
         if self.fixed is True:
-            mount_robot(spec)
+            _mount(spec)
         elif self.fixed is False:
-            free_robot(spec, self.where)
+            _free(spec, self.where)
         if self.manifest is not None:
             _set_limits(spec, self.manifest)
         overrides = self.manifest.sim.actuators if self.manifest is not None else {}
@@ -89,7 +90,7 @@ class Amendment:
         return site.parent, self.sites[frame.frame] @ pose
 
 
-def measure_sites(model: Any) -> dict[str, Pose]:
+def measure_sites(model: MjModel) -> dict[str, Pose]:
     """Poses of sites with a name on their bodies."""
     return {
         model.site(index).name: Pose.of(model.site_pos[index], model.site_quat[index])
@@ -98,15 +99,65 @@ def measure_sites(model: Any) -> dict[str, Pose]:
     }
 
 
-def _set_limits(spec: Any, manifest: RobotManifest) -> None:
-    import mujoco
+def _mount(spec: Any) -> None:
+    """Take the free joints of root bodies away, and their coordinates out of the keyframes."""
+    free = [joint for body in spec.worldbody.bodies for joint in body.joints if int(joint.type) == FREE]
+    if not free:
+        return
+    if len(spec.keys):
+        model = compile_spec(spec.copy(), "the robot", Where())
+        gone_q, gone_v = _list_free(model)
+        for key in spec.keys:
+            key.qpos = np.delete(key.qpos, gone_q) if len(key.qpos) else key.qpos
+            key.qvel = np.delete(key.qvel, gone_v) if len(key.qvel) else key.qvel
+    for joint in free:
+        spec.delete(joint)
 
+
+def _free(spec: Any, where: Where) -> None:
+    """Give a mounted robot a free joint, and its keyframes the coordinates of it."""
+    roots = list(spec.worldbody.bodies)
+    if any(_floats(root) for root in roots):
+        return
+    if len(roots) != 1 or len(roots[0].joints):
+        raise InputError(
+            "the robot cannot be freed: it has several roots, or a root that moves on a joint already",
+            hint="leave 'base' out of its manifest",
+            where=where,
+        )
+    if len(spec.keys):
+        model = compile_spec(spec.copy(), "the robot", where)
+        start = np.concatenate([model.body_pos[1], model.body_quat[1]])
+        for key in spec.keys:
+            if len(key.qpos):
+                key.qpos = np.concatenate([start, key.qpos])
+            if len(key.qvel):
+                key.qvel = np.concatenate([np.zeros(6), key.qvel])
+    roots[0].add_freejoint()
+
+
+def _floats(body: Any) -> bool:
+    return any(int(joint.type) == FREE for joint in body.joints)
+
+
+def _list_free(model: MjModel) -> tuple[list[int], list[int]]:
+    """Places of the coordinates and velocities of free joints at the root."""
+    coordinates: list[int] = []
+    velocities: list[int] = []
+    for joint in range(model.njnt):
+        if model.jnt_type[joint] == FREE and model.body_parentid[model.jnt_bodyid[joint]] == 0:
+            coordinates += range(model.jnt_qposadr[joint], model.jnt_qposadr[joint] + 7)
+            velocities += range(model.jnt_dofadr[joint], model.jnt_dofadr[joint] + 6)
+    return coordinates, velocities
+
+
+def _set_limits(spec: Any, manifest: RobotManifest) -> None:
     joints = {joint.name: joint for joint in spec.joints if joint.name}
     for said in manifest.joints:
         if said.lower is None and said.upper is None:
             continue
         joint = joints[said.name]
-        turns = joint.type == mujoco.mjtJoint.mjJNT_HINGE
+        turns = int(joint.type) == HINGE
         unit = float(np.degrees(1.0)) if spec.compiler.degree and turns else 1.0
         low, high = (float(value) for value in joint.range)
         joint.range = [

@@ -22,7 +22,8 @@ import numpy.typing as npt
 
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
-from simwright.core.math3d import IDENTITY, Array, Pose
+from simwright.core.math3d import IDENTITY, Pose
+from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import quiet_mujoco
 from simwright.tasks.specs import SpecSource, compile_spec
 
@@ -42,7 +43,7 @@ class Composed:
     """
 
     spec: Any = field(repr=False)
-    model: Any = field(repr=False)
+    model: MjModel = field(repr=False)
     base: Pose
     robot_nq: int
     robot_nv: int
@@ -111,7 +112,7 @@ def _divide_period(period: float, timestep: float) -> int:
     return max(1, math.ceil(period / timestep - 1e-9))
 
 
-def _check_order(alone: Any, composed: Composed) -> None:
+def _check_order(alone: MjModel, composed: Composed) -> None:
     """The contract: low indices, own order."""
     model = composed.model
     assert np.array_equal(model.jnt_type[: alone.njnt], alone.jnt_type)
@@ -120,21 +121,3 @@ def _check_order(alone: Any, composed: Composed) -> None:
     assert [model.joint(i).name.removeprefix(PREFIX) for i in range(alone.njnt)] == [
         alone.joint(i).name for i in range(alone.njnt)
     ]
-
-
-def place_base(composed: Composed, qpos: Array) -> Array:
-    """Coordinates that the robot's file gives (a keyframe), with floating bases moved to where the robot stands."""
-    import mujoco
-
-    model, placed = composed.model, np.array(qpos, dtype=np.float64)
-    for joint in range(model.njnt):
-        address = int(model.jnt_qposadr[joint])
-        if address >= composed.robot_nq:
-            break
-        if (
-            model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
-            and model.body_parentid[model.jnt_bodyid[joint]] == 0
-        ):
-            pose = composed.base @ Pose.of(placed[address : address + 3], placed[address + 3 : address + 7])
-            placed[address : address + 7] = (*pose.p, *pose.q)
-    return placed

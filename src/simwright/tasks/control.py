@@ -9,13 +9,13 @@ Actuators that drive no joint (a tendon that closes a gripper) take their own co
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
-from simwright.tasks.actuation import ActuatorInfo, ActuatorKind
+from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind, make_motor
+from simwright.engines.mujoco.queries import MjData, MjModel, compute_inertia
 from simwright.tasks.compose import Composed
 from simwright.tasks.inverse import ToolMover
 from simwright.tasks.manifest import ControlMode
@@ -52,7 +52,9 @@ class Controller:
         if self.mode is ControlMode.POSE and self.mover is None:
             raise UsageError("the control mode 'pose' needs a robot with a tool")
         if self.mode is ControlMode.TORQUE:
-            _make_motors(self.composed.model, self.actuators)
+            for actuator in self.actuators:
+                if actuator.joint >= 0 and actuator.kind not in (ActuatorKind.MOTOR, ActuatorKind.GENERAL):
+                    make_motor(self.composed.model, actuator)
         count = len(self.actuators)
         self._target, self._kp, self._kd = np.zeros(count), np.zeros(count), np.zeros(count)
 
@@ -91,7 +93,7 @@ class Controller:
             low, high = model.jnt_range[actuator.joint] if limited else (-np.inf, np.inf)
         return float(low), float(high)
 
-    def reset(self, data: Any) -> None:
+    def reset(self, data: MjData) -> None:
         """Hold what is there; called after the robot was put where it starts."""
         model = self.composed.model
         for number, actuator in enumerate(self.actuators):
@@ -127,8 +129,8 @@ class Controller:
                 still[number] = self._target[number]
         return np.clip(still, low, high)
 
-    def command(self, data: Any, action: Array) -> None:
-        """Take an action; it holds for a control period."""
+    def command(self, data: MjData, ctrl: Array, action: Array) -> None:
+        """Take an action, which holds for a control period, and write the controls of the first time step."""
         action = np.asarray(action, dtype=np.float64)
         low, high = self.bounds
         if action.shape != low.shape:
@@ -138,7 +140,7 @@ class Controller:
         action = np.clip(action, low, high)
         match self.mode:
             case ControlMode.TORQUE:
-                data.ctrl[: len(action)] = action
+                ctrl[: len(action)] = action
                 return
             case ControlMode.POSE:
                 self._command_pose(data, action)
@@ -146,10 +148,10 @@ class Controller:
                 self._target[:] = self.integrate(self._target, action)
             case _:
                 self._target[:] = action
-        self.update(data)
+        self.update(data, ctrl)
 
-    def update(self, data: Any) -> None:
-        """Controls for the next step of the simulation."""
+    def update(self, data: MjData, ctrl: Array) -> None:
+        """Write the controls of the next time step; ``data`` is what the last one computed."""
         if self.mode is ControlMode.TORQUE:
             return
         for number, actuator in enumerate(self.actuators):
@@ -157,7 +159,7 @@ class Controller:
             direct = actuator.kind in (ActuatorKind.POSITION, ActuatorKind.GENERAL)
             told = actuator.kind is ActuatorKind.VELOCITY and self.mode is ControlMode.VELOCITY
             if actuator.joint < 0 or direct or told:
-                data.ctrl[index] = self._target[number]
+                ctrl[index] = self._target[number]
                 continue
             error = self._target[number] - float(data.actuator_length[index])
             value = self._kp[number] * error
@@ -174,7 +176,7 @@ class Controller:
                     -self._kd[number] * float(data.actuator_velocity[index])
                     + float(data.qfrc_bias[joint]) / gain
                 )
-            data.ctrl[index] = min(max(value, actuator.low), actuator.high)
+            ctrl[index] = min(max(value, actuator.low), actuator.high)
 
     def integrate(self, targets: Array, velocities: Array) -> Array:
         """Targets after a control period of velocities, inside the joints' limits; of one world or of many.
@@ -195,7 +197,7 @@ class Controller:
             return float(low), float(high)
         return -np.inf, np.inf
 
-    def _command_pose(self, data: Any, action: Array) -> None:
+    def _command_pose(self, data: MjData, action: Array) -> None:
         assert self.mover is not None
         wanted = self.mover.move(data, action[:3], action[3:6])
         for number, actuator in enumerate(self.actuators):
@@ -208,32 +210,8 @@ class Controller:
                     self._target[number] = closed + 0.5 * (action[6] + 1.0) * (opened - closed)
 
 
-def _make_motors(model: Any, actuators: tuple[ActuatorInfo, ...]) -> None:
-    """Let actuators of joints give what they are told [N m or N], bounded by the force they had."""
-    import mujoco
-
-    for actuator in actuators:
-        if actuator.joint < 0 or actuator.kind in (ActuatorKind.MOTOR, ActuatorKind.GENERAL):
-            continue
-        index = actuator.index
-        model.actuator_gainprm[index] = 0.0
-        model.actuator_gainprm[index, 0] = 1.0
-        model.actuator_biasprm[index] = 0.0
-        model.actuator_biastype[index] = mujoco.mjtBias.mjBIAS_NONE
-        limited = bool(model.actuator_forcelimited[index])
-        model.actuator_ctrllimited[index] = limited
-        if limited:
-            model.actuator_ctrlrange[index] = model.actuator_forcerange[index]
-
-
-def _measure_mass(model: Any, data: Any, index: int) -> float:
+def _measure_mass(model: MjModel, data: MjData, index: int) -> float:
     """What an actuator has to move: the inertia that it feels."""
-    import mujoco
-
     joint = int(model.actuator_trnid[index, 0])
-    dof = int(model.jnt_dofadr[joint])
-    unit, image = np.zeros(model.nv), np.zeros(model.nv)
-    unit[dof] = 1.0
-    mujoco.mj_mulM(model, data, image, unit)
     gear = float(model.actuator_gear[index, 0]) or 1.0
-    return float(image[dof]) / gear**2
+    return compute_inertia(model, data, int(model.jnt_dofadr[joint])) / gear**2

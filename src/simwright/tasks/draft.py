@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from simwright.tasks.actuation import ActuatorKind
+from simwright.engines.mujoco.actuation import ActuatorKind
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.manifest import RobotManifest, check_id

@@ -19,7 +19,6 @@ from simwright.core.errors import InputError, OutputError
 from simwright.core.files import write_atomic
 from simwright.core.math3d import Pose
 from simwright.formats.format import ReadOptions, WriteOptions
-from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 from simwright.formats.table import choose_writer, read_asset, write_asset
 from simwright.tasks.compose import Composed, compose_scene
 from simwright.tasks.environments import validate_options
@@ -27,6 +26,7 @@ from simwright.tasks.reading import complete_pose
 from simwright.tasks.robot import Robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import TaskScene
+from simwright.tasks.specs import write_spec
 
 _ASSETS = "assets"
 _START = "start"
@@ -93,15 +93,7 @@ def stage_scene(rollout: SimRollout, folder: Path, name: str) -> Path:
     spec.option.timestep = composed.period / composed.substeps
     _place(rollout, composed)
     file = folder / f"{name}.xml"
-    import mujoco
-
-    with quiet_mujoco():
-        try:
-            file.write_text(spec.to_xml(), encoding="utf-8")
-        except list_refusals(mujoco) as error:
-            raise InputError(
-                f"MuJoCo cannot write the scene: {error}", where=Where(str(robot.file))
-            ) from None
+    write_spec(spec, file, Where(str(robot.file)))
     return file
 
 
@@ -116,7 +108,7 @@ def _place(rollout: SimRollout, composed: Composed) -> None:
         spec.site(name).pos = layout[name][:3].tolist()
     for key in list(spec.keys):
         spec.delete(key)
-    spec.add_key(name=_START, qpos=rollout.data.qpos.tolist(), ctrl=rollout.data.ctrl.tolist())
+    spec.add_key(name=_START, qpos=rollout.qpos.tolist(), ctrl=rollout.worlds.view("ctrl")[0].tolist())
 
 
 class _Gathered:

@@ -15,7 +15,15 @@ import numpy.typing as npt
 
 from simwright.core.errors import InputError
 from simwright.core.math3d import Array, Pose
-from simwright.tasks.actuation import list_actuators
+from simwright.engines.mujoco.actuation import list_actuators
+from simwright.engines.mujoco.queries import (
+    SLIDE,
+    MjData,
+    MjModel,
+    compute_site_jacobians,
+    find_site,
+    pose_bodies,
+)
 from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
@@ -40,11 +48,11 @@ _MARGIN = 0.97
 class Reacher:
     """Tries whether the tool of a robot gets to points of the world.  ``joints`` are those that move it."""
 
-    model: Any = field(repr=False)
+    model: MjModel = field(repr=False)
     start: Array
     site: int
     joints: npt.NDArray[np.intp]
-    _data: Any = field(default=None, repr=False)
+    _data: MjData | None = field(default=None, repr=False)
 
     def test(self, points: Array) -> npt.NDArray[np.bool_]:
         """Which of the points (n x 3) are reached."""
@@ -56,8 +64,6 @@ class Reacher:
 
     def _measure_chain(self) -> tuple[Array, float]:
         """Where the first moving body is, and how long all that follows would be as a straight line [m]."""
-        import mujoco
-
         model = self.model
         body = int(model.site_bodyid[self.site])
         first = int(model.jnt_bodyid[self.joints[0]])
@@ -67,12 +73,9 @@ class Reacher:
             body = int(model.body_parentid[body])
         for joint in self.joints:
             longest += 2.0 * float(np.linalg.norm(model.jnt_pos[joint]))
-            slides = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
+            slides = model.jnt_type[joint] == SLIDE
             longest += float(np.abs(model.jnt_range[joint]).max()) if slides else 0.0
-        data = mujoco.MjData(model)
-        data.qpos[:] = self.start
-        mujoco.mj_kinematics(model, data)
-        return np.array(data.xpos[first]), longest
+        return np.array(pose_bodies(model, self.start).xpos[first]), longest
 
     def _try(self, point: Array) -> bool:
         limited = np.asarray(self.model.jnt_limited, dtype=bool)[self.joints]
@@ -86,24 +89,18 @@ class Reacher:
 
     def _approach(self, point: Array, q: Array, low: Array, high: Array) -> float:
         """How near the tool gets from one start [m]: damped least squares, with joints at their limits left out."""
-        import mujoco
-
         model = self.model
-        data = self._data = mujoco.MjData(model) if self._data is None else self._data
         addresses, dofs = model.jnt_qposadr[self.joints], model.jnt_dofadr[self.joints]
-        place = np.zeros((3, model.nv))
-        data.qpos[:] = self.start
+        qpos = np.array(self.start)
         best = np.inf
         for _ in range(_ROUNDS):
-            data.qpos[addresses] = q = np.clip(q, low, high)
-            mujoco.mj_kinematics(model, data)
-            mujoco.mj_comPos(model, data)
+            qpos[addresses] = q = np.clip(q, low, high)
+            data = self._data = pose_bodies(model, qpos, self._data)
             away = point - data.site_xpos[self.site]
             best = min(best, float(np.linalg.norm(away)))
             if best <= NEAR:
                 break
-            mujoco.mj_jacSite(model, data, place, None, self.site)
-            jacobian = place[:, dofs].copy()
+            jacobian = compute_site_jacobians(model, data, self.site)[0][:, dofs]
             pull = jacobian.T @ away
             jacobian[:, ((q <= low) & (pull < 0)) | ((q >= high) & (pull > 0))] = 0.0
             step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + _DAMPING**2 * np.eye(3), away)
@@ -118,11 +115,9 @@ def make_reacher(robot: Robot, base: Pose) -> Reacher:
     return use_model(robot, composed.model, home.qpos)
 
 
-def use_model(robot: Robot, model: Any, start: Array) -> Reacher:
+def use_model(robot: Robot, model: MjModel, start: Array) -> Reacher:
     """A robot in a compiled scene, from a start."""
-    import mujoco
-
-    site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, PREFIX + TOOL)
+    site = find_site(model, PREFIX + TOOL)
     gripping = robot.gripper_actuators
     driven = {a.joint for a in list_actuators(model) if a.joint >= 0 and a.index not in gripping}
     joints = find_joints(model, site, driven) if site >= 0 else np.zeros(0, dtype=np.intp)

@@ -8,13 +8,11 @@ beforehand, so a joint costs three small products for all worlds together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from simwright.core.math3d import Array, matrices_from_quats, matrix_from_quat, quats_from_matrices
-
-_FREE, _BALL, _SLIDE = 0, 1, 2
+from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class _Link:
 class Chain:
     """The way from the world to a body of a compiled model, and a place on it."""
 
-    def __init__(self, model: Any, body: int, position: Array, rotation: Array) -> None:
+    def __init__(self, model: MjModel, body: int, position: Array, rotation: Array) -> None:
         self._tip = (np.array(position, dtype=np.float64), matrix_from_quat(rotation))
         links = []
         while body > 0:
@@ -54,12 +52,12 @@ class Chain:
         self._links, self._tip = _merge_fixed(links[::-1], self._tip)
 
     @classmethod
-    def of_site(cls, model: Any, site: int) -> Chain:
+    def of_site(cls, model: MjModel, site: int) -> Chain:
         """The chain of a site."""
         return cls(model, int(model.site_bodyid[site]), model.site_pos[site], model.site_quat[site])
 
     @classmethod
-    def of_body(cls, model: Any, body: int) -> Chain:
+    def of_body(cls, model: MjModel, body: int) -> Chain:
         """The chain of a body."""
         return cls(model, body, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
 
@@ -72,7 +70,7 @@ class Chain:
         position: Array = np.zeros((count, 3))
         rotation: Array = np.tile(np.eye(3), (count, 1, 1))
         for link in self._links:
-            if link.joints and link.joints[0].kind == _FREE:
+            if link.joints and link.joints[0].kind == FREE:
                 first = link.joints[0].first
                 position = qpos[:, first : first + 3].copy()
                 rotation = _turn(qpos[:, first + 3 : first + 7])
@@ -102,7 +100,7 @@ def _merge_fixed(
     return tuple(moving), (position + rotation @ tip[0], rotation @ tip[1])
 
 
-def _read_joint(model: Any, joint: int) -> _Joint:
+def _read_joint(model: MjModel, joint: int) -> _Joint:
     axis = np.array(model.jnt_axis[joint])
     x, y, z = axis
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -115,9 +113,9 @@ def _read_joint(model: Any, joint: int) -> _Joint:
 
 def _move(joint: _Joint, qpos: Array, position: Array, rotation: Array) -> tuple[Array, Array]:
     """One joint's motion: ball, slide or hinge."""
-    if joint.kind == _SLIDE:
+    if joint.kind == SLIDE:
         return position + (rotation @ joint.axis) * (qpos[:, joint.first, None] - joint.rest), rotation
-    if joint.kind == _BALL:
+    if joint.kind == BALL:
         turned = rotation @ _turn(qpos[:, joint.first : joint.first + 4])
     else:
         angle = (qpos[:, joint.first] - joint.rest)[:, None, None]

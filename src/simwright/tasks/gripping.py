@@ -7,15 +7,17 @@ takes them farther apart is open.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.actuation import ActuatorInfo, hold_controls
+from simwright.engines.mujoco.batch import ModelBatch
+from simwright.engines.mujoco.queries import IMPLICITFAST, MjData, MjModel, list_tendon_joints, pose_bodies
 from simwright.formats.mjcf.quiet import quiet_mujoco
-from simwright.tasks.actuation import ActuatorInfo, hold_controls
 
 _MOST_FINGERS = 4
 _JAWS = ("jaw", "grip", "finger", "claw", "pinc")
@@ -39,7 +41,7 @@ class Grip:
     stroke: float
 
 
-def find_grip(model: Any, actuators: Sequence[ActuatorInfo]) -> Grip | None:
+def find_grip(model: MjModel, actuators: Sequence[ActuatorInfo]) -> Grip | None:
     """The gripper of a robot that was compiled alone; None where there is none."""
     for palm, fingers in _list_palms(model):
         own = [a for a in actuators if _drives_only(model, a, fingers) and np.isfinite((a.low, a.high)).all()]
@@ -47,7 +49,7 @@ def find_grip(model: Any, actuators: Sequence[ActuatorInfo]) -> Grip | None:
             continue
         low, high = own[0].low, own[0].high
         parts = fingers if len(fingers) > 1 else [*fingers, [palm]]
-        apart = [_drive_apart(model, parts, [a.index for a in own], value) for value in (low, high)]
+        apart = _drive_apart(model, parts, [a.index for a in own], (low, high))
         if abs(apart[1] - apart[0]) < _NOTICED:
             continue
         wide, narrow = (high, low) if apart[1] > apart[0] else (low, high)
@@ -56,7 +58,7 @@ def find_grip(model: Any, actuators: Sequence[ActuatorInfo]) -> Grip | None:
     return None
 
 
-def _list_palms(model: Any) -> list[tuple[int, list[list[int]]]]:
+def _list_palms(model: MjModel) -> list[tuple[int, list[list[int]]]]:
     """Bodies with a few short moving branches, and these; the one nearest to the base first."""
     found = []
     for body in range(1, model.nbody):
@@ -66,7 +68,7 @@ def _list_palms(model: Any) -> list[tuple[int, list[list[int]]]]:
     return found
 
 
-def _is_jaw(model: Any, branch: list[int]) -> bool:
+def _is_jaw(model: MjModel, branch: list[int]) -> bool:
     """One moving body, called a jaw or the like, or its joint is."""
     moving = [body for body in branch if model.body_jntnum[body]]
     if len(moving) != 1:
@@ -75,7 +77,7 @@ def _is_jaw(model: Any, branch: list[int]) -> bool:
     return any(word in name.lower() for word in _JAWS for name in names)
 
 
-def _list_fingers(model: Any, palm: int) -> list[list[int]]:
+def _list_fingers(model: MjModel, palm: int) -> list[list[int]]:
     """The moving branches below a body, each a list of bodies, if all of them are short."""
     branches = []
     for child in range(palm + 1, model.nbody):
@@ -84,21 +86,18 @@ def _list_fingers(model: Any, palm: int) -> list[list[int]]:
         below = [body for body in range(child, model.nbody) if _is_below(model, body, child)]
         if any(model.body_jntnum[body] for body in below):
             branches.append(below)
-    import mujoco
-
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
+    data = pose_bodies(model, model.qpos0)
     reach = [np.linalg.norm(data.xpos[body] - data.xpos[palm]) for branch in branches for body in branch]
     return branches if reach and max(reach) <= _LONGEST else []
 
 
-def _is_below(model: Any, body: int, top: int) -> bool:
+def _is_below(model: MjModel, body: int, top: int) -> bool:
     while body > top:
         body = int(model.body_parentid[body])
     return body == top
 
 
-def _drives_only(model: Any, actuator: ActuatorInfo, fingers: list[list[int]]) -> bool:
+def _drives_only(model: MjModel, actuator: ActuatorInfo, fingers: list[list[int]]) -> bool:
     """Does it move fingers and nothing else?"""
     allowed = {body for branch in fingers for body in branch}
     if actuator.transmission == "joint":
@@ -106,61 +105,45 @@ def _drives_only(model: Any, actuator: ActuatorInfo, fingers: list[list[int]]) -
     if actuator.transmission != "tendon":
         return False
     tendon = int(model.actuator_trnid[actuator.index, 0])
-    bodies = _list_wrapped(model, tendon)
+    bodies = {int(model.jnt_bodyid[joint]) for joint in list_tendon_joints(model, tendon)}
     return bool(bodies) and bodies <= allowed
 
 
-def _list_wrapped(model: Any, tendon: int) -> set[int]:
-    """Bodies of the joints of a fixed tendon; none for a tendon in space."""
-    import mujoco
-
-    first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
-    bodies = set()
-    for wrap in range(first, first + count):
-        if model.wrap_type[wrap] != mujoco.mjtWrap.mjWRAP_JOINT:
-            return set()
-        bodies.add(int(model.jnt_bodyid[model.wrap_objid[wrap]]))
-    return bodies
-
-
-def _drive_apart(model: Any, fingers: list[list[int]], actuators: list[int], control: float) -> float:
-    """How far apart the tips are when the actuators are told ``control`` [m]."""
-    import mujoco
-
-    data = mujoco.MjData(model)
-    gravity, integrator = np.array(model.opt.gravity), int(model.opt.integrator)
+def _drive_apart(
+    model: MjModel, fingers: list[list[int]], actuators: list[int], controls: Sequence[float]
+) -> list[float]:
+    """How far apart the tips are when the actuators are told each of the controls [m]: a world for each."""
+    model = copy.copy(model)
     model.opt.gravity[:] = 0.0
     # whatever the rest of the robot does: stiff servos do not blow up with it
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    try:
-        data.ctrl[:] = hold_controls(model, np.array(model.qpos0))
-        data.ctrl[actuators] = control
+    model.opt.integrator = IMPLICITFAST
+    with ModelBatch(model, len(controls)) as worlds:
+        told = worlds.view("ctrl")
+        told[:] = hold_controls(model, model.qpos0)
+        told[:, actuators] = np.array(controls)[:, None]
         with quiet_mujoco():
-            for _ in range(max(1, round(_SECONDS / model.opt.timestep))):
-                mujoco.mj_step(model, data)
-    finally:
-        model.opt.gravity[:] = gravity
-        model.opt.integrator = integrator
+            worlds.step(max(1, round(_SECONDS / model.opt.timestep)))
+        return [_measure_apart(model, worlds.look(world), fingers) for world in range(len(controls))]
+
+
+def _measure_apart(model: MjModel, data: MjData, fingers: list[list[int]]) -> float:
     centers = [_find_center(model, data, branch) for branch in fingers]
     pairs = [np.linalg.norm(a - b) for number, a in enumerate(centers) for b in centers[number + 1 :]]
     return float(np.mean(pairs)) if np.isfinite(pairs).all() else 0.0
 
 
-def _find_center(model: Any, data: Any, branch: list[int]) -> Array:
+def _find_center(model: MjModel, data: MjData, branch: list[int]) -> Array:
     """The middle of the last body of a finger: of its geoms, else its own."""
     last = branch[-1]
     geoms = np.flatnonzero(np.asarray(model.geom_bodyid) == last)
     return np.array(data.geom_xpos[geoms].mean(axis=0) if len(geoms) else data.xipos[last])
 
 
-def find_offset(model: Any, tool: int, grip: Grip | None) -> tuple[float, float, float]:
+def find_offset(model: MjModel, tool: int, grip: Grip | None) -> tuple[float, float, float]:
     """Where the tool is on its body [m]: between the tips of the fingers, else the body's own frame."""
-    import mujoco
-
     if grip is None or not tool:
         return (0.0, 0.0, 0.0)
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
+    data = pose_bodies(model, model.qpos0)
     turn = np.asarray(data.xmat[tool]).reshape(3, 3)
     tips = []
     for finger in grip.fingers:
@@ -174,7 +157,7 @@ def find_offset(model: Any, tool: int, grip: Grip | None) -> tuple[float, float,
     return tuple(float(v) for v in chosen)  # type: ignore[return-value]
 
 
-def _find_far_corner(model: Any, data: Any, geom: int, origin: Array) -> Array:
+def _find_far_corner(model: MjModel, data: MjData, geom: int, origin: Array) -> Array:
     """The corner of a geom's box that is farthest from a point, drawn back to the box's middle plane there."""
     center, half = np.asarray(model.geom_aabb[geom][:3]), np.asarray(model.geom_aabb[geom][3:])
     turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)

@@ -20,9 +20,9 @@ from gymnasium.vector.utils import batch_space
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.observing import ObserveOptions, Observer
-from simwright.tasks.pictures import Painter
 from simwright.tasks.rollout import SimRollout
 
 _RENDER_MODES = ("rgb_array",)
@@ -87,7 +87,7 @@ class SimEnv(gymnasium.Env[dict[str, Any], Any]):
         self.observation_space, self.action_space = make_spaces(rollout, self._observer)
         self._scaler = _Scaler(rollout)
         self._size = (width, height)
-        self._painter: Painter | None = None
+        self._renderer: ModelRenderer | None = None
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -114,16 +114,16 @@ class SimEnv(gymnasium.Env[dict[str, Any], Any]):
         """A picture of the first camera, for the mode ``rgb_array``."""
         if self.render_mode is None:
             return None
-        if self._painter is None:
-            self._painter = Painter(self.rollout.model, *self._size)
-        return self._painter.paint(self.rollout.data, self.rollout.scene.cameras[0])
+        if self._renderer is None:
+            self._renderer = ModelRenderer(self.rollout.model, *self._size)
+        return self._renderer.render(self.rollout.data, self.rollout.scene.cameras[0])
 
     def close(self) -> None:
         """Give the graphics back."""
         self._observer.close()
-        if self._painter is not None:
-            self._painter.close()
-            self._painter = None
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
 
 
 class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArray[Any]]):

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from simwright.core.errors import UnknownNameError
-from simwright.core.math3d import Array
-from simwright.tasks.actuation import hold_controls
-from simwright.tasks.compose import PREFIX, Composed, place_base
+from simwright.core.math3d import Array, Pose
+from simwright.engines.mujoco.actuation import hold_controls
+from simwright.engines.mujoco.queries import FREE, SLIDE, MjModel
+from simwright.tasks.compose import PREFIX, Composed
 
 HOME = "home"
 
@@ -39,7 +39,7 @@ def find_home(composed: Composed, *, keyframe: str = "", joints: Mapping[str, fl
     key = _find_key(model, keyframe)
     if key is not None:
         nq, nu = composed.robot_nq, composed.robot_nu
-        qpos[:nq] = place_base(composed, np.array(model.key_qpos[key]))[:nq]
+        qpos[:nq] = _place_base(composed, np.array(model.key_qpos[key]))[:nq]
         ctrl = np.zeros(model.nu)
         ctrl[:nu] = model.key_ctrl[key][:nu]
         origin = f"keyframe {model.key(key).name.removeprefix(PREFIX)!r}"
@@ -53,7 +53,20 @@ def find_home(composed: Composed, *, keyframe: str = "", joints: Mapping[str, fl
     return Home(qpos, ctrl, origin)
 
 
-def _find_key(model: Any, wanted: str) -> int | None:
+def _place_base(composed: Composed, qpos: Array) -> Array:
+    """Coordinates that the robot's file gives (a keyframe), with floating bases moved to where the robot stands."""
+    model, placed = composed.model, np.array(qpos, dtype=np.float64)
+    for joint in range(model.njnt):
+        address = int(model.jnt_qposadr[joint])
+        if address >= composed.robot_nq:
+            break
+        if model.jnt_type[joint] == FREE and model.body_parentid[model.jnt_bodyid[joint]] == 0:
+            pose = composed.base @ Pose.of(placed[address : address + 3], placed[address + 3 : address + 7])
+            placed[address : address + 7] = (*pose.p, *pose.q)
+    return placed
+
+
+def _find_key(model: MjModel, wanted: str) -> int | None:
     names = [model.key(index).name.removeprefix(PREFIX) for index in range(model.nkey)]
     if wanted:
         if wanted not in names:
@@ -78,17 +91,10 @@ def _find_address(composed: Composed, name: str) -> int:
 
 def _keep_inside(composed: Composed, qpos: Array) -> None:
     """Move single coordinates that start outside their limits to the middle of their range."""
-    import mujoco
-
     model = composed.model
-    single = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
     for joint in range(model.njnt):
         address = int(model.jnt_qposadr[joint])
-        if (
-            address >= composed.robot_nq
-            or int(model.jnt_type[joint]) not in single
-            or not model.jnt_limited[joint]
-        ):
+        if address >= composed.robot_nq or model.jnt_type[joint] < SLIDE or not model.jnt_limited[joint]:
             continue
         low, high = model.jnt_range[joint]
         if not low <= qpos[address] <= high:

@@ -8,21 +8,32 @@ that says otherwise is believed (:mod:`simwright.tasks.robot`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from simwright.tasks.actuation import ActuatorInfo, ActuatorKind, list_actuators
+from simwright.core.math3d import Array, VectorLike
+from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind, list_actuators
+from simwright.engines.mujoco.queries import (
+    FREE,
+    HINGE,
+    SLIDE,
+    MjData,
+    MjModel,
+    compute_point_jacobian,
+    pose_bodies,
+)
 from simwright.tasks.gripping import Grip, find_grip, find_offset
 from simwright.tasks.manifest import ControlMode, RobotKind
-from simwright.tasks.measuring import measure_reach, measure_spread
 
 _SMALL = 0.45
 """A fixed robot whose tips stay this near to its base is a hand or a gripper, not an arm [m]."""
 _LEG = 2
 _LIMB = 3
 _ARM = 4
+_SAMPLES = 400
+_STRETCHES = 60
+_STRETCH = 0.5
 _TOOL_WORDS = ("tcp", "tool", "grasp", "pinch", "attachment", "gripper", "ee", "eef", "effector", "hand")
 
 
@@ -49,7 +60,7 @@ class Facts:
         return replace(self, kind=kind)
 
 
-def infer_facts(model: Any, *, says_base: bool = True, kind: RobotKind | None = None) -> Facts:
+def infer_facts(model: MjModel, *, says_base: bool = True, kind: RobotKind | None = None) -> Facts:
     """Look at a robot that was compiled alone.
 
     ``says_base`` tells that its file says whether the base floats.  URDF does not: there a single arm and a hand are
@@ -57,7 +68,7 @@ def infer_facts(model: Any, *, says_base: bool = True, kind: RobotKind | None = 
     """
     tree = _Tree(model)
     actuators = tuple(list_actuators(model))
-    floating = any(model.jnt_type[joint] == 0 for joint in tree.joints_at_roots())
+    floating = any(model.jnt_type[joint] == FREE for joint in tree.joints_at_roots())
     grip = find_grip(model, actuators)
     tool = grip.palm if grip is not None else tree.find_tip()
     site = _find_site(model, tool, tree)
@@ -85,7 +96,7 @@ def infer_facts(model: Any, *, says_base: bool = True, kind: RobotKind | None = 
     )
 
 
-def _count_dofs(model: Any) -> int:
+def _count_dofs(model: MjModel) -> int:
     """Degrees of freedom, but for those of floating bases."""
     sizes = {0: 0, 1: 3, 2: 1, 3: 1}
     return sum(sizes[int(kind)] for kind in model.jnt_type)
@@ -94,7 +105,7 @@ def _count_dofs(model: Any) -> int:
 class _Tree:
     """Bodies and what hangs on them."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: MjModel) -> None:
         self.model = model
         self.parents: npt.NDArray[np.int32] = np.array(model.body_parentid)
         self.roots = [body for body in range(1, model.nbody) if self.parents[body] == 0]
@@ -148,7 +159,7 @@ class _Tree:
         return best
 
 
-def _find_site(model: Any, tool: int, tree: _Tree) -> int:
+def _find_site(model: MjModel, tool: int, tree: _Tree) -> int:
     """A site on the tool, or on the fixed bodies around it, that is called like a tool; -1 without one."""
     near = {tool, *tree.children.get(tool, ())}
     if not model.body_jntnum[tool]:
@@ -163,7 +174,7 @@ def _find_site(model: Any, tool: int, tree: _Tree) -> int:
 
 
 def _tell_kind(
-    model: Any, tree: _Tree, actuators: tuple[ActuatorInfo, ...], *, floating: bool, grip: Grip | None
+    model: MjModel, tree: _Tree, actuators: tuple[ActuatorInfo, ...], *, floating: bool, grip: Grip | None
 ) -> RobotKind:
     limbs = tree.list_limbs()
     if floating:
@@ -179,7 +190,7 @@ def _tell_kind(
     return RobotKind.ARM if deepest >= _ARM else RobotKind.OTHER
 
 
-def _tell_base(model: Any, tree: _Tree, mounted: RobotKind) -> tuple[RobotKind, bool]:
+def _tell_base(model: MjModel, tree: _Tree, mounted: RobotKind) -> tuple[RobotKind, bool]:
     """Sort, and whether it floats, where the file leaves the base open; ``mounted`` is what it would be fixed."""
     if mounted in (RobotKind.HAND, RobotKind.GRIPPER):
         return mounted, False
@@ -191,18 +202,18 @@ def _tell_base(model: Any, tree: _Tree, mounted: RobotKind) -> tuple[RobotKind, 
     return mounted, model.njnt == 1
 
 
-def _count_wheels(model: Any, tree: _Tree) -> int:
+def _count_wheels(model: MjModel, tree: _Tree) -> int:
     """Bodies at the root that turn without end and carry nothing that moves."""
     count = 0
     for body in range(1, model.nbody):
         joint = int(model.body_jntadr[body])
         if model.body_jntnum[body] != 1 or tree.measure_depth(body) != 1 or tree.count_joints(body) > 2:
             continue
-        count += int(model.jnt_type[joint] == 3 and not model.jnt_limited[joint])
+        count += int(model.jnt_type[joint] == HINGE and not model.jnt_limited[joint])
     return count
 
 
-def _tell_walker(model: Any, tree: _Tree, limbs: list[int]) -> RobotKind:
+def _tell_walker(model: MjModel, tree: _Tree, limbs: list[int]) -> RobotKind:
     """By the number of limbs: four alike are a quadruped, two legs a biped, two legs and more a humanoid."""
     depths = {tree.measure_depth(limb) for limb in limbs}
     if len(limbs) == 4 and len(depths) == 1 and len({int(tree.parents[limb]) for limb in limbs}) == 1:
@@ -222,3 +233,69 @@ def _tell_mode(actuators: tuple[ActuatorInfo, ...]) -> ControlMode:
     if kinds.count(ActuatorKind.VELOCITY) * 2 > len(kinds):
         return ControlMode.VELOCITY
     return ControlMode.TORQUE
+
+
+def measure_reach(model: MjModel, body: int, point: VectorLike = (0.0, 0.0, 0.0)) -> float:
+    """The farthest that a point of a body gets from the base inside the limits [m].
+
+    Many configurations are tried, and the best of them is stretched further.
+    """
+    if not body:
+        return 0.0
+    root = int(model.body_rootid[body])
+    span = _Span(model)
+    best, chosen = -1.0, span.low
+    for q in span.sample():
+        data = span.pose(q)
+        far = float(np.linalg.norm(_find_point(data, body, point) - data.xpos[root]))
+        if far > best:
+            best, chosen = far, q
+    for _ in range(_STRETCHES):
+        data = span.pose(chosen)
+        place = _find_point(data, body, point)
+        away = place - data.xpos[root]
+        best = max(best, float(np.linalg.norm(away)))
+        jacobian = compute_point_jacobian(model, data, body, place)
+        chosen = np.clip(chosen + _STRETCH * (jacobian[:, span.dofs].T @ away), span.low, span.high)
+    return best
+
+
+def _find_point(data: MjData, body: int, point: VectorLike) -> Array:
+    return np.array(data.xpos[body] + np.asarray(data.xmat[body]).reshape(3, 3) @ np.asarray(point))
+
+
+class _Span:
+    """What the single joints of a robot can do."""
+
+    def __init__(self, model: MjModel) -> None:
+        self.model = model
+        single = np.flatnonzero(np.asarray(model.jnt_type) >= SLIDE)
+        self.addresses = np.asarray(model.jnt_qposadr)[single]
+        self.dofs = np.asarray(model.jnt_dofadr)[single]
+        self.low, self.high = (np.array(model.jnt_range[single, side]) for side in (0, 1))
+        free = ~np.asarray(model.jnt_limited, dtype=bool)[single]
+        self.low[free], self.high[free] = -np.pi, np.pi
+        self._data: MjData | None = None
+
+    def sample(self) -> list[Array]:
+        """The middle, and many others, the same at every call."""
+        rng = np.random.default_rng(0)
+        shares = [np.full(len(self.low), 0.5), *rng.random((_SAMPLES - 1, len(self.low)))]
+        return [self.low + share * (self.high - self.low) for share in shares]
+
+    def pose(self, q: Array) -> MjData:
+        """Bodies where the joints put them, valid until the next question."""
+        qpos = np.array(self.model.qpos0)
+        qpos[self.addresses] = q
+        self._data = pose_bodies(self.model, qpos, self._data)
+        return self._data
+
+
+def measure_spread(model: MjModel) -> float:
+    """The farthest that any body gets from its root [m]."""
+    span = _Span(model)
+    best = 0.0
+    for q in span.sample():
+        data = span.pose(q)
+        best = max(best, float(np.linalg.norm(data.xpos - data.xpos[model.body_rootid], axis=1).max()))
+    return best

@@ -9,7 +9,6 @@ where they started.  Steps go on from the joints that were told last, not from w
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,14 @@ from simwright.core.math3d import (
     quat_multiply,
     quat_normalize,
     quat_rotate,
+)
+from simwright.engines.mujoco.queries import (
+    SLIDE,
+    MjData,
+    MjModel,
+    compute_site_jacobians,
+    pose_bodies,
+    read_site,
 )
 
 _DAMPING = 0.02
@@ -45,7 +52,7 @@ _EXACT = 1e-5
 class ToolMover:
     """Inverse kinematics of one tool site.  ``joints`` are ids of single joints that it may use."""
 
-    model: Any = field(repr=False)
+    model: MjModel = field(repr=False)
     site: int
     joints: npt.NDArray[np.intp]
     axis: Array | None = None
@@ -56,15 +63,15 @@ class ToolMover:
     rest: Array = field(default_factory=lambda: np.zeros(0))
     told: Array = field(default_factory=lambda: np.zeros(0))
     """The joints' positions as told last [rad or m]."""
-    _scratch: Any = field(default=None, repr=False)
+    _scratch: MjData | None = field(default=None, repr=False)
 
-    def reset(self, data: Any) -> None:
+    def reset(self, data: MjData) -> None:
         """Start from where the tool is."""
         self.target = read_site(data, self.site)
         self.rest = np.array(data.qpos[self.model.jnt_qposadr[self.joints]])
         self.told = self.rest.copy()
 
-    def move(self, data: Any, shift: Array, turn: Array) -> dict[int, float]:
+    def move(self, data: MjData, shift: Array, turn: Array) -> dict[int, float]:
         """Move the target by ``shift`` [m] and turn it by the rotation vector ``turn`` [rad], both in the world's axes.
 
         Gives positions for the joints, by id.
@@ -76,49 +83,47 @@ class ToolMover:
         self.target = Pose.of(position, quat_multiply(_from_vector(turn), self.target.q))
         return self.follow(data, self.target)
 
-    def follow(self, data: Any, target: Pose) -> dict[int, float]:
+    def follow(self, data: MjData, target: Pose) -> dict[int, float]:
         """Tell the joints to bring the tool to a pose that is near to the last one told."""
         real = np.asarray(data.qpos[self.model.jnt_qposadr[self.joints]])
         start = real + np.clip(self.told - real, -_STRAY, _STRAY)
         self.told = self.find(data, target, start)
         return self._name(self.told)
 
-    def solve(self, data: Any, target: Pose, *, rounds: int = _ROUNDS) -> dict[int, float]:
+    def solve(self, data: MjData, target: Pose, *, rounds: int = _ROUNDS) -> dict[int, float]:
         """Positions of the joints, by id, that bring the tool nearest to a pose, from where they are."""
         return self._name(
             self.find(data, target, data.qpos[self.model.jnt_qposadr[self.joints]], rounds=rounds)
         )
 
-    def find(self, data: Any, target: Pose, start: Array, *, rounds: int = _ROUNDS) -> Array:
+    def find(self, data: MjData, target: Pose, start: Array, *, rounds: int = _ROUNDS) -> Array:
         """Positions of the joints that bring the tool nearest to a pose, from a start; other joints are as they are."""
-        import mujoco
-
-        model, scratch = self.model, self._prepare(data)
+        model = self.model
         addresses, dofs = model.jnt_qposadr[self.joints], model.jnt_dofadr[self.joints]
         low, high = self.limits
-        scratch.qpos[addresses] = np.clip(start, low, high)
-        place, spin = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+        qpos = np.array(data.qpos)
+        qpos[addresses] = np.clip(start, low, high)
         for _ in range(rounds):
-            mujoco.mj_kinematics(model, scratch)
-            mujoco.mj_comPos(model, scratch)
-            mujoco.mj_jacSite(model, scratch, place, spin, self.site)
+            scratch = self._pose(qpos)
+            place, spin = compute_site_jacobians(model, scratch, self.site)
             here = read_site(scratch, self.site)
             aside, turn = target.p - here.p, self._measure_turn(here, target)
             if max(np.abs(aside).max(), np.abs(turn).max()) < _EXACT:
                 break
-            now = np.array(scratch.qpos[addresses])
+            now = qpos[addresses]
             step = self._step((place[:, dofs], aside), (spin[:, dofs], turn), now, low, high)
-            scratch.qpos[addresses] = now + step
-        return np.array(scratch.qpos[addresses])
+            qpos[addresses] = now + step
+        return qpos[addresses]
 
-    def locate(self, data: Any, joints: Array) -> Pose:
+    def locate(self, data: MjData, joints: Array) -> Pose:
         """Where the tool is when the joints are there."""
-        import mujoco
+        return read_site(self.pose(data, joints), self.site)
 
-        scratch = self._prepare(data)
-        scratch.qpos[self.model.jnt_qposadr[self.joints]] = joints
-        mujoco.mj_kinematics(self.model, scratch)
-        return read_site(scratch, self.site)
+    def pose(self, data: MjData, joints: Array) -> MjData:
+        """All bodies when the joints are there, valid until the next question."""
+        qpos = np.array(data.qpos)
+        qpos[self.model.jnt_qposadr[self.joints]] = joints
+        return self._pose(qpos)
 
     @property
     def limits(self) -> tuple[Array, Array]:
@@ -127,20 +132,11 @@ class ToolMover:
         ranges = self.model.jnt_range[self.joints]
         return np.where(limited, ranges[:, 0], -np.inf), np.where(limited, ranges[:, 1], np.inf)
 
-    @property
-    def scratch(self) -> Any:
-        """The state that the last question was asked of, for whoever wants to know more than where the tool is."""
-        return self._scratch
-
     def _name(self, joints: Array) -> dict[int, float]:
         return {int(j): float(q) for j, q in zip(self.joints, joints, strict=True)}
 
-    def _prepare(self, data: Any) -> Any:
-        import mujoco
-
-        if self._scratch is None:
-            self._scratch = mujoco.MjData(self.model)
-        self._scratch.qpos[:] = data.qpos
+    def _pose(self, qpos: Array) -> MjData:
+        self._scratch = pose_bodies(self.model, qpos, self._scratch)
         return self._scratch
 
     def _measure_turn(self, here: Pose, target: Pose) -> Array:
@@ -198,6 +194,7 @@ class ToolMover:
     def _read_axis(self) -> Array:
         """The axis that counts, in the world."""
         assert self.axis is not None
+        assert self._scratch is not None
         frame = np.asarray(self._scratch.site_xmat[self.site]).reshape(3, 3)
         return np.asarray(frame @ self.axis)
 
@@ -210,11 +207,6 @@ def _invert(matrix: Array, damping: float) -> Array:
 def _shorten(step: Array, longest: float) -> Array:
     largest = float(np.abs(step).max(initial=0.0))
     return step * min(1.0, longest / largest) if largest > 0 else step
-
-
-def read_site(data: Any, site: int) -> Pose:
-    """The pose of a site."""
-    return Pose.of(data.site_xpos[site], quat_from_matrix(np.asarray(data.site_xmat[site]).reshape(3, 3)))
 
 
 def _from_vector(turn: Array) -> Array:
@@ -238,13 +230,13 @@ def _to_vector(here: Pose, target: Pose) -> Array:
     return np.array(vector * (angle / size))
 
 
-def find_joints(model: Any, site: int, driven: set[int]) -> npt.NDArray[np.intp]:
+def find_joints(model: MjModel, site: int, driven: set[int]) -> npt.NDArray[np.intp]:
     """Single joints between a site and the world that have an actuator."""
     body = int(model.site_bodyid[site])
     found: list[int] = []
     while body > 0:
         first = int(model.body_jntadr[body])
         joints = range(first, first + int(model.body_jntnum[body]))
-        found += [joint for joint in joints if joint in driven and model.jnt_type[joint] >= 2]
+        found += [joint for joint in joints if joint in driven and model.jnt_type[joint] >= SLIDE]
         body = int(model.body_parentid[body])
     return np.array(sorted(found), dtype=np.intp)

@@ -7,17 +7,17 @@ Each problem has the place in the manifest and the nearest name that is there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from simwright.core.diag import Diagnostic
 from simwright.core.documents.tree import Document, Step
 from simwright.core.documents.validate import make_problem, suggest
+from simwright.engines.mujoco.queries import MjModel
 from simwright.tasks.manifest import RobotManifest
 
 _SLACK = 1e-6
 
 
-def review_manifest(manifest: RobotManifest, document: Document, model: Any) -> list[Diagnostic]:
+def review_manifest(manifest: RobotManifest, document: Document, model: MjModel) -> list[Diagnostic]:
     """What is wrong, judged by the robot as its file has it (``model``, compiled alone)."""
     return _Review(manifest, document, model).run()
 
@@ -32,7 +32,7 @@ def review_gripper(manifest: RobotManifest, document: Document, actuators: Seque
 
 
 class _Review:
-    def __init__(self, manifest: RobotManifest, document: Document, model: Any) -> None:
+    def __init__(self, manifest: RobotManifest, document: Document, model: MjModel) -> None:
         self.manifest, self.document, self.model = manifest, document, model
         self.joints = {name: i for i in range(model.njnt) if (name := model.joint(i).name)}
         self.bodies = {name: i for i in range(1, model.nbody) if (name := model.body(i).name)}

@@ -12,8 +12,9 @@ from pydantic import Field
 from simwright.core.documents.record import Record
 from simwright.core.errors import UnknownNameError
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.queries import FREE, SLIDE, MjModel
+from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX
-from simwright.tasks.pictures import Painter
 from simwright.tasks.rollout import Observation, SimRollout
 
 Bounds = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
@@ -43,12 +44,8 @@ class Observer:
 
     def __init__(self, rollout: SimRollout, options: ObserveOptions) -> None:
         self.rollout, self.options = rollout, options
-        self._painter: Painter | None = None
-        known = [rollout.model.camera(index).name for index in range(rollout.model.ncam)]
-        for name in options.cameras:
-            if name not in known and PREFIX + name not in known:
-                raise UnknownNameError("camera", name, [one.removeprefix(PREFIX) for one in known])
-        self._cameras = {name: name if name in known else PREFIX + name for name in options.cameras}
+        self._renderer: ModelRenderer | None = None
+        self._cameras = {name: find_camera(rollout.model, name) for name in options.cameras}
         self._bounds: dict[str, Bounds] = {}
 
     def choose(self, observation: Observation) -> dict[str, Any]:
@@ -87,9 +84,9 @@ class Observer:
         """Pictures (height x width x 3, uint8) of the wanted cameras, by name."""
         if not self._cameras:
             return {}
-        if self._painter is None:
-            self._painter = Painter(self.rollout.model, self.options.width, self.options.height)
-        return {key: self._painter.paint(self.rollout.data, name) for key, name in self._cameras.items()}
+        if self._renderer is None:
+            self._renderer = ModelRenderer(self.rollout.model, self.options.width, self.options.height)
+        return {key: self._renderer.render(self.rollout.data, name) for key, name in self._cameras.items()}
 
     def read(self, observation: Observation) -> dict[str, Any]:
         """Everything that is wanted."""
@@ -97,9 +94,18 @@ class Observer:
 
     def close(self) -> None:
         """Give the graphics back."""
-        if self._painter is not None:
-            self._painter.close()
-            self._painter = None
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+
+def find_camera(model: MjModel, name: str) -> str:
+    """The camera of a name, of the task or of the robot, as the model calls it."""
+    known = [model.camera(index).name for index in range(model.ncam)]
+    for candidate in (name, PREFIX + name):
+        if candidate in known:
+            return candidate
+    raise UnknownNameError("camera", name, [one.removeprefix(PREFIX) for one in known])
 
 
 def _bound_other(key: str, size: int) -> tuple[Array, Array]:
@@ -110,14 +116,14 @@ def _bound_other(key: str, size: int) -> tuple[Array, Array]:
     return -wide, wide
 
 
-def _bound_joints(model: Any, size: int) -> tuple[Array, Array]:
+def _bound_joints(model: MjModel, size: int) -> tuple[Array, Array]:
     low, high = np.full(size, -_FAR), np.full(size, _FAR)
     for joint in range(model.njnt):
         first, kind = int(model.jnt_qposadr[joint]), int(model.jnt_type[joint])
         if first >= size:
             break
-        if kind < 2:
-            turn = slice(first + 3, first + 7) if kind == 0 else slice(first, first + 4)
+        if kind < SLIDE:
+            turn = slice(first + 3, first + 7) if kind == FREE else slice(first, first + 4)
             low[turn], high[turn] = -1.0, 1.0
         elif model.jnt_limited[joint]:
             least, most = model.jnt_range[joint]

@@ -96,6 +96,41 @@ def add_block(
     )
 
 
+def add_cylinder(
+    body: Any, name: str, position: VectorLike, size: tuple[float, float], color: Sequence[float], **more: Any
+) -> Any:
+    """An upright cylinder on a body; ``size`` is its radius and half its height [m]."""
+    import mujoco
+
+    return body.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        pos=[float(v) for v in position],
+        size=[*size, 0],
+        rgba=list(color),
+        **{**make_contact(), **more},
+    )
+
+
+def add_slide(
+    body: Any, name: str, axis: VectorLike, travel: float, *, damping: float, friction: float
+) -> Any:
+    """Let a body slide along an axis by up to ``travel`` [m], with damping [N s/m] and dry friction [N]."""
+    import mujoco
+
+    return body.add_joint(
+        name=name,
+        type=mujoco.mjtJoint.mjJNT_SLIDE,
+        axis=[float(v) for v in axis],
+        range=[0, travel],
+        limited=True,
+        damping=damping,
+        frictionloss=friction,
+        armature=0.0,
+        stiffness=0.0,
+    )
+
+
 def add_free_box(spec: Any, name: str, half: VectorLike, mass: float, color: Sequence[float]) -> None:
     """A body ``name`` with a free joint of the same name and a geom ``name_geom``."""
     body = spec.worldbody.add_body(name=name, pos=[0, 0, 1])

@@ -15,8 +15,10 @@ import numpy as np
 
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import InputError, SimwrightError
-from simwright.core.math3d import Pose
-from simwright.tasks.actuation import ActuatorInfo, ActuatorKind
+from simwright.core.math3d import Array, Pose
+from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
+from simwright.engines.mujoco.queries import BOX, SLIDE, MjData, MjModel
+from simwright.tasks.compose import PREFIX
 from simwright.tasks.environments import validate_options
 from simwright.tasks.fitting import fit_scene, use_model
 from simwright.tasks.manifest import ControlMode
@@ -32,12 +34,14 @@ from simwright.tasks.preflight_messages import (
     OUT_OF_REACH,
     PARTLY_OUT_OF_REACH,
     SERVOS_ADDED,
+    START_INSIDE_ITSELF,
+    START_INSIDE_TASK,
     START_OUTSIDE_LIMITS,
+    START_TOUCHES_TASK,
     STEP_CHANGED,
     UNBOUNDED,
     WRONG_ROBOT,
 )
-from simwright.tasks.preflight_start import report_start_contacts
 from simwright.tasks.randomize import Randomize
 from simwright.tasks.robot import Robot, open_robot
 from simwright.tasks.rollout import SimRollout
@@ -46,6 +50,11 @@ from simwright.tasks.scenes.table import SCENES
 
 _SLACK = 1e-4
 _SHOWN = 6
+_SEEDS = 4
+_TOUCH = 2e-3
+"""Less than this is contact as any other [m]."""
+_DEEP = 1e-2
+"""More than this throws things about [m]."""
 
 
 @dataclass(slots=True)
@@ -136,7 +145,7 @@ def inspect_rollout(rollout: SimRollout, reporter: Reporter) -> None:
     """Everything that only the composed task can tell: reach, the start, actuators, time."""
     _report_reach(rollout, reporter)
     _report_limits(rollout, reporter)
-    report_start_contacts(rollout, reporter, _where(rollout.robot))
+    _report_start_contacts(rollout, reporter)
     _report_actuators(rollout, reporter)
     _report_step(rollout, reporter)
 
@@ -146,7 +155,7 @@ def inspect_robot(robot: Robot, reporter: Reporter) -> None:
     scene = SCENES.get("locomotion_flat" if robot.facts.is_floating else "reach")
     rollout = SimRollout(scene, robot)
     _report_limits(rollout, reporter)
-    report_start_contacts(rollout, reporter, _where(robot))
+    _report_start_contacts(rollout, reporter)
     _report_actuators(rollout, reporter)
 
 
@@ -200,12 +209,16 @@ def _report_limits(rollout: SimRollout, reporter: Reporter) -> None:
     model, home = rollout.model, rollout.home
     for joint in range(model.njnt):
         address = int(model.jnt_qposadr[joint])
-        if address >= rollout.composed.robot_nq or model.jnt_type[joint] < 2 or not model.jnt_limited[joint]:
+        if (
+            address >= rollout.composed.robot_nq
+            or model.jnt_type[joint] < SLIDE
+            or not model.jnt_limited[joint]
+        ):
             continue
         low, high = (float(v) for v in model.jnt_range[joint])
         value = float(home.qpos[address])
         if not low - _SLACK <= value <= high + _SLACK:
-            name = model.joint(joint).name.removeprefix("robot/")
+            name = model.joint(joint).name.removeprefix(PREFIX)
             reporter.report(
                 START_OUTSIDE_LIMITS,
                 _where(rollout.robot),
@@ -215,6 +228,80 @@ def _report_limits(rollout: SimRollout, reporter: Reporter) -> None:
                 high=high,
                 origin=home.origin,
             )
+
+
+def _report_start_contacts(rollout: SimRollout, reporter: Reporter) -> None:
+    """Start a few episodes and report each pair of parts once, at its deepest."""
+    deepest: dict[tuple[str, str, bool], float] = {}
+    for seed in range(_SEEDS):
+        rollout.reset(seed)
+        for pair, depth in (*_list_overlaps(rollout), *_list_crossings(rollout)):
+            deepest[pair] = max(depth, deepest.get(pair, 0.0))
+    for (part, thing, own), depth in sorted(deepest.items(), key=lambda item: -item[1]):
+        kind = START_INSIDE_ITSELF if own else START_INSIDE_TASK if depth > _DEEP else START_TOUCHES_TASK
+        reporter.report(kind, _where(rollout.robot), part=part, thing=thing, depth=depth)
+
+
+def _list_overlaps(rollout: SimRollout) -> list[tuple[tuple[str, str, bool], float]]:
+    data, last = rollout.data, rollout.composed.robot_nbody
+    found = []
+    for index in range(data.ncon):
+        contact = data.contact[index]
+        depth = -float(contact.dist)
+        if depth < _TOUCH or contact.exclude:
+            continue
+        bodies = [int(rollout.model.geom_bodyid[geom]) for geom in contact.geom]
+        own = [1 <= body <= last for body in bodies]
+        if not any(own):
+            continue
+        first = 0 if own[0] else 1
+        names = [_name(rollout.model, int(contact.geom[side]), bodies[side]) for side in (first, 1 - first)]
+        names = sorted(names) if all(own) else names
+        found.append(((names[0], names[1], all(own)), depth))
+    return found
+
+
+def _list_crossings(rollout: SimRollout) -> list[tuple[tuple[str, str, bool], float]]:
+    """Links that go right through a board of the task: with both ends far from it, no contact tells of them."""
+    model, data = rollout.model, rollout.data
+    boards = [
+        geom
+        for geom in range(model.ngeom)
+        if model.geom_type[geom] == BOX
+        and model.geom_contype[geom]
+        and not model.body_dofnum[model.body_rootid[model.geom_bodyid[geom]]]
+        and not 1 <= model.geom_bodyid[geom] <= rollout.composed.robot_nbody
+    ]
+    found = []
+    for body in range(1, 1 + rollout.composed.robot_nbody):
+        parent = int(model.body_parentid[body])
+        for geom in boards if parent else ():
+            beyond = _measure_beyond(model, data, geom, (data.xpos[parent], data.xpos[body]))
+            if beyond > _DEEP:
+                found.append(((_name(model, -1, parent), _name(model, geom, 0), False), beyond))
+    return found
+
+
+def _measure_beyond(model: MjModel, data: MjData, geom: int, ends: tuple[Array, Array]) -> float:
+    """How much of a line from outside a box to outside of it lies inside and behind it [m]; 0 where it misses."""
+    turn, half = np.asarray(data.geom_xmat[geom]).reshape(3, 3), model.geom_size[geom]
+    first, last = ((end - data.geom_xpos[geom]) @ turn for end in ends)
+    if np.all(np.abs(first) <= half + _TOUCH) or np.all(np.abs(last) <= half + _TOUCH):
+        return 0.0
+    way = last - first
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sides = np.sort(np.array([(-half - first) / way, (half - first) / way]), axis=0)
+    inside = np.isfinite(sides).all(axis=0)
+    if np.any(~inside & (np.abs(first) > half)):
+        return 0.0
+    enter, leave = sides[0][inside].max(initial=0.0), sides[1][inside].min(initial=1.0)
+    return float((1.0 - enter) * np.linalg.norm(way)) if enter < leave else 0.0
+
+
+def _name(model: MjModel, geom: int, body: int) -> str:
+    """The body of a part of the robot or of an object; the geom of what belongs to the world."""
+    name = model.body(body).name if body else model.geom(geom).name
+    return str(name).removeprefix(PREFIX) or f"body {body}"
 
 
 def _report_actuators(rollout: SimRollout, reporter: Reporter) -> None:
@@ -246,7 +333,7 @@ def _report_actuators(rollout: SimRollout, reporter: Reporter) -> None:
 
 
 def _spell_names(group: Sequence[ActuatorInfo]) -> str:
-    names = [actuator.name.removeprefix("robot/") or f"number {actuator.index}" for actuator in group]
+    names = [actuator.name.removeprefix(PREFIX) or f"number {actuator.index}" for actuator in group]
     return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 

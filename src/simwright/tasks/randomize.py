@@ -18,6 +18,7 @@ from pydantic import AfterValidator, Field
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse
 from simwright.core.math3d import Array, quat_from_axis_angle, quat_multiply
+from simwright.engines.mujoco.queries import SLIDE, MjModel, update_constants
 from simwright.tasks.compose import Composed
 from simwright.tasks.reading import complete_pose
 from simwright.tasks.scene import Layout, TaskScene
@@ -96,16 +97,13 @@ class Randomizer:
         """The stream of an episode."""
         return np.random.default_rng([_STREAM, int(seed) & 0xFFFFFFFFFFFFFFFF])
 
-    def change_model(self, rng: np.random.Generator, model: Any) -> None:
+    def change_model(self, rng: np.random.Generator, model: MjModel) -> None:
         """Give a model new masses, friction, lamps, cameras and gains."""
         for step in (self._change_masses, self._change_friction, self._change_lights, self._change_cameras):
             step(rng, model)
         self._change_gains(rng, model)
         if self.options.mass is not None or self.options.robot_mass is not None:
-            import mujoco
-
-            # what MuJoCo derives from masses when it compiles
-            mujoco.mj_setConst(model, mujoco.MjData(model))
+            update_constants(model)
 
     def shift_layout(self, rng: np.random.Generator, layout: Layout) -> Layout:
         """Where things are, moved a little; heights stay."""
@@ -127,13 +125,13 @@ class Randomizer:
             moved[name] = there
         return moved
 
-    def shift_joints(self, rng: np.random.Generator, model: Any, qpos: Array) -> bool:
+    def shift_joints(self, rng: np.random.Generator, model: MjModel, qpos: Array) -> bool:
         """Move the robot's single joints, within their limits; tells whether there was anything to do."""
         if not self.options.joints:
             return False
         for joint in range(model.njnt):
             address = int(model.jnt_qposadr[joint])
-            if address >= self.composed.robot_nq or model.jnt_type[joint] < 2:
+            if address >= self.composed.robot_nq or model.jnt_type[joint] < SLIDE:
                 continue
             value = qpos[address] + rng.uniform(-self.options.joints, self.options.joints)
             if model.jnt_limited[joint]:
@@ -141,7 +139,7 @@ class Randomizer:
             qpos[address] = value
         return True
 
-    def _change_masses(self, rng: np.random.Generator, model: Any) -> None:
+    def _change_masses(self, rng: np.random.Generator, model: MjModel) -> None:
         for bodies, factor in ((self._things, self.options.mass), (self._links, self.options.robot_mass)):
             if factor is None:
                 continue
@@ -149,12 +147,12 @@ class Randomizer:
             model.body_mass[bodies] = self._nominal["body_mass"][bodies] * drawn
             model.body_inertia[bodies] = self._nominal["body_inertia"][bodies] * drawn[:, None]
 
-    def _change_friction(self, rng: np.random.Generator, model: Any) -> None:
+    def _change_friction(self, rng: np.random.Generator, model: MjModel) -> None:
         if self.options.friction is not None:
             drawn = rng.uniform(*self.options.friction, len(self._geoms))
             model.geom_friction[self._geoms] = self._nominal["geom_friction"][self._geoms] * drawn[:, None]
 
-    def _change_lights(self, rng: np.random.Generator, model: Any) -> None:
+    def _change_lights(self, rng: np.random.Generator, model: MjModel) -> None:
         options, count = self.options, len(self._lights)
         if options.light is not None:
             drawn = rng.uniform(*options.light, count)
@@ -164,7 +162,7 @@ class Randomizer:
             offset = rng.uniform(-1.0, 1.0, (count, 3)) * options.light_position
             model.light_pos[self._lights] = self._nominal["light_pos"][self._lights] + offset
 
-    def _change_cameras(self, rng: np.random.Generator, model: Any) -> None:
+    def _change_cameras(self, rng: np.random.Generator, model: MjModel) -> None:
         options, count = self.options, len(self._cameras)
         if options.camera_position:
             offset = rng.uniform(-1.0, 1.0, (count, 3)) * options.camera_position
@@ -182,7 +180,7 @@ class Randomizer:
                 self._nominal["cam_fovy"][self._cameras] * drawn, 1.0, 170.0
             )
 
-    def _change_gains(self, rng: np.random.Generator, model: Any) -> None:
+    def _change_gains(self, rng: np.random.Generator, model: MjModel) -> None:
         if self.options.gains is None:
             return
         count = self.composed.robot_nu

@@ -20,7 +20,8 @@ from simwright.core.diag import Where
 from simwright.core.errors import MissingExtraError, OutputError, UsageError
 from simwright.core.files import write_atomic
 from simwright.core.math3d import Array
-from simwright.tasks.pictures import Painter, Picture
+from simwright.engines.mujoco.renderer import ModelRenderer, Picture
+from simwright.tasks.observing import find_camera
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode, Listener
 
@@ -97,14 +98,14 @@ class VideoRecorder:
         expect_imageio()
         self.path, self._camera, self._size = path, camera, (width + width % 2, height + height % 2)
         self._film: Film | None = None
-        self._painter: Painter | None = None
+        self._renderer: ModelRenderer | None = None
         self._every = 1
 
     def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
         """The first picture of an episode."""
         if self._film is None:
-            self._painter = Painter(rollout.model, *self._size)
-            self._camera = self._painter.find_camera(self._camera or choose_camera(rollout))
+            self._renderer = ModelRenderer(rollout.model, *self._size)
+            self._camera = find_camera(rollout.model, self._camera or choose_camera(rollout))
             rate = 1.0 / rollout.composed.period
             self._every = max(1, round(rate / _RATE))
             self._film = Film(self.path, rate / self._every)
@@ -117,8 +118,8 @@ class VideoRecorder:
 
     def _take(self, rollout: SimRollout) -> None:
         assert self._film is not None
-        assert self._painter is not None
-        self._film.add(self._painter.paint(rollout.data, self._camera))
+        assert self._renderer is not None
+        self._film.add(self._renderer.render(rollout.data, self._camera))
 
     def end(self, episode: Episode) -> None:
         """Nothing is left to do."""
@@ -136,9 +137,9 @@ class VideoRecorder:
         self._release()
 
     def _release(self) -> None:
-        if self._painter is not None:
-            self._painter.close()
-        self._painter = self._film = None
+        if self._renderer is not None:
+            self._renderer.close()
+        self._renderer = self._film = None
 
 
 class ArraysRecorder:

@@ -27,8 +27,9 @@ from simwright.core.diag import Where
 from simwright.core.errors import MissingExtraError, OutputError
 from simwright.core.files import write_folder
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX
-from simwright.tasks.pictures import Painter
+from simwright.tasks.observing import find_camera
 from simwright.tasks.recording import Film, expect_imageio
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode
@@ -55,7 +56,7 @@ class DatasetRecorder:
         self._size = (width + width % 2, height + height % 2)
         self._films: dict[str, Film] = {}
         self._cameras: dict[str, str] = {}
-        self._painter: Painter | None = None
+        self._renderer: ModelRenderer | None = None
         self._rows: dict[str, list[Any]] = {}
         self._names: dict[str, list[str]] = {}
         self._episodes: list[dict[str, Any]] = []
@@ -93,17 +94,17 @@ class DatasetRecorder:
         self._names = _name_parts(rollout, observation)
         if not wanted:
             return
-        self._painter = Painter(rollout.model, *self._size)
+        self._renderer = ModelRenderer(rollout.model, *self._size)
         for name in wanted:
             key = f"observation.images.{name}"
-            self._cameras[key] = self._painter.find_camera(name)
+            self._cameras[key] = find_camera(rollout.model, name)
             path = self._staging / _VIDEO.format(video_key=key, chunk_index=0, file_index=0)
             self._films[key] = Film(path, self._rate)
 
     def _paint(self, rollout: SimRollout) -> None:
-        assert self._painter is not None
+        assert self._renderer is not None
         self._pictures = {
-            key: self._painter.paint(rollout.data, camera) for key, camera in self._cameras.items()
+            key: self._renderer.render(rollout.data, camera) for key, camera in self._cameras.items()
         }
 
     def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:
@@ -188,9 +189,9 @@ class DatasetRecorder:
             self._stack.__exit__(RuntimeError, error, None)
 
     def _release(self) -> None:
-        if self._painter is not None:
-            self._painter.close()
-        self._painter, self._films = None, {}
+        if self._renderer is not None:
+            self._renderer.close()
+        self._renderer, self._films = None, {}
 
     def _write(self, root: Path, rollout: SimRollout) -> None:
         pa, pq = importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")

@@ -17,16 +17,16 @@ from simwright.core.documents.validate import InvalidDocumentError, make_problem
 from simwright.core.errors import InputError
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.packages import PackageMap
+from simwright.engines.mujoco.queries import MjModel, find_body, find_site, pose_bodies, read_body
 from simwright.formats.table import detect_format
 from simwright.tasks.addresses import SCHEMES, resolve_address
 from simwright.tasks.amending import TOOL, Amendment, measure_sites
 from simwright.tasks.catalog import CatalogEntry, find_robot, open_manifest
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
-from simwright.tasks.inference import Facts, infer_facts
+from simwright.tasks.inference import Facts, infer_facts, measure_reach
 from simwright.tasks.manifest import FrameEntry, RobotManifest
 from simwright.tasks.manifest_review import review_gripper, review_manifest
-from simwright.tasks.measuring import measure_reach
 from simwright.tasks.specs import SpecSource, compile_spec, find_uri_key, open_robot_file
 
 __all__ = ["TOOL", "Robot", "open_entry", "open_robot"]
@@ -163,19 +163,13 @@ def _open_file(
     return Robot(name, file, source, facts, manifest, amendment.servos, tool, cameras, amendment)
 
 
-def _measure_tool(model: Any, tool: FrameEntry, amendment: Amendment) -> float:
+def _measure_tool(model: MjModel, tool: FrameEntry, amendment: Amendment) -> float:
     """How far a tool that somebody chose gets."""
-    pose, body = Pose.of(tool.position, tool.rotation), _find_body(model, tool.frame)
+    pose, body = Pose.of(tool.position, tool.rotation), find_body(model, tool.frame)
     if body < 0:
         site = model.site(tool.frame)
         pose, body = amendment.sites[tool.frame] @ pose, int(site.bodyid[0])
     return measure_reach(model, body, pose.p)
-
-
-def _find_body(model: Any, name: str) -> int:
-    import mujoco
-
-    return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name))
 
 
 def _refuse(problems: list[Diagnostic]) -> None:
@@ -183,23 +177,21 @@ def _refuse(problems: list[Diagnostic]) -> None:
         raise InvalidDocumentError(sort_diagnostics(problems), what="robot manifest")
 
 
-def _find_origin(model: Any, manifest: RobotManifest | None) -> Pose:
+def _find_origin(model: MjModel, manifest: RobotManifest | None) -> Pose:
     """Where the base frame is in the robot's file: that place is put at the base pose."""
-    import mujoco
-
     if manifest is None or not manifest.base_frame:
         return IDENTITY
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    body = _find_body(model, manifest.base_frame)
+    data = pose_bodies(model, model.qpos0)
+    body = find_body(model, manifest.base_frame)
     if body >= 0:
-        return Pose.of(data.xpos[body], data.xquat[body])
+        return read_body(data, body)
     site = model.site(manifest.base_frame).id
-    owner = int(model.site_bodyid[site])
-    return Pose.of(data.xpos[owner], data.xquat[owner]) @ Pose.of(model.site_pos[site], model.site_quat[site])
+    return read_body(data, int(model.site_bodyid[site])) @ Pose.of(
+        model.site_pos[site], model.site_quat[site]
+    )
 
 
-def _choose_tool(model: Any, facts: Facts, manifest: RobotManifest | None) -> FrameEntry | None:
+def _choose_tool(model: MjModel, facts: Facts, manifest: RobotManifest | None) -> FrameEntry | None:
     """The manifest's, else a site that is called like a tool, else between the fingers, else the last body."""
     if manifest is not None and manifest.end_effector is not None:
         return manifest.end_effector
@@ -212,14 +204,9 @@ def _choose_tool(model: Any, facts: Facts, manifest: RobotManifest | None) -> Fr
 
 
 def _measure_forward(robot: Robot) -> float:
-    import mujoco
-
     if robot.tool is None or robot.facts.is_floating:
         return 0.0
     composed = compose_scene(robot.source, lambda spec: None, amend_robot=robot.amend)  # noqa: ARG005 - no task
     home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
-    data = mujoco.MjData(composed.model)
-    data.qpos[:] = home.qpos
-    mujoco.mj_kinematics(composed.model, data)
-    x, y, _ = data.site(PREFIX + TOOL).xpos
+    x, y, _ = pose_bodies(composed.model, home.qpos).site_xpos[find_site(composed.model, PREFIX + TOOL)]
     return math.atan2(y, x) if math.hypot(x, y) > _ABOVE else 0.0

@@ -15,12 +15,13 @@ import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, Pose
-from simwright.formats.mjcf.quiet import keep_log_away
-from simwright.tasks.actuation import hold_controls, list_actuators
+from simwright.engines.mujoco.actuation import hold_controls, list_actuators
+from simwright.engines.mujoco.batch import ModelBatch
+from simwright.engines.mujoco.queries import FREE, MjData, find_site, pose_bodies, read_body, read_site
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
 from simwright.tasks.control import Controller
 from simwright.tasks.home import Home, find_home
-from simwright.tasks.inverse import ToolMover, find_joints, read_site
+from simwright.tasks.inverse import ToolMover, find_joints
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.randomize import Randomize, Randomizer
 from simwright.tasks.reading import (
@@ -54,6 +55,10 @@ class SimRollout:
     ``options`` are those of the scene; ``base`` places the robot (the scene's choice by default); ``mode`` is what
     actions mean (the manifest's by default); ``period`` the control period [s]; ``randomize`` what varies beyond the
     scene's own layout.
+
+    ``worlds`` is the one world that is stepped: its row is the state, :attr:`qpos` and :attr:`qvel` are views of it.
+    ``data`` is for reading: after a step, bodies are where the coordinates put them, and forces and contacts are those
+    at the beginning of the last time step.
     """
 
     def __init__(
@@ -91,11 +96,9 @@ class SimRollout:
         )
         self.model = self.composed.model
         self.home: Home = find_home(self.composed, keyframe=robot.keyframe, joints=robot.home_joints)
-        import mujoco
-
-        keep_log_away()
-        self.data = mujoco.MjData(self.model)
-        self.tool_site = mujoco.mj_name2id(self.model, mujoco.mjtObj.mjOBJ_SITE, PREFIX + TOOL)
+        self.worlds = ModelBatch(self.model)
+        self.data: MjData = self.worlds.hold()
+        self.tool_site = find_site(self.model, PREFIX + TOOL)
         self.actuators = tuple(list_actuators(self.model, self.composed.robot_nu))
         self.controller = Controller(
             self.composed, self.actuators, self.mode, self._make_mover(), self._find_grip()
@@ -114,27 +117,37 @@ class SimRollout:
         """How many numbers an action has."""
         return len(self.controller.bounds[0])
 
+    @property
+    def qpos(self) -> Array:
+        """Coordinates, a view."""
+        return np.asarray(self.worlds.view("qpos")[0])
+
+    @property
+    def qvel(self) -> Array:
+        """Velocities, a view."""
+        return np.asarray(self.worlds.view("qvel")[0])
+
     def reset(self, seed: int | None = None) -> Observation:
         """Start an episode.  The same seed gives the same task, whatever the robot."""
-        import mujoco
-
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         chance = self._start_chance(seed)
         if self.randomizer is not None and chance is not None:
             self.randomizer.change_model(chance, self.model)
-        mujoco.mj_resetData(self.model, self.data)
-        self.data.qpos[:] = self.home.qpos
-        self._raise(self.data.qpos)
-        self.data.ctrl[:] = self.home.ctrl
+        self.worlds.reset()
+        qpos, ctrl = self.qpos, self.worlds.view("ctrl")[0]
+        qpos[:] = self.home.qpos
+        self._raise(qpos)
+        ctrl[:] = self.home.ctrl
         self.layout = self.scene.sample(self._rng, self.options)
         if self.randomizer is not None and chance is not None:
             self.layout = self.randomizer.shift_layout(chance, self.layout)
-            if self.randomizer.shift_joints(chance, self.model, self.data.qpos):
-                self.data.ctrl[:] = hold_controls(self.model, np.array(self.data.qpos))
-        mujoco.mj_forward(self.model, self.data)
-        place_layout(self.scene, self.model, self.data, self.layout)
-        mujoco.mj_forward(self.model, self.data)
+            if self.randomizer.shift_joints(chance, self.model, qpos):
+                ctrl[:] = hold_controls(self.model, qpos)
+        place_layout(self.scene, self.worlds, 0, self.layout)
+        for name in self.scene.marks:
+            self.model.site_pos[self.model.site(name).id] = self.layout[name][:3]
+        self.data = self.worlds.hold()
         self.start = self.read_base()
         self.controller.reset(self.data)
         self.steps = 0
@@ -143,20 +156,15 @@ class SimRollout:
 
     def step(self, action: Array) -> StepResult:
         """Act for one control period."""
-        import mujoco
-
-        # the solver starts cold with each action: what happens follows from the state alone, also in batches
-        self.data.qacc_warmstart[:] = 0.0
-        self.controller.command(self.data, action)
+        ctrl = self.worlds.view("ctrl")[0]
+        self.controller.command(self.data, ctrl, action)
         if self.controller.is_direct:
-            mujoco.mj_step(self.model, self.data, self.composed.substeps)
+            self.worlds.step(self.composed.substeps)
         else:
             for _ in range(self.composed.substeps):
-                self.controller.update(self.data)
-                mujoco.mj_step(self.model, self.data)
-        # positions of bodies follow one step behind the coordinates
-        mujoco.mj_kinematics(self.model, self.data)
-        mujoco.mj_comPos(self.model, self.data)
+                self.controller.update(self.data, ctrl)
+                self.worlds.step()
+        self.data = self.worlds.look()
         self.steps += 1
         self.verdict = self.judge()
         unstable = self.is_unstable
@@ -173,28 +181,18 @@ class SimRollout:
         nq, nv = self.composed.robot_nq, self.composed.robot_nv
         tool = self.read_tool()
         observation: Observation = {
-            "qpos": np.array(self.data.qpos[:nq]),
-            "qvel": np.array(self.data.qvel[:nv]),
+            "qpos": self.qpos[:nq].copy(),
+            "qvel": self.qvel[:nv].copy(),
             "tool": as_numbers(tool),
         }
-        objects = read_objects(self.scene, self.model, self.data.qpos)
-        joints = read_joints(self.scene, self.model, self.data.qpos)
+        objects = read_objects(self.scene, self.model, self.qpos)
+        joints = read_joints(self.scene, self.model, self.qpos)
         return {**observation, **objects, **complete_layout(self.scene, self.layout), **joints}
 
     @property
     def is_unstable(self) -> bool:
-        """Has the simulation broken down in this episode?  MuJoCo starts a broken world anew, and counts it."""
-        import mujoco
-
-        kinds = (
-            mujoco.mjtWarning.mjWARN_BADQPOS,
-            mujoco.mjtWarning.mjWARN_BADQVEL,
-            mujoco.mjtWarning.mjWARN_BADQACC,
-        )
-        return (
-            any(self.data.warning[int(kind)].number for kind in kinds)
-            or not np.isfinite(self.data.qpos).all()
-        )
+        """Has the simulation broken down in this episode?  MuJoCo starts a broken world anew."""
+        return bool(self.worlds.broken[0]) or not np.isfinite(self.qpos).all()
 
     @property
     def success(self) -> bool:
@@ -203,7 +201,7 @@ class SimRollout:
 
     def judge(self) -> Verdict:
         """How the episode stands."""
-        qpos, qvel = self.data.qpos, self.data.qvel
+        qpos, qvel = self.qpos, self.qvel
         moment = Moment(
             layout=self.layout,
             objects=read_objects(self.scene, self.model, qpos),
@@ -221,7 +219,7 @@ class SimRollout:
 
     def read_base(self) -> Pose:
         """Where the first root body of the robot is."""
-        return Pose.of(self.data.xpos[1], self.data.xquat[1])
+        return read_body(self.data, 1)
 
     def vary(self, randomize: Randomize | Mapping[str, Any] | None) -> None:
         """What varies from the next episode on."""
@@ -255,13 +253,9 @@ class SimRollout:
 
     def _find_lift(self) -> float:
         """How far a floating robot that has no keyframe has to be raised to stand on the floor, not in it [m]."""
-        import mujoco
-
         if not self.robot.facts.is_floating or self.home.origin.startswith("keyframe"):
             return 0.0
-        data = mujoco.MjData(self.model)
-        data.qpos[:] = self.home.qpos
-        mujoco.mj_kinematics(self.model, data)
+        data = pose_bodies(self.model, self.home.qpos)
         lowest = np.inf
         for geom in range(self.model.ngeom):
             collides = self.model.geom_contype[geom] or self.model.geom_conaffinity[geom]
@@ -278,5 +272,5 @@ class SimRollout:
             return
         for joint in range(self.model.njnt):
             address = int(self.model.jnt_qposadr[joint])
-            if address < self.composed.robot_nq and self.model.jnt_type[joint] == 0:
+            if address < self.composed.robot_nq and self.model.jnt_type[joint] == FREE:
                 qpos[address + 2] += self._lift

@@ -15,6 +15,7 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.queries import SLIDE, MjData, MjModel, compute_forward, compute_inertia
 from simwright.tasks.manifest import ActuatorEntry
 from simwright.tasks.specs import compile_spec
 
@@ -115,20 +116,18 @@ def _is_limited(spec: Any, joint: str) -> bool:
 
 def choose_gains(spec: Any, where: Where) -> dict[str, Gains]:
     """Gains of a servo for each single joint with a name."""
-    import mujoco
-
     model = compile_spec(spec.copy(), "the robot", where)
-    data = mujoco.MjData(model)
+    data: MjData | None = None
     inertia, weight = np.zeros(model.nv), np.zeros(model.nv)
     rng = np.random.default_rng(0)
     for number in range(_POSES):
-        data.qpos[:] = model.qpos0 if number == 0 else _sample(model, rng)
-        mujoco.mj_forward(model, data)
-        inertia = np.maximum(inertia, _measure_inertia(model, data))
+        data = compute_forward(model, model.qpos0 if number == 0 else _sample(model, rng), data)
+        diagonal = [compute_inertia(model, data, dof) for dof in range(model.nv)]
+        inertia = np.maximum(inertia, diagonal)
         weight = np.maximum(weight, np.abs(data.qfrc_bias))
     gains: dict[str, Gains] = {}
     for joint in range(model.njnt):
-        if model.jnt_type[joint] < 2 or not model.joint(joint).name:
+        if model.jnt_type[joint] < SLIDE or not model.joint(joint).name:
             continue
         dof = int(model.jnt_dofadr[joint])
         mass = max(float(inertia[dof]), _LEAST_INERTIA)
@@ -140,31 +139,18 @@ def choose_gains(spec: Any, where: Where) -> dict[str, Gains]:
     return gains
 
 
-def _allow_sag(model: Any, joint: int) -> float:
+def _allow_sag(model: MjModel, joint: int) -> float:
     """How far from its target a servo may stay: for fingers and other short slides, a part of their range."""
     low, high = model.jnt_range[joint]
-    short = model.jnt_limited[joint] and model.jnt_type[joint] == 2
+    short = model.jnt_limited[joint] and model.jnt_type[joint] == SLIDE
     return min(_SAG, max(_SHARE * float(high - low), 1e-4)) if short else _SAG
 
 
-def _measure_inertia(model: Any, data: Any) -> Array:
-    """The diagonal of the mass matrix."""
-    import mujoco
-
-    diagonal, unit, image = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv)
-    for dof in range(model.nv):
-        unit[dof] = 1.0
-        mujoco.mj_mulM(model, data, image, unit)
-        diagonal[dof] = image[dof]
-        unit[dof] = 0.0
-    return diagonal
-
-
-def _sample(model: Any, rng: np.random.Generator) -> Array:
+def _sample(model: MjModel, rng: np.random.Generator) -> Array:
     """A configuration inside the limits."""
     qpos = np.array(model.qpos0)
     for joint in range(model.njnt):
-        if model.jnt_type[joint] >= 2:
+        if model.jnt_type[joint] >= SLIDE:
             low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-np.pi, np.pi)
             qpos[model.jnt_qposadr[joint]] = rng.uniform(low, high)
     return qpos

@@ -17,6 +17,7 @@ from typing import Any
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError, NotFoundError, ParseError
 from simwright.core.packages import PackageMap
+from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 
 _URI_KEYS = {"mjcf": "mjcf_uri", "urdf": "urdf_uri", "usd": "usd_uri", "sdf": "sdf_uri"}
@@ -81,15 +82,27 @@ def find_uri_key(file: Path) -> str:
     return _URI_KEYS[name]
 
 
-def compile_spec(spec: Any, what: str, where: Where) -> Any:
+def compile_spec(spec: Any, what: str, where: Where) -> MjModel:
     """The ``MjModel`` of a specification, or one clear error."""
     import mujoco
 
     with quiet_mujoco():
         try:
-            return spec.compile()
+            model: MjModel = spec.compile()
         except list_refusals(mujoco) as error:
             raise ParseError(f"MuJoCo cannot compile {what}: {first_line(error)}", where=where) from None
+    return model
+
+
+def write_spec(spec: Any, file: Path, where: Where) -> None:
+    """Write a specification as MJCF, or raise one clear error."""
+    import mujoco
+
+    with quiet_mujoco():
+        try:
+            file.write_text(spec.to_xml(), encoding="utf-8")
+        except list_refusals(mujoco) as error:
+            raise InputError(f"MuJoCo cannot write the scene: {error}", where=where) from None
 
 
 def first_line(error: BaseException) -> str:

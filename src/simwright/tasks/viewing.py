@@ -10,6 +10,7 @@ from typing import Any
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.renderer import open_window
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode
 
@@ -30,14 +31,7 @@ class Window:
     def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
         """Open the window with the first episode."""
         if self._viewer is None:
-            import mujoco.viewer
-
-            try:
-                self._viewer = mujoco.viewer.launch_passive(
-                    rollout.model, rollout.data, show_left_ui=False, show_right_ui=False
-                )
-            except Exception as error:  # noqa: BLE001 - windows fail in ways of their own
-                raise UsageError(f"MuJoCo cannot open a window: {error}") from None
+            self._viewer = open_window(rollout.model, rollout.data)
         self._due = time.perf_counter()
         self._viewer.sync()
 

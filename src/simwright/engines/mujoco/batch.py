@@ -14,16 +14,14 @@ import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Self
 
 import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.queries import MjData, MjModel
 from simwright.formats.mjcf.quiet import keep_log_away
-
-MjModel: TypeAlias = Any
-MjData: TypeAlias = Any
 
 _SIZES = (
     "nq",
@@ -46,6 +44,7 @@ class ModelBatch:
 
     ``states`` has a row for each world; :meth:`view` gives its parts by MuJoCo's names.  Rows may be edited between
     calls.  ``sensors`` (worlds x nsensordata) has the sensors of the last step where ``with_sensors`` is set.
+    ``broken`` tells which worlds have become unstable since their last reset: MuJoCo starts such a world anew.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class ModelBatch:
     ) -> None:
         import mujoco
 
-        self.models: list[MjModel] = list(models) if isinstance(models, list | tuple) else [models] * worlds
+        self.models: list[MjModel] = list(models) if isinstance(models, Sequence) else [models] * worlds
         if len(self.models) != worlds or worlds < 1:
             raise UsageError(
                 f"{len(self.models)} models for {worlds} worlds", hint="one, or one for each world"
@@ -69,14 +68,19 @@ class ModelBatch:
         self.threads = max(1, min(worlds, threads or count_cores()))
         self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
         keep_log_away()
-        self._data = [mujoco.MjData(self.models[i]) for i in range(self.threads)]
+        self._data: list[MjData] = [mujoco.MjData(self.models[i]) for i in range(self.threads)]
         # which world each data holds, and the row it had then: a row that was not edited is not set again
         self._held: list[tuple[int, Array] | None] = [None] * self.threads
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         self._places = _find_places(self.model)
         row = np.zeros(mujoco.mj_stateSize(self.model, self._spec))
         mujoco.mj_getState(self.model, self._data[0], row, self._spec)
+        self._blank = row
         self.states = np.tile(row, (worlds, 1))
+        self.broken = np.zeros(worlds, dtype=bool)
+        # MuJoCo's counters of bad positions, velocities and accelerations, which follow each other: views of the data
+        bad = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
+        self._alarms = [memoryview(data.warning.number[bad]) for data in self._data]
         self.sensors = np.zeros((worlds, self.model.nsensordata))
         self._with_sensors = with_sensors and bool(self.model.nsensordata)
 
@@ -88,13 +92,19 @@ class ModelBatch:
         """
         return self.states[:, self._places[part]]
 
+    def reset(self, worlds: Sequence[int] | None = None) -> None:
+        """Put all worlds, or the chosen ones, where the model starts: time 0, at rest, nothing told."""
+        chosen = slice(None) if worlds is None else worlds
+        self.states[chosen] = self._blank
+        self.broken[chosen] = False
+
     def step(self, steps: int = 1, worlds: Iterable[int] | None = None) -> None:
         """Move all worlds, or the chosen ones, on by ``steps`` time steps, their controls and forces held."""
         chosen = range(self.worlds) if worlds is None else list(worlds)
         if not steps or not len(chosen):
             return
         if self._pool is None or len(chosen) == 1:
-            self._work(0, iter(chosen), steps)
+            self._work(self._find_thread(chosen[0]), iter(chosen), steps)
             return
         if self.worlds <= self.threads:  # every world keeps its own data, as a program with one MjData has it
             tasks = [self._pool.submit(self._work, world, iter((world,)), steps) for world in chosen]
@@ -108,16 +118,27 @@ class ModelBatch:
         import mujoco
 
         data, spec, states, models = self._data[thread], self._spec, self.states, self.models
-        get, step = mujoco.mj_getState, mujoco.mj_step
+        put, get, step = mujoco.mj_setState, mujoco.mj_getState, mujoco.mj_step
+        alarms, own = self._alarms[thread], self.worlds <= self.threads
         for world in waiting:
             model, row = models[world], states[world]
-            self._set(thread, world)
+            if own:
+                self._set(thread, world)
+            else:
+                put(model, data, row, spec)
             step(model, data, steps)
             get(model, data, row, spec)
+            if alarms[0] or alarms[1] or alarms[2]:
+                self.broken[world] = True
+                alarms[0] = alarms[1] = alarms[2] = 0
             if self._with_sensors:
                 self.sensors[world] = data.sensordata
-            if self.worlds <= self.threads:
+            if own:
                 self._held[thread] = (world, row.copy())
+
+    def _find_thread(self, world: int) -> int:
+        """Whose data a world is computed in: its own, unless there are more worlds than threads."""
+        return world if self.worlds <= self.threads else 0
 
     def _set(self, thread: int, world: int) -> None:
         import mujoco
@@ -128,20 +149,36 @@ class ModelBatch:
         self._held[thread] = None
         mujoco.mj_setState(self.models[world], self._data[thread], self.states[world], self._spec)
 
-    def hold(self, world: int = 0, *, forward: bool = True) -> MjData:
+    def hold(self, world: int = 0) -> MjData:
         """An ``MjData`` with the state of a world, for everything that is not stepping.
 
-        It is computed forward (``mj_forward``) without changing the state, unless ``forward`` is False.  It stays
-        valid until the next call of the batch.
+        It is computed forward (``mj_forward``) without changing the state.  It stays valid until the next call of the
+        batch.
         """
         import mujoco
 
-        thread = world if self.worlds <= self.threads else 0
+        thread = self._find_thread(world)
         self._held[thread] = None
         data, model = self._data[thread], self.models[world]
         mujoco.mj_setState(model, data, self.states[world], self._spec)
-        if forward:
-            mujoco.mj_forward(model, data)
+        mujoco.mj_forward(model, data)
+        return data
+
+    def look(self, world: int = 0) -> MjData:
+        """As :meth:`hold`, but only bodies, cameras and lamps are where the coordinates put them: cheap after a step.
+
+        Where every world has data of its own (no more worlds than threads), it is always the same object, and forces
+        and contacts in it are those at the beginning of the last time step.
+        """
+        import mujoco
+
+        thread = self._find_thread(world)
+        data, model = self._data[thread], self.models[world]
+        self._set(thread, world)
+        self._held[thread] = None  # posing bodies may normalize quaternions
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_camlight(model, data)
         return data
 
     def close(self) -> None:

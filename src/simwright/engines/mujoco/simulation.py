@@ -17,8 +17,9 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Array
 from simwright.engines.layout import Layout
-from simwright.engines.mujoco.batch import MjData, MjModel, ModelBatch
+from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.coordinates import CoordinateMap
+from simwright.engines.mujoco.queries import MjData, MjModel
 from simwright.engines.mujoco.springs import set_springs, stiffen
 from simwright.engines.protocol import Contact, Scene, Settings, Simulation
 from simwright.engines.stability import LARGEST, make_error
@@ -44,7 +45,8 @@ class _Part:
 
     @property
     def model(self) -> MjModel:
-        return self.compiled.model
+        model: MjModel = self.compiled.model
+        return model
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +284,11 @@ class MujocoSimulation(Simulation):
 
     def body_poses(self) -> Array:
         """See the protocol."""
-        import mujoco
-
         first = self.parts[0]
         ids = [first.model.body(first.compiled.names.bodies[name]).id for name in self.layout.bodies]
         poses = np.zeros((self.worlds, len(ids), 7))
         for world in range(self.worlds):
-            data = self.batch.hold(world, forward=False)
-            mujoco.mj_kinematics(self.batch.models[world], data)
+            data = self.batch.look(world)
             poses[world, :, :3], poses[world, :, 3:] = data.xpos[ids], data.xquat[ids]
         return poses
 

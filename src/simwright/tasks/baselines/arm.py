@@ -18,8 +18,8 @@ from simwright.core.math3d import (
     quat_multiply,
     quat_rotate,
 )
-from simwright.tasks.baselines.tools import find_approach
-from simwright.tasks.inverse import ToolMover, read_site
+from simwright.engines.mujoco.queries import list_overlaps, measure_gap, pose_bodies, read_site
+from simwright.tasks.inverse import ToolMover
 from simwright.tasks.rollout import Observation, SimRollout
 
 DOWN = np.array([0.0, 0.0, -1.0])
@@ -34,6 +34,8 @@ _MISSED = 0.006
 """A pose whose place is missed by more cannot be reached [m]."""
 _FAR = 0.2
 """Distances are measured up to this [m]."""
+_ACROSS = 0.04
+"""A joint that is nearer to the tool than this only rolls it [m]."""
 
 
 class Arm:
@@ -122,15 +124,11 @@ class Arm:
 
     def measure_gap(self, joints: Array, geoms: list[int]) -> float:
         """How far from given geoms the robot would be at a pose; negative inside [m]."""
-        import mujoco
-
-        model = self.rollout.model
-        self.mover.locate(self.rollout.data, joints)
-        scratch = self.mover.scratch
+        posed = self.mover.pose(self.rollout.data, joints)
         least = _FAR
         for geom in self._list_own():
             for other in geoms:
-                least = min(least, float(mujoco.mj_geomDistance(model, scratch, geom, other, least, None)))
+                least = min(least, measure_gap(self.rollout.model, posed, geom, other, least))
         return least
 
     def is_folded(self, joints: Array) -> bool:
@@ -138,13 +136,8 @@ class Arm:
         return bool(self._list_touching(joints) - self._list_touching(self.home))
 
     def _list_touching(self, joints: Array) -> set[tuple[int, int]]:
-        import mujoco
-
         model, last = self.rollout.model, self.rollout.composed.robot_nbody
-        self.mover.locate(self.rollout.data, joints)
-        scratch = self.mover.scratch
-        mujoco.mj_collision(model, scratch)
-        pairs = np.array([scratch.contact.geom1, scratch.contact.geom2]).T[scratch.contact.dist < 0.0]
+        pairs = list_overlaps(model, self.mover.pose(self.rollout.data, joints))
         bodies = np.sort(np.asarray(model.geom_bodyid)[pairs], axis=1).reshape(-1, 2)
         return {(int(a), int(b)) for a, b in bodies if a >= 1 and b <= last}
 
@@ -176,6 +169,30 @@ class Arm:
             elif controller.grip is not None and actuator.index in controller.grip[0]:
                 _, opened, closed = controller.grip
                 action[number] = closed + 0.5 * (grip + 1.0) * (opened - closed)
+
+
+def find_approach(rollout: SimRollout) -> Array:
+    """The direction in which the tool reaches, in its own frame.
+
+    Along the axis of the last joint where that only rolls the tool, else away from the last joint that turns it across.
+    """
+    data = pose_bodies(rollout.model, rollout.home.qpos)
+    tool = data.site_xpos[rollout.tool_site]
+    mover = rollout.controller.mover
+    roll: Array | None = None
+    away = np.zeros(3)
+    for joint in reversed([] if mover is None else mover.joints.tolist()):
+        away = np.asarray(tool - data.xanchor[joint])
+        axis = np.asarray(data.xaxis[joint])
+        across = away - axis * float(away @ axis)
+        if np.linalg.norm(across) > _ACROSS:
+            break
+        roll = axis if roll is None else roll
+    if roll is not None and abs(float(roll @ away)) > _ACROSS:
+        away = roll * float(np.sign(roll @ away))
+    frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)
+    size = float(np.linalg.norm(away))
+    return np.asarray(frame.T @ away / size) if size > 0 else np.array([0.0, 0.0, 1.0])
 
 
 def _point(pose: Pose, axis: Array, direction: Array) -> Array:

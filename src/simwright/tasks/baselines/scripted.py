@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from simwright.core.math3d import Array, matrix_from_quat, quat_from_matrix
+from simwright.engines.mujoco.queries import SLIDE, pose_bodies
 from simwright.tasks.baselines.arm import Arm
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
@@ -117,18 +118,14 @@ class Scripted(ABC):
 
 def find_closing(rollout: SimRollout, arm: Arm) -> Array:
     """The direction in which the fingers close, in the tool's frame, at right angles to its approach."""
-    import mujoco
-
-    model, data = rollout.model, mujoco.MjData(rollout.model)
-    data.qpos[:] = rollout.home.qpos
-    mujoco.mj_kinematics(model, data)
+    model, data = rollout.model, pose_bodies(rollout.model, rollout.home.qpos)
     frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)
     grip = rollout.robot.facts.grip
     heads = () if grip is None else grip.fingers
     axis = np.zeros(3)
     for body in heads:
         joint = int(model.body_jntadr[body])
-        if joint >= 0 and model.jnt_type[joint] == 2:
+        if joint >= 0 and model.jnt_type[joint] == SLIDE:
             axis = frame.T @ np.asarray(data.xaxis[joint])
         elif joint >= 0:
             axis = frame.T @ np.cross(data.xaxis[joint], frame @ arm.approach)

@@ -9,7 +9,7 @@ import numpy as np
 
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, quat_from_axis_angle
-from simwright.tasks.parts import BLUE, GREY, OAK, RED, add_block
+from simwright.tasks.parts import BLUE, GREY, OAK, RED, add_block, add_slide
 from simwright.tasks.scene import Layout, Moment, Verdict, measure, rotate
 from simwright.tasks.scenes.tabletop import (
     Pair,
@@ -42,8 +42,6 @@ class Options(TableOptions):
 
 def add(spec: Any, options: Options) -> None:
     """A table, a cabinet of four walls, and a drawer on a slide with a handle."""
-    import mujoco
-
     add_table_world(spec, options)
     x, y, z = options.cabinet_half
     cabinet = spec.worldbody.add_body(name="cabinet", pos=[0, 0, options.table_top_z], mocap=True)
@@ -55,17 +53,7 @@ def add(spec: Any, options: Options) -> None:
         )
     add_block(cabinet, "cabinet_back", (0, y - 0.5 * _WALL, z), (x - _WALL, 0.5 * _WALL, z - _WALL), OAK)
     drawer = cabinet.add_body(name="drawer", pos=[0, 0, z])
-    drawer.add_joint(
-        name="drawer",
-        type=mujoco.mjtJoint.mjJNT_SLIDE,
-        axis=[0, -1, 0],
-        range=[0, options.travel],
-        limited=True,
-        damping=2.0,
-        frictionloss=options.friction,
-        armature=0.0,
-        stiffness=0.0,
-    )
+    add_slide(drawer, "drawer", (0, -1, 0), options.travel, damping=2.0, friction=options.friction)
     inner = (x - 2.0 * _WALL, y - _WALL, z - 2.0 * _WALL)
     add_block(drawer, "drawer_floor", (0, 0, -inner[2]), (inner[0], inner[1], 0.5 * _WALL), BLUE, mass=0.2)
     add_block(drawer, "drawer_front", (0, -y - 0.6 * _WALL, 0), (x, 0.5 * _WALL, z - _WALL), BLUE, mass=0.1)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
-from simwright.tasks.parts import BLUE, RED, add_block, make_contact
+from simwright.tasks.parts import BLUE, RED, add_block, add_cylinder
 from simwright.tasks.scene import Layout, Moment, Verdict, measure, rotate
 from simwright.tasks.scenes.tabletop import (
     Pair,
@@ -41,20 +41,11 @@ class Options(TableOptions):
 
 def add(spec: Any, options: Options) -> None:
     """A table, a standing peg, and a block with a square hole made of four walls."""
-    import mujoco
-
     add_table_world(spec, options)
     peg = spec.worldbody.add_body(name="peg", pos=[0, 0, 1])
     peg.add_freejoint(name="peg")
-    size = [options.peg_radius, 0.5 * options.peg_length, 0]
-    peg.add_geom(
-        name="peg_geom",
-        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
-        size=size,
-        mass=options.peg_mass,
-        rgba=list(RED),
-        **make_contact(),
-    )
+    size = (options.peg_radius, 0.5 * options.peg_length)
+    add_cylinder(peg, "peg_geom", (0, 0, 0), size, RED, mass=options.peg_mass)
     block = spec.worldbody.add_body(name="block", pos=[0, 0, options.table_top_z], mocap=True)
     hole = options.peg_radius + options.clearance
     wall, half = 0.5 * (options.block_half - hole), options.block_half

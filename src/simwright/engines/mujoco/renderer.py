@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a scene by MuJoCo's renderer, without a window."""
+"""Cameras of a compiled model as pictures, without a window, and MuJoCo's own window."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.errors import UnknownNameError, UsageError
-from simwright.tasks.compose import PREFIX
+from simwright.core.errors import UsageError
+from simwright.engines.mujoco.queries import MjData, MjModel
 
 Picture = npt.NDArray[np.uint8]
 _VARIABLE = "MUJOCO_GL"
 
 
-class Painter:
+class ModelRenderer:
     """Draws cameras of one model."""
 
-    def __init__(self, model: Any, width: int, height: int) -> None:
+    def __init__(self, model: MjModel, width: int, height: int) -> None:
         choose_graphics()
         import mujoco
 
-        self._model = model
         # the frame buffer has to be large enough, whatever the file says
         model.vis.global_.offwidth = max(int(model.vis.global_.offwidth), width)
         model.vis.global_.offheight = max(int(model.vis.global_.offheight), height)
@@ -37,15 +36,7 @@ class Painter:
                 hint=f"set {_VARIABLE} to egl or osmesa, and install that library",
             ) from None
 
-    def find_camera(self, name: str) -> str:
-        """The camera of a name, of the task or of the robot, as the model calls it."""
-        known = [self._model.camera(index).name for index in range(self._model.ncam)]
-        for candidate in (name, PREFIX + name):
-            if candidate in known:
-                return candidate
-        raise UnknownNameError("camera", name, [one.removeprefix(PREFIX) for one in known])
-
-    def paint(self, data: Any, camera: str | int | Any = -1) -> Picture:
+    def render(self, data: MjData, camera: str) -> Picture:
         """What a camera sees (height x width x 3)."""
         self._renderer.update_scene(data, camera=camera)
         return np.array(self._renderer.render(), dtype=np.uint8)
@@ -71,3 +62,13 @@ def choose_graphics() -> None:
     for name in ("mujoco.rendering.classic.gl_context", "mujoco.gl_context"):
         if name in sys.modules:
             sys.modules[name].GLContext = context  # type: ignore[attr-defined]
+
+
+def open_window(model: MjModel, data: MjData) -> Any:
+    """MuJoCo's passive window on a model: ``sync()`` shows what ``data`` has, ``is_running()``, ``close()``."""
+    import mujoco.viewer
+
+    try:
+        return mujoco.viewer.launch_passive(model, data, show_left_ui=False, show_right_ui=False)
+    except Exception as error:  # noqa: BLE001 - windows fail in ways of their own
+        raise UsageError(f"MuJoCo cannot open a window: {error}") from None

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from simwright.core.math3d import Array
+from simwright.engines.mujoco.queries import MjModel, compute_forward
 
 
 class ActuatorKind(enum.StrEnum):
@@ -45,18 +45,14 @@ class ActuatorInfo:
     offset: float = 0.0
 
 
-def list_actuators(model: Any, count: int | None = None) -> list[ActuatorInfo]:
+def list_actuators(model: MjModel, count: int | None = None) -> list[ActuatorInfo]:
     """The first ``count`` actuators of a model (all by default)."""
     return [_describe(model, index) for index in range(model.nu if count is None else count)]
 
 
-def hold_controls(model: Any, qpos: Array) -> Array:
+def hold_controls(model: MjModel, qpos: Array) -> Array:
     """Controls that keep a robot where it is: positions of its transmissions for position actuators, 0 for others."""
-    import mujoco
-
-    data = mujoco.MjData(model)
-    data.qpos[:] = qpos
-    mujoco.mj_forward(model, data)
+    data = compute_forward(model, qpos)
     ctrl = np.zeros(model.nu)
     for actuator in list_actuators(model):
         if actuator.kind is ActuatorKind.POSITION:
@@ -65,7 +61,22 @@ def hold_controls(model: Any, qpos: Array) -> Array:
     return ctrl
 
 
-def _describe(model: Any, index: int) -> ActuatorInfo:
+def make_motor(model: MjModel, actuator: ActuatorInfo) -> None:
+    """Let an actuator of a joint give what it is told [N m or N], bounded by the force it had."""
+    import mujoco
+
+    index = actuator.index
+    model.actuator_gainprm[index] = 0.0
+    model.actuator_gainprm[index, 0] = 1.0
+    model.actuator_biasprm[index] = 0.0
+    model.actuator_biastype[index] = int(mujoco.mjtBias.mjBIAS_NONE)
+    limited = bool(model.actuator_forcelimited[index])
+    model.actuator_ctrllimited[index] = limited
+    if limited:
+        model.actuator_ctrlrange[index] = model.actuator_forcerange[index]
+
+
+def _describe(model: MjModel, index: int) -> ActuatorInfo:
     import mujoco
 
     trn = mujoco.mjtTrn
@@ -82,14 +93,16 @@ def _describe(model: Any, index: int) -> ActuatorInfo:
     low, high = (float(v) for v in model.actuator_ctrlrange[index])
     if not model.actuator_ctrllimited[index]:
         low, high = -np.inf, np.inf
-    kind, scale, offset = _classify(model, index, mujoco)
+    kind, scale, offset = _classify(model, index)
     return ActuatorInfo(
         index, model.actuator(index).name, kind, transmission, joint, low, high, scale, offset
     )
 
 
-def _classify(model: Any, index: int, mujoco: Any) -> tuple[ActuatorKind, float, float]:
+def _classify(model: MjModel, index: int) -> tuple[ActuatorKind, float, float]:
     """Kind, and what control holds a length: ``ctrl = scale * length + offset``."""
+    import mujoco
+
     gain, bias = model.actuator_gainprm[index], model.actuator_biasprm[index]
     if model.actuator_gaintype[index] != mujoco.mjtGain.mjGAIN_FIXED or gain[0] == 0.0:
         return ActuatorKind.GENERAL, 1.0, 0.0

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions to a compiled MuJoCo model: names, poses, Jacobians, inertia, contacts.
+
+Whoever works with compiled models outside of this folder asks here, steps through
+:class:`~simwright.engines.mujoco.batch.ModelBatch`, and never imports MuJoCo.  :class:`MjModel` and :class:`MjData` are
+the parts of MuJoCo's own classes that are used.  Nothing here changes a model, but for :func:`update_constants`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.math3d import Array, Pose, VectorLike, quat_from_matrix
+
+Ints = npt.NDArray[np.int32]
+
+FREE, BALL, SLIDE, HINGE = range(4)
+"""Types of joints (``mjtJoint``); slides and hinges have a single coordinate."""
+BOX = 6
+"""The type of boxes (``mjtGeom``)."""
+IMPLICITFAST = 3
+"""The integrator that takes damping implicitly (``mjtIntegrator``)."""
+_FAR = 1e9
+
+
+class MjModel(Protocol):
+    """A compiled model; named access (``joint(name)`` ...) gives MuJoCo's own views."""
+
+    nq: int
+    nv: int
+    nu: int
+    nbody: int
+    njnt: int
+    ngeom: int
+    nsite: int
+    ncam: int
+    nkey: int
+    nmocap: int
+    nsensordata: int
+    nbuffer: int
+    opt: Any
+    vis: Any
+    qpos0: Array
+    body_parentid: Ints
+    body_rootid: Ints
+    body_weldid: Ints
+    body_jntnum: Ints
+    body_jntadr: Ints
+    body_dofnum: Ints
+    body_pos: Array
+    body_quat: Array
+    body_mass: Array
+    body_inertia: Array
+    jnt_type: Ints
+    jnt_qposadr: Ints
+    jnt_dofadr: Ints
+    jnt_bodyid: Ints
+    jnt_limited: Ints
+    jnt_range: Array
+    jnt_pos: Array
+    jnt_axis: Array
+    jnt_actfrclimited: Ints
+    jnt_actfrcrange: Array
+    dof_frictionloss: Array
+    geom_type: Ints
+    geom_bodyid: Ints
+    geom_contype: Ints
+    geom_conaffinity: Ints
+    geom_aabb: Array
+    geom_size: Array
+    geom_friction: Array
+    geom_condim: Ints
+    pair_dim: Ints
+    site_bodyid: Ints
+    site_pos: Array
+    site_quat: Array
+    cam_bodyid: Ints
+    cam_pos: Array
+    cam_quat: Array
+    cam_fovy: Array
+    light_bodyid: Ints
+    light_pos: Array
+    light_diffuse: Array
+    actuator_trntype: Ints
+    actuator_trnid: Ints
+    actuator_gaintype: Ints
+    actuator_gainprm: Array
+    actuator_biastype: Ints
+    actuator_biasprm: Array
+    actuator_gear: Array
+    actuator_ctrllimited: Ints
+    actuator_ctrlrange: Array
+    actuator_forcelimited: Ints
+    actuator_forcerange: Array
+    tendon_adr: Ints
+    tendon_num: Ints
+    wrap_type: Ints
+    wrap_objid: Ints
+    key_qpos: Array
+    key_ctrl: Array
+
+    def body(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+    def joint(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+    def geom(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+    def site(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+    def sensor(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+    def camera(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+    def actuator(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+    def key(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+
+
+class MjData(Protocol):
+    """What is computed of a state."""
+
+    time: float
+    qpos: Array
+    qvel: Array
+    ctrl: Array
+    qfrc_bias: Array
+    actuator_length: Array
+    actuator_velocity: Array
+    actuator_force: Array
+    sensordata: Array
+    xpos: Array
+    xquat: Array
+    xmat: Array
+    xipos: Array
+    xanchor: Array
+    xaxis: Array
+    geom_xpos: Array
+    geom_xmat: Array
+    site_xpos: Array
+    site_xmat: Array
+    ncon: int
+    contact: Any
+    warning: Any
+
+
+def find_body(model: MjModel, name: str) -> int:
+    """The id of a body; -1 where there is none of that name."""
+    import mujoco
+
+    return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name))
+
+
+def find_site(model: MjModel, name: str) -> int:
+    """The id of a site; -1 where there is none of that name."""
+    import mujoco
+
+    return int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, name))
+
+
+def list_tendon_joints(model: MjModel, tendon: int) -> list[int]:
+    """The joints of a fixed tendon; none for a tendon in space."""
+    import mujoco
+
+    first = int(model.tendon_adr[tendon])
+    wraps = slice(first, first + int(model.tendon_num[tendon]))
+    if (model.wrap_type[wraps] != int(mujoco.mjtWrap.mjWRAP_JOINT)).any():
+        return []
+    return [int(joint) for joint in model.wrap_objid[wraps]]
+
+
+def pose_bodies(model: MjModel, qpos: Array, data: MjData | None = None) -> MjData:
+    """Bodies, geoms and sites where coordinates put them, ready for Jacobians; in ``data``, or in a new one."""
+    import mujoco
+
+    data = mujoco.MjData(model) if data is None else data
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    return data
+
+
+def compute_forward(model: MjModel, qpos: Array, data: MjData | None = None) -> MjData:
+    """All that MuJoCo computes of coordinates at rest: bias forces, lengths of actuators, contacts."""
+    import mujoco
+
+    data = mujoco.MjData(model) if data is None else data
+    data.qpos[:] = qpos
+    mujoco.mj_forward(model, data)
+    return data
+
+
+def compute_site_jacobians(model: MjModel, data: MjData, site: int) -> tuple[Array, Array]:
+    """How velocities move and turn a site (3 x nv each); the bodies of ``data`` have to be posed."""
+    import mujoco
+
+    place, spin = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+    mujoco.mj_jacSite(model, data, place, spin, site)
+    return place, spin
+
+
+def compute_point_jacobian(model: MjModel, data: MjData, body: int, point: VectorLike) -> Array:
+    """How velocities move a point of a body, given in the world (3 x nv); the bodies have to be posed."""
+    import mujoco
+
+    place = np.zeros((3, model.nv))
+    mujoco.mj_jac(model, data, place, None, np.asarray(point, dtype=np.float64), body)
+    return place
+
+
+def compute_inertia(model: MjModel, data: MjData, dof: int) -> float:
+    """What a degree of freedom feels of the mass matrix: its element on the diagonal [kg m^2 or kg]."""
+    import mujoco
+
+    unit, image = np.zeros(model.nv), np.zeros(model.nv)
+    unit[dof] = 1.0
+    mujoco.mj_mulM(model, data, image, unit)
+    return float(image[dof])
+
+
+def measure_gap(model: MjModel, data: MjData, geom: int, other: int, most: float = _FAR) -> float:
+    """How far apart two geoms are, negative inside each other; ``most`` where they are farther [m]."""
+    import mujoco
+
+    return float(mujoco.mj_geomDistance(model, data, geom, other, most, None))
+
+
+def list_overlaps(model: MjModel, data: MjData) -> Ints:
+    """Pairs of geoms that are inside each other (pairs x 2); the bodies have to be posed."""
+    import mujoco
+
+    mujoco.mj_collision(model, data)
+    pairs = np.array([data.contact.geom1, data.contact.geom2], dtype=np.int32).T
+    return np.asarray(pairs[np.asarray(data.contact.dist) < 0.0])
+
+
+def update_constants(model: MjModel) -> None:
+    """Compute again what MuJoCo derives from masses when it compiles."""
+    import mujoco
+
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+
+
+def read_site(data: MjData, site: int) -> Pose:
+    """The pose of a site in the world."""
+    return Pose.of(data.site_xpos[site], quat_from_matrix(np.asarray(data.site_xmat[site]).reshape(3, 3)))
+
+
+def read_body(data: MjData, body: int) -> Pose:
+    """The pose of a body in the world."""
+    return Pose.of(data.xpos[body], data.xquat[body])
