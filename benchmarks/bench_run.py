@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running: our MuJoCo adapter against ``mujoco.rollout`` written by hand, on the same model with as many threads.
 
-The hand-written loop knows nothing of assets and arrays: it rolls out ``STEPS`` steps from its states and keeps the last
-ones.  The adapter does that, and takes targets from the arrays and gives coordinates back.  Real robots are used where
+The hand-written loop knows nothing of assets and arrays: it rolls out ``STEPS`` steps from its states and keeps the
+last ones.  The adapter does that, and takes targets from the arrays and gives coordinates back.  Real robots are used where
 the shared assets are; a pile of boxes otherwise.  Opening a robot in MJCF is measured against MuJoCo's own load of the
 same file.
 """
@@ -19,8 +19,8 @@ import mujoco
 import mujoco.rollout
 import numpy as np
 
-from benchmarks.measure import Result, growth
 import simwright
+from benchmarks.measure import Result, growth
 from simwright.engines.mujoco.batch import count_cores
 from simwright.engines.protocol import Settings
 from simwright.engines.table import load_engine

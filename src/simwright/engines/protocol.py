@@ -44,8 +44,8 @@ class Capabilities:
     adapter hands the neutral model over call by call.  ``solvers`` are its methods, the default first ("" where the
     file decides); ``options`` the names (and meanings) of what can be set beside them, ``scene_options`` those that
     scenes have unless told otherwise.  ``deterministic`` means: the same bits in every run, whatever the number of
-    threads.  ``parallel`` engines use several threads; those with ``contact_pairs`` take pairs of shapes that touch with
-    values of their own.
+    threads.  ``parallel`` engines use several threads; those with ``contact_pairs`` take pairs of shapes that touch
+    with values of their own.
     """
 
     name: str

@@ -161,7 +161,7 @@ def _export(model: Model, name: str) -> ExportedWorld:
 
 
 def _hold_bodies(exported: ExportedWorld, reporter: Reporter) -> None:
-    """What the arrays mean by their joints: tree joints hold, others close loops, bodies without a joint stand still."""
+    """What the arrays mean: joints of articulations hold, others close loops, bodies without a joint stand still."""
     asset, model = exported.asset, exported.model
     carriers = list_carriers(model)
     for index, joint in enumerate(list(asset.joints)):

@@ -15,9 +15,9 @@ import simwright
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import OutputError
 from simwright.core.math3d import Pose
+from simwright.formats.format import WriteOptions
 from simwright.formats.mjcf.memory import build_spec, compile_asset
 from simwright.formats.mjcf.writer.entry import write
-from simwright.formats.format import WriteOptions
 from simwright.model.asset import Asset, Body, Shape, Site
 from simwright.model.geometry import Box, Mesh, Recipe
 from simwright.model.inertia import Inertial

@@ -252,7 +252,7 @@ class MujocoSimulation(Simulation):
         return bool(np.abs(qpos).max(initial=0.0) < LARGEST) and bool(np.abs(qvel).max(initial=0.0) < LARGEST)
 
     def _fail(self, before: Array, size: int) -> None:
-        """Go again step by step, to the step at which the first world left all bounds; raise, with the states before."""
+        """Go again step by step, to the step at which a world left all bounds; raise, with the states before it."""
         qpos, qvel = self.batch.view("qpos"), self.batch.view("qvel")
         with np.errstate(invalid="ignore"):
             fine = (np.abs(qpos).max(axis=1, initial=0.0) < LARGEST) & (

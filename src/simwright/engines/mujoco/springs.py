@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contacts and joint stops that are springs and dampers, in a compiled MuJoCo model.
 
-MJCF has no attribute for a stiffness in N/m: its ``solref`` is per mass.  So the numbers of the asset (``stiffness`` and
-``damping`` of physics materials, ``ke`` and ``kd`` of shapes and contact pairs, ``limit_stiffness`` and
+MJCF has no attribute for a stiffness in N/m: its ``solref`` is per mass.  So the numbers of the asset (``stiffness``
+and ``damping`` of physics materials, ``ke`` and ``kd`` of shapes and contact pairs, ``limit_stiffness`` and
 ``limit_damping`` of dofs) are set here, with the inverse masses that MuJoCo estimates when it compiles.
 
 MuJoCo's constraints have a reference acceleration ``-b v - k x`` and a regularisation ``R = (1 - d) / d * A``, where

@@ -24,7 +24,6 @@ from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.stand_ins import is_of_file
 from simwright.model.geometry import Heightfield, Mesh, MeshData, Recipe
 
-
 _POINTS = {"vertex": "uservert", "face": "userface", "normal": "usernormal", "texcoord": "usertexcoord"}
 
 
