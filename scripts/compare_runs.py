@@ -39,8 +39,8 @@ SEED = 20
 UNRELATED = (
     "names", "name_", "paths", "path_", "text", "nnames", "npaths", "tex_", "mat_", "light_", "cam_", "nbuffer",
     "mesh_", "nmesh", "bvh_", "nbvh", "body_bvh", "geom_dataid", "ntex", "nmat", "geom_matid", "geom_rgba", "nkey",
-    "signature", "hfield_path", "skin_", "nskin", "site_rgba", "site_matid", "tendon_rgba", "tendon_width", "tendon_matid",
-    "geom_group", "site_group",
+    "signature", "hfield_path", "skin_", "nskin", "site_rgba", "site_matid", "tendon_rgba", "tendon_width",
+    "tendon_matid", "geom_group", "site_group",
 )  # fmt: skip
 """Beginnings of fields that say nothing about motion, or depend on the order of meshes, which are compared by geom."""
 SIZES = {"geom_size": "geom_type", "site_size": "site_type"}
@@ -86,7 +86,9 @@ class Motion:
 
 def main() -> int:
     """All files, then the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("paths", nargs="*", type=Path, help="MJCF files, or folders with some")
     parser.add_argument("--menagerie", type=Path, default=os.environ.get("MENAGERIE_ROOT"), metavar="DIR")
     parser.add_argument("--gymnasium", nargs="?", const="gymnasium", metavar="DIR")
@@ -114,7 +116,9 @@ def find_package(word: str) -> Path:
         return Path(word)
     found = importlib.util.find_spec(word)
     if found is None or not found.submodule_search_locations:
-        sys.exit(f"{word} is not installed: python -m pip install {word.replace('_', '-')}, or name its folder")
+        sys.exit(
+            f"{word} is not installed: python -m pip install {word.replace('_', '-')}, or name its folder"
+        )
     return Path(next(iter(found.submodule_search_locations)))
 
 

@@ -15,9 +15,9 @@ import simwright
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import OutputError
 from simwright.core.math3d import Pose
+from simwright.formats.format import WriteOptions
 from simwright.formats.mjcf.memory import build_spec, compile_asset
 from simwright.formats.mjcf.writer.entry import write
-from simwright.formats.format import WriteOptions
 from simwright.model.asset import Asset, Body, Shape, Site
 from simwright.model.geometry import Box, Mesh, Recipe
 from simwright.model.inertia import Inertial
@@ -106,7 +106,8 @@ def test_equalities_of_several_files_keep_their_order(tmp_path):
     before, section, after = MACHINES["equalities"].partition("<equality>")
     rows, _, rest = after.partition("</equality>")
     (tmp_path / "more.xml").write_text(f"<mujoco>{section}{rows}</equality></mujoco>")
-    text = f'{before}<equality><joint name="first" joint1="r" polycoef="0.01"/></equality><include file="more.xml"/>{rest}'
+    first = '<equality><joint name="first" joint1="r" polycoef="0.01"/></equality>'
+    text = f'{before}{first}<include file="more.xml"/>{rest}'
     plain, compiled = compile_both(put(tmp_path, text))
     check_same(plain, compiled.model)
     names = [compiled.model.eq(i).name for i in range(compiled.model.neq)]
@@ -117,7 +118,9 @@ def test_mesh_beside_an_included_file(tmp_path):
     """MuJoCo looks beside the main file first, then beside the included one."""
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "w.obj").write_text(FILES["wedge.obj"])
-    (tmp_path / "parts" / "part.xml").write_text('<mujoco><asset><mesh name="w" file="w.obj"/></asset></mujoco>')
+    (tmp_path / "parts" / "part.xml").write_text(
+        '<mujoco><asset><mesh name="w" file="w.obj"/></asset></mujoco>'
+    )
     body = '<body><freejoint/><geom type="mesh" mesh="w" pos=".1 .2 .3" quat=".9 .1 .2 .3"/></body>'
     text = f'<mujoco><include file="parts/part.xml"/><worldbody>{body}</worldbody></mujoco>'
     plain, compiled = compile_both(put(tmp_path, text))
@@ -127,7 +130,8 @@ def test_mesh_beside_an_included_file(tmp_path):
 def test_actuator_plugin(tmp_path):
     text = """<mujoco><extension><plugin plugin="mujoco.pid"><instance name="gains"><config key="kp" value="3.3"/>
      <config key="ki" value=".7"/></instance></plugin></extension><worldbody><body><joint name="j" axis="0 1 0"/>
-     <geom size=".1" pos=".1 0 0"/></body></worldbody><actuator><plugin name="a" joint="j" plugin="mujoco.pid" instance="gains"
+     <geom size=".1" pos=".1 0 0"/></body></worldbody><actuator><plugin name="a" joint="j" plugin="mujoco.pid"
+  instance="gains"
      actdim="1" ctrlrange="-1 1"/></actuator></mujoco>"""
     plain, compiled = compile_both(put(tmp_path, text))
     check_same(plain, compiled.model)
@@ -213,7 +217,9 @@ def test_moved_frames_count(tmp_path):
     asset = simwright.load(put(tmp_path, MACHINES["joints"]))
     joint = asset.joint("ball")
     joint.parent_frame = Pose.of((0.0, 0.0, 0.5)) @ joint.parent_frame
-    before, after = (compile_asset(a, Reporter()).model for a in (simwright.load(tmp_path / "model.xml"), asset))
+    before, after = (
+        compile_asset(a, Reporter()).model for a in (simwright.load(tmp_path / "model.xml"), asset)
+    )
     assert np.allclose(after.body("b").pos - before.body("b").pos, (0.0, 0.0, 0.5))
 
 
@@ -249,7 +255,8 @@ def test_same_names_of_different_files(tmp_path):
         (folder / "m.obj").write_text(text)
         path = folder / "model.xml"
         path.write_text(
-            '<mujoco><asset><mesh name="m" file="m.obj"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>'
+            '<mujoco><asset><mesh name="m" file="m.obj"/></asset>'
+            '<worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>'
         )
         sizes.append(compile_asset(simwright.load(path), Reporter()).model.geom_aabb[0].copy())
     assert not np.array_equal(*sizes)

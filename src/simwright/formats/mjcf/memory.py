@@ -116,7 +116,9 @@ def build_spec(asset: Asset, reporter: Reporter) -> WrittenSpec:
 def _refuse(error: BaseException, place: Where) -> OutputError:
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), "unknown error")
     return OutputError(
-        f"MuJoCo refuses the model: {text}", hint="correct the asset; 'simwright check' may tell more", where=place
+        f"MuJoCo refuses the model: {text}",
+        hint="correct the asset; 'simwright check' may tell more",
+        where=place,
     )
 
 

@@ -3,9 +3,9 @@
 
 A mesh with an STL or OBJ file is what the file says, read when it is first looked at; its ``scale`` goes to the
 shape.  Other meshes (vertices in the text, MuJoCo's own files, ``refpos``, ``refquat``) are taken as MuJoCo compiled
-them, name no file, and say how MuJoCo makes them again.  MuJoCo moves a mesh to its centre of mass and turns it to its principal axes (``mesh_pos``,
-``mesh_quat``); here that is undone, so the shape's pose is the one that was written.  Texture coordinates: MuJoCo
-counts v downwards, the model upwards.
+them, name no file, and say how MuJoCo makes them again.  MuJoCo moves a mesh to its centre of mass and turns it to
+its principal axes (``mesh_pos``, ``mesh_quat``); here that is undone, so the shape's pose is the one that was written.
+Texture coordinates: MuJoCo counts v downwards, the model upwards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from simwright.formats.mjcf.context import Context, make_plain, pose_of
 from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.stand_ins import is_of_file
 from simwright.model.geometry import Heightfield, Mesh, MeshData, Recipe
-
 
 _POINTS = {"vertex": "uservert", "face": "userface", "normal": "usernormal", "texcoord": "usertexcoord"}
 
@@ -59,7 +58,9 @@ def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
     """How MuJoCo makes a mesh that is not simply a file: from points in the text, or from a file that it moves."""
     if getattr(spec, "needsdf", 0):
         return None
-    attributes = {name: make_plain(np.asarray(getattr(spec, name))) for name in ("scale", "refpos", "refquat")}
+    attributes = {
+        name: make_plain(np.asarray(getattr(spec, name))) for name in ("scale", "refpos", "refquat")
+    }
     if file is not None:
         return Recipe(str(file), attributes)
     for attribute, name in _POINTS.items():
