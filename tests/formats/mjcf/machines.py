@@ -26,7 +26,8 @@ JOINTS = f"""<mujoco><compiler angle="degree"/><worldbody>
 
 OPTIONS = f"""<mujoco><option timestep="0.0013" gravity=".1 .2 -3.71" wind="1 2 .3" density="1.7" viscosity=".021"
  integrator="implicitfast" cone="elliptic" solver="CG" iterations="37" tolerance="1e-7" ls_iterations="23"
- impratio="3.3" jacobian="sparse" noslip_iterations="2" magnetic="1 2 3" ccd_iterations="33" o_margin=".01" actuatorgroupdisable="1 4">
+ impratio="3.3" jacobian="sparse" noslip_iterations="2" magnetic="1 2 3" ccd_iterations="33" o_margin=".01"
+ actuatorgroupdisable="1 4">
  <flag warmstart="disable" eulerdamp="disable" filterparent="disable" energy="enable" midphase="disable"/></option>
  <size memory="3M" nuserdata="4" nuser_geom="2"/>
  <worldbody><geom type="plane" size="1 1 .1" friction=".7 .01 .001"/>

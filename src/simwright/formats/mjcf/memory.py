@@ -13,19 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simwright.core.diag import Level, Reporter, Where, declare
+from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
+from simwright.formats.mjcf.compiler import MUJOCO_WARNING
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.entry import build_draft, encode
 from simwright.model.asset import Asset
-
-MUJOCO_WARNING = declare(
-    "mjcf-compile-warning",
-    Level.WARNING,
-    "MuJoCo warns: {text}",
-    doc="MuJoCo compiled the written model with a warning of its own.",
-)
 
 
 @dataclass(frozen=True, slots=True)
