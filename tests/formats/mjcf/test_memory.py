@@ -165,6 +165,20 @@ def test_cube_textures(tmp_path):
     assert sorted(plain.tex_height) == sorted(compiled.model.tex_height)
 
 
+def test_broken_cube_texture(tmp_path):
+    """An image that is gone after reading is reported, and its texture left out."""
+    from PIL import Image
+
+    Image.new("RGB", (8, 8)).save(tmp_path / "cube.png")
+    text = """<mujoco><asset><texture name="c" type="cube" file="cube.png"/><material name="m" texture="c"/></asset>
+     <worldbody><geom size=".1" material="m"/></worldbody></mujoco>"""
+    asset = simwright.load(put(tmp_path, text))
+    (tmp_path / "cube.png").unlink()
+    reporter = Reporter()
+    assert compile_asset(asset, reporter).model.ntex == 0
+    assert [d.kind for d in reporter if d.level >= Level.WARNING] == ["mjcf-write-texture"]
+
+
 def test_names(tmp_path):
     asset = simwright.load(put(tmp_path, MACHINES["sensors"]))
     names = compile_asset(asset, Reporter()).names
