@@ -39,8 +39,8 @@ SEED = 20
 UNRELATED = (
     "names", "name_", "paths", "path_", "text", "nnames", "npaths", "tex_", "mat_", "light_", "cam_", "nbuffer",
     "mesh_", "nmesh", "bvh_", "nbvh", "body_bvh", "geom_dataid", "ntex", "nmat", "geom_matid", "geom_rgba", "nkey",
-    "signature", "hfield_path", "skin_", "nskin", "site_rgba", "site_matid", "tendon_rgba", "tendon_width", "tendon_matid",
-    "geom_group", "site_group",
+    "signature", "hfield_path", "skin_", "nskin", "site_rgba", "site_matid", "tendon_rgba", "tendon_width",
+    "tendon_matid", "geom_group", "site_group",
 )  # fmt: skip
 """Beginnings of fields that say nothing about motion, or depend on the order of meshes, which are compared by geom."""
 SIZES = {"geom_size": "geom_type", "site_size": "site_type"}

@@ -24,7 +24,7 @@ VectorLike: TypeAlias = Sequence[float] | npt.NDArray[Any]
 IDENTITY_QUAT = (1.0, 0.0, 0.0, 0.0)
 _POLE = 1e-15
 _UNIT = 1e-14
-"""How far from 1 the length of a unit quaternion may be, as MuJoCo has it: dividing again would change its last bits."""
+"""How far from 1 the length of a unit quaternion may be, as in MuJoCo: dividing again would change its last bits."""
 
 
 def vec3(x: VectorLike | float = 0.0, y: float = 0.0, z: float = 0.0) -> Array:

@@ -106,7 +106,8 @@ def test_equalities_of_several_files_keep_their_order(tmp_path):
     before, section, after = MACHINES["equalities"].partition("<equality>")
     rows, _, rest = after.partition("</equality>")
     (tmp_path / "more.xml").write_text(f"<mujoco>{section}{rows}</equality></mujoco>")
-    text = f'{before}<equality><joint name="first" joint1="r" polycoef="0.01"/></equality><include file="more.xml"/>{rest}'
+    first = '<equality><joint name="first" joint1="r" polycoef="0.01"/></equality>'
+    text = f'{before}{first}<include file="more.xml"/>{rest}'
     plain, compiled = compile_both(put(tmp_path, text))
     check_same(plain, compiled.model)
     names = [compiled.model.eq(i).name for i in range(compiled.model.neq)]
@@ -129,7 +130,8 @@ def test_mesh_beside_an_included_file(tmp_path):
 def test_actuator_plugin(tmp_path):
     text = """<mujoco><extension><plugin plugin="mujoco.pid"><instance name="gains"><config key="kp" value="3.3"/>
      <config key="ki" value=".7"/></instance></plugin></extension><worldbody><body><joint name="j" axis="0 1 0"/>
-     <geom size=".1" pos=".1 0 0"/></body></worldbody><actuator><plugin name="a" joint="j" plugin="mujoco.pid" instance="gains"
+     <geom size=".1" pos=".1 0 0"/></body></worldbody><actuator><plugin name="a" joint="j" plugin="mujoco.pid"
+  instance="gains"
      actdim="1" ctrlrange="-1 1"/></actuator></mujoco>"""
     plain, compiled = compile_both(put(tmp_path, text))
     check_same(plain, compiled.model)
@@ -161,6 +163,20 @@ def test_cube_textures(tmp_path):
     plain, compiled = compile_both(put(tmp_path, text))
     assert plain.ntex == compiled.model.ntex == 2
     assert sorted(plain.tex_height) == sorted(compiled.model.tex_height)
+
+
+def test_broken_cube_texture(tmp_path):
+    """An image that is gone after reading is reported, and its texture left out."""
+    from PIL import Image
+
+    Image.new("RGB", (8, 8)).save(tmp_path / "cube.png")
+    text = """<mujoco><asset><texture name="c" type="cube" file="cube.png"/><material name="m" texture="c"/></asset>
+     <worldbody><geom size=".1" material="m"/></worldbody></mujoco>"""
+    asset = simwright.load(put(tmp_path, text))
+    (tmp_path / "cube.png").unlink()
+    reporter = Reporter()
+    assert compile_asset(asset, reporter).model.ntex == 0
+    assert [d.kind for d in reporter if d.level >= Level.WARNING] == ["mjcf-write-texture"]
 
 
 def test_names(tmp_path):
@@ -253,7 +269,8 @@ def test_same_names_of_different_files(tmp_path):
         (folder / "m.obj").write_text(text)
         path = folder / "model.xml"
         path.write_text(
-            '<mujoco><asset><mesh name="m" file="m.obj"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>'
+            '<mujoco><asset><mesh name="m" file="m.obj"/></asset>'
+            '<worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>'
         )
         sizes.append(compile_asset(simwright.load(path), Reporter()).model.geom_aabb[0].copy())
     assert not np.array_equal(*sizes)

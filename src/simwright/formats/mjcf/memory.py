@@ -13,19 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simwright.core.diag import Level, Reporter, Where, declare
+from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
+from simwright.formats.mjcf.compiler import MUJOCO_WARNING
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.entry import build_draft, encode
 from simwright.model.asset import Asset
-
-MUJOCO_WARNING = declare(
-    "mjcf-compile-warning",
-    Level.WARNING,
-    "MuJoCo warns: {text}",
-    doc="MuJoCo compiled the written model with a warning of its own.",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +28,10 @@ class MujocoNames:
 
     ``bodies``: every body is a MuJoCo body of its own, also one that is fixed to another.  ``joints``, by dof: mostly
     one MuJoCo joint (a ball or free dof is one, of type ball or free); a screw is a hinge and a slide, a free dof
-    inside the tree three slides and a ball.  ``free_joints``: the free joints of bodies that no joint holds, by body.
-    ``drives``: the servo of a dof's drive, by dof.  ``sensors``: an imu is an accelerometer and a gyro.  ``geoms``, by
-    shape: a mesh with several materials is several.  ``initial`` is the keyframe of the initial state, None where that
-    is MuJoCo's own.
+    inside the tree three slides and a ball; dofs without a name stand under that of their joint, in order.
+    ``free_joints``: the free joints of bodies that no joint holds, by body.  ``drives``: the servo of a dof's drive,
+    by dof.  ``sensors``: an imu is an accelerometer and a gyro.  ``geoms``, by shape: a mesh with several materials
+    is several.  ``initial`` is the keyframe of the initial state, None where that is MuJoCo's own.
     """
 
     bodies: Mapping[str, str]

@@ -3,9 +3,9 @@
 
 A mesh with an STL or OBJ file is what the file says, read when it is first looked at; its ``scale`` goes to the
 shape.  Other meshes (vertices in the text, MuJoCo's own files, ``refpos``, ``refquat``) are taken as MuJoCo compiled
-them, name no file, and say how MuJoCo makes them again.  MuJoCo moves a mesh to its centre of mass and turns it to its principal axes (``mesh_pos``,
-``mesh_quat``); here that is undone, so the shape's pose is the one that was written.  Texture coordinates: MuJoCo
-counts v downwards, the model upwards.
+them, name no file, and say how MuJoCo makes them again.  MuJoCo moves a mesh to its centre of mass and turns it to
+its principal axes (``mesh_pos``, ``mesh_quat``); here that is undone, so the shape's pose is the one that was written.
+Texture coordinates: MuJoCo counts v downwards, the model upwards.
 """
 
 from __future__ import annotations

@@ -36,9 +36,10 @@ class Source:
     """A main file with everything it includes and attaches.
 
     ``named`` finds an element by section and name, ``files`` the asset file of a mesh, texture or height
-    field, ``sides`` those of the sides of a cube texture by attribute; ``missing`` are the places of asset files that do not exist, ``included`` those of unnamed
-    elements of included files; ``attached`` are the models it attaches, each a main file of its own, and
-    ``elements`` the number of elements after all replication and attachment.
+    field, ``sides`` those of the sides of a cube texture by attribute; ``missing`` are the places of asset
+    files that do not exist, ``included`` those of unnamed elements of included files; ``attached`` are the
+    models it attaches, each a main file of its own, and ``elements`` the number of elements after all
+    replication and attachment.
     """
 
     file: str

@@ -29,8 +29,8 @@ from simwright.model.joint import POSITIONS, Dof, Motion
 from simwright.model.kinematics import Tree
 
 SECTIONS = (
-    "compiler", "option", "size", "extension", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
-    "equality", "actuator", "sensor", "keyframe", "custom",
+    "compiler", "option", "size", "extension", "visual", "statistic", "default", "asset", "worldbody", "contact",
+    "tendon", "equality", "actuator", "sensor", "keyframe", "custom",
 )  # fmt: skip
 
 

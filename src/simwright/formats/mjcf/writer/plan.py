@@ -143,10 +143,10 @@ def sum_carried(draft: Draft) -> dict[str, float]:
 
 
 def _name_freedoms(draft: Draft) -> None:
+    roots = set(draft.tree.roots)
     for limb in draft.limbs.values():
         for freedom in limb.freedoms:
             freedom.name = draft.claim("joint", freedom.name)
-            held = limb.body.name not in draft.tree.roots
-            draft.note("joint" if held else "free", freedom.owner, freedom.name)
+            draft.note("free" if limb.body.name in roots else "joint", freedom.owner, freedom.name)
             if freedom.dof is not None and freedom.dof.name:
                 draft.dofs[freedom.dof.name] = freedom

@@ -16,8 +16,8 @@ _AT_SITE = frozenset(
 _AT_ONE = {
     "joint": frozenset(
         {
-            "jointpos", "jointvel", "jointactuatorfrc", "jointactfrc", "ballquat", "ballangvel", "jointlimitpos", "jointlimitvel",
-            "jointlimitfrc",
+            "jointpos", "jointvel", "jointactuatorfrc", "jointactfrc", "ballquat", "ballangvel", "jointlimitpos",
+            "jointlimitvel", "jointlimitfrc",
         }
     ),
     "tendon": frozenset(

@@ -43,9 +43,11 @@ class TextureLibrary:
         for key in self._draft.solver.find_keys("texture/"):
             builtin = self._draft.solver.take(key, "builtin")
             files = self._find_files(key)
-            if builtin is None and not files:
+            name = key.partition("/")[2]
+            contents = {attribute: self._read(file, name) for attribute, file in files.items()}
+            if None in contents.values() or (builtin is None and not files):
                 continue
-            values: dict[str, Any] = {"name": self._draft.claim("texture", key.partition("/")[2])}
+            values: dict[str, Any] = {"name": self._draft.claim("texture", name)}
             for attribute in _GENERATED:
                 values[attribute] = self._draft.solver.take(key, attribute)
             values["type"] = values["type"] or "2d"
@@ -54,7 +56,7 @@ class TextureLibrary:
             if values["random"] is not None and values["mark"] != "random":
                 values["random"] = None
             for attribute, file in files.items():
-                values[attribute] = self._store(file, self._read(file, values["name"]))
+                values[attribute] = self._store(file, contents[attribute])
             self._draft.add(self._draft.section("asset"), "texture", values)
 
     def _find_files(self, key: str) -> dict[str, str]:
