@@ -28,10 +28,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from simwright import Reporter, SimwrightError, load
+from simwright import Reporter, SimwrightError, run
+from simwright.app.losses import is_loss
 from simwright.core.diag import Level
-from simwright.formats.mjcf.memory import CompiledAsset, compile_asset
+from simwright.formats.mjcf.memory import compile_asset
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
+from simwright.scenes.control import ControlSequence, TimedRows
 
 TOLERANCE = 1e-9
 STEPS = 500
@@ -45,8 +47,6 @@ UNRELATED = (
 """Beginnings of fields that say nothing about motion, or depend on the order of meshes, which are compared by geom."""
 SIZES = {"geom_size": "geom_type", "site_size": "site_type"}
 COLUMNS = {"mjGEOM_SPHERE": 1, "mjGEOM_CAPSULE": 2, "mjGEOM_CYLINDER": 2, "mjGEOM_PLANE": 2}
-LOSSES = ("mjcf-not-carried", "mjcf-write-not-carried", "mjcf-write-setting-lost", "mjcf-write-geometry")
-"""Findings that name something of the machine that is not there."""
 
 
 @dataclass
@@ -73,15 +73,20 @@ class Controls:
 
     names: list[str]
     values: np.ndarray[Any, Any]
+    timestep: float
 
 
 @dataclass
 class Motion:
-    """Coordinates of every joint at every step by joint name, in the order of the model."""
+    """Coordinates of every joint after the last step by joint name, in the order of the model.
+
+    ``unstable`` tells that the simulation left all bounds; plain MuJoCo starts it anew then, Simwright stops.
+    """
 
     joints: dict[str, np.ndarray[Any, Any]]
     model: Any
     losses: list[str]
+    unstable: bool = False
 
 
 def main() -> int:
@@ -147,6 +152,9 @@ def compare_file(path: Path, steps: int) -> Row | None:
     except SimwrightError as error:
         row.difference, row.reason = np.inf, str(error)
         return row
+    if plain.unstable and ours.unstable:
+        row.exact, row.reason = True, "unstable in both: MuJoCo starts it anew, Simwright stops and says so"
+        return row
     row.difference, row.exact = compare_motion(plain, ours)
     fields = list_differences(model, ours.model)
     row.fields = ", ".join(fields)
@@ -157,25 +165,41 @@ def compare_file(path: Path, steps: int) -> Row | None:
 
 
 def run_plain(model: Any, controls: Controls, steps: int) -> Motion:
-    """The motion of the file as MuJoCo loads it."""
-    return Motion(step(model, controls.values, steps), model, [])
+    """The motion of the file as MuJoCo loads it: a loop of ``mj_step``."""
+    data = mujoco.MjData(model)
+    with quiet_mujoco():
+        for number in range(steps):
+            data.ctrl[:] = controls.values[number]
+            mujoco.mj_step(model, data)
+    alarms = (
+        mujoco.mjtWarning.mjWARN_BADQPOS,
+        mujoco.mjtWarning.mjWARN_BADQVEL,
+        mujoco.mjtWarning.mjWARN_BADQACC,
+    )
+    joints = {}
+    for joint in range(int(model.njnt)):
+        start = int(model.jnt_qposadr[joint])
+        width = {0: 7, 1: 4}.get(int(model.jnt_type[joint]), 1)
+        name = name_of(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+        joints[name or f"#{joint}"] = np.array(data.qpos[start : start + width])
+    return Motion(joints, model, [], any(data.warning.number[int(alarm)] for alarm in alarms))
 
 
 def run_simwright(path: Path, controls: Controls, steps: int) -> Motion:
-    """The motion of the file as Simwright reads it and MuJoCo runs it."""
+    """The motion of the file as ``simwright run FILE`` has it."""
     reporter = Reporter()
-    compiled: CompiledAsset = compile_asset(load(path, reporter=reporter), reporter)
-    model = compiled.model
-    values = np.zeros((steps, int(model.nu)))
-    known = [name_of(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) for i in range(count_actuators(model))]
-    if len(known) == len(controls.names) and values.shape == controls.values.shape:
-        values = controls.values  # unnamed actuators have names of Simwright's own
-    else:
-        for column, name in enumerate(controls.names):
-            if name in known:
-                values[:, known.index(name)] = controls.values[:, column]
-    losses = [d.message for d in reporter if d.level >= Level.WARNING and d.kind.startswith(LOSSES)]
-    return Motion(step(model, values, steps), model, losses)
+    step = float(controls.timestep)
+    times = np.arange(steps) * step
+    sequence = None
+    if controls.values.size:
+        sequence = ControlSequence(None, TimedRows(controls.values, times, steps * step))
+    result = run(path, engine="mujoco", frames=steps, control=sequence, reporter=reporter)
+    assert result.layout is not None
+    joints = {freedom.name: result.positions[0, freedom.positions] for freedom in result.layout.freedoms}
+    losses = [d.message for d in reporter if d.level is not Level.INFO and is_loss(d)]
+    asset = result.asset
+    assert asset is not None
+    return Motion(joints, compile_asset(asset, Reporter()).model, losses, result.stopped == "unstable")
 
 
 def make_controls(model: Any, steps: int) -> Controls:
@@ -192,25 +216,7 @@ def make_controls(model: Any, steps: int) -> Controls:
     low = np.where(limited, ranges[:, 0], -1.0)
     high = np.where(limited, ranges[:, 1], 1.0)
     names = [name_of(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) for i in range(count_actuators(model))]
-    return Controls(names, low + (waves + 1.0) / 2.0 * (high - low))
-
-
-def step(model: Any, controls: np.ndarray[Any, Any], steps: int) -> dict[str, np.ndarray[Any, Any]]:
-    """Coordinates by joint, from the reference coordinates on; unnamed joints by their number."""
-    data = mujoco.MjData(model)
-    states = np.empty((steps, int(model.nq)))
-    with quiet_mujoco():
-        for number in range(steps):
-            data.ctrl[:] = controls[number]
-            mujoco.mj_step(model, data)
-            states[number] = data.qpos
-    result = {}
-    for joint in range(int(model.njnt)):
-        start = int(model.jnt_qposadr[joint])
-        width = {0: 7, 1: 4}.get(int(model.jnt_type[joint]), 1)
-        name = name_of(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-        result[name or f"#{joint}"] = states[:, start : start + width]
-    return result
+    return Controls(names, low + (waves + 1.0) / 2.0 * (high - low), model.opt.timestep)
 
 
 def count_actuators(model: Any) -> int:

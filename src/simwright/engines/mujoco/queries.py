@@ -74,6 +74,8 @@ class MjModel(Protocol):
     geom_friction: Array
     geom_condim: Ints
     pair_dim: Ints
+    actuator_ctrladr: Ints
+    actuator_ctrlnum: Ints
     site_bodyid: Ints
     site_pos: Array
     site_quat: Array

@@ -365,9 +365,18 @@ class MujocoSimulation(Simulation):
 
 
 def _list_actuators(model: MjModel, names: MujocoNames) -> tuple[str, ...]:
-    """Names of the controls, in MuJoCo's order: those of the asset, and of drives by their dof."""
+    """Names of the controls, in MuJoCo's order: those of the asset, and of drives by their dof.
+
+    An actuator with several controls (MuJoCo 4) has one entry per control: ``name[0]``, ``name[1]`` ...
+    """
     ours = {made: name for name, made in (*names.drives.items(), *names.actuators.items())}
-    return tuple(ours.get(model.actuator(i).name, model.actuator(i).name) for i in range(model.nu))
+    found = []
+    for number in range(int(getattr(model, "nactuator", model.nu))):
+        name = str(model.actuator(number).name)
+        count = int(model.actuator_ctrlnum[number]) if hasattr(model, "actuator_ctrlnum") else 1
+        name = ours.get(name, name)
+        found += [name] if count == 1 else [f"{name}[{i}]" for i in range(count)]
+    return tuple(found)
 
 
 def _set_options(model: MjModel, settings: Settings, options: Mapping[str, Any]) -> None:
@@ -419,7 +428,7 @@ def _find_servos(layout: Layout, part: _Part) -> _Servos:
         if not gear:
             continue
         dofs.append(freedom.v)
-        columns.append(row)
+        columns.append(int(model.actuator_ctrladr[row]) if hasattr(model, "actuator_ctrladr") else row)
         laws.append(np.array((1.0 / gear, -bias[0], -bias[1] * gear, -bias[2] * gear)) / gain[0])
     law = np.array(laws).reshape(-1, 4).T
     return _Servos(np.array(dofs, dtype=np.int64), np.array(columns, dtype=np.int64), law)
