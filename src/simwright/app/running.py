@@ -13,6 +13,7 @@ from typing import Any
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
 from simwright.app.run_sources import open_source
+from simwright.app.run_text import show_line, show_run, show_run_html
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import UsageError
 from simwright.engines.protocol import Settings, Simulation
@@ -31,7 +32,7 @@ _BETWEEN = 0.1
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class RunResult:
     """What a run did.  Times in seconds; ``stopped`` is empty, "interrupted" or "unstable"."""
 
@@ -72,6 +73,25 @@ class RunResult:
     def has_errors(self) -> bool:
         """Is there a finding that is an error?"""
         return any(found.level is Level.ERROR for found in self.findings)
+
+    def __repr__(self) -> str:
+        return show_line(self)
+
+    def __str__(self) -> str:
+        return show_run(self, self._list_coordinates())
+
+    def _repr_html_(self) -> str:
+        return show_run_html(self, self._list_coordinates())
+
+    def _list_coordinates(self) -> dict[str, list[float]]:
+        """Where the joints of the first world are now, by label; fixed ones have no coordinates."""
+        model, q = self.loaded.model, self.loaded.state.joint_q
+        rows = range(model.per_world["joint"])
+        found = {
+            model.joint_label[row]: q[model.joint_q_start[row] : model.joint_q_start[row + 1]].tolist()
+            for row in rows
+        }
+        return {name: values for name, values in found.items() if values}
 
     def describe(self) -> dict[str, Any]:
         """The result as a JSON-ready dictionary (``schemas/run.v1.schema.json``)."""

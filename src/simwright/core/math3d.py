@@ -288,7 +288,8 @@ class Pose:
         )
 
     def __repr__(self) -> str:
-        return f"Pose(p={self.p.tolist()}, q={self.q.tolist()})"
+        p, q = (", ".join(f"{value:.6g}" for value in values) for values in (self.p, self.q))
+        return f"Pose(p=({p}), q=({q}))"
 
 
 def _rotate(q: Sequence[float], v: Sequence[float]) -> tuple[float, float, float]:

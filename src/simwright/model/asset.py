@@ -218,7 +218,8 @@ class Asset(Shown):
         others.  What :meth:`detach` takes is given back; on a name that both have, nothing is changed.
         """
         own = None if joint is None else _copy_element(joint)
-        return attach_asset(self, other.copy(), at, pose, prefix, own, reporter or Reporter())
+        heard = reporter or Reporter()
+        return attach_asset(self, other.copy(), at, pose=pose, prefix=prefix, joint=own, reporter=heard)
 
     def detach(self, what: str | Attachment, *, reporter: Reporter | None = None) -> Asset:
         """Take a body out of this asset, with everything that hangs on it, as an asset of its own.

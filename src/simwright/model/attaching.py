@@ -60,7 +60,7 @@ FREEDOM_LOST = declare(
     hint="give a joint of your own with joint=",
     doc="What is attached hangs on a fixed joint unless a joint is given; a free base has no coordinates then.",
 )
-_NOT_SAID = {"gravity": (0.0, 0.0, -9.81), "timestep": 0.002, "wind": (0.0, 0.0, 0.0)}
+_NOT_SAID: dict[str, Any] = {"gravity": (0.0, 0.0, -9.81), "timestep": 0.002, "wind": (0.0, 0.0, 0.0)}
 """What counts where an asset says nothing."""
 
 
@@ -122,7 +122,14 @@ def find_place(host: Asset, at: Any) -> tuple[str, str, Pose]:
 
 
 def attach_asset(
-    host: Asset, part: Asset, at: Any, pose: PoseLike, prefix: str, joint: Joint | None, reporter: Reporter
+    host: Asset,
+    part: Asset,
+    at: Any,
+    *,
+    pose: PoseLike,
+    prefix: str,
+    joint: Joint | None,
+    reporter: Reporter,
 ) -> Attachment:
     """Put ``part``, a copy that nobody else holds, into ``host``; nothing is changed where that fails."""
     name, body, frame = find_place(host, at)
@@ -342,5 +349,7 @@ def _join_motion(host: Asset, part: Asset, reporter: Reporter) -> None:
             reporter.report(MOTION_LEFT, Where(part.provenance.file), name=part.name, host=host.name)
             return
         kinds = ("bodies", "shapes", "cameras", "lights")
-        tracks = {kind: getattr(host.motion, kind) | getattr(part.motion, kind) for kind in kinds}
+        tracks: dict[str, Any] = {
+            kind: getattr(host.motion, kind) | getattr(part.motion, kind) for kind in kinds
+        }
         host.motion = dataclasses.replace(host.motion, **tracks)

@@ -20,7 +20,16 @@ from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, EqualityKind
 from simwright.model.kinematics import build_tree
 from simwright.model.movement import Track
-from simwright.model.renaming import LOOKS, NAMED, ON_BODY, Renaming, list_dofs, map_tracks, move_track
+from simwright.model.renaming import (
+    LOOKS,
+    NAMED,
+    Renaming,
+    list_dofs,
+    map_tracks,
+    move_bodies,
+    move_track,
+    seat_elements,
+)
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
@@ -80,13 +89,9 @@ class _Cut:
 
     def take(self) -> None:
         """Move everything, in the order in which things refer to each other."""
-        host, part = self._host, self._part
+        part = self._part
         part.bodies = self._split("bodies", lambda body: [("bodies", body.name)])
-        for body in part.bodies:
-            body.pose = ~self._origin @ body.pose
-            for field in ("linear_velocity", "angular_velocity"):
-                if getattr(body, field) is not None:
-                    setattr(body, field, self._origin.rotation.T @ getattr(body, field))
+        move_bodies(part, ~self._origin)
         for family in ("shapes", "sites", "cameras", "lights"):
             setattr(part, family, self._split(family, lambda element: [("bodies", element.body)]))
         part.joints = self._split("joints", lambda j: [("bodies", j.parent), ("bodies", j.child)])
@@ -99,7 +104,7 @@ class _Cut:
         part.contact_filters = self._split("contact_filters", _list_filter)
         part.contact_pairs = self._split("contact_pairs", lambda p: [("shapes", p.a), ("shapes", p.b)])
         part.articulations = self._split("articulations", lambda a: self._resolve(a.root))
-        self._unseat()
+        seat_elements(part, self._unseat)
         self._split_groups()
         self._take_looks()
         self._take_ros()
@@ -143,30 +148,11 @@ class _Cut:
         named = [*self._resolve(sensor.target), *self._resolve(str(sensor.settings.get("reference", "")))]
         return named if sensor.target and sensor.body == WORLD else [("bodies", sensor.body), *named]
 
-    def _unseat(self) -> None:
+    def _unseat(self, name: str, pose: Pose) -> tuple[str, Pose]:
         """What sat on, or was joined to, a body that stays is in the world of the part."""
-        bodies, part = self._gone["bodies"], self._part
-
-        def stand(name: str, pose: Pose) -> tuple[str, Pose]:
-            return (name, pose) if name in bodies else (WORLD, ~self._origin @ self._poses[name] @ pose)
-
-        for family in ON_BODY:
-            for element in getattr(part, family):
-                if family != "sensors" or not (element.target and element.body == WORLD):
-                    element.body, element.pose = stand(element.body, element.pose)
-        for joint in part.joints:
-            joint.parent, joint.parent_frame = stand(joint.parent, joint.parent_frame)
-            joint.child, joint.child_frame = stand(joint.child, joint.child_frame)
-            if joint.gear is not None and joint.gear.reference not in bodies:
-                joint.gear.reference = WORLD
-        for equality in part.equalities:
-            if equality.kind is not EqualityKind.TENDON:
-                equality.a, equality.frame_a = stand(equality.a, equality.frame_a)
-                equality.b, equality.frame_b = stand(equality.b, equality.frame_b)
-        for filtered in part.contact_filters:
-            if filtered.of == "body":
-                filtered.a = filtered.a if filtered.a in bodies else WORLD
-                filtered.b = filtered.b if filtered.b in bodies else WORLD
+        if name in self._gone["bodies"]:
+            return name, pose
+        return WORLD, ~self._origin @ self._poses.get(name, IDENTITY) @ pose
 
     def _split_groups(self) -> None:
         """A group is on both sides where it has members on both."""
@@ -213,7 +199,7 @@ class _Cut:
         owned = self._owned.get("interfaces", frozenset())
         places = set().union(*(self._gone[f] for f in ("bodies", "sites", "sensors", "cameras")))
         for family in ("interfaces", "contexts"):
-            staying = []
+            staying: list[Any] = []
             for element in getattr(host, family):
                 name = getattr(element, "name", "")
                 belongs = (
@@ -247,11 +233,12 @@ class _Cut:
         owned = self._owned.get("keyframes", frozenset())
         kept = []
         for state in self._host.keyframes:
-            inner, outer = {}, {}
-            for field, names in (("positions", "dofs"), ("velocities", "dofs"), ("controls", "actuators")):
+            inner: dict[str, Any] = {}
+            outer: dict[str, Any] = {}
+            for field, listed in (("positions", "dofs"), ("velocities", "dofs"), ("controls", "actuators")):
                 values = getattr(state, field)
-                inner[field] = {k: v for k, v in values.items() if k in self._gone[names]}
-                outer[field] = {k: v for k, v in values.items() if k not in self._gone[names]}
+                inner[field] = {k: v for k, v in values.items() if k in self._gone[listed]}
+                outer[field] = {k: v for k, v in values.items() if k not in self._gone[listed]}
             if any(inner.values()) or state.name in owned:
                 self._part.keyframes.append(dataclasses.replace(state, **inner))
             if state.name not in owned:

@@ -74,7 +74,7 @@ def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 
-def show_value(value: Any) -> str:  # noqa: PLR0912 - one line for every sort of value
+def show_value(value: Any) -> str:
     """A value in a few characters."""
     match value:
         case bool():
@@ -151,8 +151,8 @@ def make_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
     """An HTML table; every text is escaped, and rows beyond the first sixty are only counted."""
     cells = "".join(f"<th>{html.escape(word)}</th>" for word in head)
     lines = [f"<tr>{cells}</tr>"]
-    for row in rows[:_ROWS]:
-        lines.append("<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in row) + "</tr>")
+    texts = ("".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows[:_ROWS])
+    lines += [f"<tr>{text}</tr>" for text in texts]
     if len(rows) > _ROWS:
         lines.append(f'<tr><td colspan="{len(head)}">... and {len(rows) - _ROWS} more</td></tr>')
     return f"<table><caption>{html.escape(title)}</caption>{''.join(lines)}</table>"

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.math3d import Array, vec3
-from simwright.model.display import Shown, show_file, show_number, show_vector
+from simwright.model.display import Shown, show_file
 
 Faces: TypeAlias = npt.NDArray[np.int32]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from simwright.core.math3d import Array, Pose, quat_multiply
+from simwright.core.math3d import IDENTITY, Array, Pose, quat_multiply
 from simwright.model.extras import CustomAttribute
 from simwright.model.geometry import Mesh, MeshData
 from simwright.model.joint import WORLD, EqualityKind
@@ -33,15 +33,15 @@ NAMED = (
 )  # fmt: skip
 """Lists whose names are the asset's own; those of mimics and contact pairs may be empty."""
 
-_FAMILIES = frozenset(
-    "body joint geom site camera light texture material physics_material tendon equality actuator sensor pair "
-    "exclude key flex skin plugin numeric text tuple".split()
-)
+_FAMILIES = frozenset((
+    "body", "joint", "geom", "site", "camera", "light", "texture", "material", "physics_material", "tendon",
+    "equality", "actuator", "sensor", "pair", "exclude", "key", "flex", "skin", "plugin", "numeric", "text", "tuple",
+))  # fmt: skip
 """Kinds before the name in keys of MJCF: ``geom/pad``.  Meshes are not among them: those are values, shared by all."""
-_POINTING = frozenset(
-    "joint joints sensors body reference reference_site slider_site frame_id gz_frame_id base_frame base_frame_id "
-    "left_wheel_names right_wheel_names target joint1 material texture".split()
-)
+_POINTING = frozenset((
+    "joint", "joints", "sensors", "body", "reference", "reference_site", "slider_site", "frame_id", "gz_frame_id",
+    "base_frame", "base_frame_id", "left_wheel_names", "right_wheel_names", "target", "joint1", "material",
+))  # fmt: skip
 """Settings and untranslated attributes whose value is the name of an element, or has such names."""
 _TOPICS = ("topic", "camera_info_topic")
 
@@ -280,7 +280,7 @@ def _load_painted(mesh: Mesh, looks: dict[str, str]) -> MeshData:
 
 def map_tracks(motion: Movement, change: Callable[[str, str, Track], tuple[str, Track] | None]) -> Movement:
     """A movement whose tracks went through ``change`` (kind, name, track); None leaves one out."""
-    kinds = {}
+    kinds: dict[str, Any] = {}
     for kind in ("bodies", "shapes", "cameras", "lights"):
         found = (change(kind, name, track) for name, track in getattr(motion, kind).items())
         kinds[kind] = dict(pair for pair in found if pair is not None)
@@ -294,34 +294,42 @@ def move_track(base: Pose, track: Track) -> Track:
 
 
 def place_asset(asset: Asset, base: Pose, body: str, seat: Pose) -> None:
-    """Put an asset somewhere: its frame at ``base`` in the new one, its world on ``body`` (at ``seat`` in its frame)."""
-
-    def sit(name: str, pose: Pose) -> tuple[str, Pose]:
-        return (body, seat @ pose) if name == WORLD else (name, pose)
-
+    """Put an asset somewhere: its frame to ``base``, its world onto ``body`` (in whose frame that is ``seat``)."""
     if asset.motion is not None:
         asset.motion = _place_motion(asset, asset.motion, base, seat)
-    for part in asset.bodies:
-        part.pose = base @ part.pose
+    move_bodies(asset, base)
+    seat_elements(asset, lambda name, pose: (body, seat @ pose) if name == WORLD else (name, pose))
+
+
+def move_bodies(asset: Asset, base: Pose) -> None:
+    """Bodies and their velocities, seen from the parent frame of ``base``."""
+    for body in asset.bodies:
+        body.pose = base @ body.pose
         for field in ("linear_velocity", "angular_velocity"):
-            if getattr(part, field) is not None:
-                setattr(part, field, base.rotation @ getattr(part, field))
+            if getattr(body, field) is not None:
+                setattr(body, field, base.rotation @ getattr(body, field))
+
+
+def seat_elements(asset: Asset, sit: Callable[[str, Pose], tuple[str, Pose]]) -> None:
+    """Let ``sit`` say, by body and pose on it, where everything is that sits on bodies or holds them together."""
+    placed = {element.name for f in ("shapes", "sites", "cameras") for element in getattr(asset, f)}
     for family in ON_BODY:
         for element in getattr(asset, family):
-            if family != "sensors" or not element.target:  # that of a motor or a clock is nowhere
+            target = getattr(element, "target", "")
+            if element.body or not target or target in placed:  # that of a tendon or a motor is nowhere
                 element.body, element.pose = sit(element.body, element.pose)
     for joint in asset.joints:
         joint.parent, joint.parent_frame = sit(joint.parent, joint.parent_frame)
         joint.child, joint.child_frame = sit(joint.child, joint.child_frame)
-        if joint.gear is not None and joint.gear.reference == WORLD:
-            joint.gear.reference = body
+        if joint.gear is not None:
+            joint.gear.reference = sit(joint.gear.reference, IDENTITY)[0]
     for equality in asset.equalities:
         if equality.kind is not EqualityKind.TENDON:
             equality.a, equality.frame_a = sit(equality.a, equality.frame_a)
             equality.b, equality.frame_b = sit(equality.b, equality.frame_b)
-    for filtered in asset.contact_filters:
-        if filtered.of == "body":
-            filtered.a, filtered.b = filtered.a or body, filtered.b or body
+    for pair in asset.contact_filters:
+        if pair.of == "body":
+            pair.a, pair.b = sit(pair.a, IDENTITY)[0], sit(pair.b, IDENTITY)[0]
 
 
 def _place_motion(asset: Asset, motion: Movement, base: Pose, seat: Pose) -> Movement:

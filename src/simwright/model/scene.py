@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simwright.core.math3d import IDENTITY, Pose
-from simwright.model.display import Shown
 from simwright.model.asset import Asset, Camera, Environment, Light, Provenance
+from simwright.model.display import Shown
 
 
 @dataclass(slots=True, eq=False, repr=False)
