@@ -8,7 +8,7 @@ in it are held there by fixed joints, joints from the world start there, shapes 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -217,7 +217,7 @@ def _forget_dofs(part: Asset, lost: set[str], reporter: Reporter) -> None:
 def _rename(host: Asset, part: Asset, prefix: str, joint: Joint | None) -> None:
     own = "" if joint is None else joint.name
     label = make_identifier(prefix.rstrip("_/:") or part.name)
-    clash = bool(_list_prims(host) & _list_prims(part))
+    clash = _share_prims(host, part)
 
     def rename(name: str) -> str:
         return name if own and name == own else f"{prefix}{name}"
@@ -231,13 +231,26 @@ def _rename(host: Asset, part: Asset, prefix: str, joint: Joint | None) -> None:
     ).apply()
 
 
-def _list_prims(asset: Asset) -> set[str]:
-    """Prim paths that stand for elements."""
-    elements = [e for f in (*NAMED, *LOOKS, "interfaces", "contexts") for e in getattr(asset, f)]
-    paths = [getattr(element, "path", "") for element in elements]
-    paths += [element.source.prim for element in elements]  # that of a tendon is its course
-    paths += [key for rows in asset.extras.table.values() for key in rows] + list(asset.origins)
-    return {path for path in paths if isinstance(path, str) and path.startswith("/")}
+def _share_prims(host: Asset, part: Asset) -> bool:
+    """Do different elements, or what is kept of them, have one prim path?  Materials of both may be the same ones."""
+    ours, theirs = (
+        {path for family in (*NAMED, "interfaces", "contexts") for path in _list_paths(getattr(asset, family))}
+        for asset in (host, part)
+    )
+    known = host.extras.table
+    return bool(ours & theirs) or any(
+        path.startswith("/") and known.get(space, {}).get(path, rows) != rows
+        for space, elements in part.extras.table.items()
+        for path, rows in elements.items()
+    )
+
+
+def _list_paths(elements: Sequence[Any]) -> Iterator[str]:
+    for element in elements:
+        path = getattr(element, "path", "")
+        path = path if isinstance(path, str) else element.source.prim  # that of a tendon is its course
+        if path.startswith("/"):
+            yield path
 
 
 def _check_clashes(host: Asset, part: Asset, prefix: str) -> None:
