@@ -234,7 +234,11 @@ def _rename(host: Asset, part: Asset, prefix: str, joint: Joint | None) -> None:
 def _share_prims(host: Asset, part: Asset) -> bool:
     """Do different elements, or what is kept of them, have one prim path?  Materials of both may be the same ones."""
     ours, theirs = (
-        {path for family in (*NAMED, "interfaces", "contexts") for path in _list_paths(getattr(asset, family))}
+        {
+            path
+            for family in (*NAMED, "interfaces", "contexts")
+            for path in _list_paths(getattr(asset, family))
+        }
         for asset in (host, part)
     )
     known = host.extras.table

@@ -41,6 +41,7 @@ SEVERED = declare(
     hint="add them again where both parts are in one asset",
     doc="A constraint, a tendon, a sensor or a filter between two bodies needs both of them in one asset.",
 )
+_SINGULAR = {"equalities": "equality"}
 
 
 def detach_part(host: Asset, part: Asset, what: str | Attachment, reporter: Reporter) -> None:
@@ -55,13 +56,17 @@ def detach_part(host: Asset, part: Asset, what: str | Attachment, reporter: Repo
 
 
 class _Cut:
-    """``gone`` holds the names that go, by list; ``holders`` the bodies that stay and held something that goes."""
+    """``gone`` holds the names that go, by list, ``lost`` those of what is in neither part.
+
+    ``holders`` are the bodies that stay and held something that goes.
+    """
 
     def __init__(self, host: Asset, part: Asset, what: str | Attachment) -> None:
         self._host, self._part = host, part
         self._poses = {WORLD: IDENTITY} | {body.name: body.pose for body in host.bodies}
         self._owned = _find_owned(host, what)
         self._prefix = _find_prefix(host, what)
+        self._lost: dict[str, set[str]] = {}
         self.severed: list[str] = []
         tree = build_tree(host)
         children = tree.children()
@@ -94,8 +99,10 @@ class _Cut:
         move_bodies(part, ~self._origin)
         for family in ("shapes", "sites", "cameras", "lights"):
             setattr(part, family, self._split(family, lambda element: [("bodies", element.body)]))
+        dofs = set(list_dofs(self._host))
         part.joints = self._split("joints", lambda j: [("bodies", j.parent), ("bodies", j.child)])
         self._gone["dofs"] = set(list_dofs(part))
+        self._lost["dofs"] = dofs - self._gone["dofs"] - set(list_dofs(self._host))
         part.tendons = self._split("tendons", _list_tendon)
         part.equalities = self._split("equalities", _list_equality)
         part.actuators = self._split("actuators", lambda actuator: self._resolve(actuator.target))
@@ -117,6 +124,7 @@ class _Cut:
     def _split(self, family: str, refer: Any) -> list[Any]:
         """The elements that go; the rest stays, what belongs to both is severed."""
         gone = self._gone.setdefault(family, set())
+        lost = self._lost.setdefault(family, set())
         staying, going = [], []
         for element in getattr(self._host, family):
             ends = list(refer(element))
@@ -129,9 +137,10 @@ class _Cut:
                 going.append(element)
                 if name:
                     gone.add(name)
-            elif inside:
+            elif inside or any(n in self._lost.get(k, ()) for k, n in ends):
                 label = name or " - ".join(n or "the world" for _, n in ends)
-                self.severed.append(f"{family[:-1].replace('_', ' ')} {label!r}")
+                self.severed.append(f"{_SINGULAR.get(family, family[:-1]).replace('_', ' ')} {label!r}")
+                lost.add(name)
             else:
                 staying.append(element)
         setattr(self._host, family, staying)
@@ -140,7 +149,7 @@ class _Cut:
     def _resolve(self, name: str) -> list[tuple[str, str]]:
         """Which element a name means, among those that motors, sensors and articulations may name."""
         for kind in ("dofs", "joints", "tendons", "sites", "bodies", "cameras", "shapes", "actuators"):
-            if name in self._gone.get(kind, ()):
+            if name and (name in self._gone.get(kind, ()) or name in self._lost.get(kind, ())):
                 return [(kind, name)]
         return [("any", name)] if name else []
 
@@ -238,7 +247,8 @@ class _Cut:
             for field, listed in (("positions", "dofs"), ("velocities", "dofs"), ("controls", "actuators")):
                 values = getattr(state, field)
                 inner[field] = {k: v for k, v in values.items() if k in self._gone[listed]}
-                outer[field] = {k: v for k, v in values.items() if k not in self._gone[listed]}
+                away = self._gone[listed] | self._lost[listed]
+                outer[field] = {k: v for k, v in values.items() if k not in away}
             if any(inner.values()) or state.name in owned:
                 self._part.keyframes.append(dataclasses.replace(state, **inner))
             if state.name not in owned:
