@@ -19,6 +19,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import IDENTITY, Pose, VectorLike
 from simwright.core.names import NameScope, make_identifier
+from simwright.model.filtering import filter_articulated, list_articulated
 from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.kinematics import build_tree
 from simwright.model.renaming import (
@@ -34,6 +35,7 @@ from simwright.model.renaming import (
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
+    from simwright.model.elements import Articulation, ContactFilter
 
 PoseLike: TypeAlias = Pose | tuple[VectorLike, VectorLike] | npt.NDArray[Any] | Sequence[Sequence[float]]
 """A pose, a position [m] and a quaternion (w, x, y, z), or a 4x4 matrix."""
@@ -138,6 +140,7 @@ def attach_asset(
     base = seat if body == WORLD else host.body(body).pose @ seat
     part.contexts = [_seat_context(context, part) for context in part.contexts]
     _hold_roots(part, joint, reporter)
+    touching = [] if body == WORLD else _settle_articulations(host, part, body)
     _rename(host, part, prefix, joint)
     place_asset(part, base, body, seat)
     _check_clashes(host, part, prefix)
@@ -147,6 +150,9 @@ def attach_asset(
     ]
     names = {f: frozenset(element.name for element in getattr(part, f)) for f in families}
     _share(host, part)
+    for articulation, filters in touching:
+        articulation.self_collide = True
+        host.contact_filters += filters
     hand_over(host, part, (*NAMED, *LOOKS, "contact_filters", "interfaces", "contexts", "keyframes"))
     _join_motion(host, part, reporter)
     return Attachment(name, given, prefix, names)
@@ -159,6 +165,30 @@ def _seat_context(context: Any, part: Asset) -> Any:
         edges = build_tree(part)
         context.at = next(iter((*(e.child for e in edges.edges), *edges.roots)))
     return context
+
+
+def _settle_articulations(
+    host: Asset, part: Asset, body: str
+) -> list[tuple[Articulation, list[ContactFilter]]]:
+    """Two trees become one, of which one articulation speaks: that of the host.
+
+    Where both do not touch themselves, the whole does not.  Where one of them does not, its bodies of now are said
+    not to touch each other, one by one; for the host that is given back, to be done when all else is settled.
+    """
+    trees = [build_tree(asset) for asset in (host, part)]
+    silent = [
+        articulation
+        for articulation in host.articulations
+        if not articulation.self_collide and body in list_articulated(host, articulation, trees[0])
+    ]
+    quiet = [articulation for articulation in part.articulations if not articulation.self_collide]
+    covered = {name for found in quiet for name in list_articulated(part, found, trees[1])}
+    part.articulations = []
+    if silent and covered >= {shape.body for shape in part.shapes if shape.collision}:
+        return []
+    for articulation in quiet:
+        part.contact_filters += filter_articulated(part, articulation, trees[1])
+    return [(found, filter_articulated(host, found, trees[0])) for found in silent]
 
 
 def _hold_roots(part: Asset, joint: Joint | None, reporter: Reporter) -> None:

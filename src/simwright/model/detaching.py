@@ -16,6 +16,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.model.attaching import Attachment, find_place
+from simwright.model.filtering import list_articulated
 from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, EqualityKind
 from simwright.model.kinematics import build_tree
@@ -69,6 +70,11 @@ class _Cut:
         self._lost: dict[str, set[str]] = {}
         self.severed: list[str] = []
         tree = build_tree(host)
+        self._articulated = {
+            articulation.name: list_articulated(host, articulation, tree)
+            for articulation in host.articulations
+            if not articulation.self_collide
+        }
         children = tree.children()
         found = [body.name for body in host.bodies if body.name in self._owned["bodies"]]
         self._gone: dict[str, set[str]] = {"bodies": set(found)}
@@ -110,7 +116,7 @@ class _Cut:
         part.mimics = self._split("mimics", lambda m: [("dofs", m.leader), ("dofs", m.follower)])
         part.contact_filters = self._split("contact_filters", _list_filter)
         part.contact_pairs = self._split("contact_pairs", lambda p: [("shapes", p.a), ("shapes", p.b)])
-        part.articulations = self._split("articulations", lambda a: self._resolve(a.root))
+        self._split_articulations()
         seat_elements(part, self._unseat)
         self._split_groups()
         self._take_looks()
@@ -162,6 +168,18 @@ class _Cut:
         if name in self._gone["bodies"]:
             return name, pose
         return WORLD, ~self._origin @ self._poses.get(name, IDENTITY) @ pose
+
+    def _split_articulations(self) -> None:
+        """An articulation stays where its root is; one that does not touch itself is on both sides."""
+        bodies, part = self._gone["bodies"], self._part
+        covered = self._articulated
+        part.articulations = self._split("articulations", lambda a: self._resolve(a.root))
+        for articulation in [*self._host.articulations, *part.articulations]:
+            inside = [name for name in covered.get(articulation.name, ()) if name in bodies]
+            outside = [name for name in covered.get(articulation.name, ()) if name not in bodies]
+            for asset, names in ((part, inside), (self._host, outside)):
+                if names and not any(found.name == articulation.name for found in asset.articulations):
+                    asset.articulations.append(dataclasses.replace(articulation, root=names[0]))
 
     def _split_groups(self) -> None:
         """A group is on both sides where it has members on both."""
