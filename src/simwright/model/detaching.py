@@ -50,10 +50,9 @@ def detach_part(host: Asset, part: Asset, what: str | Attachment, reporter: Repo
     cut = _Cut(host, part, what)
     cut.take()
     if cut.severed:
-        shown = ", ".join(cut.severed[:5]) + (
-            f" and {len(cut.severed) - 5} more" if len(cut.severed) > 5 else ""
-        )
-        reporter.report(SEVERED, Where(host.provenance.file), elements=shown, name=host.name, part=part.name)
+        more = f" and {len(cut.severed) - 5} more" if len(cut.severed) > 5 else ""
+        words = {"elements": ", ".join(cut.severed[:5]) + more, "name": host.name, "part": part.name}
+        reporter.report(SEVERED, Where(host.provenance.file), **words, severed=cut.severed)
 
 
 class _Cut:
@@ -200,6 +199,15 @@ class _Cut:
     def _take_looks(self) -> None:
         """Materials of what goes: shared ones are in both."""
         host, part = self._host, self._part
+        shapes, variants = self._gone["shapes"], []
+        for variant in host.look_variants:
+            inside = {key: look for key, look in variant.materials.items() if key[0] in shapes}
+            outside = {key: look for key, look in variant.materials.items() if key[0] not in shapes}
+            if inside:
+                part.look_variants.append(dataclasses.replace(variant, materials=inside))
+            if outside or not inside:
+                variants.append(dataclasses.replace(variant, materials=outside))
+        host.look_variants = variants
         for family, field in zip(LOOKS, ("material", "physics_material"), strict=True):
             materials = getattr(host, family)
             used, needed = (_list_looks(asset, field) if materials else set() for asset in (part, host))
@@ -209,12 +217,6 @@ class _Cut:
             gone = {material.name for material in chosen} - needed
             setattr(host, family, [material for material in materials if material.name not in gone])
             self._gone[family] = {material.name for material in chosen}
-        shapes = self._gone["shapes"]
-        for variant in host.look_variants:
-            inside = {key: look for key, look in variant.materials.items() if key[0] in shapes}
-            if inside:
-                part.look_variants.append(dataclasses.replace(variant, materials=inside))
-                variant.materials = {k: v for k, v in variant.materials.items() if k[0] not in shapes}
 
     def _take_ros(self) -> None:
         host, part = self._host, self._part
