@@ -223,6 +223,12 @@ class _Cut:
         for controller in host.controllers:
             self._release(controller)
         part.controllers = self._split("controllers", self._list_controlled)
+        for asset in (host, part):
+            known = {"", *(body.name for body in asset.bodies)}
+            for controller in asset.controllers:
+                if controller.settings.get("body", "") not in known:
+                    body = controller.settings.pop("body")
+                    self.severed.append(f"body {body!r} of the controller {controller.name!r}")
         topics = {name for controller in part.controllers for name in controller.interfaces.values()}
         needed = {name for controller in host.controllers for name in controller.interfaces.values()}
         owned = self._owned.get("interfaces", frozenset())
@@ -231,6 +237,9 @@ class _Cut:
             staying: list[Any] = []
             for element in getattr(host, family):
                 name = getattr(element, "name", "")
+                if element.at in self._lost["sensors"] - places:
+                    self.severed.append(f"{family[:-1]} {name!r}")
+                    continue
                 belongs = (
                     element.at in places or (not element.at and name in topics - needed) or name in owned
                 )
