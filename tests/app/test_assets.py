@@ -268,7 +268,9 @@ def test_tools_of_one_format_go_onto_arms_of_another(samples, files, tmp_path, r
     arm.attach(simwright.load(files[1]), at="wrist_camera_link", prefix="tool_", reporter=reporter)
     for name in ("a.urdf", "a.xml", "a.sdf", "usd"):
         saved = simwright.save(arm, tmp_path / name / name)
-        difference = simwright.diff(saved, arm, only=["joints", "masses", "poses", "motion"], configurations=3)
+        difference = simwright.diff(
+            saved, arm, only=["joints", "masses", "poses", "motion"], configurations=3
+        )
         assert difference.equal, name
 
 

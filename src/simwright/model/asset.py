@@ -213,9 +213,10 @@ class Asset(Shown):
 
         The frame of ``other`` comes to lie on ``at``, moved by ``pose``; its root bodies are held there by fixed
         joints, or its only one by ``joint``, whose frames count from there.  Joints of ``other`` that start at the
-        world and move stay as they are, from ``at``.  All its names, and what refers to them, get ``prefix`` in front.
-        Gravity, step and solver options stay those of this asset: ``reporter`` hears where ``other`` was made for
-        others.  What :meth:`detach` takes is given back; on a name that both have, nothing is changed.
+        world and move stay as they are, from ``at``; shapes of its world sit on ``at`` and bring no mass.  All its
+        names, and what refers to them, get ``prefix`` in front.  Gravity, step and solver options stay those of this
+        asset: ``reporter`` hears where ``other`` was made for others.  What :meth:`detach` takes is given back; on a
+        name that both have, nothing is changed.
         """
         own = None if joint is None else _copy_element(joint)
         heard = reporter or Reporter()
