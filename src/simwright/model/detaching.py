@@ -51,7 +51,11 @@ def detach_part(host: Asset, part: Asset, what: str | Attachment, reporter: Repo
     cut.take()
     if cut.severed:
         more = f" and {len(cut.severed) - 5} more" if len(cut.severed) > 5 else ""
-        words = {"elements": ", ".join(cut.severed[:5]) + more, "name": host.name, "part": part.name}
+        words: dict[str, Any] = {
+            "elements": ", ".join(cut.severed[:5]) + more,
+            "name": host.name,
+            "part": part.name,
+        }
         reporter.report(SEVERED, Where(host.provenance.file), **words, severed=cut.severed)
 
 
