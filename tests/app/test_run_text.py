@@ -21,17 +21,15 @@ def test_a_run_tells_itself_on_one_screen(samples, tmp_path):
     assert f"  recorded  {record}" in lines
     assert "  worlds    2" in lines
     assert "findings" in text
-    model, q = result.loaded.model, result.loaded.state.joint_q
-    labels = [model.joint_label[row] for row in range(model.per_world["joint"])]
-    moving = [row for row in range(len(labels)) if model.joint_q_start[row + 1] > model.joint_q_start[row]]
-    second = moving[1]
-    (told,) = [line for line in lines if line.split()[0] == labels[second]]
-    assert float(told.split()[1]) == float(f"{q[model.joint_q_start[second]]:.4g}")
-    assert lines[-1] == f"    ... and {len(moving) - 12} more"
+    assert result.layout is not None
+    freedoms = result.layout.freedoms
+    (told,) = [line for line in lines if line.split()[0] == freedoms[1].name]
+    assert float(told.split()[1]) == float(f"{result.positions[0, freedoms[1].q]:.4g}")
+    assert lines[-1] == f"    ... and {len(freedoms) - 12} more"
     page = result._repr_html_()
     assert "&lt;run&gt;.npz" in page
     assert "<run>" not in page
-    assert page.count("<tr>") == len(moving) + 1
+    assert page.count("<tr>") == len(freedoms) + 1
 
 
 def test_a_loaded_scene_tells_itself_in_a_line(samples):

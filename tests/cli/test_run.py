@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import jsonschema
+import mujoco
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -16,8 +17,8 @@ from click.testing import CliRunner
 import simwright
 from simwright.app import running
 from simwright.app.cli.main import cli, run
-from simwright.app.recording import find_extent, pose_bodies
-from simwright.core.errors import LimitError, MissingExtraError, UsageError
+from simwright.app.recording import find_scene_extent, pose_bodies
+from simwright.core.errors import LimitError, MissingExtraError, UnknownNameError, UsageError
 
 SCHEMA = Path(__file__).parents[2] / "src/simwright/app/schemas/run.v1.schema.json"
 DROP = """
@@ -130,15 +131,88 @@ def test_targets_from_a_file(arm, tmp_path):
     assert held.loaded.state.joint_q[0] == pytest.approx(-0.2, abs=0.02)
 
 
-def test_a_robot_file_stands_on_a_ground_below_it(tmp_path):
+def test_a_robot_file_is_run_as_it_is(tmp_path):
     file = tmp_path / "post.urdf"
     file.write_text(ROBOT)
-    stands = simwright.run(file, frames=500, floating=True)
-    assert stands.loaded.state.joint_q[2] == pytest.approx(0.0, abs=5e-3)
-    falls = simwright.run(file, frames=500, floating=True, ground=False)
-    assert falls.loaded.state.joint_q[2] < -4.0
-    fixed = simwright.run(file, frames=10)
-    assert fixed.loaded.model.joint_dof_count == 0
+    falls = simwright.run(file, frames=500)
+    assert falls.positions[0, 2] == pytest.approx(-9.81 / 2, rel=0.01)
+    assert falls.layout.list_position_names()[2] == "foot_free.z"
+    stands = simwright.run(file, frames=500, ground=True)
+    assert stands.positions[0, 2] == pytest.approx(0.0, abs=5e-3)
+    fixed = simwright.run(file, frames=10, floating=False)
+    assert fixed.positions.shape == (1, 0)
+    again = simwright.run(simwright.load(file), frames=500)
+    np.testing.assert_array_equal(again.positions, falls.positions)
+
+
+SERVO = """
+<mujoco>
+  <compiler angle="radian"/>
+  <option timestep="0.005" integrator="implicitfast"/>
+  <worldbody>
+    <body name="arm">
+      <joint name="elbow" type="hinge" axis="0 1 0" damping="0.2" ref="0.1"/>
+      <geom name="bar" type="capsule" fromto="0 0 0 0 0 -0.4" size="0.02"/>
+    </body>
+  </worldbody>
+  <actuator><position name="servo" joint="elbow" kp="20" kv="1"/></actuator>
+  <keyframe><key name="up" qpos="1.2" ctrl="0.7"/></keyframe>
+</mujoco>
+"""
+
+
+def run_plainly(text, steps, qpos=None, ctrl=()):
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    if qpos is not None:
+        data.qpos[:] = qpos
+    for number in range(steps):
+        if len(ctrl):
+            data.ctrl[:] = ctrl[min(number // 40, len(ctrl) - 1)]
+        mujoco.mj_step(model, data)
+    return data.qpos.tolist()
+
+
+def test_a_robot_in_mjcf_moves_as_plain_mujoco_moves_it(tmp_path):
+    file = tmp_path / "arm.xml"
+    file.write_text(SERVO)
+    result = simwright.run(file, frames=300)
+    assert result.dt == 0.005
+    assert result.positions[0].tolist() == run_plainly(SERVO, 300)
+    held = simwright.run(file, frames=300, keyframe="up")
+    assert held.positions[0].tolist() == run_plainly(SERVO, 300, [1.2], [[0.7]])
+    many = simwright.run(file, frames=300, num_worlds=5, keyframe="up", threads=2)
+    assert many.positions.tolist() == [held.positions[0].tolist()] * 5
+    with pytest.raises(UnknownNameError, match="unknown keyframe 'down'"):
+        simwright.run(file, keyframe="down")
+
+
+def test_raw_controls_and_targets_from_a_file(tmp_path):
+    file, wave = tmp_path / "arm.xml", tmp_path / "wave.json"
+    file.write_text(SERVO)
+    rows = [[0.5], [-0.3], [0.9]]
+    wave.write_text(json.dumps({"controls": {"dt": 0.2, "names": ["servo"], "values": rows}}))
+    result = simwright.run(file, frames=300, control=wave)
+    assert result.positions[0].tolist() == run_plainly(SERVO, 300, ctrl=rows)
+    wave.write_text(json.dumps({"joint_target_pos": {"dt": 0.2, "names": ["elbow"], "values": rows}}))
+    aimed = simwright.run(file, frames=300, control=wave)
+    np.testing.assert_allclose(aimed.positions, result.positions, atol=1e-12)
+    wave.write_text(json.dumps({"controls": {"dt": 0.2, "names": ["sevro"], "values": rows}}))
+    with pytest.raises(UnknownNameError, match="did you mean 'servo'"):
+        simwright.run(file, frames=10, control=wave)
+
+
+def test_a_robot_is_recorded(tmp_path):
+    file, target = tmp_path / "arm.xml", tmp_path / "a.npz"
+    file.write_text(SERVO)
+    simwright.run(file, frames=20, num_worlds=2, record=target, record_every=5)
+    with np.load(target) as held:
+        assert held["positions"].shape == (5, 2, 1)
+        assert held["velocity_names"].tolist() == ["elbow"]
+        assert held["body_names"].tolist() == ["arm"]
+        assert held["body_poses"].shape == (5, 2, 1, 7)
+        half = (held["positions"][:, 0, 0] - 0.1) / 2
+        np.testing.assert_allclose(held["body_poses"][:, 0, 0, 5], np.sin(half), atol=1e-12)
 
 
 def test_an_unstable_simulation_is_a_finding(arm, tmp_path):
@@ -224,7 +298,7 @@ def test_poses_follow_coordinates_at_all_moments():
     poses = pose_bodies(loaded.model, rows)
     np.testing.assert_allclose(poses[0], loaded.state.body_q, atol=1e-6)
     assert poses[1, :, 2].tolist() == [2.0, 2.0, 2.0]
-    lower, upper = find_extent(loaded.model, poses)
+    lower, upper = find_scene_extent(loaded.model, poses)
     assert lower[2] < 0.5 - 0.1 < 2.0 + 0.1 < upper[2]
     assert upper[0] > loaded.model.world_offset[:, 0].max()
 

@@ -101,7 +101,9 @@ def make_hand() -> Asset:
         Sensor("pull", "tendon_length", target="rope"),
     ]
     hand.tendons = [Tendon("rope", [TendonPoint("joint", "left_slide"), TendonPoint("joint", "right_slide")])]
-    hand.actuators = [Actuator("squeeze", "motor", "rope", "tendon", settings={"slider_site": "grip"})]
+    hand.actuators = [
+        Actuator("squeeze", "motor", "rope", "tendon", settings={"slider_site": "grip", "plugin": "pid"})
+    ]
     hand.equalities = [Equality("tie", EqualityKind.CONNECT, "left", "")]
     hand.mimics = [Mimic("right_slide", "left_slide", name="both")]
     hand.collision_groups = [CollisionGroup("fingers", ["left", "other_pad"], ["fingers"])]
@@ -124,6 +126,9 @@ def make_hand() -> Asset:
     hand.extras.keep("mjc", "joint/left_slide", "margin", 0.1)
     hand.extras.keep("mjc", "camera/eye", "target", "palm")
     hand.extras.keep("mjc", "option", "ccd_iterations", 5)
+    hand.extras.keep("mjc", "material/red", "texture_rgb", "wood")
+    hand.extras.keep("mjc", "texture/wood", "builtin", "checker")
+    hand.extras.keep("mjc", "plugin/pid", "plugin", "mujoco.pid")
     hand.extras.keep("urdf", "left_slide", "limit.acceleration", 3.0)
     hand.extras.keep("physx", "/hand/palm", "physx:sleep", 1)
     hand.origins = {"/hand/palm": {"mass": Resolved(1.0)}}
@@ -208,11 +213,18 @@ def test_what_is_kept_beside_the_model_follows():
     arm = make_arm()
     arm.attach(make_hand(), at="flange", prefix="g_")
     assert arm.extras.values() == {
-        "mjc": {"joint/g_left_slide": {"margin": 0.1}, "camera/g_eye": {"target": "g_palm"}},
+        "mjc": {
+            "joint/g_left_slide": {"margin": 0.1},
+            "camera/g_eye": {"target": "g_palm"},
+            "material/g_red": {"texture_rgb": "g_wood"},
+            "texture/g_wood": {"builtin": "checker"},
+            "plugin/g_pid": {"plugin": "mujoco.pid"},
+        },
         "urdf": {"g_left_slide": {"limit.acceleration": 3.0}},
         "physx": {"/hand/palm": {"physx:sleep": 1}},
     }
     assert set(arm.origins) == {"/hand/palm"}
+    assert arm.actuator("g_squeeze").settings == {"slider_site": "g_grip", "plugin": "g_pid"}
 
 
 def test_one_asset_twice_keeps_both_apart():

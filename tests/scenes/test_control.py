@@ -23,7 +23,7 @@ ROWS = [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
 
 def test_rows_hold_until_the_next(tmp_path):
     sequence = read_control(write(tmp_path, joint_target_pos={"values": ROWS, "dt": 0.1}))
-    rows = [sequence.find_row(time) for time in (-1, 0, 0.05, 0.1, 0.19, 0.2, 0.3, 99)]
+    rows = [sequence.targets.find_row(time) for time in (-1, 0, 0.05, 0.1, 0.19, 0.2, 0.3, 99)]
     assert rows == [0, 0, 0, 1, 1, 2, 2, 2]
     assert sequence.sample(0.15).tolist() == [2, 3]
 
@@ -31,21 +31,21 @@ def test_rows_hold_until_the_next(tmp_path):
 def test_every_step_of_an_inexact_dt_is_its_own_row(tmp_path):
     rows = [[float(n)] for n in range(1000)]
     sequence = read_control(write(tmp_path, joint_target_pos={"values": rows, "dt": 0.1}))
-    assert [sequence.find_row(n * 0.1) for n in range(1000)] == list(range(1000))
+    assert [sequence.targets.find_row(n * 0.1) for n in range(1000)] == list(range(1000))
 
 
 def test_loops(tmp_path):
     sequence = read_control(write(tmp_path, joint_target_pos={"values": ROWS, "dt": 0.25}), loop=True)
-    assert [sequence.find_row(time) for time in (0.5, 0.75, 1.0, 1.5, 75.0)] == [2, 0, 1, 0, 0]
+    assert [sequence.targets.find_row(time) for time in (0.5, 0.75, 1.0, 1.5, 75.0)] == [2, 0, 1, 0, 0]
 
 
 def test_times(tmp_path):
     file = write(tmp_path, joint_target_pos={"values": ROWS, "times": [0.0, 1.0, 1.5]})
     sequence = read_control(file)
-    assert [sequence.find_row(time) for time in (0.99, 1.0, 1.49, 1.5, 10)] == [0, 1, 1, 2, 2]
+    assert [sequence.targets.find_row(time) for time in (0.99, 1.0, 1.49, 1.5, 10)] == [0, 1, 1, 2, 2]
     looped = read_control(file, loop=True)
-    assert looped.period == 2.0
-    assert [looped.find_row(time) for time in (1.9, 2.0, 3.0)] == [2, 0, 1]
+    assert looped.targets.period == 2.0
+    assert [looped.targets.find_row(time) for time in (1.9, 2.0, 3.0)] == [2, 0, 1]
 
 
 def test_rows_are_tiled_over_worlds(tmp_path):
@@ -55,6 +55,14 @@ def test_rows_are_tiled_over_worlds(tmp_path):
     for width in (5, 1):
         with pytest.raises(SceneError, match="do not go into"):
             sequence.sample(0, width)
+
+
+def test_raw_controls_by_name(tmp_path):
+    sequence = read_control(write(tmp_path, controls={"values": ROWS, "dt": 0.5, "names": ["a", "b"]}))
+    assert sequence.targets is None
+    assert sequence.controls.names == ("a", "b")
+    assert sequence.controls.sample(0.6).tolist() == [2, 3]
+    assert sequence.find_rows(0.6) == (-1, 1)
 
 
 def test_an_initial_state(tmp_path):
@@ -77,7 +85,8 @@ def test_an_initial_state(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({}, "the key 'joint_target_pos' is missing"),
+        ({}, "one of 'joint_target_pos' and 'controls'"),
+        ({"controls": {"values": ROWS, "dt": 1, "names": ["a"]}}, "1 names for rows of 2 values"),
         ({"joint_target_pos": {"values": ROWS}}, "one of 'dt' and 'times'"),
         ({"joint_target_pos": {"values": ROWS, "dt": 1, "times": [1, 2, 3]}}, "one of 'dt' and 'times'"),
         ({"joint_target_pos": {"values": ROWS, "dt": 0}}, "greater than 0"),

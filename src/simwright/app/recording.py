@@ -15,18 +15,21 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError, MissingExtraError, OutputError, UsageError
 from simwright.core.files import write_atomic
+from simwright.engines.protocol import Simulation
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import ShapeType
 from simwright.runtime.kinematics import Motion, move_bodies
 from simwright.runtime.model import Model
-from simwright.runtime.state import State
+
+if TYPE_CHECKING:
+    from simwright.app.run_sources import Source
 
 ENDINGS = (".npz", ".mp4")
 MOST_BYTES = 4_000_000_000
@@ -61,53 +64,34 @@ def import_video() -> Any:
 
 
 class Recorder:
-    """Keeps coordinates at every ``every``-th step of a run."""
+    """Keeps what a source records of every ``every``-th step of a run."""
 
-    def __init__(self, model: Model, dt: float, every: int, steps: int) -> None:
-        self.model, self.dt, self.every = model, dt, every
-        size = (
-            (steps // every + 1)
-            * (model.joint_coord_count + model.joint_dof_count + 7 * model.body_count)
-            * 4
-        )
+    def __init__(self, source: Source, simulation: Simulation, every: int, steps: int) -> None:
+        self.every, self._source, self._simulation = every, source, simulation
+        layout = simulation.layout
+        numbers = layout.nq + layout.nv + 7 * len(layout.bodies)
+        size = (steps // every + 1) * numbers * simulation.worlds * 8
         if size > MOST_BYTES:
             raise LimitError(
                 f"the recording would take {size / 1e9:.1f} GB",
                 hint="record every tenth step (--record-every 10), or fewer worlds",
             )
         self.times: list[float] = []
-        self.joint_q: list[AnyArray] = []
-        self.joint_qd: list[AnyArray] = []
+        self.moments: list[tuple[AnyArray, ...]] = []
 
-    def keep(self, number: int, state: State) -> None:
+    def keep(self, number: int) -> None:
         """One moment."""
-        self.times.append(number * self.dt)
-        self.joint_q.append(state.joint_q.copy())
-        self.joint_qd.append(state.joint_qd.copy())
+        self.times.append(number * self._simulation.dt)
+        self.moments.append(self._source.take(self._simulation))
 
     def save(self, target: Path, size: tuple[int, int], progress: Callable[[int, int], None] | None) -> Path:
         """Write the file that the name of ``target`` asks for."""
         if target.suffix.lower() == ".npz":
-            return self._save_arrays(target)
+            stream = io.BytesIO()
+            arrays = self._source.list_arrays(self.moments)
+            np.savez_compressed(stream, times=np.array(self.times), **arrays)
+            return write_atomic(target, stream.getvalue())
         return self._save_video(target, size, progress)
-
-    def _save_arrays(self, target: Path) -> Path:
-        model = self.model
-        positions, velocities = np.stack(self.joint_q), np.stack(self.joint_qd)
-        stream = io.BytesIO()
-        np.savez_compressed(
-            stream,
-            times=np.array(self.times),
-            joint_q=positions,
-            joint_qd=velocities,
-            body_q=pose_bodies(model, positions),
-            joint_labels=np.array(list(model.joint_label), dtype=np.str_),
-            body_labels=np.array(list(model.body_label), dtype=np.str_),
-            joint_q_start=model.joint_q_start,
-            joint_qd_start=model.joint_qd_start,
-            world_count=np.array(model.world_count),
-        )
-        return write_atomic(target, stream.getvalue())
 
     def _save_video(
         self, target: Path, size: tuple[int, int], progress: Callable[[int, int], None] | None
@@ -117,18 +101,18 @@ class Recorder:
 
         video = import_video()
         choose_graphics()
-        lower, upper = find_extent(self.model, pose_bodies(self.model, np.stack(self.joint_q)))
-        painter = WorldPainter(self.model, size, lower, upper)
-        rate = 1.0 / (self.dt * self.every)
+        what, positions = self._source.show(self.moments)
+        painter = WorldPainter(size=size, **what)
+        rate = 1.0 / (self._simulation.dt * self.every)
         try:
             with (
                 write_beside(target) as temporary,
                 video.get_writer(str(temporary), fps=rate, codec="libx264", macro_block_size=2) as writer,
             ):
-                for number, coordinates in enumerate(self.joint_q):
-                    writer.append_data(painter.paint(coordinates))
+                for number in range(len(self.moments)):
+                    writer.append_data(painter.paint(positions(number)))
                     if progress is not None:
-                        progress(number + 1, len(self.joint_q))
+                        progress(number + 1, len(self.moments))
         finally:
             painter.close()
         return target
@@ -177,7 +161,7 @@ def pose_bodies(model: Model, joint_q: AnyArray) -> AnyArray:
     return poses.reshape(len(joint_q), -1, 7)
 
 
-def find_extent(model: Model, body_q: AnyArray) -> tuple[AnyArray, AnyArray]:
+def find_scene_extent(model: Model, body_q: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Corners of a box around everything that has an end [m], over all moments, within reason."""
     lows, highs = [], []
     for shape in range(model.shape_count):

@@ -1,101 +1,416 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be run: scene files, robot files as scenes of one asset, and scenes that are loaded already."""
+"""What can be run: scene files, robot files in any format, assets and scenes that are loaded already.
+
+A source knows how it is opened in an engine, how a control sequence is put to it, and what of it is recorded.  A robot
+file is run as it is: its own options, its own start, nothing added unless it is asked for.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from simwright.app.scenes import ENDINGS
-from simwright.core.diag import Reporter
-from simwright.core.errors import NotFoundError, UsageError
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import NotFoundError, UnknownNameError, UsageError
 from simwright.core.files import suggest_sibling
-from simwright.formats.table import detect_format
-from simwright.runtime.kinds import ShapeFlag, ShapeType
-from simwright.runtime.rotation import compose, rotate
+from simwright.core.math3d import Array, Pose
+from simwright.engines.layout import Layout, find_floating
+from simwright.engines.protocol import Settings, Simulation
+from simwright.engines.table import load_engine
+from simwright.formats.table import detect_format, read_asset
+from simwright.model.asset import Asset, Keyframe, Shape, scaled
+from simwright.model.geometry import Plane, box_bounds
+from simwright.model.joint import WORLD, Joint, JointKind
+from simwright.model.kinematics import build_tree, forward_kinematics
 from simwright.scenes.control import ControlSequence, load_control
-from simwright.scenes.document import SceneFile, parse_scene, read_scene
+from simwright.scenes.document import read_scene
+from simwright.scenes.exporting import export_world
 from simwright.scenes.load import LoadedScene, assemble_scene
+from simwright.scenes.replicate import place_worlds
+from simwright.scenes.simulation import ArrayMap, SceneSimulation, open_scene
 
 _ASSETS = ("usd", "urdf", "mjcf", "sdf")
+_GROUND = "ground"
+_REACH = 100.0
+"""Pictures show no more than this to each side of the middle [m]."""
 
 
-@dataclass(slots=True, eq=False)
-class Opened:
-    """A scene that is loaded, and the control sequence it names."""
+class Source(Protocol):
+    """Something that can be run."""
 
-    loaded: LoadedScene
-    sequence: ControlSequence | None = field(default=None)
+    name: str
+    sequence: ControlSequence | None
+    asset: Asset | None
+    loaded: LoadedScene | None
+
+    def open(self, engine: str, settings: Settings, reporter: Reporter) -> Simulation:
+        """Open it in an engine."""
+        ...
+
+    def start(self, simulation: Simulation, sequence: ControlSequence | None) -> None:
+        """Put the initial state of a control sequence in place."""
+        ...
+
+    def command(self, simulation: Simulation, sequence: ControlSequence, time: float) -> None:
+        """Put what a control sequence says at a time [s] in place."""
+        ...
+
+    def count(self) -> dict[str, int]:
+        """Bodies, joints, dofs and shapes of one world."""
+        ...
+
+    def take(self, simulation: Simulation) -> tuple[Array, ...]:
+        """What is recorded of a moment."""
+        ...
+
+    def list_arrays(self, moments: list[tuple[Array, ...]]) -> dict[str, Any]:
+        """The arrays of a recording by name."""
+        ...
+
+    def show(self, moments: list[tuple[Array, ...]]) -> tuple[dict[str, Any], Callable[[int], Array]]:
+        """What a painter needs, and the positions (worlds x nq) of each moment."""
+        ...
+
+    def finish(self, simulation: Simulation) -> None:
+        """Bring what the source holds in line with the end of the run."""
+        ...
 
 
-def open_source(
-    source: str | os.PathLike[str] | LoadedScene,
+def find_source(
+    source: str | os.PathLike[str] | LoadedScene | Asset,
     num_worlds: int | None = None,
     *,
     floating: bool | None = None,
-    ground: bool = True,
+    ground: bool = False,
+    keyframe: str = "",
     reporter: Reporter,
-) -> Opened:
-    """A scene file, a robot file as a scene of one asset, or a scene as it is."""
+) -> Source:
+    """A scene file, a robot file, an asset, or a scene as it is."""
     if isinstance(source, LoadedScene):
         if num_worlds not in (None, source.model.world_count):
             raise UsageError("a loaded scene has its worlds", hint="load it with num_worlds")
-        return Opened(source)
-    path = Path(source)
-    if not path.exists():
-        raise NotFoundError(f"there is no file {str(source)!r}", hint=suggest_sibling(path))
-    if str(path).lower().endswith(ENDINGS):
-        file = read_scene(path, reporter=reporter)
-        return Opened(assemble_scene(file, num_worlds=num_worlds, reporter=reporter), load_control(file))
-    file = make_scene(path, floating=floating, ground=ground, reporter=reporter)
-    loaded = assemble_scene(file, num_worlds=num_worlds, reporter=reporter)
+        return SceneSource(source)
+    if isinstance(source, Asset):
+        asset, name = source, source.provenance.file or source.name
+    else:
+        path, name = Path(source), os.fspath(source)
+        if not path.exists():
+            raise NotFoundError(f"there is no file {name!r}", hint=suggest_sibling(path))
+        if name.lower().endswith(ENDINGS):
+            file = read_scene(path, reporter=reporter)
+            loaded = assemble_scene(file, num_worlds=num_worlds, reporter=reporter)
+            return SceneSource(loaded, load_control(file))
+        kind = detect_format(path).name
+        if kind not in _ASSETS:
+            raise UsageError(f"a {kind} file cannot be run", hint=f"a scene, or one of {', '.join(_ASSETS)}")
+        asset = read_asset(path, reporter=reporter)
+    return AssetSource(
+        prepare_asset(asset, floating=floating, ground=ground), name, num_worlds or 1, keyframe
+    )
+
+
+def prepare_asset(asset: Asset, *, floating: bool | None = None, ground: bool = False) -> Asset:
+    """The asset with its base let go or held, and with a ground, where that is asked for; else as it is."""
+    if floating is None and not ground:
+        return asset
+    asset = asset.copy()
+    if floating is True:
+        asset.joints = [
+            joint
+            for joint in asset.joints
+            if joint.kind is not JointKind.FIXED
+            or WORLD not in (joint.parent, joint.child)
+            or joint.closes_loop
+        ]
+    elif floating is False:
+        for joint in asset.joints:
+            if joint.kind is JointKind.FLOATING and joint.parent == WORLD:
+                joint.parent_frame = joint.transform(joint.initial()) @ joint.child_frame
+                joint.kind, joint.dofs = JointKind.FIXED, []
+        for name in find_floating(asset, build_tree(asset)):
+            base = asset.body(name)
+            asset.joints.append(Joint(f"{name}_held", JointKind.FIXED, WORLD, name, base.pose))
     if ground:
-        lower_ground(loaded)
-    return Opened(loaded)
+        height = min(0.0, _find_lowest(asset))
+        place = Pose.of((0.0, 0.0, height))
+        asset.shapes.append(
+            Shape(_GROUND, Plane(None), WORLD, place, collision=True, color=(0.78, 0.8, 0.82, 1.0))
+        )
+    return asset
 
 
-def make_scene(path: Path, *, floating: bool | None, ground: bool, reporter: Reporter) -> SceneFile:
-    """A scene of one asset."""
-    kind = detect_format(path).name
-    if kind not in _ASSETS:
-        raise UsageError(f"a {kind} file cannot be run", hint=f"a scene, or one of {', '.join(_ASSETS)}")
-    asset = {"id": path.stem, "type": kind, "source": {"path": path.name}}
-    if floating is not None:
-        asset["floating"] = floating  # type: ignore[assignment]
-    document = {"schema_version": 1, "name": path.stem, "ground": ground, "assets": [asset]}
-    text = json.dumps(document)
-    return parse_scene(text, folder=path.parent, name=str(path), syntax="json", reporter=reporter)
+def _find_lowest(asset: Asset) -> float:
+    """Height of the lowest corner of the boxes around colliders, at the start [m]."""
+    poses = {WORLD: Pose.identity(), **forward_kinematics(asset)}
+    lowest = [0.0]
+    for shape in asset.shapes:
+        bounds = box_bounds(shape.geometry) if shape.collision else None
+        if bounds is not None:
+            corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+            points = np.take_along_axis(np.stack(bounds), corners, axis=0) * scaled(shape)
+            lowest.append(float((poses[shape.body] @ shape.pose).apply(points)[:, 2].min()))
+    return min(lowest)
 
 
-def lower_ground(loaded: LoadedScene) -> None:
-    """Put the ground below a robot whose shapes reach below zero, so that none starts inside it."""
-    model, collision = loaded.model, loaded.collision_model
-    local = model.per_world["shape"]
-    corners = np.stack(
-        (collision.shape_collision_aabb_lower[:local], collision.shape_collision_aabb_upper[:local])
-    ).astype(np.float64)
-    lowest = 0.0
-    for shape in range(local):
-        if (
-            not model.shape_flags[shape] & ShapeFlag.COLLIDE_SHAPES
-            or model.shape_type[shape] == ShapeType.PLANE
-        ):
+class AssetSource:
+    """One asset, in one or several worlds."""
+
+    loaded: LoadedScene | None = None
+    sequence: ControlSequence | None = None
+
+    def __init__(self, asset: Asset, name: str, worlds: int = 1, keyframe: str = "") -> None:
+        self.asset: Asset = asset
+        self.name, self.worlds = name, worlds
+        self._layout = Layout(asset)
+        self._keyframe = self._find_keyframe(keyframe)
+
+    def _find_keyframe(self, name: str) -> Keyframe | None:
+        if not name:
+            return None
+        known = {key.name: key for key in self.asset.keyframes}
+        if name not in known:
+            raise UnknownNameError("keyframe", name, known)
+        return known[name]
+
+    def open(self, engine: str, settings: Settings, reporter: Reporter) -> Simulation:
+        """See the protocol."""
+        return load_engine(engine).open(self.asset, settings, reporter, worlds=self.worlds)
+
+    def start(self, simulation: Simulation, sequence: ControlSequence | None) -> None:
+        """A keyframe, then what the control sequence begins with."""
+        if self._keyframe is not None:
+            self._set_keyframe(simulation, self._keyframe)
+        if sequence is not None:
+            q, qd = sequence.make_initial(self._layout.nq, self._layout.nv)
+            rows = [None if row is None else np.tile(row, (self.worlds, 1)) for row in (q, qd)]
+            if any(row is not None for row in rows):
+                simulation.set_state(*rows)
+
+    def _set_keyframe(self, simulation: Simulation, key: Keyframe) -> None:
+        q, v, controls = simulation.positions, simulation.velocities, simulation.controls
+        for values, given, kind in ((q, key.positions, "positions"), (v, key.velocities, "velocities")):
+            for freedom in self._layout.freedoms:
+                if given.get(freedom.name) is not None:
+                    values[:, getattr(freedom, kind)] = given[freedom.name]
+        simulation.set_state(q, v)
+        for name, value in key.controls.items():
+            if name in simulation.actuators:
+                controls[:, simulation.actuators.index(name)] = value
+        simulation.set_controls(controls)
+
+    def command(self, simulation: Simulation, sequence: ControlSequence, time: float) -> None:
+        """Position targets by dof, raw controls by actuator."""
+        if sequence.targets is not None:
+            row = self._spread(sequence, sequence.targets, time, "dof")
+            simulation.set_targets(np.tile(row, (self.worlds, 1)))
+        if sequence.controls is not None:
+            self._command_raw(simulation, sequence, time)
+
+    def _spread(self, sequence: ControlSequence, table: Any, time: float, what: str) -> Array:
+        row = table.sample(time)
+        if table.names is None:
+            if len(row) != self._layout.nv:
+                raise UsageError(
+                    f"a row of targets has {len(row)} values, the model {self._layout.nv} freedoms",
+                    hint="name the columns (names: [...]), or give all of them in order",
+                    where=Where(sequence.file),
+                )
+            return np.asarray(row, dtype=np.float64)
+        del what
+        values = np.zeros(self._layout.nv)
+        for name, value in zip(table.names, row, strict=True):
+            values[self._layout.find(name).v] = value
+        return values
+
+    def _command_raw(self, simulation: Simulation, sequence: ControlSequence, time: float) -> None:
+        table = sequence.controls
+        assert table is not None
+        row, controls = table.sample(time), simulation.controls
+        names = list(simulation.actuators) if table.names is None else table.names
+        if len(row) != len(names):
+            raise UsageError(
+                f"a row of controls has {len(row)} values, the model {len(names)} actuators",
+                hint="name the columns (names: [...]), or give all of them in order",
+                where=Where(sequence.file),
+            )
+        for name, value in zip(names, row, strict=True):
+            if name not in simulation.actuators:
+                raise UnknownNameError("actuator", name, simulation.actuators, where=Where(sequence.file))
+            controls[:, simulation.actuators.index(name)] = value
+        simulation.set_controls(controls)
+
+    def count(self) -> dict[str, int]:
+        """See the protocol."""
+        asset = self.asset
+        return {
+            "bodies": len(asset.bodies),
+            "joints": len(asset.joints),
+            "dofs": self._layout.nv,
+            "shapes": len(asset.shapes),
+        }
+
+    def take(self, simulation: Simulation) -> tuple[Array, ...]:
+        """Positions, velocities and poses of bodies."""
+        return simulation.positions, simulation.velocities, simulation.body_poses()
+
+    def list_arrays(self, moments: list[tuple[Array, ...]]) -> dict[str, Any]:
+        """See docs/running.md."""
+        places, rates, poses = (np.stack(values) for values in zip(*moments, strict=True))
+        return {
+            "positions": places,
+            "velocities": rates,
+            "body_poses": poses,
+            "position_names": np.array(self._layout.list_position_names(), dtype=np.str_),
+            "velocity_names": np.array(self._layout.list_velocity_names(), dtype=np.str_),
+            "body_names": np.array(self._layout.bodies, dtype=np.str_),
+            "world_count": np.array(self.worlds),
+        }
+
+    def show(self, moments: list[tuple[Array, ...]]) -> tuple[dict[str, Any], Callable[[int], Array]]:
+        """Worlds stand side by side, as far apart as they are wide."""
+        poses = np.stack([moment[2] for moment in moments])
+        lower, upper = find_extent(self.asset, poses)
+        wide = 1.2 * (upper - lower)
+        offsets = place_worlds(self.worlds, (float(wide[0]), float(wide[1]), 0.0))
+        box = (lower + offsets.min(axis=0), upper + offsets.max(axis=0))
+        painted = {"asset": self.asset, "offsets": offsets, "box": box, "shared": (_GROUND,)}
+        return painted, lambda number: moments[number][0]
+
+    def finish(self, simulation: Simulation) -> None:
+        """Nothing is held here."""
+
+
+def find_extent(asset: Asset, poses: Array) -> tuple[Array, Array]:
+    """Corners of a box around everything that has an end [m], over all moments and worlds, within reason."""
+    rows = {body.name: row for row, body in enumerate(asset.bodies)}
+    places = poses.reshape(-1, len(rows), 7)
+    lows, highs = [], []
+    for shape in asset.shapes:
+        bounds = box_bounds(shape.geometry)
+        if bounds is None:
             continue
-        lowest = min(lowest, _find_lowest(model, shape, corners[:, shape]))
-    shared = np.flatnonzero(model.shape_type[local * model.world_count :] == ShapeType.PLANE)
-    model.shape_transform[local * model.world_count + shared, 2] += np.float32(lowest)
+        corners = np.abs(np.stack(bounds) * scaled(shape)).max(axis=0)
+        reach = float(np.linalg.norm(corners))
+        if shape.body == WORLD:
+            middle = shape.pose.p[None]
+        else:
+            middle, reach = places[:, rows[shape.body], :3], reach + float(np.linalg.norm(shape.pose.p))
+        lows.append(middle.min(axis=0) - reach)
+        highs.append(middle.max(axis=0) + reach)
+    if not lows:
+        flat = places[..., :3].reshape(-1, 3) if places.size else np.zeros((1, 3))
+        lows, highs = [flat.min(axis=0) - 0.5], [flat.max(axis=0) + 0.5]
+    lower, upper = np.min(lows, axis=0), np.max(highs, axis=0)
+    middle, half = (lower + upper) / 2, np.minimum((upper - lower) / 2, _REACH)
+    return middle - half, middle + half
 
 
-def _find_lowest(model: Any, shape: int, box: Any) -> float:
-    pose = model.shape_transform[shape].astype(np.float64)
-    body = int(model.shape_body[shape])
-    if body >= 0:
-        pose = compose(model.body_q[body].astype(np.float64), pose)
-    signs = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-    points = np.take_along_axis(box, signs, axis=0)
-    return float((rotate(pose[3:], points)[:, 2] + pose[2]).min())
+class SceneSource:
+    """A loaded scene, whose arrays follow the simulation."""
+
+    asset: Asset | None = None
+
+    def __init__(self, loaded: LoadedScene, sequence: ControlSequence | None = None) -> None:
+        self.loaded: LoadedScene = loaded
+        self.sequence, self.name = sequence, loaded.source_path
+        self._scene: SceneSimulation | None = None
+
+    def open(self, engine: str, settings: Settings, reporter: Reporter) -> Simulation:
+        """See the protocol."""
+        self._scene = open_scene(self.loaded, settings, reporter, engine=engine)
+        self._scene.load(self.loaded.state, self.loaded.control)
+        return self._scene.inner
+
+    def start(self, simulation: Simulation, sequence: ControlSequence | None) -> None:
+        """See the protocol."""
+        del simulation
+        assert self._scene is not None
+        model, state = self.loaded.model, self.loaded.state
+        if sequence is not None:
+            q, qd = sequence.make_initial(model.joint_coord_count, model.joint_dof_count, model.world_offset)
+            if q is not None:
+                state.joint_q[:] = q
+            if qd is not None:
+                state.joint_qd[:] = qd
+        self._scene.load(state, self.loaded.control)
+
+    def command(self, simulation: Simulation, sequence: ControlSequence, time: float) -> None:
+        """Position targets of all freedoms."""
+        del simulation
+        assert self._scene is not None
+        control = self.loaded.control
+        if sequence.targets is not None:
+            control.joint_target_pos[:] = sequence.sample(time, len(control.joint_target_pos))
+        if sequence.controls is not None:
+            raise UsageError(
+                "scenes have no raw controls", hint="use joint_target_pos", where=Where(sequence.file)
+            )
+        self._scene.load(self.loaded.state, control)
+
+    def count(self) -> dict[str, int]:
+        """See the protocol."""
+        sizes = self.loaded.model.per_world
+        return {
+            "bodies": sizes["body"],
+            "joints": sizes["joint"],
+            "dofs": sizes["joint_dof"],
+            "shapes": sizes["shape"],
+        }
+
+    def take(self, simulation: Simulation) -> tuple[Array, ...]:
+        """Coordinates as the arrays have them."""
+        del simulation
+        assert self._scene is not None
+        self._scene.write(self.loaded.state, poses=False)
+        return self.loaded.state.joint_q.copy(), self.loaded.state.joint_qd.copy()
+
+    def list_arrays(self, moments: list[tuple[Array, ...]]) -> dict[str, Any]:
+        """See docs/running.md."""
+        from simwright.app.recording import pose_bodies
+
+        model = self.loaded.model
+        places, rates = (np.stack(values) for values in zip(*moments, strict=True))
+        return {
+            "joint_q": places,
+            "joint_qd": rates,
+            "body_q": pose_bodies(model, places),
+            "joint_labels": np.array(list(model.joint_label), dtype=np.str_),
+            "body_labels": np.array(list(model.body_label), dtype=np.str_),
+            "joint_q_start": model.joint_q_start,
+            "joint_qd_start": model.joint_qd_start,
+            "world_count": np.array(model.world_count),
+        }
+
+    def show(self, moments: list[tuple[Array, ...]]) -> tuple[dict[str, Any], Callable[[int], Array]]:
+        """See the protocol."""
+        from simwright.app.recording import find_scene_extent, pose_bodies
+
+        model = self.loaded.model
+        exported = export_world(model, visuals=True)
+        arrays = ArrayMap(model, exported, Layout(exported.asset))
+        box = find_scene_extent(model, pose_bodies(model, np.stack([moment[0] for moment in moments])))
+        shared = exported.shapes[model.per_world["shape"] :]
+        for shape in exported.asset.shapes:
+            if shape.name in shared and shape.color is None:
+                shape.color = (0.78, 0.8, 0.82, 1.0)
+        worlds, rows = model.world_count, np.arange(model.world_count)
+
+        def positions(number: int) -> Array:
+            q = moments[number][0].reshape(worlds, -1)
+            return arrays.to_engine(q, np.zeros((worlds, model.per_world["joint_dof"])), rows)[0]
+
+        painted = {
+            "asset": exported.asset, "offsets": model.world_offset, "box": box, "shared": tuple(shared)
+        }  # fmt: skip
+        return painted, positions
+
+    def finish(self, simulation: Simulation) -> None:
+        """Bring the arrays in line with the engine."""
+        del simulation
+        assert self._scene is not None
+        self._scene.write(self.loaded.state, poses=True)

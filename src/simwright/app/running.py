@@ -6,25 +6,28 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
-from simwright.app.run_sources import open_source
+from simwright.app.run_sources import Source, find_source
 from simwright.app.run_text import show_line, show_run, show_run_html
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import UsageError
+from simwright.core.math3d import Array
+from simwright.engines.layout import Layout
 from simwright.engines.protocol import Settings, Simulation
 from simwright.engines.stability import UnstableError
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
-from simwright.runtime.kinematics import eval_fk
+from simwright.model.asset import Asset
 from simwright.scenes.control import ControlSequence, read_control
 from simwright.scenes.load import LoadedScene
 
 VERSION = 1
-DEFAULT_DT = 0.002
 _UNIT, _LARGEST = 64, 4096
 """Steps between two looks at the clock: multiples of what engines take at once, so that looking changes nothing."""
 _BETWEEN = 0.1
@@ -34,7 +37,12 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(slots=True, eq=False, repr=False)
 class RunResult:
-    """What a run did.  Times in seconds; ``stopped`` is empty, "interrupted" or "unstable"."""
+    """What a run did.  Times in seconds; ``stopped`` is empty, "interrupted" or "unstable".
+
+    ``positions`` and ``velocities`` (worlds x entries) are the last ones, in the order of ``layout``
+    (:mod:`simwright.engines.layout`).  Scenes also have ``loaded``, whose arrays are in line with them, robots the
+    ``asset`` that was run.  ``sizes`` counts bodies, joints, dofs and shapes of one world.
+    """
 
     source: str
     engine: str
@@ -45,7 +53,12 @@ class RunResult:
     frames: int
     asked: int
     dt: float
-    loaded: LoadedScene
+    loaded: LoadedScene | None = None
+    asset: Asset | None = None
+    layout: Layout | None = None
+    positions: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    velocities: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    sizes: dict[str, int] = field(default_factory=dict)
     load_time: float = 0.0
     open_time: float = 0.0
     wall_time: float = 0.0
@@ -83,19 +96,14 @@ class RunResult:
     def _repr_html_(self) -> str:
         return show_run_html(self, self._list_coordinates())
 
-    def _list_coordinates(self) -> dict[str, list[float]]:
-        """Where the joints of the first world are now, by label; fixed ones have no coordinates."""
-        model, q = self.loaded.model, self.loaded.state.joint_q
-        rows = range(model.per_world["joint"])
-        found = {
-            model.joint_label[row]: q[model.joint_q_start[row] : model.joint_q_start[row + 1]].tolist()
-            for row in rows
-        }
-        return {name: values for name, values in found.items() if values}
+    def _list_coordinates(self) -> dict[str, Array]:
+        """Where the dofs of the first world are now, by name."""
+        if self.layout is None or not len(self.positions):
+            return {}
+        return {found.name: self.positions[0, found.positions] for found in self.layout.freedoms}
 
     def describe(self) -> dict[str, Any]:
         """The result as a JSON-ready dictionary (``schemas/run.v1.schema.json``)."""
-        sizes = self.loaded.model.per_world
         return {
             "version": VERSION,
             "source": self.source,
@@ -107,10 +115,7 @@ class RunResult:
             "dt": self.dt,
             "frames": self.frames,
             "frames_asked": self.asked,
-            "bodies": sizes["body"],
-            "joints": sizes["joint"],
-            "dofs": sizes["joint_dof"],
-            "shapes": sizes["shape"],
+            **self.sizes,
             "simulated_time": self.simulated_time,
             "load_time": self.load_time,
             "open_time": self.open_time,
@@ -143,7 +148,7 @@ class Wishes:
 
 
 def run(
-    source: str | os.PathLike[str] | LoadedScene,
+    source: str | os.PathLike[str] | LoadedScene | Asset,
     *,
     engine: str = DEFAULT_ENGINE,
     frames: int = 1000,
@@ -151,8 +156,9 @@ def run(
     dt: float | None = None,
     solver: str = "",
     options: Mapping[str, Any] | None = None,
-    control: str | os.PathLike[str] | None = None,
+    control: str | os.PathLike[str] | ControlSequence | None = None,
     loop: bool = False,
+    keyframe: str = "",
     record: str | os.PathLike[str] | None = None,
     record_every: int | None = None,
     fps: float = 30.0,
@@ -160,16 +166,17 @@ def run(
     device: str = "cpu",
     threads: int | None = None,
     floating: bool | None = None,
-    ground: bool = True,
+    ground: bool = False,
     reporter: Reporter | None = None,
     progress: Progress | None = None,
 ) -> RunResult:
-    """Run a scene file, a robot file or a loaded scene for a number of time steps.
+    """Run a scene, a robot file of any format or an asset for a number of time steps.
 
-    ``dt`` [s] is that of the scene where none is given, else 0.002.  ``control`` is a file of position targets over
-    time (the scene's own, if it names one); ``record`` a ``.npz`` or ``.mp4``.  ``floating`` and ``ground`` are for
-    robot files: a free or a fixed base, and a plane to stand on.  ``progress`` is called with a word, what is done and
-    what there is to do.  A simulation that becomes unstable ends early: see ``stopped`` and ``findings`` of the result.
+    A robot is run as its file has it: its time step, its options, its start.  ``dt`` [s], ``solver`` and ``options``
+    replace what the file says; ``keyframe`` starts from a named state of it; ``floating`` lets the base go or holds it;
+    ``ground`` adds a plane to stand on.  ``control`` is a file of targets or controls over time (the scene's own, if it
+    names one); ``record`` a ``.npz`` or ``.mp4``.  ``progress`` is called with a word, what is done and what there is
+    to do.  A simulation that becomes unstable ends early: see ``stopped`` and ``findings`` of the result.
     """
     reporter = Reporter() if reporter is None else reporter
     if frames < 0 or (record_every is not None and record_every < 1):
@@ -179,29 +186,27 @@ def run(
     adapter = load_engine(engine)
     target = None if record is None else check_target(record)
     before = time.perf_counter()
-    opened = open_source(source, num_worlds, floating=floating, ground=ground, reporter=reporter)
-    loaded = opened.loaded
-    settings = Settings(
-        dt=float(dt if dt is not None else loaded.scene.simulation.dt or DEFAULT_DT),
-        solver=solver,
-        options=dict(options or {}),
-        threads=threads,
-        device=device,
-    )
+    settings = Settings(dt=dt, solver=solver, options=dict(options or {}), threads=threads, device=device)
     settings.check(adapter.capabilities)
-    sequence = read_control(Path(control), loop=loop) if control is not None else opened.sequence
+    found = find_source(
+        source, num_worlds, floating=floating, ground=ground, keyframe=keyframe, reporter=reporter
+    )
+    sequence = found.sequence
+    if control is not None:
+        sequence = control if isinstance(control, ControlSequence) else read_control(Path(control), loop=loop)
     after = time.perf_counter()
-    simulation = adapter.open(loaded.model, settings, reporter)
-    name = os.fspath(source) if not isinstance(source, LoadedScene) else source.source_path
+    simulation = found.open(engine, settings, reporter)
     result = RunResult(
-        name, engine, solver or adapter.capabilities.default_solver, device, simulation.threads,
-        simulation.worlds, 0, frames, settings.dt, loaded, after - before, time.perf_counter() - after,
+        found.name, engine, solver or adapter.capabilities.default_solver, device, simulation.threads,
+        simulation.worlds, 0, frames, simulation.dt, found.loaded, found.asset, simulation.layout,
+        sizes=found.count(), load_time=after - before, open_time=time.perf_counter() - after,
     )  # fmt: skip
-    wishes = Wishes(target, record_every, fps, size)
     with simulation:
-        runner = _Runner(simulation, result, wishes, sequence, progress)
+        runner = _Runner(
+            found, simulation, result, Wishes(target, record_every, fps, size), sequence, progress
+        )
         runner.go(reporter)
-    runner.save()
+        runner.save()
     result.findings = tuple(reporter)
     return result
 
@@ -211,41 +216,36 @@ class _Runner:
 
     def __init__(
         self,
+        source: Source,
         simulation: Simulation,
         result: RunResult,
         wishes: Wishes,
         sequence: ControlSequence | None,
         progress: Progress | None,
     ) -> None:
-        self._simulation, self._result, self._wishes = simulation, result, wishes
+        self._source, self._simulation, self._result, self._wishes = source, simulation, result, wishes
         self._sequence, self._progress = sequence, progress
-        loaded = result.loaded
-        self._state, self._control = loaded.state, loaded.control
         self._every = wishes.choose_every(result.dt)
-        self._recorder: Recorder | None = None
-        if wishes.record is not None:
-            self._recorder = Recorder(loaded.model, result.dt, self._every, result.asked)
-        self._row = -1
+        self._rows: tuple[int, ...] = ()
         self._block = _UNIT
+        self._recorder: Recorder | None = None
 
     def go(self, reporter: Reporter) -> None:
         """All frames, or until something stops them."""
-        result = self._result
-        self._set_initial()
-        if self._recorder is not None:
-            self._recorder.keep(0, self._state)
+        result, simulation = self._result, self._simulation
+        self._source.start(simulation, self._sequence)
+        if self._wishes.record is not None:
+            self._recorder = Recorder(self._source, simulation, self._every, result.asked)
+            self._recorder.keep(0)
         wall, cpu = time.perf_counter(), time.process_time()
         try:
             while result.frames < result.asked:
                 steps = self._set_targets(result.frames)
                 before = time.perf_counter()
-                self._simulation.advance(
-                    self._state,
-                    self._control,
+                simulation.advance(
                     steps,
                     watch=self._recorder.keep if self._recorder is not None else None,
                     every=self._every,
-                    poses=False,
                 )
                 result.frames += steps
                 if time.perf_counter() - before < _BETWEEN / 2:
@@ -257,24 +257,11 @@ class _Runner:
             if self._recorder is not None and self._recorder.times:
                 result.frames = max(result.frames, round(self._recorder.times[-1] / result.dt))
         except UnstableError as error:
-            result.stopped = "unstable"
+            result.stopped, result.frames = "unstable", simulation.count
             reporter.extend([error.finding])
         result.wall_time, result.cpu_time = time.perf_counter() - wall, time.process_time() - cpu
-        eval_fk(result.loaded.model, self._state)
-
-    def _set_initial(self) -> None:
-        if self._sequence is None:
-            return
-        model = self._result.loaded.model
-        q, qd = self._sequence.make_initial(
-            model.joint_coord_count, model.joint_dof_count, model.world_offset
-        )
-        if q is not None:
-            self._state.joint_q[:] = q
-        if qd is not None:
-            self._state.joint_qd[:] = qd
-        if q is not None or qd is not None:
-            eval_fk(model, self._state)
+        result.positions, result.velocities = simulation.positions, simulation.velocities
+        self._source.finish(simulation)
 
     def _set_targets(self, done: int) -> int:
         """Put the targets of now in place; gives the steps for which they hold."""
@@ -282,13 +269,12 @@ class _Runner:
         most = min(self._block - done % _UNIT, result.asked - done)
         if sequence is None:
             return most
-        row = sequence.find_row(done * result.dt)
-        if row != self._row:
-            self._row = row
-            width = len(self._control.joint_target_pos)
-            self._control.joint_target_pos[:] = sequence.sample(done * result.dt, width)
+        rows = sequence.find_rows(done * result.dt)
+        if rows != self._rows:
+            self._rows = rows
+            self._source.command(self._simulation, sequence, done * result.dt)
         steps = 1
-        while steps < most and sequence.find_row((done + steps) * result.dt) == row:
+        while steps < most and sequence.find_rows((done + steps) * result.dt) == rows:
             steps += 1
         return steps
 

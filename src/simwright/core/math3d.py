@@ -23,6 +23,8 @@ VectorLike: TypeAlias = Sequence[float] | npt.NDArray[Any]
 
 IDENTITY_QUAT = (1.0, 0.0, 0.0, 0.0)
 _POLE = 1e-15
+_UNIT = 1e-14
+"""How far from 1 the length of a unit quaternion may be, as MuJoCo has it: dividing again would change its last bits."""
 
 
 def vec3(x: VectorLike | float = 0.0, y: float = 0.0, z: float = 0.0) -> Array:
@@ -41,9 +43,11 @@ def _numbers(values: VectorLike) -> list[float]:
 
 
 def quat_normalize(q: VectorLike) -> Array:
-    """Unit quaternion; the zero quaternion becomes identity."""
+    """Unit quaternion; the zero quaternion becomes identity, and one of length 1 up to rounding stays as it is."""
     w, x, y, z = _numbers(q)
     norm = math.sqrt(w * w + x * x + y * y + z * z)
+    if abs(norm - 1.0) <= _UNIT:
+        return np.array((w, x, y, z))
     if norm < 1e-300 or not math.isfinite(norm):
         return np.array(IDENTITY_QUAT)
     return np.array((w / norm, x / norm, y / norm, z / norm))

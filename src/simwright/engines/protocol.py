@@ -1,49 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an engine is: something that opens a runtime model and moves its states on.
-
-An engine sees runtime arrays only, never a file.  It owns whatever it makes of them; what callers hold are the flat
-arrays of :class:`~simwright.runtime.state.State`, in the conventions written there.
+"""What an engine is: it opens an asset, written in the format it reads, and moves its worlds on.
 
 ::
 
     engine = load_engine("mujoco")
-    with engine.open(loaded.model, Settings(dt=0.002)) as simulation:
-        simulation.advance(state, control, steps=500)
+    with engine.open(asset, Settings(dt=0.002)) as simulation:
+        simulation.set("elbow", 0.5)
+        simulation.step(500)
+        simulation.get("elbow")
+
+An adapter is a folder in ``engines/`` with an object that has ``capabilities`` and ``open``, and a subclass of
+:class:`Simulation`.  It names the format it reads (``Capabilities.reads``); what that format cannot hold, and what the
+engine cannot do, is reported when the asset is opened.  Flat arrays of every engine have the same order and meaning:
+see :mod:`simwright.engines.layout`.
 """
 
 from __future__ import annotations
 
+import abc
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from simwright.core.diag import Reporter
-from simwright.core.errors import UnknownNameError, UsageError
-from simwright.runtime.model import Model
-from simwright.runtime.state import Control, State
+import numpy as np
 
-Watch = Callable[[int, State], None]
-"""Called with the number of steps since a simulation was opened, and the state then."""
+from simwright.core.diag import Diagnostic, Reporter
+from simwright.core.errors import UnknownNameError, UsageError
+from simwright.core.math3d import Array
+from simwright.engines.layout import Freedom, Layout
+from simwright.model.asset import Asset
+
+Watch = Callable[[int], None]
+"""Called with the number of steps since a simulation was opened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine offers, as data.
+    """What an engine offers, as data; known without importing the engine itself.
 
-    ``solvers`` are its methods, the default first; ``options`` the names (and meanings) of what can be set beside
-    them.  ``deterministic`` means: the same bits in every run, whatever the number of threads.  ``parallel`` engines
-    use several threads.
+    ``reads`` is the format (a name of the format table) that assets are written in for it, or "model" where the
+    adapter hands the neutral model over call by call.  ``solvers`` are its methods, the default first ("" where the
+    file decides); ``options`` the names (and meanings) of what can be set beside them, ``scene_options`` those that
+    scenes have unless told otherwise.  ``deterministic`` means: the same bits in every run, whatever the number of
+    threads.  ``parallel`` engines use several threads; those with ``contact_pairs`` take pairs of shapes that touch with
+    values of their own.
     """
 
     name: str
     title: str
+    reads: str
     solvers: Mapping[str, str]
     options: Mapping[str, str] = field(default_factory=dict)
+    scene_options: Mapping[str, Any] = field(default_factory=dict)
     devices: tuple[str, ...] = ("cpu",)
     deterministic: bool = False
     parallel: bool = False
+    contact_pairs: bool = False
 
     @property
     def default_solver(self) -> str:
@@ -53,13 +67,13 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a model is run.  ``dt`` is the time step [s]; ``threads`` None is one for each core.
+    """How an asset is run; None and "" leave it to the file, then to the engine.
 
-    ``solver`` and ``options`` are words of the engine, see its :class:`Capabilities`; ``device`` is "cpu" or what the
-    engine can use beside it.
+    ``dt`` is the time step [s]; ``threads`` None is one for each core.  ``solver`` and ``options`` are words of the
+    engine, see its :class:`Capabilities`; ``device`` is "cpu" or what the engine can use beside it.
     """
 
-    dt: float = 0.002
+    dt: float | None = None
     solver: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     threads: int | None = None
@@ -67,7 +81,7 @@ class Settings:
 
     def check(self, capabilities: Capabilities) -> None:
         """Raise a UsageError for what the engine does not have."""
-        if not (math.isfinite(self.dt) and self.dt > 0.0):
+        if self.dt is not None and not (math.isfinite(self.dt) and self.dt > 0.0):
             raise UsageError(f"dt is {self.dt}", hint="a time step above zero [s]")
         if self.solver and self.solver not in capabilities.solvers:
             raise UnknownNameError(f"solver of {capabilities.name}", self.solver, capabilities.solvers)
@@ -81,40 +95,192 @@ class Settings:
             raise UnknownNameError(f"device of {capabilities.name}", self.device, capabilities.devices)
 
 
-class Simulation(Protocol):
-    """A model that is open.  ``worlds`` move independently; ``threads`` move them."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """Several worlds: ``assets`` that differ in numbers only, and for each world which of them it is.
 
+    Every world stands at the origin; worlds do not touch each other.
+    """
+
+    assets: tuple[Asset, ...]
+    kinds: tuple[int, ...]
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds there are."""
+        return len(self.kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """Two bodies that touch ("" is the world).
+
+    ``position`` [m] and ``normal`` (from ``a`` to ``b``) are in the world's frame; ``distance`` [m] is negative where
+    the surfaces overlap; ``force`` [N] is along the normal, ``friction`` [N] is its length across.
+    """
+
+    a: str
+    b: str
+    position: tuple[float, float, float]
+    normal: tuple[float, float, float]
+    distance: float
+    force: float
+    friction: float
+
+
+class Simulation(abc.ABC):
+    """Worlds that are open in an engine.
+
+    Arrays have a row for each world.  ``positions`` and ``velocities`` follow ``layout``; ``actuators`` names the
+    columns of raw ``controls``, drives of joints among them, named after their dof.  What is set holds until it is
+    set again.  ``findings`` says what the engine could not take.  An engine that cannot tell something (mass matrix,
+    contacts ...) returns None.
+    """
+
+    layout: Layout
     worlds: int
     dt: float
     threads: int
+    actuators: tuple[str, ...]
+    sensors: tuple[str, ...]
+    findings: tuple[Diagnostic, ...] = ()
+    count: int = 0
+    """Steps since the simulation was opened."""
 
-    def advance(
+    @property
+    @abc.abstractmethod
+    def positions(self) -> Array:
+        """Positions of all worlds (worlds x nq), a copy."""
+
+    @property
+    @abc.abstractmethod
+    def velocities(self) -> Array:
+        """Velocities of all worlds (worlds x nv), a copy."""
+
+    @abc.abstractmethod
+    def set_state(
         self,
-        state: State,
-        control: Control,
-        steps: int = 1,
-        *,
-        watch: Watch | None = None,
-        every: int = 1,
-        poses: bool = True,
+        positions: Array | None = None,
+        velocities: Array | None = None,
+        worlds: Sequence[int] | None = None,
     ) -> None:
-        """Move a state on by time steps, in place, the control held.
+        """Set positions, velocities or both, of all worlds or of some (a row for each)."""
 
-        ``watch`` is called after each step whose number is a multiple of ``every``; it changes nothing about the
-        motion.  Poses and velocities of bodies are brought in line with the joints at the end (and before each
-        ``watch``) unless ``poses`` is False.
+    @property
+    @abc.abstractmethod
+    def controls(self) -> Array:
+        """Raw controls of all worlds (worlds x actuators), a copy; what a number means is up to the actuator."""
+
+    @abc.abstractmethod
+    def set_controls(self, controls: Array) -> None:
+        """Set the raw controls of all worlds (worlds x actuators)."""
+
+    @abc.abstractmethod
+    def set_targets(
+        self,
+        positions: Array | None = None,
+        velocities: Array | None = None,
+        efforts: Array | None = None,
+    ) -> None:
+        """Set what drives aim at, dof by dof (each worlds x nv): position, velocity, effort added to it.
+
+        What is None counts as zero.  Dofs that no servo or motor drives are left alone.
         """
-        ...
 
+    @abc.abstractmethod
+    def apply_forces(self, forces: Array | None = None, wrenches: Array | None = None) -> None:
+        """Apply generalised forces (worlds x nv) and wrenches on bodies (worlds x bodies x 6) until they are set again.
+
+        Of a ball, the force is a torque along the axes of the parent's frame; of a free dof, a force at the child's
+        centre of mass and a torque, along the same axes.  Wrenches are force [N] at the centre of mass and torque
+        [N m], along the axes of the world.  None applies none.
+        """
+
+    @abc.abstractmethod
+    def step(self, steps: int = 1) -> None:
+        """Move all worlds on by time steps.
+
+        Raises :class:`~simwright.engines.stability.UnstableError` where a world leaves all bounds; states are then
+        the last good ones.
+        """
+
+    @abc.abstractmethod
+    def body_poses(self) -> Array:
+        """Poses of all bodies in their world (worlds x bodies x 7): position [m], quaternion w, x, y, z."""
+
+    def read_sensors(self, world: int = 0) -> dict[str, Array] | None:
+        """Values of all sensors at the present state, by name."""
+        del world
+        return None
+
+    def mass_matrix(self, world: int = 0) -> Array | None:
+        """The joint-space inertia at the present positions (nv x nv), armature included."""
+        del world
+        return None
+
+    def bias(self, world: int = 0) -> Array | None:
+        """Coriolis, centrifugal and gravity forces at the present state (nv): M a + bias = applied forces."""
+        del world
+        return None
+
+    def contacts(self, world: int = 0) -> list[Contact] | None:
+        """What touches what, at the present state."""
+        del world
+        return None
+
+    @abc.abstractmethod
     def close(self) -> None:
         """Give threads and memory back."""
-        ...
 
-    def __enter__(self) -> Self: ...
+    # what follows is the same for every engine
+
+    def get(self, name: str, world: int = 0) -> Any:
+        """The position of a dof: a number, or an array for ball and free dofs."""
+        return _unpack(self.positions[world], self.layout.find(name).positions)
+
+    def get_velocity(self, name: str, world: int = 0) -> Any:
+        """The velocity of a dof."""
+        return _unpack(self.velocities[world], self.layout.find(name).velocities)
+
+    def set(self, name: str, position: Any = None, velocity: Any = None, world: int | None = None) -> None:
+        """Set the position, the velocity or both of a dof, in all worlds or in one."""
+        freedom = self.layout.find(name)
+        chosen = range(self.worlds) if world is None else [world]
+        q, v = self.positions[list(chosen)], self.velocities[list(chosen)]
+        if position is not None:
+            q[:, freedom.positions] = _check_width(position, freedom, freedom.positions)
+        if velocity is not None:
+            v[:, freedom.velocities] = _check_width(velocity, freedom, freedom.velocities)
+        self.set_state(q, v, list(chosen))
+
+    def control(self, name: str, value: float, world: int | None = None) -> None:
+        """Set the raw control of an actuator, in all worlds or in one."""
+        if name not in self.actuators:
+            raise UnknownNameError("actuator", name, self.actuators)
+        controls = self.controls
+        controls[slice(None) if world is None else world, self.actuators.index(name)] = value
+        self.set_controls(controls)
+
+    def advance(self, steps: int, *, watch: Watch | None = None, every: int = 1) -> None:
+        """Move on by time steps; ``watch`` is called after each step whose number is a multiple of ``every``."""
+        if steps < 0 or every < 1:
+            raise UsageError(f"{steps} steps, watched every {every}", hint="steps from zero, every from one")
+        if watch is None:
+            self.step(steps)
+            return
+        end = self.count + steps
+        while self.count < end:
+            self.step(min(every - self.count % every, end - self.count))
+            if self.count % every == 0:
+                watch(self.count)
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    ) -> None:
+        self.close()
 
 
 class Engine(Protocol):
@@ -122,15 +288,41 @@ class Engine(Protocol):
 
     @property
     def capabilities(self) -> Capabilities:
-        """What it offers; known without importing the engine itself."""
+        """What it offers."""
         ...
 
-    def open(self, model: Model, settings: Settings, reporter: Reporter | None = None) -> Simulation:
-        """Make the engine's own model.  What it cannot do is reported, never silent."""
+    def open(
+        self,
+        source: Asset | Scene,
+        settings: Settings | None = None,
+        reporter: Reporter | None = None,
+        *,
+        worlds: int = 1,
+    ) -> Simulation:
+        """Open an asset in one or several worlds, or a scene of worlds, in its initial state.
+
+        What the format or the engine cannot take is reported, never silent.
+        """
         ...
 
 
-def step(simulation: Simulation, state_in: State, state_out: State, control: Control) -> None:
-    """One time step from one state to another; both keep their own arrays."""
-    state_out.assign(state_in)
-    simulation.advance(state_out, control, 1)
+def as_scene(source: Asset | Scene, worlds: int) -> Scene:
+    """An asset in so many worlds, or the scene as it is."""
+    if isinstance(source, Scene):
+        return source
+    if worlds < 1:
+        raise UsageError(f"{worlds} worlds", hint="at least one")
+    return Scene((source,), (0,) * worlds)
+
+
+def _unpack(row: Array, place: slice) -> Any:
+    values = row[place]
+    return float(values[0]) if len(values) == 1 else values
+
+
+def _check_width(value: Any, freedom: Freedom, place: slice) -> Array:
+    given = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    wanted = place.stop - place.start
+    if given.shape != (wanted,):
+        raise UsageError(f"{freedom.name!r} has {wanted} numbers here, not {given.size}")
+    return given

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a simulation has left the world of numbers: which joint, in which world, at what time."""
+"""When a simulation has left the world of numbers: which dof, in which world, at what time."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.errors import EXIT_FINDINGS, SimwrightError
+from simwright.core.math3d import Array
+from simwright.engines.layout import Layout
 from simwright.engines.messages import STATE_UNSTABLE
-from simwright.runtime.arrays import AnyArray
-from simwright.runtime.model import Model
 
 LARGEST = 1e8
-"""Coordinates and velocities beyond this are no motion any more [m, rad, m/s, rad/s]."""
+"""Positions and velocities beyond this are no motion any more [m, rad, m/s, rad/s]."""
 
 
 class UnstableError(SimwrightError):
-    """Coordinates or velocities grew without bound.
+    """Positions or velocities grew without bound.
 
-    ``finding`` says where and when, at ``time`` [s]; the state that was moved is the last good one.
+    ``finding`` says where and when, at ``time`` [s]; the simulation keeps the last good states.
     """
 
     code = "unstable"
@@ -32,33 +32,28 @@ class UnstableError(SimwrightError):
         self.time = time
 
 
-def is_sound(values: AnyArray) -> bool:
+def is_sound(values: Array) -> bool:
     """Are all values finite and of a size that motion can have?"""
-    return not len(values) or bool(np.abs(values).max() < LARGEST)  # not a number compares as False
+    return not values.size or bool(np.abs(values).max() < LARGEST)  # not a number compares as False
 
 
-def make_error(model: Model, joint_q: AnyArray, joint_qd: AnyArray, time: float) -> UnstableError:
-    """Name the joint whose coordinates or velocities are worst."""
-    name, value, world = find_culprit(model, joint_q, joint_qd)
+def make_error(layout: Layout, positions: Array, velocities: Array, world: int, time: float) -> UnstableError:
+    """Name the dof of a world whose position or velocity (nq, nv) is worst."""
+    name, value = _find_worst(layout, positions, velocities)
     found = Reporter()
     data: dict[str, Any] = {"time": time, "world": world, "what": "joint", "name": name, "value": value}
     found.report(STATE_UNSTABLE, **data)
     return UnstableError(next(iter(found)), time)
 
 
-def find_culprit(model: Model, joint_q: AnyArray, joint_qd: AnyArray) -> tuple[str, str, int]:
-    """The joint with the first value that is no number, else with the largest; the value and the world."""
-    worst: tuple[float, int, str] = (-1.0, 0, "")
-    for values, starts, word in (
-        (joint_qd, model.joint_qd_start, "a velocity"),
-        (joint_q, model.joint_q_start, "a coordinate"),
-    ):
-        if not len(values):
-            continue
-        sizes = np.where(np.isfinite(values), np.abs(values), np.inf)
-        at = int(np.argmax(sizes))
-        joint = int(np.searchsorted(starts, at, side="right")) - 1
-        if sizes[at] > worst[0]:
-            worst = (float(sizes[at]), joint, f"{word} of {values[at]:.3g}")
-    joint = worst[1]
-    return str(model.joint_label[joint]), worst[2], int(max(model.joint_world[joint], 0))
+def _find_worst(layout: Layout, positions: Array, velocities: Array) -> tuple[str, str]:
+    """The dof with the first value that is no number, else with the largest, and that value."""
+    worst: tuple[float, str, str] = (-1.0, "", "")
+    for values, word in ((velocities, "a velocity"), (positions, "a coordinate")):
+        for freedom in layout.freedoms:
+            own = values[freedom.velocities if values is velocities else freedom.positions]
+            sizes = np.where(np.isfinite(own), np.abs(own), np.inf)
+            at = int(np.argmax(sizes))
+            if sizes[at] > worst[0]:
+                worst = (float(sizes[at]), freedom.name, f"{word} of {own[at]:.3g}")
+    return worst[1], worst[2]

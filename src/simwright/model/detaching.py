@@ -9,7 +9,8 @@ and named.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Level, Reporter, Where, declare
@@ -295,19 +296,11 @@ class _Cut:
                 custom.values = {key: v for key, v in custom.values.items() if key not in values}
 
     def _take_kept(self) -> None:
-        """Extras and origins, by path, by name, or by kind and name."""
+        """Extras and origins, by path, by name, or by kind and name; textures and plugins by who has them."""
         host, part = self._host, self._part
-        keys: set[str] = set()
-        left: set[str] = set()
-        for asset, found in ((part, keys), (host, left)):
-            families = (*NAMED, *LOOKS, "interfaces", "contexts", "keyframes")
-            for element in (element for family in families for element in getattr(asset, family)):
-                path, source = getattr(element, "path", ""), getattr(element, "source", None)
-                found.update((path if isinstance(path, str) else "", source.prim if source else ""))
-                found.add(getattr(element, "name", ""))
-            found.update(list_dofs(asset))
-        keys.discard("")
-        for space, elements in host.extras.table.items():
+        table = host.extras.table
+        keys, left = (_list_keys(asset, table.get("mjc", {})) for asset in (part, host))
+        for space, elements in table.items():
             for key in list(elements):
                 name = key.partition("/")[2] if space == "mjc" and not key.startswith("/") else key
                 if key in keys or name in keys:
@@ -391,3 +384,21 @@ def _list_looks(asset: Asset, field: str) -> set[str]:
         names |= {part.material for mesh in meshes.values() for part in mesh.data.subsets}
         names |= {look for variant in asset.look_variants for look in variant.materials.values()}
     return names - {""}
+
+
+def _list_keys(asset: Asset, kept: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Under which keys something may be kept of the elements of an asset."""
+    keys: set[str] = set(list_dofs(asset))
+    for family in (*NAMED, *LOOKS, "interfaces", "contexts", "keyframes"):
+        for element in getattr(asset, family):
+            path, source = getattr(element, "path", ""), getattr(element, "source", None)
+            name = getattr(element, "name", "")
+            keys |= {path if isinstance(path, str) else "", source.prim if source else "", name}
+            for attribute, extra in kept.get(f"material/{name}", {}).items() if family == "materials" else ():
+                if attribute.startswith("texture"):
+                    keys.add(f"texture/{extra.value}")
+    motors: list[Any] = [*asset.actuators, *asset.sensors]
+    keys |= {f"plugin/{element.settings['plugin']}" for element in motors if "plugin" in element.settings}
+    meshes = [mesh for mesh in asset.geometries() if isinstance(mesh, Mesh)]
+    keys |= {f"mesh/{PurePath(mesh.source or mesh.file).stem}" for mesh in meshes}
+    return keys - {""}

@@ -146,14 +146,24 @@ class MeshData(Shown):
         return triangles[:, ::-1] if self.left_handed else triangles
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Recipe(Shown):
+    """What an engine made a mesh of: a file in its own encoding, or none, and its own words for the rest."""
+
+    file: str = ""
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+
 class Mesh:
     """A mesh that is loaded when it is first looked at.
 
-    ``source`` tells where it came from (file or prim), ``file`` the mesh file if there is one.
+    ``source`` tells where it came from (file or prim), ``file`` the mesh file if there is one and it has the same
+    points.  ``recipe`` is how the engine that made the mesh makes it again, bit for bit; it is the reader's and never
+    comes from an attribute of a file.
     """
 
     kind: ClassVar[str] = "mesh"
-    __slots__ = ("_data", "_load", "file", "source")
+    __slots__ = ("_data", "_load", "file", "recipe", "source")
 
     def __init__(
         self,
@@ -162,12 +172,14 @@ class Mesh:
         load: Callable[[], MeshData] | None = None,
         source: str = "",
         file: str = "",
+        recipe: Recipe | None = None,
     ) -> None:
         assert (data is None) != (load is None), "a mesh has its data or a way to load it"
         self._data = data
         self._load = load
         self.source = source
         self.file = file
+        self.recipe = recipe
 
     @classmethod
     def of(cls, vertices: Any, triangles: Any, source: str = "") -> Mesh:

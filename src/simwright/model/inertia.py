@@ -21,11 +21,16 @@ from simwright.model.display import Shown
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Inertial(Shown):
-    """Mass, centre of mass, and the 3x3 inertia about the centre of mass in body axes."""
+    """Mass, centre of mass, and the 3x3 inertia about the centre of mass in body axes.
+
+    ``given`` are the principal moments and the quaternion of their axes where those are what the source says: the
+    inertia follows from them, and :meth:`principal` gives them back bit for bit.
+    """
 
     mass: float
     com: Array = field(default_factory=vec3)
     inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+    given: tuple[Array, Array] | None = None
 
     @classmethod
     def from_six(cls, mass: float, six: VectorLike, frame: Pose | None = None) -> Inertial:
@@ -38,8 +43,9 @@ class Inertial(Shown):
     ) -> Inertial:
         """From principal moments and the quaternion of the principal axes (UsdPhysics)."""
         rotation = matrix_from_quat(axes)
-        moments = np.asarray(diagonal, dtype=np.float64)
-        return cls(mass, vec3(com), _symmetric(rotation * moments @ rotation.T))
+        moments = vec3(diagonal)
+        given = (moments, np.array(axes, dtype=np.float64))
+        return cls(mass, vec3(com), _symmetric(rotation * moments @ rotation.T), given)
 
     @classmethod
     def in_frame(cls, mass: float, inertia: npt.NDArray[Any], frame: Pose | None) -> Inertial:
@@ -54,8 +60,8 @@ class Inertial(Shown):
         return six_from_matrix(self.inertia)
 
     def principal(self) -> tuple[Array, Array]:
-        """Principal moments and the quaternion of their axes (see :func:`principal_axes`)."""
-        return principal_axes(self.inertia)
+        """Principal moments and the quaternion of their axes: as given, else see :func:`principal_axes`."""
+        return principal_axes(self.inertia) if self.given is None else self.given
 
     def moved(self, pose: Pose) -> Inertial:
         """The same matter seen from the parent frame of ``pose``."""

@@ -50,6 +50,7 @@ WORLD = ""
 """The name that stands for the world where a body is named."""
 
 INF = math.inf
+_ROUNDING = 1e-12
 
 
 class JointKind(enum.StrEnum):
@@ -176,7 +177,12 @@ class Gear(Shown):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Joint(Shown):
-    """Two bodies (``parent`` may be the world) and how one moves against the other."""
+    """Two bodies (``parent`` may be the world) and how one moves against the other.
+
+    ``rest`` is the pose of the child in the parent at the neutral coordinates where the source says it (MJCF), free of
+    the rounding that the way over the joint frames adds.  It repeats what they say: who moves a frame need not touch
+    it, see :meth:`placed`.
+    """
 
     name: str
     kind: JointKind
@@ -192,6 +198,7 @@ class Joint(Shown):
     break_torque: float = INF
     distance: tuple[float, float] | None = None
     gear: Gear | None = None
+    rest: Pose | None = None
     ros_name: str = ""
     path: str = ""
     source: Where = NOWHERE
@@ -220,6 +227,11 @@ class Joint(Shown):
             word for word, said in (("off", not self.enabled), ("closes a loop", self.closes_loop)) if said
         ]
         return [self.kind.value, ends, *(more or moves), *flags]
+
+    def placed(self) -> Pose:
+        """Pose of the child in the parent at the neutral coordinates; ``rest`` as long as the frames agree with it."""
+        pose = self.parent_frame @ ~self.child_frame
+        return self.rest if self.rest is not None and self.rest.is_close(pose, _ROUNDING) else pose
 
     def neutral(self) -> Array:
         """Coordinates at which the joint frames coincide."""

@@ -40,7 +40,8 @@ _FAMILIES = frozenset((
 """Kinds before the name in keys of MJCF: ``geom/pad``.  Meshes are not among them: those are values, shared by all."""
 _POINTING = frozenset((
     "joint", "joints", "sensors", "body", "reference", "reference_site", "slider_site", "frame_id", "gz_frame_id",
-    "base_frame", "base_frame_id", "left_wheel_names", "right_wheel_names", "target", "joint1", "material",
+    "base_frame", "base_frame_id", "left_wheel_names", "right_wheel_names", "target", "joint1", "site1",
+    "site2", "material",
 ))  # fmt: skip
 """Settings and untranslated attributes whose value is the name of an element, or has such names."""
 _TOPICS = ("topic", "camera_info_topic")
@@ -85,7 +86,6 @@ class Renaming:
     def apply(self) -> None:
         """Rename all there is."""
         asset = self._asset
-        self._rename_extras()
         for family in NAMED:
             for element in getattr(asset, family):
                 element.name = self._refer(element.name)
@@ -98,6 +98,7 @@ class Renaming:
         self._rename_ros()
         self._rename_states()
         self._rename_places()
+        self._rename_extras()
 
     def _refer(self, name: str) -> str:
         if name == WORLD:
@@ -161,6 +162,8 @@ class Renaming:
         for key in _TOPICS:
             if isinstance(found.get(key), str):
                 found[key] = self._topics(found[key])
+        if f"plugin/{found.get('plugin')}" in self._asset.extras.table.get("mjc", {}):
+            found["plugin"] = self._rename_element(found["plugin"])
         return found
 
     def _rename_bodies(self) -> None:
@@ -192,7 +195,10 @@ class Renaming:
         if id(geometry) not in self._meshes:
             names = {name: self._looks(name) for name in self._materials}
             self._meshes[id(geometry)] = Mesh(
-                load=partial(_load_painted, geometry, names), source=geometry.source, file=geometry.file
+                load=partial(_load_painted, geometry, names),
+                source=geometry.source,
+                file=geometry.file,
+                recipe=geometry.recipe,
             )
         return self._meshes[id(geometry)]
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Control sequences: position targets over time, from a file beside the scene.
+"""Control sequences: position targets or raw controls over time, from a file.
 
 ::
 
     {"schema_version": 1,
-     "joint_target_pos": {"dt": 0.02, "values": [[0.0, 0.5], [0.1, 0.4]]},
+     "joint_target_pos": {"dt": 0.02, "names": ["shoulder", "elbow"], "values": [[0.0, 0.5], [0.1, 0.4]]},
      "joint_q": {"values": [[0.0, 0.5]]}, "joint_qd": {"values": [[0.0, 0.0]]}}
 
-Targets hold until the next ones (zero-order hold).  After the last, they hold, or begin again with ``loop``.  A row
-that is as wide as one world counts for every world.  First rows of ``joint_q`` and ``joint_qd`` are an initial state.
+Rows hold until the next ones (zero-order hold).  After the last, they hold, or begin again with ``loop``.  A row
+that is as wide as one world counts for every world.  ``names`` says which joints or actuators the columns are; without
+it a row has all of them in order.  ``controls`` are raw controls of actuators, for robot files.  First rows of
+``joint_q`` and ``joint_qd`` are an initial state.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from simwright.scenes.messages import SceneError
 if TYPE_CHECKING:
     from simwright.scenes.document import SceneFile
 
-Rows = npt.NDArray[np.float32]
+Rows = npt.NDArray[np.float64]
 
 
 class Table(Record):
@@ -57,6 +59,9 @@ class TimedTable(Table):
 
     dt: Number | None = Field(default=None, gt=0, description="time between rows [s]")
     times: list[Number] | None = Field(default=None, min_length=1, description="time of each row [s], rising")
+    names: list[str] | None = Field(
+        default=None, min_length=1, description="joints or actuators of the columns"
+    )
 
     @model_validator(mode="after")
     def _check_times(self) -> TimedTable:
@@ -67,6 +72,8 @@ class TimedTable(Table):
                 raise refuse(f"{len(self.times)} times for {len(self.values)} rows")
             if any(b <= a for a, b in zip(self.times, self.times[1:], strict=False)):
                 raise refuse("times have to rise")
+        if self.names is not None and len(self.names) != len(self.values[0]):
+            raise refuse(f"{len(self.names)} names for rows of {len(self.values[0])} values")
         return self
 
 
@@ -75,22 +82,27 @@ class ControlDocument(Record):
 
     schema_version: int = Field(default=1, ge=1, le=1, description="version of this format: 1")
     name: str = Field(default="", description="name of the sequence")
-    joint_target_pos: TimedTable = Field(description="position targets")
+    joint_target_pos: TimedTable | None = Field(default=None, description="position targets")
+    controls: TimedTable | None = Field(default=None, description="raw controls of actuators (robot files)")
     joint_q: Table | None = Field(default=None, description="initial positions, in the first row")
     joint_qd: Table | None = Field(default=None, description="initial velocities, in the first row")
 
+    @model_validator(mode="after")
+    def _check_something(self) -> ControlDocument:
+        if self.joint_target_pos is None and self.controls is None:
+            raise refuse("has to say one of 'joint_target_pos' and 'controls'")
+        return self
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ControlSequence:
-    """Targets over time.  ``times`` [s] are when rows begin, ``period`` [s] when the sequence is over."""
+class TimedRows:
+    """Rows over time.  ``times`` [s] are when rows begin, ``period`` [s] when they are over."""
 
-    targets: Rows
+    rows: Rows
     times: npt.NDArray[np.float64]
     period: float
     loop: bool = False
-    joint_q: Rows | None = None
-    joint_qd: Rows | None = None
-    file: str = ""
+    names: tuple[str, ...] | None = None
 
     def find_row(self, time: float) -> int:
         """The row that holds at a time [s]."""
@@ -99,11 +111,32 @@ class ControlSequence:
             elapsed %= self.period
         moment = float(self.times[0]) + elapsed
         found = int(np.searchsorted(self.times, moment * (1 + 1e-12) + 1e-12, side="right")) - 1
-        return min(max(found, 0), len(self.targets) - 1)
+        return min(max(found, 0), len(self.rows) - 1)
+
+    def sample(self, time: float) -> Rows:
+        """The values at a time [s]."""
+        return np.asarray(self.rows[self.find_row(time)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ControlSequence:
+    """Position targets and raw controls over time, and an initial state; each None where the file has none."""
+
+    targets: TimedRows | None
+    controls: TimedRows | None = None
+    loop: bool = False
+    joint_q: Rows | None = None
+    joint_qd: Rows | None = None
+    file: str = ""
+
+    def find_rows(self, time: float) -> tuple[int, ...]:
+        """The rows of targets and controls that hold at a time [s]."""
+        return tuple(-1 if table is None else table.find_row(time) for table in (self.targets, self.controls))
 
     def sample(self, time: float, width: int | None = None) -> Rows:
         """Targets at a time [s], repeated for every world where ``width`` is that of several."""
-        row = self.targets[self.find_row(time)]
+        assert self.targets is not None, "the file has targets"
+        row = self.targets.sample(time)
         return row if width is None else tile_row(row, width, "joint_target_pos", self.file)
 
     def make_initial(
@@ -119,7 +152,7 @@ class ControlSequence:
             q = tile_row(self.joint_q[0], coordinates, "joint_q", self.file).copy()
             if offsets is not None and width >= 7 and coordinates > width:
                 worlds = q.reshape(-1, width)
-                worlds[:, :3] += np.asarray(offsets, dtype=np.float32).reshape(-1, 3)[: len(worlds)]
+                worlds[:, :3] += np.asarray(offsets, dtype=np.float64).reshape(-1, 3)[: len(worlds)]
         if self.joint_qd is not None:
             qd = tile_row(self.joint_qd[0], freedoms, "joint_qd", self.file).copy()
         return q, qd
@@ -142,19 +175,23 @@ def read_control(path: str | Path, *, loop: bool = False) -> ControlSequence:
     """Read a control file (JSON or YAML)."""
     document = read_document(path)
     found = validate_document(ControlDocument, document, what="control file")
-    table = found.joint_target_pos
-    targets = np.asarray(table.values, dtype=np.float32)
+    tables = [_read_table(table, loop) for table in (found.joint_target_pos, found.controls)]
+    return ControlSequence(*tables, loop, _as_rows(found.joint_q), _as_rows(found.joint_qd), str(path))
+
+
+def _read_table(table: TimedTable | None, loop: bool) -> TimedRows | None:
+    if table is None:
+        return None
+    rows = np.asarray(table.values, dtype=np.float64)
     if table.times is not None:
         times = np.asarray(table.times, dtype=np.float64)
         last = times[-1] - times[-2] if len(times) > 1 else 1.0
         period = float(times[-1] - times[0] + last)
     else:
         assert table.dt is not None, "a table says one of them"
-        times = np.arange(len(targets), dtype=np.float64) * float(table.dt)
-        period = len(targets) * table.dt
-    return ControlSequence(
-        targets, times, period, loop, _as_rows(found.joint_q), _as_rows(found.joint_qd), str(path)
-    )
+        times = np.arange(len(rows), dtype=np.float64) * float(table.dt)
+        period = len(rows) * float(table.dt)
+    return TimedRows(rows, times, period, loop, None if table.names is None else tuple(table.names))
 
 
 def load_control(file: SceneFile) -> ControlSequence | None:
@@ -170,4 +207,4 @@ def load_control(file: SceneFile) -> ControlSequence | None:
 
 
 def _as_rows(table: Any) -> Rows | None:
-    return None if table is None else np.asarray(table.values, dtype=np.float32)
+    return None if table is None else np.asarray(table.values, dtype=np.float64)

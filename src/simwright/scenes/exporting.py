@@ -1,32 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A loaded scene as a neutral asset, so that it is written and compared like any other file.
+"""A loaded scene as a neutral asset, so that it is written, compared and run like any other file.
 
 Bodies stand where the initial joint coordinates have them, and weigh what the arrays say.  Names are the last parts of
-labels where those are unique.  Materials are those of the assets the scene was made of.
+labels where those are unique.  Materials are those of the assets the scene was made of.  :func:`export_asset` takes
+the whole scene for a file, :func:`export_world` one world for an engine.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import LimitError
-from simwright.core.math3d import vec3
+from simwright.core.math3d import Pose, vec3
 from simwright.core.names import NameScope
-from simwright.model.asset import Articulation, Asset, Body, ContactFilter, Provenance
+from simwright.formats.mjcf.writer.meshes import is_flat
+from simwright.model.asset import Articulation, Asset, Body, ContactFilter, Provenance, scaled
+from simwright.model.geometry import Box, Mesh, Plane
 from simwright.model.inertia import Inertial
-from simwright.model.joint import Joint, Mimic
-from simwright.runtime.kinds import BodyFlag, JointType, ShapeFlag
+from simwright.model.joint import WORLD, Joint, JointKind, Mimic
+from simwright.runtime.kinds import BodyFlag, JointType, ShapeFlag, TargetMode
 from simwright.runtime.model import Model
+from simwright.scenes.exporting_contacts import DEFAULT_TAU, set_alike, set_contacts, set_filters
 from simwright.scenes.exporting_joints import JointTaker
 from simwright.scenes.exporting_numbers import take_pose, widen
 from simwright.scenes.exporting_shapes import ShapeTaker
 from simwright.scenes.load import LoadedScene
+from simwright.scenes.one_world import FLOATS, list_carriers, take_world
 
 GROUPS_LOST = declare(
     "scene-groups-lost",
@@ -42,8 +49,43 @@ ATTRIBUTES_LOST = declare(
     hint="convert the asset itself to keep them",
     doc="Custom attributes of assets are arrays of a scene, which has no asset to put them on.",
 )
+SHAPE_FLAT = declare(
+    "engine-shape-flat",
+    Level.WARNING,
+    "collider {name!r} is a mesh without volume: a thin box around it is used",
+    hint="give it a thickness, or use a box",
+    doc="A hull needs a volume.",
+)
+JOINT_DISABLED = declare(
+    "engine-joint-disabled",
+    Level.WARNING,
+    "joint {name!r} is disabled but carries its body: it holds all the same",
+    hint="use a free joint, or enable it",
+    doc="A joint of an articulation is disabled; only joints that close loops can be let go.",
+)
+DRIVE_NOT_SUPPORTED = declare(
+    "engine-drive-not-supported",
+    Level.WARNING,
+    "joint {name!r} moves freely and cannot be driven: its targets have no effect",
+    doc="A drive on a joint of six freedoms.",
+)
+_KINEMATIC = 1e10
+"""Inertia of freedoms that nothing but their own velocity moves [kg, kg m^2]."""
+_THIN = 1e-3
+"""Half the thickness of colliders that have none [m]."""
 MAX_BODIES = 100_000
 """Most bodies of a scene that becomes an asset."""
+
+
+@dataclass(slots=True, eq=False)
+class ExportedWorld:
+    """One world as an asset, and the names in it of the bodies, joints and shapes of the arrays, row by row."""
+
+    asset: Asset
+    model: Model
+    bodies: list[str]
+    joints: list[str]
+    shapes: list[str]
 
 
 def export_asset(loaded: LoadedScene, *, reporter: Reporter | None = None) -> Asset:
@@ -57,22 +99,126 @@ def export_asset(loaded: LoadedScene, *, reporter: Reporter | None = None) -> As
             where=where,
         )
     name = loaded.scene.name or Path(loaded.source_path).stem or "scene"
-    asset = Asset(name=name, provenance=Provenance(file=loaded.source_path, format="scene"))
-    bodies = choose_names(list(model.body_label))
-    taker = JointTaker(model, bodies, choose_names(list(model.joint_label), bodies))
-    asset.bodies = [_take_body(model, index, body) for index, body in enumerate(bodies)]
-    asset.joints = [taker.take(index) for index in range(model.joint_count)]
-    asset.mimics = _list_mimics(model, asset.joints)
-    asset.articulations = _list_articulations(model, bodies)
-    shapes = ShapeTaker(model, asset, bodies, choose_names(list(model.shape_label)))
-    for index in range(model.shape_count):
-        shapes.add(index)
-    asset.contact_filters = _list_filters(model, bodies, shapes.names)
-    gravity = widen(model.gravity).reshape(-1, 3)
-    asset.environment.gravity = vec3(gravity[0]) if len(gravity) else None
+    exported = _export(model, name)
+    asset = exported.asset
+    asset.provenance.file = loaded.source_path
+    asset.articulations = _list_articulations(model, exported.bodies)
+    asset.contact_filters = _list_filters(model, exported.bodies, exported.shapes)
     asset.environment.timestep = loaded.scene.simulation.dt
     _report_lost(model, reporter, where)
     return asset
+
+
+def export_world(
+    model: Model,
+    number: int = 0,
+    *,
+    pairs: bool = True,
+    visuals: bool = False,
+    reporter: Reporter | None = None,
+) -> ExportedWorld:
+    """One world at the origin, with all that decides how it moves and nothing else.
+
+    ``pairs`` says that contacts may be contact pairs with values of their own (else they are filters);
+    ``visuals`` keeps shapes that are only seen.
+    """
+    reporter = Reporter() if reporter is None else reporter
+    one = take_world(model, number)
+    exported = _export(one, f"world_{number}")
+    asset = exported.asset
+    asset.environment.settings["disable"] = ["filterparent"]  # what may touch is said pair by pair
+    _hold_bodies(exported, reporter)
+    _report_unused(exported, reporter)
+    if not visuals:
+        asset.shapes = [shape for shape in asset.shapes if shape.collision]
+        asset.sites = []
+    _thicken(asset, reporter)
+    if pairs:
+        set_contacts(asset, one, exported.bodies, exported.shapes)
+        set_alike(asset, one, exported.shapes)
+    else:
+        set_filters(asset, one, exported.bodies, exported.shapes)
+        for material in asset.physics_materials:
+            if material.damping is None:
+                material.damping = (material.stiffness or 0.0) * DEFAULT_TAU
+    return exported
+
+
+def _export(model: Model, name: str) -> ExportedWorld:
+    asset = Asset(name=name, provenance=Provenance(format="scene"))
+    bodies = choose_names(list(model.body_label))
+    joints = choose_names(list(model.joint_label), bodies)
+    taker = JointTaker(model, bodies, joints)
+    asset.bodies = [_take_body(model, index, body) for index, body in enumerate(bodies)]
+    asset.joints = [taker.take(index) for index in range(model.joint_count)]
+    asset.mimics = _list_mimics(model, asset.joints)
+    shapes = ShapeTaker(model, asset, bodies, choose_names(list(model.shape_label)))
+    for index in range(model.shape_count):
+        shapes.add(index)
+    gravity = widen(model.gravity).reshape(-1, 3)
+    asset.environment.gravity = vec3(gravity[0]) if len(gravity) else None
+    return ExportedWorld(asset, model, bodies, joints, list(shapes.names))
+
+
+def _hold_bodies(exported: ExportedWorld, reporter: Reporter) -> None:
+    """What the arrays mean by their joints: tree joints hold, others close loops, bodies without a joint stand still."""
+    asset, model = exported.asset, exported.model
+    carriers = list_carriers(model)
+    for index, joint in enumerate(list(asset.joints)):
+        joint.collide = True
+        joint.closes_loop = int(model.joint_articulation[index]) < 0
+        if joint.closes_loop:
+            if joint.kind is JointKind.FLOATING:
+                asset.joints.remove(joint)
+            continue
+        if not joint.enabled:
+            reporter.report(JOINT_DISABLED, name=joint.name)
+            joint.enabled = True
+        if joint.kind is JointKind.DISTANCE:
+            # the body floats, and a distance beside the tree holds it
+            held = dataclasses.replace(joint, name=f"{joint.name}_distance", dofs=[], closes_loop=True)
+            asset.joints.append(held)
+            joint.kind, joint.distance = JointKind.FLOATING, None
+    for index, body in enumerate(asset.bodies):
+        carrier = carriers.get(index)
+        if carrier is None:
+            frame = body.pose
+            asset.joints.append(Joint(f"{body.name}_stands", JointKind.FIXED, WORLD, body.name, frame))
+        elif body.kinematic:
+            # it keeps its velocity whatever pushes it: MuJoCo and others have no such body with a joint
+            for dof in asset.joint(exported.joints[carrier]).dofs:
+                dof.armature = _KINEMATIC
+            body.gravity_scale = 0.0
+        body.kinematic = False
+        body.linear_velocity = body.angular_velocity = None
+
+
+def _report_unused(exported: ExportedWorld, reporter: Reporter) -> None:
+    """What no engine of ours takes from the arrays."""
+    model = exported.model
+    for index, joint in enumerate(exported.joints):
+        first, last = (int(model.joint_qd_start[index + i]) for i in range(2))
+        driven = np.any(model.joint_target_mode[first:last] != TargetMode.NONE)
+        if driven and model.joint_type[index] in FLOATS:
+            reporter.report(DRIVE_NOT_SUPPORTED, name=joint)
+
+
+def _thicken(asset: Asset, reporter: Reporter) -> None:
+    """Colliders without a thickness become thin boxes: a plane with an end, a mesh that is flat."""
+    for shape in asset.shapes:
+        geometry, scale = shape.geometry, scaled(shape)
+        if not shape.collision:
+            continue
+        if isinstance(geometry, Plane) and geometry.size is not None:
+            wide, long = geometry.size
+            shape.geometry = Box(np.array((wide, long, 2 * _THIN)))
+            shape.pose = shape.pose @ Pose.of((0.0, 0.0, -_THIN))
+        elif isinstance(geometry, Mesh) and is_flat(geometry.data, scale):
+            reporter.report(SHAPE_FLAT, name=shape.name)
+            corners = geometry.data.vertices * scale
+            lower, upper = corners.min(axis=0), corners.max(axis=0)
+            shape.geometry, shape.scale = Box(np.maximum(upper - lower, _THIN)), None
+            shape.pose = shape.pose @ Pose.of((lower + upper) / 2)
 
 
 def choose_names(labels: Sequence[str], taken: Sequence[str] = ()) -> list[str]:

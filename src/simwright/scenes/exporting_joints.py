@@ -124,7 +124,9 @@ class JointTaker:
         )
         if mode is TargetMode.VELOCITY:
             stiffness = 0.0
-        if mode in (TargetMode.NONE, TargetMode.EFFORT) or not (stiffness or damping):
+        if mode is TargetMode.EFFORT:
+            stiffness = damping = 0.0
+        if mode is TargetMode.NONE or (mode is not TargetMode.EFFORT and not (stiffness or damping)):
             return None
         follows = mode is not TargetMode.POSITION
         return Drive(

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from simwright.core.diag import Reporter
-from simwright.engines.protocol import Settings, Simulation
-from simwright.engines.table import load_engine
+from simwright.engines.protocol import Settings
 from simwright.scenes.document import parse_scene
 from simwright.scenes.load import LoadedScene, assemble_scene
+from simwright.scenes.simulation import SceneSimulation, open_scene
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,11 @@ def load() -> Callable[..., LoadedScene]:
 
 
 @pytest.fixture
-def start(contender: Contender) -> Callable[..., Simulation]:
+def start(contender: Contender) -> Callable[..., SceneSimulation]:
     """Open a scene with the engine of the test."""
 
-    def make(loaded: LoadedScene, dt: float = 0.001, **more: object) -> Simulation:
+    def make(loaded: LoadedScene, dt: float = 0.001, **more: object) -> SceneSimulation:
         settings = Settings(dt=dt, solver=contender.solver, **more)  # type: ignore[arg-type]
-        return load_engine(contender.engine).open(loaded.model, settings, Reporter())
+        return open_scene(loaded.model, settings, Reporter(), engine=contender.engine)
 
     return make

@@ -1,4 +1,4 @@
-"""Runtime arrays as a MuJoCo model: coordinates, masses, contacts, relations."""
+"""Scenes in MuJoCo, by way of assets: coordinates, masses, contacts, relations."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import numpy as np
 import pytest
 
 from simwright.core.diag import Reporter
-from simwright.engines.mujoco.build import build_model
-from simwright.engines.mujoco.contact import plan_contacts
-from simwright.engines.mujoco.coordinates import CoordinateMap
-from simwright.engines.mujoco.engine import ENGINE
-from simwright.engines.mujoco.stiffness import make_reference
+from simwright.engines.mujoco.springs import make_reference
 from simwright.engines.protocol import Settings
-from simwright.engines.world import take_world
 from simwright.runtime.collision import find_pairs
 from simwright.runtime.kinematics import eval_fk
 from simwright.scenes.document import parse_scene
+from simwright.scenes.exporting import export_world
 from simwright.scenes.load import assemble_scene
+from simwright.scenes.simulation import open_scene
 
 FRAMES = """parent_xform: {p: [0, 0.5, 1], q: {axis_angle: {axis: [1, 2, 3], angle: 0.7}}}
     child_xform: {p: [0.1, 0.2, 0], q: {axis_angle: {axis: [-1, 0.5, 0], angle: 0.4}}}"""
@@ -67,30 +64,27 @@ def draw_state(loaded, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_every_kind_of_joint_means_the_same(seed):
     loaded = load(ZOO)
-    built = build_model(loaded.model, 0.002)
     state = draw_state(loaded, seed)
-    mapping = CoordinateMap(built)
-    q, qd = (values.astype(np.float64)[None] for values in (state.joint_q, state.joint_qd))
-    data = mujoco.MjData(built.mj)
-    qpos, qvel = mapping.to_engine(q, qd)
-    data.qpos[:], data.qvel[:] = qpos[0], qvel[0]
-    mujoco.mj_forward(built.mj, data)
-    for body in range(loaded.model.body_count):
-        at = built.mj.body(f"b{body}").id
-        np.testing.assert_allclose(data.xpos[at], state.body_q[body, :3], atol=2e-6)
-        turn = data.xquat[at][[1, 2, 3, 0]]
-        np.testing.assert_allclose(abs(turn @ state.body_q[body, 3:]), 1.0, atol=1e-6)
-        np.testing.assert_allclose(data.xipos[at], find_center(loaded.model, state, body), atol=3e-6)
-        rate = np.zeros(6)
-        mujoco.mj_objectVelocity(built.mj, data, mujoco.mjtObj.mjOBJ_BODY, at, rate, 0)
-        np.testing.assert_allclose(rate[:3], state.body_qd[body, 3:], atol=1e-5)
-        np.testing.assert_allclose(rate[3:], state.body_qd[body, :3], atol=3e-5)
-    back_q, back_qd = np.zeros_like(q), np.zeros_like(qd)
-    mapping.from_engine(qpos, qvel, back_q, back_qd)
-    np.testing.assert_allclose(back_qd, qd, atol=1e-5)
+    before = state.clone()
+    with open_scene(loaded, Settings(dt=0.002)) as simulation:
+        simulation.advance(state, loaded.control, 0)
+        model, data = simulation.inner.batch.model, simulation.inner.hold()
+        for body in range(loaded.model.body_count):
+            at = model.body(f"b{body}").id
+            np.testing.assert_allclose(data.xpos[at], state.body_q[body, :3], atol=2e-6)
+            turn = data.xquat[at][[1, 2, 3, 0]]
+            np.testing.assert_allclose(abs(turn @ state.body_q[body, 3:]), 1.0, atol=1e-6)
+            np.testing.assert_allclose(data.xipos[at], find_center(loaded.model, state, body), atol=3e-6)
+            rate = np.zeros(6)
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, at, rate, 0)
+            np.testing.assert_allclose(rate[:3], state.body_qd[body, 3:], atol=1e-5)
+            np.testing.assert_allclose(rate[3:], state.body_qd[body, :3], atol=3e-5)
+        poses = simulation.inner.body_poses()[0]
+    np.testing.assert_allclose(poses[:, :3], state.body_q[:, :3], atol=2e-6)
+    np.testing.assert_allclose(state.joint_qd, before.joint_qd, atol=1e-5)
     for joint in range(loaded.model.joint_count):
         rows = slice(int(loaded.model.joint_q_start[joint]), int(loaded.model.joint_q_start[joint + 1]))
-        one, other = q[0, rows], back_q[0, rows]
+        one, other = before.joint_q[rows], state.joint_q[rows].copy()
         if len(one) in (4, 7) and loaded.model.joint_type[joint] != 6:
             other[-4:] *= np.sign(other[-4:] @ one[-4:])
         np.testing.assert_allclose(other, one, atol=1e-6)
@@ -105,8 +99,8 @@ def find_center(model, state, body):
 
 def test_masses_are_those_of_the_arrays():
     loaded = load(ZOO)
-    loaded.model.body_inertia[2] = np.diag((1.0, 2.0, 9.0)).astype(np.float32)  # no solid body has this
-    mj = build_model(loaded.model, 0.002).mj
+    with open_scene(loaded) as simulation:
+        mj = simulation.inner.batch.model
     for body in range(loaded.model.body_count):
         at = mj.body(f"b{body}").id
         assert mj.body_mass[at] == pytest.approx(float(loaded.model.body_mass[body]), rel=1e-7)
@@ -116,6 +110,14 @@ def test_masses_are_those_of_the_arrays():
         axes = turn.reshape(3, 3)
         whole = axes @ np.diag(mj.body_inertia[at]) @ axes.T
         np.testing.assert_allclose(whole, loaded.model.body_inertia[body], atol=1e-5)
+
+
+def test_an_inertia_that_no_solid_has_is_told():
+    loaded = load(ZOO)
+    loaded.model.body_inertia[2] = np.diag((1.0, 2.0, 9.0)).astype(np.float32)
+    reporter = Reporter()
+    with open_scene(loaded, reporter=reporter):
+        assert [found.level.value for found in reporter if "inertia" in found.message] == ["warning"]
 
 
 GROUPS = (
@@ -140,32 +142,39 @@ articulations: [{id: a, joints: [j0, j1, j2, j3, j4, j5]}]
 )
 
 
-def list_searched(mj, plan):
-    """Pairs of shapes that MuJoCo would look at: explicit ones, and what its search lets through."""
-    found = {tuple(sorted(pair)) for pair in plan.explicit}
-    excluded = {tuple(sorted(pair)) for pair in plan.excluded}
-    body = {shape: mj.geom_bodyid[mj.geom(f"g{shape}").id] for shape in plan.searched}
-    names = {mj.body(f"b{i}").id: i for i in range(mj.nbody - 1)}
-    for a, b in itertools.combinations(sorted(plan.searched), 2):
-        on = tuple(sorted((names[body[a]], names[body[b]])))
-        if on[0] != on[1] and on not in excluded:
-            found.add((a, b))
+def list_meeting(model):
+    """Pairs of geoms that MuJoCo would look at: explicit ones, and what its search lets through."""
+    name = [model.geom(i).name for i in range(model.ngeom)]
+    found = {frozenset((name[a], name[b])) for a, b in zip(model.pair_geom1, model.pair_geom2, strict=True)}
+    excluded = {(int(s) >> 16, int(s) & 0xFFFF) for s in model.exclude_signature}
+    body = model.geom_bodyid
+    for a, b in itertools.combinations(range(model.ngeom), 2):
+        on = tuple(sorted((int(body[a]), int(body[b]))))
+        bits = (
+            model.geom_contype[a] & model.geom_conaffinity[b]
+            or model.geom_contype[b] & model.geom_conaffinity[a]
+        )
+        if on[0] != on[1] and on not in excluded and bits:
+            found.add(frozenset((name[a], name[b])))
     return found
 
 
 def test_the_pairs_are_those_of_the_scene():
     loaded = load(GROUPS)
-    world = take_world(loaded.model)
-    touching = {i for i in range(len(world.shape_type)) if world.shape_collision_group[i]}
-    plan = plan_contacts(loaded.model, world, touching)
-    mj = build_model(loaded.model, 0.002).mj
-    expected = {tuple(sorted(pair)) for pair in find_pairs(loaded.model)}
-    assert list_searched(mj, plan) == expected
-    assert plan.searched
-    assert mj.npair == len(plan.explicit)
-    assert mj.nexclude == len(plan.excluded)
-    softer = mj.pair(f"p{0}.{10}") if (0, 10) in plan.explicit else mj.pair("p1.10")
-    assert softer.friction[0] == pytest.approx(2 * 1.0 * 0.5 / 1.5)
+    shapes = export_world(loaded.model).shapes
+    with open_scene(loaded) as simulation:
+        model = simulation.inner.batch.model
+    expected = {frozenset((shapes[a], shapes[b])) for a, b in find_pairs(loaded.model)}
+    assert list_meeting(model) == expected
+    assert model.geom_contype.any()
+    assert model.npair > 0
+    softer = [
+        model.pair_friction[row][0]
+        for row in range(model.npair)
+        if {model.geom(g).name for g in (model.pair_geom1[row], model.pair_geom2[row])}
+        == {shapes[1], shapes[10]}
+    ]
+    assert softer == [pytest.approx(2 * 1.0 * 0.5 / 1.5)]
 
 
 def test_springs_taken_at_the_end_of_the_step():
@@ -185,7 +194,7 @@ def settle(text, steps=1500, dt=0.001, edit=None, **options):
     if edit is not None:
         edit(loaded)
     reporter = Reporter()
-    with ENGINE.open(loaded.model, Settings(dt=dt, options=options), reporter) as simulation:
+    with open_scene(loaded.model, Settings(dt=dt, options=options), reporter) as simulation:
         simulation.advance(loaded.state, loaded.control, steps)
     return loaded, [found.kind for found in reporter]
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.engines.mujoco.engine import ENGINE
-from simwright.engines.protocol import Settings, step
+from simwright.engines.protocol import Settings
 from simwright.engines.stability import UnstableError
 from simwright.engines.table import ENGINES, load_engine
-from simwright.engines.world import group_worlds
 from simwright.scenes.document import parse_scene
 from simwright.scenes.load import assemble_scene
+from simwright.scenes.one_world import group_worlds
+from simwright.scenes.simulation import open_scene, step
 
 PILE = """
 builder: {defaults: {shape: {ke: 1.0e5, mu: 0.6}}}
@@ -38,7 +38,7 @@ def load(text, worlds=1, spacing=None):
 
 
 def move(loaded, steps, threads=1, dt=0.002):
-    with ENGINE.open(loaded.model, Settings(dt=dt, threads=threads)) as simulation:
+    with open_scene(loaded.model, Settings(dt=dt, threads=threads)) as simulation:
         simulation.advance(loaded.state, loaded.control, steps)
     return loaded.state
 
@@ -64,7 +64,7 @@ def test_steps_one_by_one_go_the_same_way():
     whole = move(load(ARM), 50)
     loaded = load(ARM)
     one, other = loaded.state, loaded.model.state()
-    with ENGINE.open(loaded.model, Settings()) as simulation:
+    with open_scene(loaded.model, Settings()) as simulation:
         for _ in range(50):
             step(simulation, one, other, loaded.control)
             one, other = other, one
@@ -74,7 +74,7 @@ def test_steps_one_by_one_go_the_same_way():
 
 def test_edited_states_are_taken_over():
     loaded = load(ARM, worlds=2)
-    with ENGINE.open(loaded.model, Settings()) as simulation:
+    with open_scene(loaded.model, Settings()) as simulation:
         simulation.advance(loaded.state, loaded.control, 100)
         kept = loaded.state.joint_q[0]
         loaded.state.joint_q[1], loaded.state.joint_qd[1] = -1.0, 0.0
@@ -95,7 +95,7 @@ def test_worlds_may_differ_in_numbers():
     loaded = load(ARM, worlds=2)
     loaded.model.joint_target_mode[1] = 0
     with pytest.raises(UsageError, match="world 1 has other parts"):
-        ENGINE.open(loaded.model, Settings())
+        open_scene(loaded.model, Settings())
 
 
 def test_worlds_above_each_other_share_one_ground():
@@ -112,8 +112,8 @@ def test_who_broke_and_when():
     loaded.model.joint_target_ke[1] = 1e9
     loaded.model.joint_target_kd[1] = 0.0
     with (
-        ENGINE.open(loaded.model, Settings(dt=0.01)) as simulation,
-        pytest.raises(UnstableError, match=r"world 1: joint 'world_1/hinge'") as caught,
+        open_scene(loaded.model, Settings(dt=0.01)) as simulation,
+        pytest.raises(UnstableError, match=r"world 1: joint 'hinge'") as caught,
     ):
         simulation.advance(loaded.state, loaded.control, 2000)
     assert 0.0 < caught.value.time < 5.0
@@ -130,10 +130,10 @@ def test_settings_are_checked():
         Settings(options={"iterations": -1}),
     ):
         with pytest.raises(UsageError):
-            ENGINE.open(model, settings)
+            open_scene(model, settings)
     for settings in (Settings(solver="sap"), Settings(device="cuda"), Settings(options={"cone": "round"})):
         with pytest.raises(UnknownNameError):
-            ENGINE.open(model, settings)
+            open_scene(model, settings)
     assert ENGINES.names()[:2] == ["mujoco", "newton"]
     assert load_engine().capabilities.deterministic
     assert set(load_engine("newton").capabilities.solvers) == {"mujoco", "featherstone", "xpbd"}

@@ -8,9 +8,9 @@ import pytest
 
 from simwright.core.errors import MissingExtraError, UnknownNameError
 from simwright.engines.protocol import Settings
-from simwright.engines.table import load_engine
 from simwright.scenes.document import parse_scene
 from simwright.scenes.load import assemble_scene
+from simwright.scenes.simulation import open_scene
 
 SCENE = """
 bodies: [{id: ball, transform: {p: [0, 0, 1]}, shapes: [{type: sphere, radius: 0.1}]}]
@@ -27,13 +27,13 @@ def model():
 def test_the_install_line_is_given(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "newton", None)
     with pytest.raises(MissingExtraError) as caught:
-        load_engine("newton").open(model, Settings())
+        open_scene(model, engine="newton")
     assert "simwright[newton]" in caught.value.hint
 
 
 def test_words_are_checked_first(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "newton", None)
     with pytest.raises(UnknownNameError, match="unknown solver of newton 'xpdb'"):
-        load_engine("newton").open(model, Settings(solver="xpdb"))
+        open_scene(model, Settings(solver="xpdb"), engine="newton")
     with pytest.raises(UnknownNameError, match="device"):
-        load_engine("newton").open(model, Settings(device="tpu"))
+        open_scene(model, Settings(device="tpu"), engine="newton")

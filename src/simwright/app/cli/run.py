@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   simwright run scene.yaml
-  simwright run robot.urdf --floating --frames 2000 --record fall.mp4
+  simwright run robot.xml --keyframe home --ground --frames 2000 --record stand.mp4
+  simwright run robot.urdf --fixed --control wave.json
   simwright run scene.yaml --num-worlds 64 --dt 0.002 --format json
   simwright run scene.yaml --control wave.json --record wave.npz
   simwright run scene.yaml --engine newton --solver featherstone --device cuda
@@ -36,10 +37,11 @@ INTERRUPTED = 130
 @click.option("--frames", type=click.IntRange(min=0), default=1000, show_default=True, help="Time steps.")
 @click.option("--num-worlds", type=click.IntRange(min=1), help="Copies of the world; else the scene's.")
 @click.option(
-    "--dt", type=click.FloatRange(min=0, min_open=True), help="Time step [s]; else the scene's, or 0.002."
+    "--dt", type=click.FloatRange(min=0, min_open=True), help="Time step [s]; else the file's, or 0.002."
 )
-@click.option("--control", type=click.Path(), help="Position targets over time (JSON or YAML).")
+@click.option("--control", type=click.Path(), help="Targets or controls over time (JSON or YAML).")
 @click.option("--loop", is_flag=True, help="Begin the control file again at its end.")
+@click.option("--keyframe", default="", metavar="NAME", help="Robot files: start from this keyframe.")
 @click.option("--record", type=click.Path(), metavar="FILE", help="Coordinates to .npz, or pictures to .mp4.")
 @click.option("--record-every", type=click.IntRange(min=1), metavar="N", help="Record every N-th frame.")
 @click.option(
@@ -57,7 +59,7 @@ INTERRUPTED = 130
 @click.option(
     "--floating/--fixed", default=None, help="Robot files: a free or a fixed base; else as the file says."
 )
-@click.option("--ground/--no-ground", default=True, help="Robot files: a plane to stand on.")
+@click.option("--ground/--no-ground", default=False, help="Robot files: add a plane to stand on.")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @format_option("text", "json")
 def run(
@@ -70,6 +72,7 @@ def run(
 ) -> int:
     """Run a scene or a robot file, and tell how fast it went.
 
+    A robot file is run as it is: its own time step, options and start, without a ground unless it has one.
     Ctrl-C stops and keeps what was recorded.  Exit code 1 means that the simulation became unstable, or that reading
     found errors.
     """
@@ -139,10 +142,10 @@ def _print_result(result: RunResult, *, notes: bool) -> None:
     hidden = len(result.findings) - len(shown)
     if hidden:
         out.print(f"{hidden} findings of reading and opening are not shown (--notes shows them)")
-    sizes = result.loaded.model.per_world
+    sizes = result.sizes
     out.print(
         f"[bold]{result.engine}[/] ({result.solver}) on {result.device}, {result.threads} threads: "
-        f"{result.worlds} worlds of {sizes['body']} bodies, {sizes['joint_dof']} dofs, {sizes['shape']} shapes"
+        f"{result.worlds} worlds of {sizes['bodies']} bodies, {sizes['dofs']} dofs, {sizes['shapes']} shapes"
     )
     out.print(
         f"{result.frames:,} frames of {result.dt:g} s = {result.simulated_time:.3f} s in {result.wall_time:.3f} s "

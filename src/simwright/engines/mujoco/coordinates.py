@@ -1,175 +1,244 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coordinates of the arrays and MuJoCo's, for all worlds at once.
+"""Coordinates of the neutral model and MuJoCo's, for all worlds at once.
 
-Hinges and slides have the same numbers on both sides.  Bodies that float against the world are translated in
-:mod:`~simwright.engines.mujoco.floating`; those that float against another body, and balls, one by one here.
+Hinges and slides have the same numbers on both sides.  MuJoCo counts the pose of a free *body* and turns balls in the
+axes of the body; linear velocity of a free joint is that of the body's origin along the axes of the world, angular
+velocity of free joints and balls is along the axes of the body.  A free dof inside the tree is three slides and a ball,
+a screw a hinge and a slide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from simwright.engines.mujoco.bodies import as_wxyz
-from simwright.engines.mujoco.build import Built
-from simwright.engines.mujoco.floating import FloatingGroup
-from simwright.runtime.kinds import JointType
-from simwright.runtime.kinematics import Motion, move_bodies
-from simwright.runtime.rotation import Values, compose, conjugate, cross, invert, multiply, rotate
+from simwright.core.math3d import Array, Pose
+from simwright.engines.layout import Freedom, Layout
+from simwright.formats.mjcf.memory import MujocoNames
+from simwright.model.joint import Motion
+from simwright.runtime.rotation import compose, conjugate, cross, invert, multiply, rotate
 
 Index = npt.NDArray[np.int64]
-_FLOATS = (JointType.FREE, JointType.DISTANCE)
+_FROM_WXYZ, _TO_WXYZ = (1, 2, 3, 0), (3, 0, 1, 2)
+_POSE_FROM_WXYZ, _POSE_TO_WXYZ = (0, 1, 2, 4, 5, 6, 3), (0, 1, 2, 6, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
-class Floating:
-    """A ball, or a joint of six freedoms on another body: where it is on both sides."""
+class _Turning:
+    """Ball and free dofs of one kind: their places on both sides (rows) and their frames."""
 
-    joint: int
-    kind: JointType
-    q: int
-    qd: int
-    qpos: int
-    qvel: int
-    parent: int
-    child: int
+    freedoms: tuple[Freedom, ...]
+    q: Index
+    v: Index
+    qpos: Index
+    qvel: Index
+    near: Array
+    far: Array
+    inverted: npt.NDArray[np.bool_]
 
 
 class CoordinateMap:
-    """Translates ``joint_q`` and ``joint_qd`` (worlds x entries, worlds at the origin) and MuJoCo's state."""
+    """Translates positions and velocities (worlds x entries) of a layout and of a compiled model."""
 
-    def __init__(self, built: Built) -> None:
-        world, mj = built.world, built.mj
-        self._world = world
-        self.nq, self.nv = int(mj.nq), int(mj.nv)
-        pairs_q: list[tuple[int, int]] = []
-        pairs_v: list[tuple[int, int]] = []
-        self._floating: list[Floating] = []
-        loose: list[tuple[int, int, int]] = []
-        for joint, names in sorted(built.seats.joints.items()):
-            kind = JointType(int(world.joint_type[joint]))
-            q, qd = int(world.joint_q_start[joint]), int(world.joint_qd_start[joint])
-            if kind in _FLOATS or kind is JointType.BALL:
-                at = mj.joint(names[0])
-                ends = int(world.joint_parent[joint]), int(world.joint_child[joint])
-                if kind in _FLOATS and ends[0] < 0:
-                    loose.append((joint, int(at.qposadr[0]), int(at.dofadr[0])))
-                    continue
-                self._floating.append(
-                    Floating(joint, kind, q, qd, int(at.qposadr[0]), int(at.dofadr[0]), *ends)
-                )
+    def __init__(self, layout: Layout, names: MujocoNames, model: Any) -> None:
+        self.nq, self.nv = int(model.nq), int(model.nv)
+        self._sizes = (layout.nq, layout.nv)
+        self.width = layout.nv
+        scalars: list[tuple[int, int, int, int]] = []
+        screws: list[tuple[int, int, int, int, float, float]] = []
+        turning: dict[str, list[tuple[Freedom, list[int], list[int]]]] = {"free": [], "ball": []}
+        for freedom in layout.freedoms:
+            joints = [model.joint(name) for name in _find_joints(freedom, names)]
+            if not joints:
                 continue
-            for number, name in enumerate(names):
-                at = mj.joint(name)
-                pairs_q.append((q + number, int(at.qposadr[0])))
-                pairs_v.append((qd + number, int(at.dofadr[0])))
-        self._group = FloatingGroup(world, loose)
-        self._q, self._qpos = _split(pairs_q)
-        self._qd, self._qvel = _split(pairs_v)
-        self.dof_of = _fill(pairs_v, len(world.joint_qd))
-        self._carried = any(one.kind in _FLOATS for one in self._floating)
+            first = (int(joints[0].qposadr[0]), int(joints[0].dofadr[0]))
+            if freedom.motion in (Motion.HINGE, Motion.SLIDE):
+                scalars.append((freedom.q, freedom.v, *first))
+                for slide in joints[1:]:
+                    assert freedom.dof is not None
+                    place = (int(slide.qposadr[0]), int(slide.dofadr[0]))
+                    screws.append((freedom.q, freedom.v, *place, freedom.dof.pitch, freedom.dof.ref))
+            elif freedom.motion is Motion.FREE and len(joints) == 1:
+                turning["free"].append((freedom, _count(first[0], 7), _count(first[1], 6)))
+            else:  # a ball, alone or behind three slides
+                shift = len(joints) - 1
+                for number, joint in enumerate(joints[:-1]):
+                    scalars.append(
+                        (freedom.q + number, freedom.v + number, int(joint.qposadr[0]), int(joint.dofadr[0]))
+                    )
+                last = (int(joints[-1].qposadr[0]), int(joints[-1].dofadr[0]))
+                moved = _shift(freedom, shift)
+                turning["ball"].append((moved, _count(last[0], 4), _count(last[1], 3)))
+        self._scalars = np.array(scalars, dtype=np.int64).reshape(-1, 4).T
+        self._screws = screws
+        self._free = _collect(turning["free"], 7, 6)
+        self._ball = _collect(turning["ball"], 4, 3)
+        self.dof_of = np.full(layout.nv, -1, dtype=np.int64)
+        self.dof_of[self._scalars[1]] = self._scalars[3]
 
-    def to_engine(self, q: Values, qd: Values) -> tuple[Values, Values]:
-        """``qpos`` and ``qvel`` from coordinates."""
+    def to_engine(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """``qpos`` and ``qvel`` from positions and velocities."""
         qpos, qvel = np.zeros((len(q), self.nq)), np.zeros((len(q), self.nv))
-        qpos[:, self._qpos], qvel[:, self._qvel] = q[:, self._q], qd[:, self._qd]
-        self._group.to_engine(q, qd, qpos, qvel)
-        motion = self._move(q, qd) if self._carried else None
-        world = self._world
-        for one in self._floating:
-            before, after = world.joint_X_p[one.joint], world.joint_X_c[one.joint]
-            if one.kind is JointType.BALL:
-                turn = _unit(q[:, one.q : one.q + 4])
-                inner = multiply(multiply(np.tile(after[3:], (len(q), 1)), turn), conjugate(after[3:])[None])
-                qpos[:, one.qpos : one.qpos + 4] = as_wxyz(inner)
-                spin = rotate(conjugate(turn), qd[:, one.qd : one.qd + 3])
-                qvel[:, one.qvel : one.qvel + 3] = rotate(after[3:], spin)
-                continue
-            assert motion is not None
-            frame, spin, rate = self._carry(one, before, motion)
-            local = q[:, one.q : one.q + 7].copy()
-            local[:, 3:] = _unit(local[:, 3:])
-            pose = compose(compose(frame, local), invert(after)[None])
-            angular = rotate(frame[:, 3:], qd[:, one.qd + 3 : one.qd + 6]) + spin
-            arm = rotate(pose[:, 3:], world.body_com[one.child])
-            linear = rotate(frame[:, 3:], qd[:, one.qd : one.qd + 3]) + rate(pose[:, :3] + arm)
-            qpos[:, one.qpos : one.qpos + 3] = pose[:, :3]
-            qpos[:, one.qpos + 3 : one.qpos + 7] = as_wxyz(pose[:, 3:])
-            qvel[:, one.qvel : one.qvel + 3] = linear - cross(angular, arm)
-            qvel[:, one.qvel + 3 : one.qvel + 6] = rotate(conjugate(pose[:, 3:]), angular)
+        ours, rates, theirs, dofs = self._scalars
+        qpos[:, theirs], qvel[:, dofs] = q[:, ours], v[:, rates]
+        for at, rate, place, dof, pitch, ref in self._screws:
+            qpos[:, place], qvel[:, dof] = pitch * (q[:, at] - ref), pitch * v[:, rate]
+        self._turn_to_engine(q, v, qpos, qvel)
         return qpos, qvel
 
-    def from_engine(self, qpos: Values, qvel: Values, q: Values, qd: Values) -> None:
-        """Coordinates from ``qpos`` and ``qvel``, written into ``q`` and ``qd``."""
-        q[:, self._q], qd[:, self._qd] = qpos[:, self._qpos], qvel[:, self._qvel]
-        self._group.from_engine(qpos, qvel, q, qd)
-        world = self._world
-        for one in self._floating:
-            before, after = world.joint_X_p[one.joint], world.joint_X_c[one.joint]
-            if one.kind is JointType.BALL:
-                inner = qpos[:, one.qpos : one.qpos + 4][:, [1, 2, 3, 0]]
-                back = np.tile(conjugate(after[3:]), (len(q), 1))
-                turn = multiply(multiply(back, inner), after[None, 3:])
-                q[:, one.q : one.q + 4] = turn
-                spin = rotate(back, qvel[:, one.qvel : one.qvel + 3])
-                qd[:, one.qd : one.qd + 3] = rotate(turn, spin)
-                continue
-            frame, spin, rate = self._carry(one, before, self._move(q, qd))
-            place, turn = (
-                qpos[:, one.qpos : one.qpos + 3],
-                qpos[:, one.qpos + 3 : one.qpos + 7][:, [1, 2, 3, 0]],
-            )
-            pose = np.concatenate((place, turn), axis=1)
-            q[:, one.q : one.q + 7] = compose(invert(frame), compose(pose, np.tile(after, (len(q), 1))))
-            angular = rotate(turn, qvel[:, one.qvel + 3 : one.qvel + 6])
-            arm = rotate(turn, world.body_com[one.child])
-            linear = qvel[:, one.qvel : one.qvel + 3] + cross(angular, arm)
-            back = conjugate(frame[:, 3:])
-            qd[:, one.qd : one.qd + 3] = rotate(back, linear - rate(place + arm))
-            qd[:, one.qd + 3 : one.qd + 6] = rotate(back, angular - spin)
+    def _turn_to_engine(self, q: Array, v: Array, qpos: Array, qvel: Array) -> None:
+        if len(self._ball.freedoms):
+            ball = self._ball
+            turn, spin = _unit(q[:, ball.q][..., _FROM_WXYZ]), v[:, ball.v]
+            local = rotate(conjugate(turn), spin)
+            turn, local = _invert_turn(turn, local, spin, ball.inverted)
+            inner = multiply(multiply(ball.far[:, 3:], turn), conjugate(ball.far[:, 3:]))
+            qpos[:, ball.qpos] = inner[..., _TO_WXYZ]
+            qvel[:, ball.qvel] = rotate(ball.far[:, 3:], local)
+        if len(self._free.freedoms):
+            free = self._free
+            pose, rate = q[:, free.q][..., _POSE_FROM_WXYZ], v[:, free.v]
+            pose[..., 3:] = _unit(pose[..., 3:])
+            pose, rate = _invert_motion(pose, rate, free.inverted)
+            body = compose(compose(free.near, pose), invert(free.far))
+            spin = rotate(free.near[:, 3:], rate[..., 3:])
+            arm = rotate(body[..., 3:], free.far[:, :3])
+            held = np.empty_like(rate)
+            held[..., :3] = rotate(free.near[:, 3:], rate[..., :3]) - cross(spin, arm)
+            held[..., 3:] = rotate(conjugate(body[..., 3:]), spin)
+            qpos[:, free.qpos] = body[..., _POSE_TO_WXYZ]
+            qvel[:, free.qvel] = held
 
-    def _move(self, q: Values, qd: Values) -> Motion:
-        """Poses of all bodies at some coordinates."""
-        world, count = self._world, len(q)
+    def positions(self, qpos: Array) -> Array:
+        """Positions of the layout from ``qpos``."""
+        q = np.zeros((len(qpos), self._sizes[0]))
+        q[:, self._scalars[0]] = qpos[:, self._scalars[2]]
+        if len(self._ball.freedoms):
+            ball = self._ball
+            q[:, ball.q] = self._read_turns(qpos)[..., _TO_WXYZ]
+        if len(self._free.freedoms):
+            q[:, self._free.q] = self._read_poses(qpos)[..., _POSE_TO_WXYZ]
+        return q
 
-        def tile(values: Values) -> Values:
-            return np.repeat(values[None], count, axis=0)
+    def _read_turns(self, qpos: Array) -> Array:
+        ball = self._ball
+        inner = qpos[:, ball.qpos][..., _FROM_WXYZ]
+        turn = multiply(multiply(conjugate(ball.far[:, 3:]), inner), ball.far[:, 3:])
+        return np.where(ball.inverted[:, None], conjugate(turn), turn)
 
-        motion = Motion(
-            np.asarray(q, dtype=np.float64),
-            np.asarray(qd, dtype=np.float64),
-            tile(world.joint_X_p),
-            tile(world.body_q),
-            np.zeros((count, world.body_count, 6)),
-        )
-        move_bodies(world.arrays, motion)
-        return motion
+    def _read_poses(self, qpos: Array) -> Array:
+        free = self._free
+        body = qpos[:, free.qpos][..., _POSE_FROM_WXYZ]
+        pose = compose(invert(free.near), compose(body, free.far))
+        return np.where(free.inverted[:, None], invert(pose), pose)
 
-    def _carry(
-        self, one: Floating, before: Values, motion: Motion
-    ) -> tuple[Values, Values, Callable[[Values], Values]]:
-        """The parent frame of a floating joint, its spin, and its velocity at a place."""
-        above, carried = motion.body_q[:, one.parent], motion.body_qd[:, one.parent]
-        middle = above[:, :3] + rotate(above[:, 3:], self._world.body_com[one.parent])
-        frame = compose(above, np.tile(before, (len(above), 1)))
-        return frame, carried[:, 3:], lambda at: carried[:, :3] + cross(carried[:, 3:], at - middle)
+    def velocities(self, qpos: Array, qvel: Array) -> Array:
+        """Velocities of the layout from ``qpos`` and ``qvel``."""
+        v = np.zeros((len(qvel), self._sizes[1]))
+        v[:, self._scalars[1]] = qvel[:, self._scalars[3]]
+        if len(self._ball.freedoms):
+            ball = self._ball
+            turn = self._read_turns(qpos)
+            local = rotate(conjugate(ball.far[:, 3:]), qvel[:, ball.qvel])
+            # an inverted ball turns the other way, along the axes of the frame it is walked to
+            v[:, ball.v] = np.where(ball.inverted[:, None], -local, rotate(turn, local))
+        if len(self._free.freedoms):
+            free = self._free
+            body = qpos[:, free.qpos][..., _POSE_FROM_WXYZ]
+            rate = qvel[:, free.qvel]
+            spin = rotate(body[..., 3:], rate[..., 3:])
+            moved = np.empty_like(rate)
+            back = conjugate(free.near[:, 3:])
+            moved[..., :3] = rotate(back, rate[..., :3] + cross(spin, rotate(body[..., 3:], free.far[:, :3])))
+            moved[..., 3:] = rotate(back, spin)
+            pose = compose(invert(free.near), compose(body, free.far))
+            _, moved = _invert_motion(pose, moved, free.inverted)
+            v[:, free.v] = moved
+        return v
+
+    def jacobian(self, qpos: Array) -> Array:
+        """The matrix (nv of MuJoCo x nv of the layout) that turns velocities of the layout into ``qvel``."""
+        count = self._sizes[1]
+        place = np.repeat(self.positions(qpos[None]), count, axis=0)
+        return np.ascontiguousarray(self.to_engine(place, np.eye(count))[1].T)
+
+    def drift(self, qpos: Array, qvel: Array) -> Array:
+        """What ``qvel`` accelerates by while velocities of the layout stay (nv of MuJoCo).
+
+        Only free bodies whose joint frame is off their origin have it: their origin circles that frame.
+        """
+        drift = np.zeros(self.nv)
+        free = self._free
+        if len(free.freedoms):
+            body = qpos[free.qpos][..., _POSE_FROM_WXYZ]
+            spin = rotate(body[..., 3:], qvel[free.qvel][..., 3:])
+            drift[free.qvel[:, :3]] = -cross(spin, cross(spin, rotate(body[..., 3:], free.far[:, :3])))
+        return drift
 
 
-def _unit(turn: Values) -> Values:
-    size = np.linalg.norm(turn, axis=1, keepdims=True)
-    return np.where(size > 0.0, turn / np.maximum(size, 1e-12), np.array((0.0, 0.0, 0.0, 1.0)))
+def _find_joints(freedom: Freedom, names: MujocoNames) -> Sequence[str]:
+    if freedom.joint is None:
+        return [names.free_joints[freedom.body]] if freedom.body in names.free_joints else []
+    return names.joints.get(freedom.name, ())
 
 
-def _split(pairs: list[tuple[int, int]]) -> tuple[Index, Index]:
-    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    return table[:, 0], table[:, 1]
+def _count(first: int, number: int) -> list[int]:
+    return list(range(first, first + number))
 
 
-def _fill(pairs: list[tuple[int, int]], count: int) -> Index:
-    table = np.full(count, -1, dtype=np.int64)
-    for here, there in pairs:
-        table[here] = there
-    return table
+def _shift(freedom: Freedom, slides: int) -> Freedom:
+    """The rotation of a free dof whose position is in slides."""
+    if not slides:
+        return freedom
+    values = {name: getattr(freedom, name) for name in freedom.__slots__}
+    return Freedom(**{**values, "motion": Motion.BALL, "q": freedom.q + slides, "v": freedom.v + slides})
+
+
+def _collect(rows: list[tuple[Freedom, list[int], list[int]]], nq: int, nv: int) -> _Turning:
+    freedoms = tuple(row[0] for row in rows)
+    return _Turning(
+        freedoms,
+        np.array([_count(f.q, nq) for f in freedoms], dtype=np.int64).reshape(-1, nq),
+        np.array([_count(f.v, nv) for f in freedoms], dtype=np.int64).reshape(-1, nv),
+        np.array([row[1] for row in rows], dtype=np.int64).reshape(-1, nq),
+        np.array([row[2] for row in rows], dtype=np.int64).reshape(-1, nv),
+        np.array([_as_seven(f.near) for f in freedoms]).reshape(-1, 7),
+        np.array([_as_seven(f.far) for f in freedoms]).reshape(-1, 7),
+        np.array([f.inverted for f in freedoms], dtype=bool),
+    )
+
+
+def _as_seven(pose: Pose) -> list[float]:
+    w, x, y, z = pose.q
+    return [*pose.p, x, y, z, w]
+
+
+def _unit(turn: Array) -> Array:
+    size = np.linalg.norm(turn, axis=-1, keepdims=True)
+    # a quaternion that is a unit but for rounding stays as it is, so that states go through unchanged
+    scaled = np.where(np.abs(size - 1.0) < 1e-15, turn, turn / np.maximum(size, 1e-12))
+    return np.where(size > 0.0, scaled, np.array((0.0, 0.0, 0.0, 1.0)))
+
+
+def _invert_turn(
+    turn: Array, local: Array, spin: Array, inverted: npt.NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Turns, and rates along the axes of the turned frame, of balls that are walked the other way."""
+    which = inverted[:, None]
+    return np.where(which, conjugate(turn), turn), np.where(which, -spin, local)
+
+
+def _invert_motion(pose: Array, rate: Array, inverted: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Poses and rates of free dofs that are walked the other way; its own inverse."""
+    if not inverted.any():
+        return pose, rate
+    back = conjugate(pose[..., 3:])
+    moved = np.empty_like(rate)
+    moved[..., :3] = rotate(back, cross(rate[..., 3:], pose[..., :3]) - rate[..., :3])
+    moved[..., 3:] = -rotate(back, rate[..., 3:])
+    which = inverted[:, None]
+    return np.where(which, invert(pose), pose), np.where(which, moved, rate)

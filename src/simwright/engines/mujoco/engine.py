@@ -9,50 +9,72 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.engines.mujoco.simulation import MujocoSimulation
-from simwright.engines.protocol import Capabilities, Settings
-from simwright.runtime.model import Model
+from simwright.engines.protocol import Capabilities, Scene, Settings, as_scene
+from simwright.model.asset import Asset
 
 CAPABILITIES = Capabilities(
     name="mujoco",
     title="MuJoCo",
+    reads="mjcf",
     solvers={
         "newton": "Newton's method: few steps, exact",
         "cg": "conjugate gradients: large models",
         "pgs": "projected Gauss-Seidel: rough",
     },
     options={
-        "integrator": "implicitfast (default), implicit, euler or rk4",
-        "cone": "elliptic (default) or pyramidal friction",
-        "impratio": "stiffness of friction over that of contact (100)",
-        "iterations": "most iterations of the solver (100)",
-        "tolerance": "at which the solver stops (1e-8)",
-        "condim": "directions of friction: 1 none, 3 sliding (default), 4 twisting, 6 rolling",
+        "integrator": "euler, rk4, implicit or implicitfast",
+        "cone": "pyramidal or elliptic friction",
+        "impratio": "stiffness of friction over that of contact",
+        "iterations": "most iterations of the solver",
+        "tolerance": "at which the solver stops",
+        "condim": "most directions of friction: 1 none, 3 sliding, 4 twisting, 6 rolling",
+        "stiff": "yes: hold loops, followers and dry friction as stiffly as the time step allows",
+    },
+    # what the runtime arrays of scenes mean: springs in contact, nothing creeps, joints hold
+    scene_options={
+        "integrator": "implicitfast",
+        "cone": "elliptic",
+        "impratio": 100.0,
+        "condim": "3",
+        "stiff": "yes",
     },
     deterministic=True,
     parallel=True,
+    contact_pairs=True,
 )
 _WORDS = {
-    "integrator": ("implicitfast", "implicit", "euler", "rk4"),
-    "cone": ("elliptic", "pyramidal"),
+    "integrator": ("euler", "rk4", "implicit", "implicitfast"),
+    "cone": ("pyramidal", "elliptic"),
     "condim": ("1", "3", "4", "6"),
+    "stiff": ("no", "yes"),
 }
 _NUMBERS = {"impratio": float, "iterations": int, "tolerance": float}
 
 
 class MujocoEngine:
-    """Opens models for MuJoCo."""
+    """Opens assets in MuJoCo: written as MJCF in memory, compiled, stepped on all cores."""
 
     @property
     def capabilities(self) -> Capabilities:
         """What MuJoCo offers."""
         return CAPABILITIES
 
-    def open(self, model: Model, settings: Settings, reporter: Reporter | None = None) -> MujocoSimulation:
-        """Compile the model and start the threads."""
+    def open(
+        self,
+        source: Asset | Scene,
+        settings: Settings | None = None,
+        reporter: Reporter | None = None,
+        *,
+        worlds: int = 1,
+    ) -> MujocoSimulation:
+        """Compile the asset and start the threads."""
+        settings = settings or Settings()
         settings.check(CAPABILITIES)
         options = read_options(settings.options)
-        options["solver"] = settings.solver or CAPABILITIES.default_solver
-        return MujocoSimulation(model, settings, options, Reporter() if reporter is None else reporter)
+        if settings.solver:
+            options["solver"] = settings.solver
+        reporter = Reporter() if reporter is None else reporter
+        return MujocoSimulation(as_scene(source, worlds), settings, options, reporter)
 
 
 def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,9 +82,10 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in given.items():
         if name in _WORDS:
-            if str(value).lower() not in _WORDS[name]:
-                raise UnknownNameError(f"{name} of mujoco", str(value), _WORDS[name])
-            options[name] = str(value).lower()
+            word = str(value).lower()
+            if word not in _WORDS[name]:
+                raise UnknownNameError(f"{name} of mujoco", word, _WORDS[name])
+            options[name] = word
             continue
         try:
             options[name] = _NUMBERS[name](value)

@@ -1,286 +1,426 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All worlds moved on by MuJoCo's batched rollouts.
+"""Worlds of an asset in MuJoCo.
 
-States are kept in double precision beside the arrays.  As long as a caller hands back what it was given, motion goes on
-from there; worlds whose coordinates were edited start from the edited values.  Rollouts end at the same steps whatever
-is watched, and each world is computed by itself, so results do not depend on watching, on threads or on other worlds.
+The asset is written as MJCF in memory and compiled (:mod:`simwright.formats.mjcf.memory`); states are rows of MuJoCo's
+own (:mod:`simwright.engines.mujoco.batch`), translated when they are asked for or set.  A file in MJCF therefore moves
+as plain MuJoCo moves it.
 """
 
 from __future__ import annotations
 
-import os
-from types import TracebackType
-from typing import Any, Self, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.errors import UsageError
-from simwright.engines.mujoco.build import build_model
+from simwright.core.math3d import Array
+from simwright.engines.layout import Layout
+from simwright.engines.mujoco.batch import MjData, MjModel, ModelBatch
 from simwright.engines.mujoco.coordinates import CoordinateMap
-from simwright.engines.mujoco.forces import Forces
-from simwright.engines.protocol import Settings, Watch
+from simwright.engines.mujoco.springs import set_springs, stiffen
+from simwright.engines.protocol import Contact, Scene, Settings, Simulation
 from simwright.engines.stability import LARGEST, make_error
-from simwright.engines.world import group_worlds
-from simwright.formats.mjcf.quiet import keep_log_away
-from simwright.runtime.arrays import AnyArray
-from simwright.runtime.kinds import JointType
-from simwright.runtime.kinematics import eval_fk
-from simwright.runtime.model import Model
-from simwright.runtime.rotation import Values, conjugate, rotate
-from simwright.runtime.state import Control, State
+from simwright.formats.mjcf.memory import CompiledAsset, MujocoNames, compile_asset
+from simwright.model.asset import Asset
+from simwright.model.joint import WORLD, Motion
+from simwright.runtime.rotation import rotate
 
-CHUNK = 64
-"""Steps of one rollout at most: the solver starts cold after each multiple of it."""
-_BUFFER = 4_000_000
-"""Numbers that the states of one rollout may take."""
-Inputs: TypeAlias = tuple[Values, int]
-"""Rows of inputs, one for each world, and MuJoCo's bits for what they hold."""
-_SIZES = ("nq", "nv", "nu", "nbody", "ngeom", "njnt", "neq", "ntendon", "npair")
+_FIXED_GAIN, _AFFINE = 0, (0, 1)
+"""mjGAIN_FIXED; mjBIAS_NONE and mjBIAS_AFFINE."""
+CHUNK = 256
+"""Steps after which states are looked at: how far a simulation runs on after it became unstable."""
 
 
-class Part:
-    """Worlds that share a model."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """Worlds (``rows``) that share a compiled model."""
 
-    def __init__(
-        self, model: Model, rows: list[int], dt: float, options: dict[str, Any], reporter: Reporter
-    ) -> None:
-        self.rows = np.array(rows)
-        self.built = build_model(model, dt, options, number=rows[0], reporter=reporter)
-        self.map = CoordinateMap(self.built)
-        self.forces = Forces(self.built, self.map)
-
-
-class MujocoSimulation:
-    """Worlds of a model; see :class:`~simwright.engines.protocol.Simulation`."""
-
-    def __init__(self, model: Model, settings: Settings, options: dict[str, Any], reporter: Reporter) -> None:
-        import mujoco
-        import mujoco.rollout
-
-        self.model, self.dt, self.worlds = model, settings.dt, model.world_count
-        groups = group_worlds(model)
-        self.parts = [
-            Part(model, rows, settings.dt, options, reporter if not i else Reporter())
-            for i, rows in enumerate(groups)
-        ]
-        self._check_sizes()
-        self.threads = max(1, min(self.worlds, settings.threads or count_cores()))
-        self._pool = mujoco.rollout.Rollout(nthread=self.threads if self.threads > 1 else 0)
-        first = self.parts[0].built.mj
-        keep_log_away()
-        self._data = [mujoco.MjData(first) for _ in range(self.threads)]
-        models: list[Any] = [first] * self.worlds
-        for part in self.parts[1:]:
-            for row in part.rows.tolist():
-                models[row] = part.built.mj
-        self._models = models
-        full = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
-        self._width = int(mujoco.mj_stateSize(first, full))
-        self._states = np.zeros((self.worlds, self._width))
-        self._seen: tuple[AnyArray, AnyArray] | None = None
-        self.count = 0
-        self._nq, self._nv = int(first.nq), int(first.nv)
-        self._batch = max(self.threads, min(self.worlds, _BUFFER // (self._width * CHUNK)))
-        self._buffer = np.zeros(self._batch * CHUNK * self._width)
-        self._sensed = np.zeros(self._batch * CHUNK * int(first.nsensordata))
-        self._shift = self._find_shift()
-
-    def _check_sizes(self) -> None:
-        first = self.parts[0].built.mj
-        for part in self.parts[1:]:
-            if any(getattr(part.built.mj, name) != getattr(first, name) for name in _SIZES):
-                raise UsageError(
-                    f"world {int(part.rows[0])} has other parts than world 0",
-                    hint="worlds may differ in numbers, not in which joints are driven or which shapes touch",
-                )
-
-    def _find_shift(self) -> Values:
-        """What the places of worlds add to coordinates (worlds x joint_q)."""
-        model, one = self.model, self.parts[0].built.world
-        shift = np.zeros((self.worlds, model.per_world["joint_coord"]))
-        floats = np.isin(one.joint_type, (JointType.FREE, JointType.DISTANCE)) & (one.joint_parent < 0)
-        offsets = model.world_offset.astype(np.float64)
-        for joint in np.flatnonzero(floats).tolist():
-            start = int(one.joint_q_start[joint])
-            shift[:, start : start + 3] = rotate(conjugate(one.joint_X_p[joint, 3:]), offsets)
-        return shift
-
-    def advance(
-        self,
-        state: State,
-        control: Control,
-        steps: int = 1,
-        *,
-        watch: Watch | None = None,
-        every: int = 1,
-        poses: bool = True,
-    ) -> None:
-        """Move a state on; see :meth:`~simwright.engines.protocol.Simulation.advance`."""
-        if steps < 0 or every < 1:
-            raise UsageError(f"{steps} steps, watched every {every}", hint="steps from zero, every from one")
-        self._load(state)
-        inputs = self._make_inputs(state, control)
-        left = steps
-        while left:
-            count = min(left, CHUNK - self.count % CHUNK)
-            chosen = self._list_watched(count, every) if watch is not None else []
-            samples = self._roll(state, inputs, count, chosen)
-            start, self.count = self.count, self.count + count
-            left -= count
-            if watch is not None and chosen:
-                places, rates = self._translate(state, samples)
-                for number, q, qd in zip(chosen, places, rates, strict=True):
-                    self._put(state, q, qd, poses=poses)
-                    watch(start + number + 1, state)
-        self._write(state, self._states, poses=poses)
-        self._seen = (state.joint_q.copy(), state.joint_qd.copy())
-
-    def _list_watched(self, count: int, every: int) -> list[int]:
-        first = every - 1 - self.count % every
-        return list(range(first, count, every))
-
-    def _load(self, state: State) -> None:
-        """Take over coordinates that are not those given out last."""
-        q = state.joint_q.reshape(self.worlds, -1)
-        qd = state.joint_qd.reshape(self.worlds, -1)
-        changed = np.ones(self.worlds, dtype=bool)
-        if self._seen is not None:
-            before_q, before_qd = (values.reshape(self.worlds, -1) for values in self._seen)
-            changed = (q != before_q).any(axis=1) | (qd != before_qd).any(axis=1)
-        if not changed.any():
-            return
-        for part in self.parts:
-            rows = part.rows[changed[part.rows]]
-            if len(rows):
-                place = q[rows].astype(np.float64) - self._shift[rows]
-                qpos, qvel = part.map.to_engine(place, qd[rows].astype(np.float64))
-                self._states[rows, 1 : 1 + self._nq] = qpos
-                self._states[rows, 1 + self._nq : 1 + self._nq + self._nv] = qvel
-
-    def _roll(self, state: State, inputs: Inputs, count: int, chosen: list[int]) -> Values:
-        """One rollout of all worlds, in batches that memory holds; gives the states after the chosen steps."""
-        samples = np.empty((len(chosen), *self._states.shape))
-        after = np.empty_like(self._states)
-        given, spec = inputs
-        # the clock tells which worlds stopped: it starts at zero in every rollout
-        self._states[:, 0] = 0.0
-        for first in range(0, self.worlds, self._batch):
-            rows = slice(first, min(first + self._batch, self.worlds))
-            size = rows.stop - rows.start
-            trace = self._buffer[: size * count * self._width].reshape(size, count, self._width)
-            sensed = self._sensed[: size * count * self._sensors].reshape(size, count, self._sensors)
-            held = np.repeat(given[rows, None], count, axis=1)
-            self._pool.rollout(
-                self._models[rows],
-                self._data,
-                self._states[rows],
-                held,
-                control_spec=spec,
-                skip_checks=True,
-                nstep=count,
-                initial_warmstart=None,
-                state=trace,
-                sensordata=sensed,
-            )
-            if not self._is_sound(trace, count):
-                self._fail(state, trace, rows.start)
-            for place, number in enumerate(chosen):
-                samples[place, rows] = trace[:, number]
-            after[rows] = trace[:, -1]
-        self._states = after
-        return samples
+    rows: Any
+    asset: Asset
+    compiled: CompiledAsset
+    map: CoordinateMap
 
     @property
-    def _sensors(self) -> int:
-        return int(self._models[0].nsensordata)
+    def model(self) -> MjModel:
+        return self.compiled.model
 
-    def _make_inputs(self, state: State, control: Control) -> Inputs:
-        """Controls and forces of all worlds, constant over a rollout, and what they hold."""
-        applied = self.parts[0].forces.is_applied(state, control)
-        spec = self.parts[0].forces.choose_spec(applied)
-        rows = [part.forces.make(self._split(control, state, part.rows), applied) for part in self.parts]
+
+@dataclass(frozen=True, slots=True)
+class _Servos:
+    """Actuators that follow targets: ``control = (effort / gear - b0 - b1 position - b2 velocity) / gain``."""
+
+    dofs: Any
+    columns: Any
+    law: Array
+    """Rows of effort, b0, position and velocity factors."""
+
+
+class MujocoSimulation(Simulation):
+    """See :class:`~simwright.engines.protocol.Simulation`."""
+
+    def __init__(
+        self, scene: Scene, settings: Settings, options: Mapping[str, Any], reporter: Reporter
+    ) -> None:
+        before = len(reporter)
+        self.worlds = scene.worlds
+        self.layout = Layout(scene.assets[0])
+        kinds = np.array(scene.kinds)
+        self.parts = [
+            self._open_part(
+                asset, np.flatnonzero(kinds == kind), settings, options, reporter if not kind else None
+            )
+            for kind, asset in enumerate(scene.assets)
+        ]
+        first = self.parts[0]
+        models: list[MjModel] = [first.model] * self.worlds
+        for part in self.parts[1:]:
+            for row in part.rows.tolist():
+                models[row] = part.model
+        self.batch = ModelBatch(models, self.worlds, threads=settings.threads)
+        self.threads = self.batch.threads
+        self.dt = float(first.model.opt.timestep)
+        names = first.compiled.names
+        self.actuators = _list_actuators(first.model, names)
+        self.sensors = tuple(names.sensors)
+        for part in self.parts:
+            self._start(part)
+        self._servos = [_find_servos(self.layout, part) for part in self.parts]
+        self.findings = tuple(list(reporter)[before:])
+
+    def _open_part(
+        self,
+        asset: Asset,
+        rows: Any,
+        settings: Settings,
+        options: Mapping[str, Any],
+        reporter: Reporter | None,
+    ) -> _Part:
+        compiled = compile_asset(asset, reporter or Reporter())
+        layout = self.layout if reporter else Layout(asset)
+        _set_options(compiled.model, settings, options)
+        set_springs(compiled.model, asset, layout, compiled.names)
+        if options.get("stiff") == "yes":
+            stiffen(compiled.model)
+        return _Part(rows, asset, compiled, CoordinateMap(layout, compiled.names, compiled.model))
+
+    def _start(self, part: _Part) -> None:
+        """The initial state of the asset: the keyframe that the writer made for it, or MuJoCo's own start."""
+        name = part.compiled.names.initial
+        if name is None:
+            return
+        key = part.model.key(name)
+        for part_name, values in (
+            ("qpos", key.qpos),
+            ("qvel", key.qvel),
+            ("ctrl", key.ctrl),
+            ("act", key.act),
+        ):
+            self.batch.view(part_name)[part.rows] = values
+
+    @property
+    def positions(self) -> Array:
+        """See the protocol."""
+        return self._collect(lambda part, qpos, _: part.map.positions(qpos), self.layout.nq)
+
+    @property
+    def velocities(self) -> Array:
+        """See the protocol."""
+        return self._collect(lambda part, qpos, qvel: part.map.velocities(qpos, qvel), self.layout.nv)
+
+    def _collect(self, translate: Any, width: int) -> Array:
+        qpos, qvel = self.batch.view("qpos"), self.batch.view("qvel")
         if len(self.parts) == 1:
-            return rows[0], spec
-        inputs = np.zeros((self.worlds, rows[0].shape[1]))
-        for part, values in zip(self.parts, rows, strict=True):
-            inputs[part.rows] = values
-        return inputs, spec
+            return np.asarray(translate(self.parts[0], qpos, qvel))
+        values = np.zeros((self.worlds, width))
+        for part in self.parts:
+            values[part.rows] = translate(part, qpos[part.rows], qvel[part.rows])
+        return values
 
-    def _split(self, control: Control, state: State, rows: Any) -> dict[str, Values]:
-        """Controls, forces and coordinates of some worlds, one row for each."""
-        found = {
-            name: getattr(control, name).reshape(self.worlds, -1)[rows].astype(np.float64)
-            for name in ("joint_target_pos", "joint_target_vel", "joint_act", "joint_f")
-        }
-        found["body_f"] = state.body_f.reshape(self.worlds, -1, 6)[rows].astype(np.float64)
-        found["qpos"] = self._states[rows, 1 : 1 + self._nq]
+    def set_state(
+        self,
+        positions: Array | None = None,
+        velocities: Array | None = None,
+        worlds: Sequence[int] | None = None,
+    ) -> None:
+        """See the protocol."""
+        chosen = np.arange(self.worlds) if worlds is None else np.asarray(worlds, dtype=np.int64)
+        qpos, qvel = self.batch.view("qpos"), self.batch.view("qvel")
+        for part in self.parts:
+            picked = np.flatnonzero(np.isin(chosen, part.rows))
+            if not len(picked):
+                continue
+            rows = chosen[picked]
+            q = part.map.positions(qpos[rows]) if positions is None else np.asarray(positions)[picked]
+            v = (
+                part.map.velocities(qpos[rows], qvel[rows])
+                if velocities is None
+                else np.asarray(velocities)[picked]
+            )
+            placed, rates = part.map.to_engine(q, v)
+            if positions is not None:
+                qpos[rows] = placed
+            qvel[rows] = rates
+
+    @property
+    def controls(self) -> Array:
+        """See the protocol."""
+        return self.batch.view("ctrl").copy()
+
+    def set_controls(self, controls: Array) -> None:
+        """See the protocol."""
+        self.batch.view("ctrl")[:] = controls
+
+    def set_targets(
+        self,
+        positions: Array | None = None,
+        velocities: Array | None = None,
+        efforts: Array | None = None,
+    ) -> None:
+        """See the protocol."""
+        controls = self.batch.view("ctrl")
+        for part, servos in zip(self.parts, self._servos, strict=True):
+            if not len(servos.dofs):
+                continue
+            effort, constant, place, rate = servos.law
+            wanted = np.broadcast_to(constant, (len(part.rows), len(servos.dofs))).copy()
+            for factor, values in ((place, positions), (rate, velocities), (effort, efforts)):
+                if values is not None:
+                    wanted += factor * np.asarray(values)[part.rows][:, servos.dofs]
+            controls[np.ix_(part.rows, servos.columns)] = wanted
+
+    def apply_forces(self, forces: Array | None = None, wrenches: Array | None = None) -> None:
+        """See the protocol."""
+        general, outer = self.batch.view("qfrc_applied"), self.batch.view("xfrc_applied")
+        general[:], outer[:] = 0.0, 0.0
+        for part in self.parts:
+            on_bodies = np.zeros((len(part.rows), int(part.model.nbody), 6))
+            ids = {name: part.model.body(made).id for name, made in part.compiled.names.bodies.items()}
+            if wrenches is not None:
+                places = [ids[name] for name in self.layout.bodies]
+                on_bodies[:, places] += np.asarray(wrenches)[part.rows]
+            if forces is not None:
+                given = np.asarray(forces)[part.rows]
+                single = np.flatnonzero(part.map.dof_of >= 0)
+                general[np.ix_(part.rows, part.map.dof_of[single])] = given[:, single]
+                self._push(part, given, ids, on_bodies)
+            outer[part.rows] = on_bodies.reshape(len(part.rows), -1)
+
+    def _push(self, part: _Part, forces: Array, ids: Mapping[str, int], on_bodies: Array) -> None:
+        """Forces of free dofs and torques of balls as wrenches on what they carry."""
+        poses: dict[str, Array] = {}
+        for freedom in self.layout.freedoms:
+            if freedom.motion not in (Motion.BALL, Motion.FREE):
+                continue
+            force = forces[:, freedom.velocities]
+            if not force.any():
+                continue
+            x, y, z = freedom.near.q[1:]
+            turn = np.array((x, y, z, freedom.near.q[0]))
+            if freedom.parent != WORLD:  # along axes that move with the parent
+                if not poses:
+                    everything = self.body_poses()[part.rows]
+                    poses.update(zip(self.layout.bodies, everything.swapaxes(0, 1), strict=True))
+                carried = poses[freedom.parent][:, [4, 5, 6, 3]]
+                force = np.concatenate(
+                    [rotate(turn, force[:, i : i + 3]) for i in range(0, force.shape[1], 3)], axis=1
+                )
+                turn = carried
+            body = ids[freedom.body]
+            if freedom.motion is Motion.BALL:
+                on_bodies[:, body, 3:] += rotate(turn, force[:, :3])
+            else:
+                on_bodies[:, body, :3] += rotate(turn, force[:, :3])
+                on_bodies[:, body, 3:] += rotate(turn, force[:, 3:6])
+
+    def step(self, steps: int = 1) -> None:
+        """See the protocol."""
+        while steps > 0:
+            size = min(steps, CHUNK)
+            before = self.batch.states.copy()
+            self.batch.step(size)
+            if not self._is_sound():
+                self._fail(before, size)
+            self.count += size
+            steps -= size
+
+    def _is_sound(self) -> bool:
+        qpos, qvel = self.batch.view("qpos"), self.batch.view("qvel")
+        return bool(np.abs(qpos).max(initial=0.0) < LARGEST) and bool(np.abs(qvel).max(initial=0.0) < LARGEST)
+
+    def _fail(self, before: Array, size: int) -> None:
+        """Go again step by step, to the step at which the first world left all bounds; raise, with the states before."""
+        qpos, qvel = self.batch.view("qpos"), self.batch.view("qvel")
+        with np.errstate(invalid="ignore"):
+            fine = (np.abs(qpos).max(axis=1, initial=0.0) < LARGEST) & (
+                np.abs(qvel).max(axis=1, initial=0.0) < LARGEST
+            )
+        broken = np.flatnonzero(~fine).tolist()
+        self.batch.states[:] = before
+        for number in range(1, size + 1):
+            good = self.batch.states.copy()
+            self.batch.step(1, broken)
+            for world in broken:
+                place, rate = qpos[world], qvel[world]
+                if np.abs(place).max(initial=0.0) < LARGEST and np.abs(rate).max(initial=0.0) < LARGEST:
+                    continue
+                part = next(part for part in self.parts if world in part.rows)
+                with np.errstate(all="ignore"):
+                    error = make_error(
+                        self.layout,
+                        part.map.positions(place[None])[0],
+                        part.map.velocities(place[None], rate[None])[0],
+                        world,
+                        (self.count + number) * self.dt,
+                    )
+                self.batch.states[:] = good
+                self.batch.step(number - 1, [w for w in range(self.worlds) if w not in broken])
+                self.count += number - 1
+                raise error
+        raise AssertionError("a world that broke in many steps breaks in single ones")
+
+    def body_poses(self) -> Array:
+        """See the protocol."""
+        import mujoco
+
+        first = self.parts[0]
+        ids = [first.model.body(first.compiled.names.bodies[name]).id for name in self.layout.bodies]
+        poses = np.zeros((self.worlds, len(ids), 7))
+        for world in range(self.worlds):
+            data = self.batch.hold(world, forward=False)
+            mujoco.mj_kinematics(self.batch.models[world], data)
+            poses[world, :, :3], poses[world, :, 3:] = data.xpos[ids], data.xquat[ids]
+        return poses
+
+    def read_sensors(self, world: int = 0) -> dict[str, Array]:
+        """See the protocol."""
+        data, model = self.batch.hold(world), self.batch.models[world]
+        found = {}
+        for name, made in self._find_part(world).compiled.names.sensors.items():
+            rows = [model.sensor(one) for one in made]
+            found[name] = np.concatenate(
+                [data.sensordata[int(row.adr[0]) : int(row.adr[0] + row.dim[0])] for row in rows]
+            )
         return found
 
-    def _is_sound(self, trace: Values, count: int) -> bool:
-        last = trace[:, -1]
-        late = last[:, 0] < (count - 0.5) * self.dt
-        return bool(np.abs(last).max(initial=0.0) < LARGEST) and not bool(late.any())
+    def mass_matrix(self, world: int = 0) -> Array:
+        """See the protocol."""
+        import mujoco
 
-    def _fail(self, state: State, trace: Values, first_row: int) -> None:
-        """Raise, naming the first step at which a world stopped or left all bounds; the state is the last good one."""
-        times = np.arange(1, trace.shape[1] + 1) * self.dt
-        bad = ~(np.abs(trace).max(axis=2) < LARGEST) | (trace[:, :, 0] < times - 0.5 * self.dt)
-        number = int(np.argmax(bad.any(axis=0)))
-        world = int(np.argmax(bad[:, number]))
-        broken = self._states.copy()
-        broken[first_row + world] = trace[world, number]
-        scratch = state.clone()
-        self._write(scratch, broken, poses=False)
-        # only the world that broke is looked at: others may move fast and be well
-        others = np.arange(self.worlds) != first_row + world
-        scratch.joint_q.reshape(self.worlds, -1)[others] = 0.0
-        scratch.joint_qd.reshape(self.worlds, -1)[others] = 0.0
-        self._write(state, self._states)
-        self._seen = (state.joint_q.copy(), state.joint_qd.copy())
-        raise make_error(self.model, scratch.joint_q, scratch.joint_qd, (self.count + number + 1) * self.dt)
+        data, model = self.batch.hold(world), self.batch.models[world]
+        full = np.zeros((model.nv, model.nv))
+        mujoco.mj_fullM(model, data, full)
+        turn = self._find_part(world).map.jacobian(np.array(data.qpos))
+        return np.asarray(turn.T @ full @ turn)
 
-    def _write(self, state: State, states: Values, *, poses: bool = True) -> None:
-        places, rates = self._translate(state, states[None])
-        self._put(state, places[0], rates[0], poses=poses)
+    def bias(self, world: int = 0) -> Array:
+        """See the protocol."""
+        import mujoco
 
-    def _translate(self, state: State, states: Values) -> tuple[Values, Values]:
-        """Coordinates and velocities (moments x worlds x entries) of MuJoCo's states (moments x worlds x numbers)."""
-        count = len(states)
-        q = np.repeat(state.joint_q.reshape(1, self.worlds, -1).astype(np.float64), count, axis=0)
-        qd = np.repeat(state.joint_qd.reshape(1, self.worlds, -1).astype(np.float64), count, axis=0)
-        for part in self.parts:
-            held = states[:, part.rows].reshape(count * len(part.rows), -1)
-            place = q[:, part.rows].reshape(len(held), -1)
-            rate = qd[:, part.rows].reshape(len(held), -1)
-            part.map.from_engine(held[:, 1 : 1 + self._nq], held[:, 1 + self._nq :], place, rate)
-            shape = (count, len(part.rows), -1)
-            q[:, part.rows] = place.reshape(shape) + self._shift[part.rows]
-            qd[:, part.rows] = rate.reshape(shape)
-        return q, qd
+        data, model = self.batch.hold(world), self.batch.models[world]
+        held = self._find_part(world).map
+        turn, drift = held.jacobian(np.array(data.qpos)), held.drift(np.array(data.qpos), np.array(data.qvel))
+        forces = np.array(data.qfrc_bias)
+        if drift.any():
+            moved = np.zeros(model.nv)
+            mujoco.mj_mulM(model, data, moved, drift)
+            forces += moved
+        return np.asarray(turn.T @ forces)
 
-    def _put(self, state: State, q: Values, qd: Values, *, poses: bool) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            state.joint_q[:] = q.ravel()
-            state.joint_qd[:] = qd.ravel()
-        if poses:
-            eval_fk(self.model, state)
+    def contacts(self, world: int = 0) -> list[Contact]:
+        """See the protocol."""
+        import mujoco
+
+        data, model = self.batch.hold(world), self.batch.models[world]
+        names = {
+            model.body(made).id: name for name, made in self._find_part(world).compiled.names.bodies.items()
+        }
+        found, force = [], np.zeros(6)
+        for number in range(data.ncon):
+            contact = data.contact[number]
+            if min(contact.geom) < 0 or contact.exclude:
+                continue
+            mujoco.mj_contactForce(model, data, number, force)
+            a, b = (names.get(int(model.geom_bodyid[geom]), WORLD) for geom in contact.geom)
+            x, y, z = (float(value) for value in contact.pos)
+            nx, ny, nz = (float(value) for value in contact.frame[:3])
+            found.append(
+                Contact(
+                    a, b, (x, y, z), (nx, ny, nz), float(contact.dist), float(force[0]),
+                    float(np.linalg.norm(force[1:3])),
+                )
+            )  # fmt: skip
+        return found
+
+    def hold(self, world: int = 0) -> MjData:
+        """MuJoCo's own data of a world, computed forward; valid until the next call of the simulation."""
+        return self.batch.hold(world)
+
+    def _find_part(self, world: int) -> _Part:
+        return next(part for part in self.parts if world in part.rows)
 
     def close(self) -> None:
         """Stop the threads."""
-        if self._pool is not None:
-            self._pool.close()
-            self._pool = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self.batch.close()
 
 
-def count_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _list_actuators(model: MjModel, names: MujocoNames) -> tuple[str, ...]:
+    """Names of the controls, in MuJoCo's order: those of the asset, and of drives by their dof."""
+    ours = {made: name for name, made in (*names.drives.items(), *names.actuators.items())}
+    return tuple(ours.get(model.actuator(i).name, model.actuator(i).name) for i in range(model.nu))
+
+
+def _set_options(model: MjModel, settings: Settings, options: Mapping[str, Any]) -> None:
+    """What the user says instead of the file."""
+    import mujoco
+
+    opt = model.opt
+    if settings.dt is not None:
+        opt.timestep = settings.dt
+    for name, kind, prefix in (
+        ("solver", mujoco.mjtSolver, "mjSOL_"),
+        ("integrator", mujoco.mjtIntegrator, "mjINT_"),
+        ("cone", mujoco.mjtCone, "mjCONE_"),
+    ):
+        if name in options:
+            setattr(opt, name, getattr(kind, f"{prefix}{str(options[name]).upper()}"))
+    for name in ("impratio", "iterations", "tolerance"):
+        if name in options:
+            setattr(opt, name, options[name])
+    if "condim" in options:
+        most = int(options["condim"])
+        model.geom_condim[:] = np.minimum(model.geom_condim, most)
+        model.pair_dim[:] = np.minimum(model.pair_dim, most)
+    # a world that breaks is found and told; MuJoCo would quietly start it anew
+    opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+
+
+def _find_servos(layout: Layout, part: _Part) -> _Servos:
+    """Drives, and actuators of the asset that push one hinge or slide by a fixed gain and an affine bias."""
+    model, names = part.model, part.compiled.names
+    by_target = {
+        actuator.target: names.actuators[actuator.name]
+        for actuator in reversed(part.asset.actuators)
+        if actuator.transmission == "joint" and actuator.name in names.actuators
+    }
+    dofs, columns, laws = [], [], []
+    for freedom in layout.freedoms:
+        if freedom.motion not in (Motion.HINGE, Motion.SLIDE):
+            continue
+        name = names.drives.get(freedom.name) or by_target.get(freedom.name)
+        if name is None:
+            continue
+        row = model.actuator(name).id
+        gain, bias = model.actuator_gainprm[row], model.actuator_biasprm[row]
+        affine = int(model.actuator_biastype[row]) in _AFFINE
+        if int(model.actuator_gaintype[row]) != _FIXED_GAIN or not affine or not gain[0]:
+            continue
+        gear = float(model.actuator_gear[row, 0])
+        if not gear:
+            continue
+        dofs.append(freedom.v)
+        columns.append(row)
+        laws.append(np.array((1.0 / gear, -bias[0], -bias[1] * gear, -bias[2] * gear)) / gain[0])
+    law = np.array(laws).reshape(-1, 4).T
+    return _Servos(np.array(dofs, dtype=np.int64), np.array(columns, dtype=np.int64), law)

@@ -101,7 +101,9 @@ def import_newton() -> ModuleType:
     """The package, or the line that installs it."""
     try:
         import newton
+        import warp
     except ImportError:
         raise MissingExtraError("newton", "newton", "filling a Newton builder") from None
+    warp.config.quiet = True
     module: ModuleType = newton
     return module

@@ -3,23 +3,28 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Any, Self
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
-from simwright.engines.newton.simulate_model import build_newton, import_newton
-from simwright.engines.protocol import Capabilities, Settings, Watch
+from simwright.core.math3d import Array
+from simwright.engines.flat import FlatMap, FlatPlace
+from simwright.engines.layout import Freedom, Layout
+from simwright.engines.newton.entry import add_asset, import_newton
+from simwright.engines.newton.result import Imported
+from simwright.engines.protocol import Capabilities, Scene, Settings, Simulation, as_scene
 from simwright.engines.stability import is_sound, make_error
-from simwright.runtime.arrays import AnyArray
-from simwright.runtime.model import Model
-from simwright.runtime.state import Control, State
+from simwright.model.asset import Asset, Environment
+from simwright.model.joint import Motion
 
 CAPABILITIES = Capabilities(
     name="newton",
     title="Newton",
+    reads="model",
     solvers={
         "mujoco": "SolverMuJoCo: generalised coordinates, MuJoCo's contacts",
         "featherstone": "SolverFeatherstone: generalised coordinates, penalty contacts",
@@ -41,6 +46,8 @@ CAPABILITIES = Capabilities(
     },
     devices=("cpu", "cuda"),
 )
+DEFAULT_DT = 0.002
+"""Time step of an asset that names none [s]."""
 _CLASSES = {"mujoco": "SolverMuJoCo", "featherstone": "SolverFeatherstone", "xpbd": "SolverXPBD"}
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "mujoco": {"cone": "elliptic"},
@@ -52,31 +59,44 @@ _WORDS = ("integrator", "cone")
 
 
 class NewtonEngine:
-    """Opens models for Newton."""
+    """Opens assets in Newton: a builder is filled with one world and copied."""
 
     @property
     def capabilities(self) -> Capabilities:
         """What Newton offers."""
         return CAPABILITIES
 
-    def open(self, model: Model, settings: Settings, reporter: Reporter | None = None) -> NewtonSimulation:
+    def open(
+        self,
+        source: Asset | Scene,
+        settings: Settings | None = None,
+        reporter: Reporter | None = None,
+        *,
+        worlds: int = 1,
+    ) -> NewtonSimulation:
         """Build Newton's model and solver."""
+        settings = settings or Settings()
         settings.check(CAPABILITIES)
         import_newton()
-        return NewtonSimulation(model, settings, Reporter() if reporter is None else reporter)
+        reporter = Reporter() if reporter is None else reporter
+        return NewtonSimulation(as_scene(source, worlds), settings, reporter)
 
 
-class NewtonSimulation:
-    """Worlds of a model, moved by one of Newton's solvers."""
+class NewtonSimulation(Simulation):
+    """Worlds moved by one of Newton's solvers; see :class:`~simwright.engines.protocol.Simulation`."""
 
-    def __init__(self, model: Model, settings: Settings, reporter: Reporter) -> None:
+    def __init__(self, scene: Scene, settings: Settings, reporter: Reporter) -> None:
         self._newton = newton = import_newton()
-        self.model, self.dt, self.worlds, self.threads = model, settings.dt, model.world_count, 1
+        before = len(reporter)
         self._solver_name = settings.solver or CAPABILITIES.default_solver
         generalised = self._solver_name == "mujoco"
-        self._their = build_newton(model, settings.device, reporter, register=generalised)
+        self.worlds, self.threads, self.sensors = scene.worlds, 1, ()
+        self.layout = Layout(scene.assets[0])
+        step = scene.assets[0].environment.timestep
+        self.dt = settings.dt if settings.dt is not None else step or DEFAULT_DT
+        self._build(scene, settings.device, reporter, register=generalised)
         options = _DEFAULTS[self._solver_name] | _read_options(settings)
-        if generalised and settings.device == "cpu" and model.world_count == 1:
+        if generalised and settings.device == "cpu" and self.worlds == 1:
             options.setdefault("use_mujoco_cpu", True)
         try:
             self._solver = getattr(newton.solvers, _CLASSES[self._solver_name])(self._their, **options)
@@ -93,101 +113,231 @@ class NewtonSimulation:
         self._asked = self._their.control()
         self._pipeline = None if generalised else newton.CollisionPipeline(self._their)
         self._contacts = None if self._pipeline is None else self._pipeline.contacts()
-        self._targets = self._find_targets()
-        self._seen: tuple[AnyArray, AnyArray] | None = None
-        self.count = 0
+        self._wrenches: Any = None
+        newton.eval_fk(self._their, self._now.joint_q, self._now.joint_qd, self._now)
+        self.findings = tuple(list(reporter)[before:])
 
-    def _find_targets(self) -> AnyArray:
-        """Where the position target of each freedom is; -1 for those of balls and free joints."""
-        places = np.full(self.model.joint_dof_count, -1, dtype=np.int64)
-        for joint in range(self.model.joint_count):
-            first, last = (int(self.model.joint_qd_start[joint + i]) for i in range(2))
-            start, end = (int(self.model.joint_q_start[joint + i]) for i in range(2))
-            if end - start == last - first:
-                places[first:last] = np.arange(start, end)
+    def _build(self, scene: Scene, device: str, reporter: Reporter, *, register: bool) -> None:
+        """One builder for each kind of world, all worlds copied into one model."""
+        newton = self._newton
+
+        def new_builder(gravity: Any) -> Any:
+            builder = newton.ModelBuilder()
+            builder.gravity = tuple(float(v) for v in gravity)
+            builder.rigid_gap = 0.0
+            if register:
+                newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+            return builder
+
+        pulls = [
+            (0.0, 0.0, -9.81) if asset.environment.gravity is None else asset.environment.gravity
+            for asset in scene.assets
+        ]
+        ones, filled = [], []
+        for kind, asset in enumerate(scene.assets):
+            one = new_builder(pulls[kind])
+            placed = dataclasses.replace(asset, environment=Environment())
+            filled.append(
+                add_asset(
+                    one,
+                    placed,
+                    reporter=reporter if not kind else None,
+                    force_position_velocity_actuation=True,
+                )
+            )
+            ones.append(one)
+        whole = new_builder(pulls[0])
+        for kind in scene.kinds:
+            whole.add_world(ones[kind])
+        self._their = whole.finalize(device=device)
+        self._their.set_gravity([tuple(float(v) for v in pulls[kind]) for kind in scene.kinds])
+        first, result = ones[0], filled[0]
+        self._map = FlatMap(
+            self.layout, self._find_places(first, result), (len(first.joint_q), len(first.joint_qd))
+        )
+        self._bodies = np.array([result.bodies[name] for name in self.layout.bodies], dtype=np.int64)
+        self._targets = _find_targets(first)
+        driven = np.array([int(mode) != 0 for mode in first.joint_target_mode], dtype=bool)
+        columns = [(f.name, f.v) for f in self.layout.freedoms if f.motion in (Motion.HINGE, Motion.SLIDE)]
+        entry = dict(zip(self._map.entries.tolist(), self._map.dofs.tolist(), strict=True))
+        chosen = [(name, v) for name, v in columns if v in entry and driven[entry[v]]]
+        self.actuators = tuple(name for name, _ in chosen)
+        self._columns = np.array([v for _, v in chosen], dtype=np.int64)
+        modes = np.array([int(first.joint_target_mode[entry[v]]) for _, v in chosen], dtype=np.int64)
+        self._modes = modes
+        self._controls = np.zeros((self.worlds, len(chosen)))
+        start = np.array(first.joint_target_q if hasattr(first, "joint_target_q") else first.joint_target_pos)
+        for column, (_, v) in enumerate(chosen):
+            if modes[column] in (1, 3):
+                self._controls[:, column] = start[self._targets[entry[v]]]
+
+    def _find_places(self, builder: Any, result: Imported) -> list[FlatPlace]:
+        """Where the freedoms of the layout are in one world; slides stand before hinges in a joint of several."""
+        places = []
+        for freedom in self.layout.freedoms:
+            if freedom.joint is None:
+                body = result.bodies[freedom.body]
+                joint = list(builder.joint_child).index(body)
+                shift = 0
+            else:
+                joint = result.joints[freedom.joint.name]
+                shift = _find_shift(freedom)
+            q, qd = (int(starts[joint]) + shift for starts in (builder.joint_q_start, builder.joint_qd_start))
+            places.append(FlatPlace(freedom, q, qd, builder.body_com[result.bodies[freedom.body]]))
         return places
 
-    def advance(
-        self,
-        state: State,
-        control: Control,
-        steps: int = 1,
-        *,
-        watch: Watch | None = None,
-        every: int = 1,
-        poses: bool = True,
-    ) -> None:
-        """Move a state on; see :meth:`~simwright.engines.protocol.Simulation.advance`."""
-        del poses
-        if steps < 0 or every < 1:
-            raise UsageError(f"{steps} steps, watched every {every}", hint="steps from zero, every from one")
-        self._load(state, control)
-        for _ in range(steps):
-            self._step(state)
-            if watch is not None and self.count % every == 0:
-                self._write(state)
-                watch(self.count, state)
-        self._write(state)
+    @property
+    def positions(self) -> Array:
+        """See the protocol."""
+        return self._read()[0]
 
-    def _load(self, state: State, control: Control) -> None:
-        asked, now = self._asked, self._now
-        asked.joint_f.assign(control.joint_f)
-        if asked.joint_act is not None:
-            asked.joint_act.assign(control.joint_act)
-        self._set_targets(control)
-        seen = self._seen
-        if seen is None or (seen[0] != state.joint_q).any() or (seen[1] != state.joint_qd).any():
-            now.joint_q.assign(state.joint_q)
-            now.joint_qd.assign(state.joint_qd)
-            self._newton.eval_fk(self._their, now.joint_q, now.joint_qd, now)
+    @property
+    def velocities(self) -> Array:
+        """See the protocol."""
+        return self._read()[1]
 
-    def _set_targets(self, control: Control) -> None:
-        asked = self._asked
-        if getattr(asked, "joint_target_q", None) is not None:
-            values = asked.joint_target_q.numpy().copy()
-            known = np.flatnonzero(self._targets >= 0)
-            if len(values) == self.model.joint_coord_count:
-                values[self._targets[known]] = control.joint_target_pos[known]
-            else:
-                values[:] = control.joint_target_pos
-            asked.joint_target_q.assign(values)
-            asked.joint_target_qd.assign(control.joint_target_vel)
-        else:
-            asked.joint_target_pos.assign(control.joint_target_pos)
-            asked.joint_target_vel.assign(control.joint_target_vel)
-
-    def _step(self, state: State) -> None:
-        self._now.clear_forces()
-        if np.any(state.body_f):
-            self._now.body_f.assign(state.body_f)
-        if self._pipeline is not None:
-            self._pipeline.collide(self._now, self._contacts)
-        self._solver.step(self._now, self._next, self._asked, self._contacts, self.dt)
-        self._now, self._next = self._next, self._now
-        self.count += 1
-
-    def _write(self, state: State) -> None:
+    def _read(self) -> tuple[Array, Array]:
         now = self._now
-        if self._solver_name == "xpbd":
+        if self._solver_name == "xpbd":  # it moves bodies; joint coordinates follow from them
             self._newton.eval_ik(self._their, now, now.joint_q, now.joint_qd)
-        q, qd = now.joint_q.numpy(), now.joint_qd.numpy()
-        if not (is_sound(q) and is_sound(qd)):
-            raise make_error(self.model, q, qd, self.count * self.dt)
-        state.joint_q[:], state.joint_qd[:] = q, qd
-        state.body_q[:], state.body_qd[:] = now.body_q.numpy(), now.body_qd.numpy()
-        self._seen = (state.joint_q.copy(), state.joint_qd.copy())
+        q, qd = (
+            values.numpy().reshape(self.worlds, -1).astype(np.float64)
+            for values in (now.joint_q, now.joint_qd)
+        )
+        return self._map.to_layout(q, qd)
+
+    def set_state(
+        self,
+        positions: Array | None = None,
+        velocities: Array | None = None,
+        worlds: Sequence[int] | None = None,
+    ) -> None:
+        """See the protocol."""
+        rows = list(range(self.worlds)) if worlds is None else list(worlds)
+        place, rate = self._read()
+        if positions is not None:
+            place[rows] = positions
+        if velocities is not None:
+            rate[rows] = velocities
+        now = self._now
+        q, qd = self._map.from_layout(place[rows], rate[rows])
+        for values, given in ((now.joint_q, q), (now.joint_qd, qd)):
+            held = values.numpy().reshape(self.worlds, -1).copy()
+            held[rows] = given
+            values.assign(held.ravel())
+        self._newton.eval_fk(self._their, now.joint_q, now.joint_qd, now)
+
+    @property
+    def controls(self) -> Array:
+        """What drives aim at, or the effort of those that only push."""
+        return self._controls.copy()
+
+    def set_controls(self, controls: Array) -> None:
+        """See the protocol."""
+        self._controls[:] = controls
+        spread = np.zeros((3, self.worlds, self.layout.nv))
+        for kind, modes in enumerate(((1, 3), (2,), (4,))):
+            chosen = np.isin(self._modes, modes)
+            spread[kind][:, self._columns[chosen]] = self._controls[:, chosen]
+        self.set_targets(*spread)
+
+    def set_targets(
+        self,
+        positions: Array | None = None,
+        velocities: Array | None = None,
+        efforts: Array | None = None,
+    ) -> None:
+        """See the protocol."""
+        nothing = np.zeros((self.worlds, self.layout.nv))
+        place, rate, effort = (
+            self._map.gather(nothing if values is None else np.asarray(values))
+            for values in (positions, velocities, efforts)
+        )
+        asked = self._asked
+        names = ("joint_target_q", "joint_target_qd")
+        if getattr(asked, names[0], None) is None:
+            names = ("joint_target_pos", "joint_target_vel")
+        held = getattr(asked, names[0])
+        values = held.numpy().reshape(self.worlds, -1).copy()
+        refs = self._map.gather(self._refs[None])
+        if values.shape[1] == place.shape[1]:
+            values[:] = place - refs
+        else:
+            known = np.flatnonzero(self._targets >= 0)
+            values[:, self._targets[known]] = (place - refs)[:, known]
+        held.assign(values.ravel())
+        getattr(asked, names[1]).assign(rate.ravel())
+        if asked.joint_act is not None:
+            asked.joint_act.assign(effort.ravel())
+
+    @property
+    def _refs(self) -> Array:
+        """References that Newton counts hinges and slides from, by freedom of the layout."""
+        refs = np.zeros(self.layout.nv)
+        for freedom in self.layout.freedoms:
+            if freedom.dof is not None and freedom.motion in (Motion.HINGE, Motion.SLIDE):
+                refs[freedom.v] = freedom.dof.ref
+        return refs
+
+    def apply_forces(self, forces: Array | None = None, wrenches: Array | None = None) -> None:
+        """See the protocol."""
+        count = int(self._asked.joint_f.shape[0]) // self.worlds
+        given = np.zeros((self.worlds, count)) if forces is None else self._map.gather(np.asarray(forces))
+        self._asked.joint_f.assign(given.ravel())
+        self._wrenches = None
+        if wrenches is not None and np.any(wrenches):
+            rows = np.zeros((self.worlds, len(self._bodies), 6))
+            rows[:, self._bodies] = wrenches
+            self._wrenches = rows.reshape(-1, 6)
+
+    def step(self, steps: int = 1) -> None:
+        """See the protocol."""
+        for _ in range(steps):
+            self._now.clear_forces()
+            if self._wrenches is not None:
+                self._now.body_f.assign(self._wrenches)
+            if self._pipeline is not None:
+                self._pipeline.collide(self._now, self._contacts)
+            self._solver.step(self._now, self._next, self._asked, self._contacts, self.dt)
+            self._now, self._next = self._next, self._now
+            self.count += 1
+        place, rate = self._read()
+        for world in range(self.worlds):
+            if not (is_sound(place[world]) and is_sound(rate[world])):
+                raise make_error(self.layout, place[world], rate[world], world, self.count * self.dt)
+
+    def body_poses(self) -> Array:
+        """See the protocol."""
+        poses = self._now.body_q.numpy().reshape(self.worlds, -1, 7).astype(np.float64)
+        return np.asarray(poses[:, self._bodies][..., [0, 1, 2, 6, 3, 4, 5]])
 
     def close(self) -> None:
         """Let the solver go."""
         self._solver = None
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+def _find_shift(freedom: Freedom) -> int:
+    """How far behind the start of its joint a hinge or slide stands."""
+    assert freedom.joint is not None
+    dofs = list(reversed(freedom.joint.dofs)) if freedom.inverted else list(freedom.joint.dofs)
+    ordered = [d for d in dofs if d.motion is Motion.SLIDE] + [d for d in dofs if d.motion is Motion.HINGE]
+    same = (number for number, dof in enumerate(ordered) if dof is freedom.dof)
+    return next(same, 0)
+
+
+def _find_targets(builder: Any) -> Any:
+    """Where the position target of each freedom is; -1 for those of balls and free joints."""
+    places = np.full(len(builder.joint_qd), -1, dtype=np.int64)
+    q_starts, qd_starts = (
+        (*builder.joint_q_start, len(builder.joint_q)),
+        (*builder.joint_qd_start, len(builder.joint_qd)),
+    )
+    for joint in range(len(q_starts) - 1):
+        start, end = int(q_starts[joint]), int(q_starts[joint + 1])
+        first, last = int(qd_starts[joint]), int(qd_starts[joint + 1])
+        if end - start == last - first:
+            places[first:last] = np.arange(start, end)
+    return places
 
 
 def _read_options(settings: Settings) -> dict[str, Any]:

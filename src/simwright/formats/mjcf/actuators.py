@@ -18,6 +18,18 @@ from simwright.formats.mjcf.context import Context, make_plain
 from simwright.model.asset import Actuator
 from simwright.model.servo import classify
 
+INPUTS = {"pos": 1, "vel": 2, "ff": 4, "voltage": 8, "none": 16, "pressure": 32}
+"""MuJoCo 4: bits of what a control means, by their MJCF word."""
+USUAL_INPUTS = {
+    "position": "pos",
+    "velocity": "vel",
+    "intvelocity": "vel",
+    "cylinder": "pressure",
+    "dcmotor": "voltage",
+}
+"""What the control of an MJCF element means where nothing is said."""
+INTERPOLATIONS = ("zoh", "linear", "cubic")
+"""How MuJoCo 4 reads a history buffer, by its number."""
 _TRANSMISSIONS = {
     "joint": ("joint", "joint"),
     "jointinparent": ("joint_in_parent", "joint"),
@@ -50,6 +62,9 @@ def _read_actuator(context: Context, index: int) -> Actuator:
     settings = _read_settings(context, index)
     if transmission == "body" or "plugin" in settings:
         kind, mjcf = "general", "plugin" if "plugin" in settings else "adhesion"
+    meant = int(context.field("actuator_ctrlspec", index, INPUTS.get(USUAL_INPUTS.get(mjcf, ""), 0)))
+    if meant != INPUTS.get(USUAL_INPUTS.get(mjcf, ""), 0):
+        settings["input"] = " ".join(word for word, bit in INPUTS.items() if meant & bit)
     outputs = int(context.field("actuator_outadr", index, index))
     actuator = Actuator(
         name=context.name("actuator", index),
@@ -125,6 +140,12 @@ def _read_settings(context: Context, index: int) -> dict[str, Any]:
         value = context.field(f"actuator_{name}", index)
         if value is not None and np.any(value):
             settings[name] = make_plain(value)
+    samples, interpolation = context.field("actuator_history", index, (0, 0))
+    if samples:
+        settings["history"] = {"samples": int(samples), "interpolation": INTERPOLATIONS[int(interpolation)]}
+    activations = int(getattr(context.spec_of("actuator", index), "actdim", -1))
+    if activations >= 0:  # said, because it does not follow from the law: that is code
+        settings["activations"] = activations
     if int(context.field("actuator_plugin", index, -1)) >= 0:
         settings["plugin"] = context.name("plugin", int(model.actuator_plugin[index]))
     return settings

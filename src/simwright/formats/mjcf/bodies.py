@@ -34,6 +34,8 @@ def read_bodies(context: Context) -> None:
             )
         )
         context.keep_user("body", index, "body_user")
+        gravcomp = float(model.body_gravcomp[index])
+        context.keep("body", index, "gravcomp", gravcomp, 1.0 - (1.0 - gravcomp))
         _keep_sleep(context, index)
 
 

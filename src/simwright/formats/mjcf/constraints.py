@@ -10,7 +10,7 @@ no neutral form.
 from __future__ import annotations
 
 from simwright.core.math3d import Pose
-from simwright.formats.mjcf.context import Context, pose_of
+from simwright.formats.mjcf.context import NAMESPACE, Context, pose_of
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
 from simwright.formats.mjcf.losses import report_loss
 from simwright.model.coupling import shift_polynomial
@@ -35,9 +35,22 @@ def read_equalities(context: Context) -> None:
                 _keep_lost(context, index, kind)
         context.keep("equality", index, "solref", model.eq_solref[index], SOLREF)
         context.keep("equality", index, "solimp", model.eq_solimp[index], SOLIMP)
+    _keep_order(context)
     if lost:
         advice = "add the constraint by hand in the target engine; its data is kept as extras"
         report_loss(context, "equality", lost, advice, "equality constraints without a neutral form")
+
+
+def _keep_order(context: Context) -> None:
+    """The order of the constraints, where lists by kind and places in the text do not tell it."""
+    names, asset = context.names["equality"], context.asset
+    lists = [e.name for e in asset.equalities], [m.name for m in asset.mimics]
+    places = [context.where("equality", i) for i in range(len(names))]
+    lines = [where.line or 0 for where in places]
+    is_told = all(lines) and lines == sorted(set(lines)) and len({where.file for where in places}) == 1
+    if not is_told and names not in lists:
+        where = places[0]
+        asset.extras.keep(NAMESPACE, "equality", "order", list(names), where)
 
 
 def _read_hold(context: Context, index: int, kind: str) -> Equality:
@@ -54,6 +67,8 @@ def _read_hold(context: Context, index: int, kind: str) -> Equality:
     if int(model.eq_objtype[index]) == int(context.mujoco.mjtObj.mjOBJ_SITE):
         equality.a, equality.frame_a = _site_frame(context, first)
         equality.b, equality.frame_b = _site_frame(context, second)
+        context.keep("equality", index, "site1", context.name("site", first))
+        context.keep("equality", index, "site2", context.name("site", second))
     else:
         equality.a, equality.b = context.name("body", first), context.name("body", second)
         if kind == "connect":
@@ -62,6 +77,8 @@ def _read_hold(context: Context, index: int, kind: str) -> Equality:
             equality.frame_a, equality.frame_b = Pose.of(data[3:6], data[6:10]), Pose.of(data[0:3])
     if kind == "weld":
         equality.torque_scale = float(data[10])
+        if len(data) > 11 and data[11]:  # MuJoCo 4 notes that it found the relative pose itself
+            context.keep("equality", index, "found_relpose", True)
     return equality
 
 
@@ -89,6 +106,8 @@ def _read_mimic(context: Context, index: int) -> Mimic:
     follower, leader = int(model.eq_obj1id[index]), int(model.eq_obj2id[index])
     references = [float(model.qpos0[model.jnt_qposadr[joint]]) for joint in (follower, leader)]
     coefficients = shift_polynomial(model.eq_data[index][:5], *references)
+    if any(references):  # shifting them back may lose the last bits
+        context.keep("equality", index, "polycoef", model.eq_data[index][:5])
     higher = coefficients[2:]
     return Mimic(
         follower=context.name("joint", follower),

@@ -9,7 +9,6 @@ attribute name, and only where they differ from MuJoCo's default.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -189,12 +188,10 @@ def read_floats(values: Any) -> list[float]:
 
 
 def is_same(value: Any, default: Any) -> bool:
-    """Equal, numbers up to the precision of MuJoCo's single-precision fields."""
+    """Equal in every bit; numbers of MuJoCo's single-precision fields are as :func:`read_floats` has them."""
     if isinstance(value, (list, tuple)):
         return len(value) == len(default) and all(map(is_same, value, default))
-    if isinstance(value, (str, bool)):
-        return bool(value == default)
-    return math.isclose(value, default, rel_tol=1e-6)
+    return bool(value == default)
 
 
 def claim_names(context: Context) -> None:

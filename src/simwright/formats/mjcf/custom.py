@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Custom numbers, texts and tuples: kept as extras of ``numeric/name``, ``text/name`` and ``tuple/name``."""
+"""Custom numbers, texts and tuples: kept as extras of ``numeric/name``, ``text/name`` and ``tuple/name``.
+
+So are the instances of plugins, of ``plugin/name``: the plugin's own name, and its settings by key.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,12 @@ from simwright.formats.mjcf.context import FAMILIES, Context
 
 
 def read_custom(context: Context) -> None:
-    """Keep the ``<custom>`` section."""
+    """Keep the ``<custom>`` section, and the instances of ``<extension>``."""
+    for index in range(context.count("plugin")):
+        spec = context.spec_of("plugin", index)
+        if spec is not None:
+            context.keep("plugin", index, "plugin", str(spec.plugin_name))
+            context.keep("plugin", index, "config", {str(k): str(v) for k, v in spec.config.items()})
     model = context.model
     for index in range(context.count("numeric")):
         start, size = int(model.numeric_adr[index]), int(model.numeric_size[index])

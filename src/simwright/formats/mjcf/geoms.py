@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import Array
+from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.context import NAMESPACE, Context, pose_of, read_floats
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
 from simwright.formats.mjcf.losses import report_loss
-from simwright.formats.mjcf.meshes import PlacedMesh, read_heightfield, read_mesh
+from simwright.formats.mjcf.meshes import PlacedMesh, find_written_poses, read_heightfield, read_mesh
 from simwright.model.asset import Shape
 from simwright.model.geometry import (
     Box,
@@ -41,6 +41,7 @@ DEFAULT_FRICTION = (1.0, 0.005, 0.0001)
 DEFAULT_DENSITY = 1000.0
 VISIBLE_GROUPS = 3
 VISUAL_GROUP = 2
+_ROUNDING = 1e-12
 PLANE_GRID = 0.05
 """Spacing of the lines on a plane where nothing is said [m]; MJCF has no default."""
 
@@ -104,6 +105,7 @@ class _GeomReader:
         self.heightfields: dict[int, Heightfield] = {}
         self.materials: dict[tuple[Any, ...], str] = {}
         self.material_names = NameScope()
+        self.written = find_written_poses(context)
         self.paired = {
             int(i) for array in ("pair_geom1", "pair_geom2") for i in getattr(context.model, array)
         }
@@ -145,13 +147,24 @@ class _GeomReader:
                 self.meshes[data] = read_mesh(context, data)
             mesh = self.meshes[data]
             shape.geometry, shape.scale = mesh.geometry, mesh.scale
-            shape.pose = shape.pose @ ~mesh.moved
+            shape.pose = self._take_back(index, shape.pose, mesh.moved)
         elif kind == "hfield":
             if data not in self.heightfields:
                 self.heightfields[data] = read_heightfield(context, data)
             shape.geometry = self.heightfields[data]
         else:
             shape.geometry = make_primitive(kind, model.geom_size[index])
+
+    def _take_back(self, index: int, compiled: Pose, moved: Pose) -> Pose:
+        """Where a mesh geom was before MuJoCo moved it with its mesh: as written, if nothing else moved it."""
+        computed = compiled @ ~moved
+        around, inside = self.written.get(index, (IDENTITY, computed))
+        written = inside if around.is_identity() else around @ inside
+        if not written.is_close(computed, _ROUNDING):
+            return computed
+        if not around.is_identity():
+            self.context.keep("geom", index, "frame", (*around.p, *around.q, *inside.p, *inside.q))
+        return written
 
     def _read_mass(self, index: int, shape: Shape) -> None:
         spec = self.context.spec_of("geom", index)
@@ -194,7 +207,8 @@ class _GeomReader:
 def _keep_extras(context: Context, index: int) -> None:
     model = context.model
     condim, friction = int(model.geom_condim[index]), model.geom_friction[index]
-    context.keep("geom", index, "condim", condim, 3)
+    # without friction, 3 dimensions would be taken for 1
+    context.keep("geom", index, "condim", condim, 3 if friction[0] else None)
     if condim < 6:
         context.keep("geom", index, "friction", friction, DEFAULT_FRICTION)
     context.keep("geom", index, "priority", model.geom_priority[index], 0)
@@ -205,6 +219,11 @@ def _keep_extras(context: Context, index: int) -> None:
     context.keep("geom", index, "surfacevel", context.field("geom_surfacevel", index), (0.0,) * 6)
     if kind_of(context, "geom", index) == "plane":
         context.keep("geom", index, "grid", float(model.geom_size[index][2]), PLANE_GRID)
+    if kind_of(context, "geom", index) == "hfield":
+        data = int(model.geom_dataid[index])
+        start, count = int(model.hfield_adr[data]), int(model.hfield_nrow[data] * model.hfield_ncol[data])
+        if not np.any(model.hfield_data[start : start + count]):  # a rise that no height reaches
+            context.keep("geom", index, "elevation", float(model.hfield_size[data][2]))
     fluid = context.field("geom_fluid", index)
     if fluid is not None and np.any(fluid):
         context.keep("geom", index, "fluid", fluid)

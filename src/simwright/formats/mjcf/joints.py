@@ -43,8 +43,13 @@ def read_joints(context: Context) -> None:
         indices = list(range(start, start + count)) if count else []
         joint = _read_joint(context, body, indices, scope)
         context.asset.joints.append(joint)
-        for index in indices:
+        for index, dof in zip(indices, joint.dofs, strict=True):
             _keep_extras(context, index)
+            place = dof.anchor + (0.0 if dof.motion is Motion.SLIDE else joint.child_frame.p)
+            if (
+                dof.motion is not Motion.FREE
+            ):  # of a slide it says nothing, of others it may have lost its last bit
+                context.keep("joint", index, "pos", model.jnt_pos[index], tuple(place))
 
 
 def _read_joint(context: Context, body: int, indices: list[int], scope: NameScope) -> Joint:
@@ -70,6 +75,7 @@ def _read_joint(context: Context, body: int, indices: list[int], scope: NameScop
         child=context.name("body", body),
         parent_frame=placed @ at_anchor,
         child_frame=at_anchor,
+        rest=placed,
         dofs=dofs,
         collide=_touches_parent(context, body),
         path=f"joint/{name}",

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from simwright.core.diag import Level, declare
 from simwright.formats.mjcf.context import NAMESPACE, Context, make_plain, read_floats
 from simwright.formats.mjcf.losses import report_loss
@@ -129,7 +131,7 @@ def _note_textures(context: Context) -> None:
             _keep_pattern(context, index, spec, pattern)
         elif not _is_flat(context, index):
             cubes.append(index)
-            context.keep("texture", index, "file", str(context.source.files.get(("texture", name), "")))
+            _keep_cube(context, index, spec)
         kind = str(context.mujoco.mjtTexture(int(context.model.tex_type[index])).name)[10:].lower()
         context.keep("texture", index, "type", kind, "2d")
         for attribute in ("hflip", "vflip"):
@@ -138,6 +140,17 @@ def _note_textures(context: Context) -> None:
         report_loss(
             context, "texture", cubes, "use a 2D texture and texture coordinates", "cube maps of textures"
         )
+
+
+def _keep_cube(context: Context, index: int, spec: Any) -> None:
+    """The image of a cube, or those of its sides, and how an image is cut into sides."""
+    name = context.name("texture", index)
+    context.keep("texture", index, "file", str(context.source.files.get(("texture", name), "")), "")
+    for attribute, file in context.source.sides.get(name, {}).items():
+        context.keep("texture", index, attribute, str(file))
+    if spec is not None:
+        context.keep("texture", index, "gridsize", np.asarray(spec.gridsize), (1, 1))
+        context.keep("texture", index, "gridlayout", "".join(spec.gridlayout).rstrip("\0"), "." * 12)
 
 
 def _pattern(context: Context, spec: Any) -> str:

@@ -3,7 +3,7 @@
 
 A mesh with an STL or OBJ file is what the file says, read when it is first looked at; its ``scale`` goes to the
 shape.  Other meshes (vertices in the text, MuJoCo's own files, ``refpos``, ``refquat``) are taken as MuJoCo compiled
-them and name no file.  MuJoCo moves a mesh to its centre of mass and turns it to its principal axes (``mesh_pos``,
+them, name no file, and say how MuJoCo makes them again.  MuJoCo moves a mesh to its centre of mass and turns it to its principal axes (``mesh_pos``,
 ``mesh_quat``); here that is undone, so the shape's pose is the one that was written.  Texture coordinates: MuJoCo
 counts v downwards, the model upwards.
 """
@@ -19,9 +19,13 @@ import numpy as np
 
 from simwright.core.math3d import Array, Pose, quat_rotate
 from simwright.formats.mesh import load_mesh
-from simwright.formats.mjcf.context import Context, pose_of
+from simwright.formats.mjcf.context import Context, make_plain, pose_of
+from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.stand_ins import is_of_file
-from simwright.model.geometry import Heightfield, Mesh, MeshData
+from simwright.model.geometry import Heightfield, Mesh, MeshData, Recipe
+
+
+_POINTS = {"vertex": "uservert", "face": "userface", "normal": "usernormal", "texcoord": "usertexcoord"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +51,72 @@ def read_mesh(context: Context, index: int) -> PlacedMesh:
         scale = context.mesh_scales.get(name, np.array(model.mesh_scale[index], dtype=np.float64))
         mesh = Mesh(load=partial(_load_file, file), source=source, file=str(file))
         return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
-    return PlacedMesh(Mesh(_read_data(model, index, moved), source=source), None, moved)
+    recipe = None if spec is None else _find_recipe(spec, file)
+    return PlacedMesh(Mesh(_read_data(model, index, moved), source=source, recipe=recipe), None, moved)
+
+
+def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
+    """How MuJoCo makes a mesh that is not simply a file: from points in the text, or from a file that it moves."""
+    if getattr(spec, "needsdf", 0):
+        return None
+    attributes = {
+        name: make_plain(np.asarray(getattr(spec, name))) for name in ("scale", "refpos", "refquat")
+    }
+    if file is not None:
+        return Recipe(str(file), attributes)
+    for attribute, name in _POINTS.items():
+        values = np.asarray(getattr(spec, name))
+        if len(values):
+            attributes[attribute] = values
+    is_sayable = not len(spec.userfacenormal) and not len(spec.userfacetexcoord)
+    return Recipe("", attributes) if "vertex" in attributes and is_sayable else None
+
+
+def find_written_poses(context: Context) -> dict[int, tuple[Pose, Pose]]:
+    """Poses of mesh geoms as they are written, by index, bit for bit: of the frames around one, and in them.
+
+    MuJoCo compiles a geom's pose with that of its mesh, and puts the result into the frames.  What it makes of the
+    frames and angles alone is found by sites in the same places, in a specification without meshes.
+    """
+    mujoco, probe = context.mujoco, context.mujoco.MjSpec()
+    found: list[int] = []
+    for index in np.flatnonzero(np.asarray(context.model.geom_dataid) >= 0):
+        geom = context.spec_of("geom", int(index))
+        if geom is not None:
+            _add_probe(mujoco, probe, geom)
+            found.append(int(index))
+    if not found:
+        return {}
+    try:
+        model = probe.compile()
+    except list_refusals(mujoco):
+        return {}
+    poses = [pose_of(*row) for row in zip(model.site_pos, model.site_quat, strict=True)]
+    return {index: (poses[2 * i], poses[2 * i + 1]) for i, index in enumerate(found)}
+
+
+def _add_probe(mujoco: Any, probe: Any, geom: Any) -> None:
+    """A site at the frames around a geom, and one where the geom is in them."""
+    around = probe.worldbody.add_site()
+    probe.worldbody.add_site(pos=geom.pos, quat=_resolve(mujoco, geom))
+    chain = []
+    frame = geom.frame
+    while frame is not None:
+        chain.append(frame)
+        frame = frame.frame
+    above = None
+    for frame in reversed(chain):
+        above = probe.worldbody.add_frame(above, pos=frame.pos, quat=_resolve(mujoco, frame))
+    if above is not None:
+        around.set_frame(above)
+
+
+def _resolve(mujoco: Any, element: Any) -> Any:
+    """The quaternion of an element, whichever way its orientation is written."""
+    alternative, compiler = element.alt, element.compiler
+    if int(alternative.type) == int(mujoco.mjtOrientation.mjORIENTATION_QUAT):
+        return element.quat
+    return mujoco.MjSpec.resolve_orientation(bool(compiler.degree), compiler.eulerseq, alternative)
 
 
 def _keep_settings(context: Context, index: int, spec: Any) -> None:

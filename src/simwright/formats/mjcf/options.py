@@ -2,7 +2,7 @@
 """Simulation options: gravity, step, wind and magnetic field as words of the model, the rest as settings.
 
 Settings are only those that differ from MuJoCo's default; visual and statistic settings are extras of
-``visual`` and ``statistic``.  With gravity disabled by flag the environment's gravity is zero, the
+``visual`` and ``statistic``, sizes of ``size``.  With gravity disabled by flag the environment's gravity is zero, the
 written one an extra.
 """
 
@@ -19,6 +19,8 @@ from simwright.formats.mjcf.context import NAMESPACE, Context, is_same, make_pla
 _ENUMS = {"integrator": ("mjtIntegrator", 6), "cone": ("mjtCone", 7), "solver": ("mjtSolver", 6),
           "jacobian": ("mjtJacobian", 6)}  # fmt: skip
 _OWN = {"gravity", "timestep", "wind", "magnetic", "disableflags", "enableflags"}
+SIZES = ("memory", "nconmax", "njmax", "nstack", "nuserdata", "nuser_body", "nuser_jnt", "nuser_geom", "nuser_site",
+          "nuser_cam", "nuser_tendon", "nuser_actuator", "nuser_sensor")  # fmt: skip
 _VISUAL = ("global_", "quality", "headlight", "map", "scale", "rgba")
 
 
@@ -34,6 +36,10 @@ def read_options(context: Context) -> None:
         if name not in _OWN:
             environment.settings[name] = _name_choice(context, name, value)
     _read_flags(context)
+    for name in SIZES:
+        value = int(getattr(context.spec, name, getattr(fresh, name, 0)))
+        if value != int(getattr(fresh, name, value)):
+            _keep(context, "size", name, value)
     for group in _VISUAL:
         ours, default = (getattr(visual, group, None) for visual in (context.model.vis, fresh.visual))
         for name, value in _differences(ours, default):

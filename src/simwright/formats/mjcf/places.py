@@ -36,7 +36,7 @@ class Source:
     """A main file with everything it includes and attaches.
 
     ``named`` finds an element by section and name, ``files`` the asset file of a mesh, texture or height
-    field; ``missing`` are the places of asset files that do not exist, ``included`` those of unnamed
+    field, ``sides`` those of the sides of a cube texture by attribute; ``missing`` are the places of asset files that do not exist, ``included`` those of unnamed
     elements of included files; ``attached`` are the models it attaches, each a main file of its own, and
     ``elements`` the number of elements after all replication and attachment.
     """
@@ -45,6 +45,7 @@ class Source:
     entries: list[Entry] = field(default_factory=list)
     named: dict[tuple[str, str], Entry] = field(default_factory=dict)
     files: dict[tuple[str, str], Path] = field(default_factory=dict)
+    sides: dict[str, dict[str, Path]] = field(default_factory=dict)
     attached: list[Source] = field(default_factory=list)
     missing: list[Where] = field(default_factory=list)
     included: dict[str, list[Where]] = field(default_factory=dict)

@@ -46,6 +46,7 @@ def read_sensors(context: Context) -> None:
         interval = context.field("sensor_interval", index)
         if interval is not None and interval[0] > 0:
             sensor.rate = 1.0 / float(interval[0])
+            context.keep("sensor", index, "interval", float(interval[0]), 1.0 / sensor.rate)
         context.asset.sensors.append(sensor)
         context.keep_user("sensor", index, "sensor_user")
 
@@ -94,6 +95,13 @@ def _read_settings(context: Context, index: int, object_kind: str) -> dict[str, 
         value = context.field(f"sensor_{name}", index)
         if value is not None and np.any(value):
             settings[name] = make_plain(value)
+    _, phase = context.field("sensor_interval", index, (0.0, 0.0))
+    if phase:
+        settings["phase"] = float(phase)
+    if str(context.mujoco.mjtSensor(int(model.sensor_type[index])).name) == "mjSENS_USER":
+        stage, kind = int(model.sensor_needstage[index]), int(model.sensor_datatype[index])
+        settings["stage"] = str(context.mujoco.mjtStage(stage).name)[8:].lower()
+        settings["data_type"] = str(context.mujoco.mjtDataType(kind).name)[11:].lower()
     if int(model.sensor_plugin[index]) >= 0:
         settings["plugin"] = context.name("plugin", int(model.sensor_plugin[index]))
     return settings

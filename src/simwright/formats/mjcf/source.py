@@ -137,18 +137,23 @@ class _Walk:
         for attribute in _FILE_ATTRIBUTES.get(str(entry.element.tag), ()):
             name = entry.element.get(attribute)
             if name:
-                self._note_file(entry, Path(name).name if self.strip_paths else name, folder)
+                self._note_file(entry, attribute, Path(name).name if self.strip_paths else name, folder)
 
-    def _note_file(self, entry: Entry, name: str, folder: str) -> None:
+    def _note_file(self, entry: Entry, attribute: str, name: str, folder: str) -> None:
         tag = str(entry.element.tag)
         place = self.path.parent / folder
-        file = _first_file(place / name)
+        # an included file may name files beside itself
+        beside = "" if self.strip_paths else os.path.relpath(Path(entry.where.file).parent, self.path.parent)
+        file = _first_file(place / name, place / beside / name)
         if file is None:
             shown = os.fspath(place)
             self.reporter.report(FILE_MISSING, entry.where, what=tag, file=name, folder=shown)
             self.source.missing.append(entry.where)
             return
         key = (tag, entry.name or Path(name).stem)
+        if attribute != "file":
+            self.source.sides.setdefault(key[1], {})[attribute] = file
+            return
         self.source.files.setdefault(key, file)
         self.source.named.setdefault(key, entry)
 
@@ -177,6 +182,8 @@ class _Walk:
             self.source.named.setdefault((section, prefix + name), named)
         for (tag, name), file in other.files.items():
             self.source.files.setdefault((tag, prefix + name), file)
+        for name, sides in other.sides.items():
+            self.source.sides.setdefault(prefix + name, sides)
 
 
 def _is_below(element: Element, tag: str) -> bool:

@@ -172,8 +172,8 @@ def test_convert_command(samples, tmp_path):
 def test_strict_writes_nothing(tmp_path):
     source = tmp_path / "in.xml"
     source.write_text(
-        "<mujoco><worldbody><body><joint name='j'/><geom size='1'/></body></worldbody>"
-        "<actuator><pid joint='j' kp='1' ki='1'/></actuator></mujoco>"
+        "<mujoco><asset><texture name='sky' type='cube' builtin='flat' width='8' height='8'/></asset>"
+        "<worldbody><light type='image' texture='sky'/><geom size='1'/></worldbody></mujoco>"
     )
     with pytest.raises(StrictError):
         simwright.convert(source, tmp_path / "out" / "robot.xml", strict=True)

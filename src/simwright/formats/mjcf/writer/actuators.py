@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from simwright.formats.mjcf.actuators import USUAL_INPUTS
+from simwright.formats.mjcf.writer.custom import find_plugin
 from simwright.formats.mjcf.writer.draft import Draft, Freedom
 from simwright.formats.mjcf.writer.messages import DRIVE_ACCELERATION, SETTING_LOST
 from simwright.model.asset import Actuator
@@ -20,13 +22,14 @@ ACTUATOR_TAGS = ("motor", "position", "velocity", "adhesion", "general")
 _SIX = 6
 _DEFAULTS: dict[str, Any] = {"gear": (1, 0, 0, 0, 0, 0), "group": 0, "kv": 0.0}
 _GENERAL: dict[str, Any] = {"gaintype": "fixed", "biastype": "none", "dyntype": "none"}
-_UNSAYABLE = frozenset({"pid", "so3", "dcmotor", "plugin"})
-"""Laws that MuJoCo does not take in the general form, or that are code."""
+_RANGES = {"pos": "ctrlrange", "vel": "velrange", "ff": "ffrange"}
+"""Where the range of a control is said, by what it means."""
 _SETTINGS = {
     "activation_range": "actrange",
     "activation_early": "actearly",
     "length_range": "lengthrange",
     "crank_length": "cranklength",
+    "activations": "actdim",
     "armature": "armature",
     "delay": "delay",
 }
@@ -49,14 +52,18 @@ def write_actuators(draft: Draft) -> None:
 def _write_actuator(draft: Draft, actuator: Actuator) -> bool:
     law = actuator.settings
     word = str(law.get("mjcf", actuator.kind))
-    if word in _UNSAYABLE or "controls" in law or "plugin" in law:
-        return False
     target = _find_target(draft, actuator)
     if target is None:
         return False
     tag, values = _describe_law(actuator, word)
-    values = {"name": draft.claim("actuator", actuator.name), **target, **_share(draft, actuator), **values}
-    defaults = {**_DEFAULTS, **(_GENERAL if tag == "general" else {})}
+    if "plugin" in law:
+        tag, values = "plugin", {"instance": find_plugin(draft, law["plugin"]), **_describe_dynamics(law)}
+        if values["instance"] is None:
+            return False
+    name = draft.claim("actuator", actuator.name)
+    draft.note("actuator", actuator.name, name)
+    values = {"name": name, **target, **_share(draft, actuator), **values}
+    defaults = {**_DEFAULTS, **(_GENERAL if tag in ("general", "plugin") else {})}
     draft.add(draft.section("actuator"), tag, values, defaults)
     return True
 
@@ -72,7 +79,9 @@ def _find_target(draft: Draft, actuator: Actuator) -> dict[str, Any] | None:
             found = {word: freedom.name if freedom else None}
         case "tendon" | "body":
             found = {actuator.transmission: draft.name(actuator.transmission, actuator.target)}
-        case "site":
+        case "so3" if not law.get("reference_site"):
+            found = {"joint": freedom.name if freedom else None}
+        case "site" | "so3":
             found = {"site": draft.name("site", actuator.target)}
             if law.get("reference_site"):
                 found["refsite"] = draft.name("site", law["reference_site"])
@@ -99,6 +108,10 @@ def _share(draft: Draft, actuator: Actuator) -> dict[str, Any]:
     for setting, attribute in _SETTINGS.items():
         if setting in law:
             values[attribute] = law[setting]
+    if "history" in law:
+        values |= {"nsample": law["history"]["samples"], "interp": law["history"]["interpolation"]}
+    for word, limits in zip(law.get("input", "").split(), law.get("control_ranges", ()), strict=False):
+        values[_RANGES.get(word, "ctrlrange")] = limits
     if "damping" in law or "dampingpoly" in law:
         values["damping"] = [law.get("damping", 0.0), *law.get("dampingpoly", ())]
     return values | draft.keep(actuator, "actuator", "group", "user")
@@ -112,16 +125,22 @@ def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
     still = law["dynamics_type"] == "none" and lag == [1.0]
     if word == "adhesion" and still and len(gain) == 1:
         return "adhesion", {"gain": gain[0]}
-    if actuator.kind in ("motor", "position", "velocity") and still and "activation_range" not in law:
+    plain = still and "activation_range" not in law and "input" not in law
+    if actuator.kind in ("motor", "position", "velocity") and plain:
         return _describe_plain(actuator)
     return "general", {
+        "input": law.get("input", USUAL_INPUTS.get(word)) or None,
         "gaintype": law["gain_type"],
         "gainprm": None if gain == [1.0] else gain,
         "biastype": law["bias_type"],
         "biasprm": None if bias == [0.0] else bias,
-        "dyntype": law["dynamics_type"],
-        "dynprm": None if lag == [1.0] else lag,
+        **_describe_dynamics(law),
     }
+
+
+def _describe_dynamics(law: dict[str, Any]) -> dict[str, Any]:
+    lag = _trim(law["dynamics"])
+    return {"dyntype": law["dynamics_type"], "dynprm": None if lag == [1.0] else lag}
 
 
 def _describe_plain(actuator: Actuator) -> tuple[str, dict[str, Any]]:
@@ -160,8 +179,10 @@ def _write_drives(draft: Draft) -> None:
 def _write_drive(draft: Draft, freedom: Freedom, drive: Drive) -> None:
     """A servo named after its joint."""
     limit = drive.max_force
+    name = draft.claim("actuator", freedom.name)
+    draft.note("drive", freedom.owner, name)
     values: dict[str, Any] = {
-        "name": draft.claim("actuator", freedom.name),
+        "name": name,
         "joint": freedom.name,
         "forcerange": (-limit, limit) if math.isfinite(limit) else None,
     }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
-from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb, place, set_values
+from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb, set_values
 from simwright.formats.mjcf.writer.inertials import report_adjusted, settle_inertials, write_inertial
 from simwright.formats.mjcf.writer.messages import JOINT_REDUCED
 from simwright.formats.mjcf.writer.numbers import is_equal
@@ -30,7 +30,7 @@ def write_bodies(draft: Draft) -> None:
     draft.nodes[WORLD] = draft.section("worldbody")
     shaped = {shape.body for shape in draft.asset.shapes}
     for name, limb in draft.limbs.items():
-        node = draft.add(draft.nodes[limb.parent], "body", {"name": limb.name, **place(limb.pose)})
+        node = draft.add(draft.nodes[limb.parent], "body", {"name": limb.name, **draft.place(limb.pose)})
         draft.nodes[name] = node
         _write_settings(draft, limb, node)
         write_inertial(draft, limb, node, name in shaped)
@@ -44,6 +44,7 @@ def _write_settings(draft: Draft, limb: Limb, node: Element) -> None:
     if limb.mocap:
         node.set("mocap", "true")
     values = {"gravcomp": 1.0 - body.gravity_scale, **draft.keep(body, "body", "user", "sleep")}
+    values["gravcomp"] = draft.spell(values["gravcomp"], draft.solver.get(body, "body", "gravcomp"))
     if "sleep" in values:
         values["sleep"] = str(values["sleep"]).rpartition("_")[2].lower()
     set_values(node, values, {"gravcomp": 0.0})
@@ -54,8 +55,8 @@ def _write_joint(draft: Draft, limb: Limb, freedom: Freedom, node: Element) -> N
         _write_free(draft, limb, freedom, node)
         return
     values: dict[str, Any] = {"name": freedom.name, "type": freedom.motion.value}
-    if freedom.motion is not Motion.SLIDE:
-        values["pos"] = freedom.anchor
+    kept = draft.solver.take(f"joint/{freedom.dof.name}", "pos") if freedom.dof else None
+    values["pos"] = kept if freedom.motion is Motion.SLIDE else draft.spell(freedom.anchor, kept)
     if freedom.motion is not Motion.BALL:
         values["axis"] = freedom.axis
     if freedom.dof is not None:
@@ -112,7 +113,8 @@ def _restore(draft: Draft, freedom: Freedom) -> dict[str, Any]:
     keys = [f"joint/{freedom.dof.name}" if freedom.dof else "", freedom.path]
     for key in filter(None, dict.fromkeys(keys)):
         for attribute in (*_KEPT, "actuatorfrcrange"):
-            word = f"free:{attribute}" if freedom.motion is Motion.FREE and key == freedom.path else attribute
+            # on a prim they are those of whatever joint the body has
+            word = f"free:{attribute}" if freedom.motion is Motion.FREE and key.startswith("/") else attribute
             found = draft.solver.take(key, word)
             if found is not None:
                 values.setdefault(attribute, found)

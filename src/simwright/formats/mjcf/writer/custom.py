@@ -35,6 +35,21 @@ def write_custom(draft: Draft) -> None:
     draft.lose("custom attributes", lost, "MuJoCo holds short lists of numbers, and texts")
 
 
+def find_plugin(draft: Draft, name: str) -> str | None:
+    """An instance of a plugin in ``<extension>``, None if nothing is known of it; made when it is first asked for."""
+    key = f"plugin/{name}"
+    written = draft.name("plugin", name)
+    kind = draft.solver.take(key, "plugin")
+    if written is not None or kind is None:
+        return written
+    written = draft.claim("plugin", name)
+    holder = draft.add(draft.section("extension"), "plugin", {"plugin": kind})
+    instance = draft.add(holder, "instance", {"name": written})
+    for word, value in (draft.solver.take(key, "config") or {}).items():
+        draft.add(instance, "config", {"key": word, "value": value})
+    return written
+
+
 def _write_attribute(draft: Draft, attribute: CustomAttribute) -> bool:
     name = f"{attribute.namespace}:{attribute.name}" if attribute.namespace else attribute.name
     entries = {name: attribute.default} | {

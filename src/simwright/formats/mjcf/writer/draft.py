@@ -29,7 +29,7 @@ from simwright.model.joint import POSITIONS, Dof, Motion
 from simwright.model.kinematics import Tree
 
 SECTIONS = (
-    "compiler", "option", "size", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
+    "compiler", "option", "size", "extension", "visual", "statistic", "default", "asset", "worldbody", "contact", "tendon",
     "equality", "actuator", "sensor", "keyframe", "custom",
 )  # fmt: skip
 
@@ -42,6 +42,7 @@ _HIDDEN = frozenset({"mesh", "texture", "hfield"})
 class Freedom:
     """One MJCF joint: its name, type, axis and anchor in the body, and the dof it stands for.
 
+    ``owner`` is the name of that dof, or of the free body that no joint of the model holds.
     ``near`` and ``far`` are the joint frames on the parent and on the body; ``is_inverted`` tells that the joint is
     walked from its child to its parent.
     """
@@ -51,6 +52,7 @@ class Freedom:
     axis: Any = (0.0, 0.0, 1.0)
     anchor: Any = (0.0, 0.0, 0.0)
     dof: Dof | None = None
+    owner: str = ""
     path: str = ""
     pitch: float = 0.0
     near: Pose = IDENTITY
@@ -99,13 +101,20 @@ class Adjusted(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """One writing."""
+    """One writing.
+
+    ``exact`` leaves every number as it is, for a result that only MuJoCo reads or whose source was MJCF; other results
+    are for people too, and computed numbers lose the rounding in their last bits.  ``made`` are the names under which
+    MuJoCo knows what an element of the model became, by family and name: several geoms of a shape, several joints of a
+    dof.
+    """
 
     asset: Asset
     tree: Tree
     reporter: Reporter
     solver: Solver
     root: Element
+    exact: bool = False
     limbs: dict[str, Limb] = field(default_factory=dict)
     nodes: dict[str, Element] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
@@ -114,6 +123,7 @@ class Draft:
     scopes: dict[str, NameScope] = field(default_factory=dict)
     adjusted: list[Adjusted] = field(default_factory=list)
     renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    made: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def claim(self, family: str, name: str) -> str:
         """A name that is free in its family; the one asked for if it can be."""
@@ -123,6 +133,30 @@ class Draft:
         if name and new != name and family not in _HIDDEN:
             self.renamed.setdefault(family, []).append((name, new))
         return new
+
+    def note(self, family: str, name: str, made: str) -> None:
+        """Note that an element of the model became (among others) the MJCF element ``made``."""
+        self.made.setdefault(family, {}).setdefault(name, []).append(made)
+
+    def tidy(self, values: Any) -> list[float]:
+        """Numbers as they are to be written: see ``exact``."""
+        return [float(value) for value in values] if self.exact else tidy(values)
+
+    def spell(self, value: Any, kept: Any) -> Any:
+        """A number or vector as its source had it, where that is the same up to rounding, else the value itself."""
+        if kept is None or np.shape(kept) != np.shape(value):
+            return value
+        return kept if np.allclose(kept, value, rtol=1e-13, atol=1e-15) else value
+
+    def place(self, pose: Pose) -> dict[str, Any]:
+        """``pos`` and ``quat`` of a pose, each only where it says something."""
+        values: dict[str, Any] = {}
+        position, turn = self.tidy(pose.p), self.tidy(pose.q)
+        if any(position):
+            values["pos"] = position
+        if not is_equal(turn, IDENTITY_QUAT):
+            values["quat"] = turn
+        return values
 
     def name(self, family: str, name: str) -> str | None:
         """The name under which an element of the model was written, None if it was not."""
@@ -171,14 +205,3 @@ def set_values(node: Element, values: Mapping[str, Any], defaults: Mapping[str, 
         if value is None or (attribute in defaults and is_equal(value, defaults[attribute])):
             continue
         node.set(attribute, format_value(value))
-
-
-def place(pose: Pose) -> dict[str, Any]:
-    """``pos`` and ``quat`` of a pose, each only where it says something."""
-    values: dict[str, Any] = {}
-    position, turn = tidy(pose.p), tidy(pose.q)
-    if any(position):
-        values["pos"] = position
-    if not is_equal(turn, IDENTITY_QUAT):
-        values["quat"] = turn
-    return values

@@ -29,7 +29,7 @@ from simwright.formats.mjcf.writer.losses import report_losses
 from simwright.formats.mjcf.writer.materials import write_materials
 from simwright.formats.mjcf.writer.meshes import MeshLibrary, make_file_name
 from simwright.formats.mjcf.writer.optics import write_optics
-from simwright.formats.mjcf.writer.options import write_compiler, write_options, write_visual
+from simwright.formats.mjcf.writer.options import write_compiler, write_options, write_sizes, write_visual
 from simwright.formats.mjcf.writer.plan import plan_limbs
 from simwright.formats.mjcf.writer.ros import FILE, write_ros
 from simwright.formats.mjcf.writer.sensors import write_sensors
@@ -78,18 +78,23 @@ def _store(staging: Path, files: dict[str, bytes]) -> None:
 
 def build_files(asset: Asset, entry: str, reporter: Reporter, side: str = "") -> dict[str, bytes]:
     """Every file of the folder by relative path; those beside the entry below ``side``."""
+    draft = build_draft(asset, reporter, side, exact=asset.provenance.format == "mjcf")
+    write_ros(draft)
+    draft.report_names()
+    factor_defaults(draft.root)
+    return {**{side + path: content for path, content in draft.files.items()}, entry: encode(draft)}
+
+
+def build_draft(asset: Asset, reporter: Reporter, side: str = "", *, exact: bool) -> Draft:
+    """The whole document and the files it names, every attribute where it applies."""
     asset = join_twins(settle_looks(asset, reporter))
-    draft = Draft(
-        asset,
-        build_tree(asset),
-        reporter,
-        Solver(asset),
-        etree.Element("mujoco", {"model": make_file_name(asset.name)}),
-    )
+    root = etree.Element("mujoco", {"model": make_file_name(asset.name)})
+    draft = Draft(asset, build_tree(asset), reporter, Solver(asset), root, exact)
     plan_limbs(draft)
     filters = find_filters(draft)
 
     write_options(draft)
+    write_sizes(draft)
     write_visual(draft)
     write_materials(draft)
     write_bodies(draft)
@@ -104,11 +109,8 @@ def build_files(asset: Asset, entry: str, reporter: Reporter, side: str = "") ->
     write_keyframes(draft)
     write_custom(draft)
     write_compiler(draft, side)
-    write_ros(draft)
     report_losses(draft)
-    draft.report_names()
-    factor_defaults(draft.root)
-    return {**{side + path: content for path, content in draft.files.items()}, entry: encode(draft)}
+    return draft
 
 
 def encode(draft: Draft) -> bytes:

@@ -36,14 +36,18 @@ def write_equalities(draft: Draft) -> None:
     """Constraints of the model, in the order of an MJCF source; then loops, then those inside joints."""
     rest = _place_at_rest(draft)
     asset, solver = draft.asset, draft.solver
-    tasks: list[tuple[Where, Callable[[], None]]] = [
-        *((e.source, partial(_write_equality, draft, e, rest)) for e in asset.equalities),
-        *((m.source, partial(_write_mimic, draft, m)) for m in asset.mimics),
-        *((solver.find_place(key), partial(_restore, draft, key)) for key in solver.find_keys("equality/")),
+    kept = solver.find_keys("equality/")
+    tasks: list[tuple[Where, str, Callable[[], None]]] = [
+        *((e.source, e.name, partial(_write_equality, draft, e, rest)) for e in asset.equalities),
+        *((m.source, m.name, partial(_write_mimic, draft, m)) for m in asset.mimics),
+        *((solver.find_place(k), k.partition("/")[2], partial(_restore, draft, k)) for k in kept),
     ]
-    if len({where.file for where, _ in tasks}) == 1 and all(where.line for where, _ in tasks):
+    order = {name: number for number, name in enumerate(solver.take("equality", "order") or ())}
+    if order:
+        tasks.sort(key=lambda task: order.get(task[1], len(order)))
+    elif len({where.file for where, *_ in tasks}) == 1 and all(where.line for where, *_ in tasks):
         tasks.sort(key=lambda task: task[0].line or 0)
-    for _, task in tasks:
+    for *_, task in tasks:
         task()
     draft.lose("joints to bodies that do not exist", list(draft.tree.dangling), "repair the joints")
     for joint in draft.tree.loops:
@@ -73,13 +77,21 @@ def _name(draft: Draft, family: str, name: str) -> str:
 
 def _write_equality(draft: Draft, equality: Equality, rest: dict[str, Pose]) -> None:
     common = _soften(draft, equality, "equality")
+    if equality.kind is EqualityKind.WELD:
+        common.setdefault("torquescale", equality.torque_scale)
+    sites = _find_sites(draft, equality)
+    if sites is not None:
+        values = {"name": draft.claim("equality", equality.name), **sites, **common}
+        draft.add(draft.section("equality"), equality.kind.value, values, EQUALITY_DEFAULTS)
+        return
     match equality.kind:
         case EqualityKind.CONNECT:
             ends = (equality.a, equality.frame_a, equality.b, equality.frame_b)
             _connect(draft, equality.name, ends, rest, common)
         case EqualityKind.WELD:
-            common.setdefault("torquescale", equality.torque_scale)
-            _weld(draft, equality.name, (equality.a, equality.frame_a, equality.b, equality.frame_b), common)
+            found = draft.solver.get(equality, "equality", "found_relpose")
+            ends = (equality.a, equality.frame_a, equality.b, equality.frame_b)
+            _weld(draft, equality.name, ends, common, rest if found else None)
         case EqualityKind.TENDON:
             values = {
                 "name": draft.claim("equality", equality.name),
@@ -93,6 +105,20 @@ def _write_equality(draft: Draft, equality: Equality, rest: dict[str, Pose]) -> 
             reach = float(np.linalg.norm(gap))
             ends = (equality.a, equality.frame_a, equality.b, equality.frame_b)
             _limit_distance(draft, equality.name, ends, (reach, reach))
+
+
+def _find_sites(draft: Draft, equality: Equality) -> dict[str, str] | None:
+    """The sites that an MJCF source holds together, as long as they are where the constraint is."""
+    found: dict[str, str] = {}
+    ends = (("site1", equality.a, equality.frame_a), ("site2", equality.b, equality.frame_b))
+    for word, body, frame in ends:
+        name = draft.solver.get(equality, "equality", word)
+        site = next((s for s in draft.asset.sites if s.name == name), None) if name else None
+        written = draft.name("site", site.name) if site is not None else None
+        if site is None or written is None or site.body != body or not site.pose.is_close(frame, _MEETING):
+            return None
+        found[word] = written
+    return found
 
 
 Ends = tuple[str, Pose, str, Pose]
@@ -110,16 +136,21 @@ def _connect(draft: Draft, name: str, ends: Ends, rest: dict[str, Pose], common:
     draft.add(draft.section("equality"), "connect", {**values, **common}, EQUALITY_DEFAULTS)
 
 
-def _weld(draft: Draft, name: str, ends: Ends, common: dict[str, Any]) -> None:
+def _weld(
+    draft: Draft, name: str, ends: Ends, common: dict[str, Any], rest: dict[str, Pose] | None = None
+) -> None:
+    """A frame on each body; MuJoCo finds the relative pose itself if ``rest`` says that it will be the same."""
     a, frame_a, b, frame_b = ends
     turn = quat_multiply(frame_a.q, quat_conjugate(frame_b.q))
-    values = {
+    values: dict[str, Any] = {
         "name": draft.claim("equality", name),
         "body1": _name(draft, "body", a),
         "body2": _name(draft, "body", b),
         "anchor": frame_b.p,
         "relpose": (*frame_a.p, *turn),
     }
+    if rest is not None and (rest[a] @ frame_a).is_close(rest[b] @ frame_b, _MEETING):
+        del values["relpose"]
     defaults = {**EQUALITY_DEFAULTS, "anchor": (0, 0, 0)}
     draft.add(draft.section("equality"), "weld", {**values, **common}, defaults)
 
@@ -152,7 +183,7 @@ def _write_mimic(draft: Draft, mimic: Mimic) -> None:
         "name": draft.claim("equality", name),
         "joint1": follower.name,
         "joint2": leader.name,
-        "polycoef": coefficients,
+        "polycoef": draft.spell(coefficients, draft.solver.get(keyed, "equality", "polycoef")),
     }
     common = _soften(draft, keyed, "equality")
     draft.add(draft.section("equality"), "joint", {**values, **common}, EQUALITY_DEFAULTS)

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from simwright.core.diag import Where
+from simwright.core.math3d import Pose
 from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, DEFAULT_RGBA, choose_group
 from simwright.formats.mjcf.joints import SOLIMP, SOLREF
-from simwright.formats.mjcf.writer.draft import Draft, place
+from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.filters import Bits
 from simwright.formats.mjcf.writer.meshes import MeshLibrary
 from simwright.formats.mjcf.writer.messages import COLLIDER_HULL, FRICTION_APPROXIMATED, SETTING_LOST
@@ -29,6 +30,7 @@ GEOM_DEFAULTS: dict[str, Any] = {
 _KEPT = ("condim", "priority", "solmix", "solref", "solimp", "adhesion", "surfacevel", "shellinertia", "user")
 _CONVEX = ("convexHull", "boundingCube", "boundingSphere", "")
 _FLUID_COEFFICIENTS = 5
+_ROUNDING = 1e-12
 
 
 def write_geoms(draft: Draft, library: MeshLibrary, bits: dict[str, Bits]) -> None:
@@ -46,20 +48,38 @@ def _write_piece(draft: Draft, shape: Shape, piece: Piece, contact: dict[str, An
     if not (piece.visual or piece.collision):
         return
     name = draft.claim("geom", piece.name)
+    draft.note("shape", shape.name, name)
     if piece.collision:
         draft.names["collider", shape.name] = name
+    around, inside = _find_frame(draft, shape, piece)
     values: dict[str, Any] = {
         "name": name,
         **piece.look,
-        **place(piece.pose),
+        **draft.place(inside),
         **_describe_look(draft, shape, piece),
     }
     contype, conaffinity = bits if piece.collision else (0, 0)
     values |= {"contype": contype, "conaffinity": conaffinity, "group": _find_group(draft, shape, piece)}
     values |= contact
-    if piece.collision:
+    if piece.collision or draft.exact:
         values |= {"margin": shape.margin, "gap": shape.gap}
-    draft.add(draft.nodes[shape.body], "geom", values, GEOM_DEFAULTS)
+    node = draft.nodes[shape.body]
+    if around is not None:
+        node = draft.add(node, "frame", draft.place(around))
+    draft.add(node, "geom", values, GEOM_DEFAULTS)
+
+
+def _find_frame(draft: Draft, shape: Shape, piece: Piece) -> tuple[Pose | None, Pose]:
+    """The frame that an MJCF source has around a mesh, and the pose in it.
+
+    MuJoCo moves the mesh inside the frame, so without it the last bits would be others.
+    """
+    kept = draft.solver.get(shape, "geom", "frame")
+    if kept is None or "mesh" not in piece.look:
+        return None, piece.pose
+    around, inside = Pose.of(kept[0:3], kept[3:7]), Pose.of(kept[7:10], kept[10:14])
+    same = (around @ inside).is_close(piece.pose, _ROUNDING)
+    return (around, inside) if same else (None, piece.pose)
 
 
 def _find_group(draft: Draft, shape: Shape, piece: Piece) -> int:

@@ -13,7 +13,6 @@ from simwright.core.math3d import IDENTITY_QUAT, Array
 from simwright.formats.mjcf.writer.draft import Adjusted, Draft, Limb
 from simwright.formats.mjcf.writer.messages import INERTIA_ADJUSTED, MASS_INVENTED
 from simwright.formats.mjcf.writer.plan import TINY
-from simwright.formats.parts.numbers import tidy
 from simwright.formats.xml import Element
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD
@@ -60,14 +59,14 @@ def write_inertial(draft: Draft, limb: Limb, node: Element, shaped: bool) -> Non
             draft.add(node, "inertial", {"pos": (0, 0, 0), "mass": 0.0, "diaginertia": (0, 0, 0)})
         return
     moments, axes = inertial.principal()
-    values = {"pos": tidy(inertial.com), "quat": tidy(axes), "mass": inertial.mass}
-    values["diaginertia"] = _make_possible(draft, limb, np.array([_tidy_moment(v) for v in moments]))
+    values = {"pos": draft.tidy(inertial.com), "quat": draft.tidy(axes), "mass": inertial.mass}
+    values["diaginertia"] = _make_possible(draft, limb, np.array([_tidy_moment(draft, v) for v in moments]))
     draft.add(node, "inertial", values, {"quat": IDENTITY_QUAT})
 
 
-def _tidy_moment(value: float) -> float:
+def _tidy_moment(draft: Draft, value: float) -> float:
     """Small moments are no rounding: light bodies have them."""
-    return tidy((value,))[0] or float(value)
+    return draft.tidy((value,))[0] or float(value)
 
 
 def _make_possible(draft: Draft, limb: Limb, moments: Array) -> Array:

@@ -30,6 +30,7 @@ def write_keyframes(draft: Draft) -> None:
     }
     if any(value is not None for value in values.values()):
         name = draft.claim("key", INITIAL)
+        draft.note("initial", "", name)
         draft.add(draft.section("keyframe"), "key", {"name": name, **values})
 
 
@@ -38,9 +39,15 @@ def _list_freedoms(draft: Draft) -> list[tuple[Limb, Freedom]]:
 
 
 def _list_controls(draft: Draft) -> list[str]:
-    """Names of the written actuators, in order."""
+    """Names of the written actuators in order, one of several controls as ``name[0]``, ``name[1]`` ..."""
     section = draft.root.find("actuator")
-    return [] if section is None else [str(node.get("name")) for node in section]
+    counts = {draft.name("actuator", a.name): a.settings.get("controls") for a in draft.asset.actuators}
+    names: list[str] = []
+    for node in () if section is None else section:
+        name = str(node.get("name"))
+        count = counts.get(name)
+        names += [name] if count is None else [f"{name}[{number}]" for number in range(count)]
+    return names
 
 
 def _rest(limb: Limb, freedom: Freedom) -> Any:
@@ -59,11 +66,16 @@ def _write_key(draft: Draft, key: Keyframe, controls: list[str]) -> None:
         name = freedom.dof.name if freedom.dof else freedom.name
         qpos.append(_fit(_convert(freedom, key.positions.get(name)), _rest(limb, freedom)))
         qvel.append(_fit(key.velocities.get(name), np.zeros(VELOCITIES[freedom.motion])))
-    given = {draft.name("actuator", name) or name: value for name, value in key.controls.items()}
+    given: dict[str, float] = {}
+    for name, value in key.controls.items():
+        plain, bracket, number = name.partition("[")
+        given[f"{draft.name('actuator', plain) or plain}{bracket}{number}"] = value
     ctrl = [given.get(name, 0.0) for name in controls]
     velocity = np.concatenate(qvel) if qvel else np.zeros(0)
+    name = draft.claim("key", key.name)
+    draft.note("keyframe", key.name, name)
     values: dict[str, Any] = {
-        "name": draft.claim("key", key.name),
+        "name": name,
         "time": key.time or None,
         "qpos": np.concatenate(qpos) if qpos else None,
         "qvel": velocity if velocity.any() else None,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``<asset>``: mesh files and height fields, one per geometry and scale, shared by all geoms that use it.
 
-A mesh that came from a file MuJoCo reads is that file again, byte by byte; the others are written as STL or OBJ, equal
+A mesh that came from a file MuJoCo reads is that file again, byte by byte, and one that MuJoCo made of points in the
+text is made of them again; the others are written as STL or OBJ, equal
 ones (what is seen and what is touched, often) once.  Names are those of the source.
 """
 
@@ -31,7 +32,9 @@ _FLAT = 1e-6
 _NO_VOLUME = 1e-12
 _MESH_KEPT = ("maxhullvert", "inertia", "smoothnormal")
 _SIDES = 48
-_DEFAULTS: dict[str, Any] = {"scale": (1, 1, 1), "maxhullvert": -1}
+_DEFAULTS: dict[str, Any] = {
+    "scale": (1, 1, 1), "maxhullvert": -1, "refpos": (0, 0, 0), "refquat": (1, 0, 0, 0),
+}  # fmt: skip
 
 
 class MeshLibrary:
@@ -41,6 +44,7 @@ class MeshLibrary:
         self._draft = draft
         self._known: dict[tuple[object, ...], str] = {}
         self._files: dict[tuple[object, ...], str] = {}
+        self._copies: dict[str, str | None] = {}
         self._file_names = NameScope()
         self._digests: dict[int, bytes] = {}
         self._alive: list[Geometry] = []
@@ -59,19 +63,24 @@ class MeshLibrary:
         """What tells a mesh from others: its content, unless it is a file that may never have to be opened."""
         if id(geometry) not in self._digests:
             self._alive.append(geometry)
-            self._digests[id(geometry)] = b"" if geometry.file else digest_mesh(geometry.data)
+            is_own = bool(geometry.file) or geometry.recipe is not None
+            self._digests[id(geometry)] = b"" if is_own else digest_mesh(geometry.data)
         return self._digests[id(geometry)] or id(geometry)
 
     def _add(self, shape: Shape, geometry: Mesh, scale: Array, subset: Subset | None) -> str:
         draft = self._draft
         word = choose_word(shape, geometry)
         name = draft.claim("mesh", word if subset is None else f"{word}_{subset.name}")
-        values: dict[str, Any] = {
-            "name": name,
-            "file": self._store(geometry, word, subset),
-            "scale": scale,
-            "maxhullvert": shape.settings.get("max_hull_vertices"),
-        }
+        recipe = None if subset is not None or np.any(scale != 1.0) else geometry.recipe
+        values: dict[str, Any] = {"name": name, "file": None, "scale": scale}
+        if recipe is not None and recipe.file:
+            values["file"] = self._copy(recipe.file)
+            recipe = recipe if values["file"] else None
+        if recipe is not None:
+            values |= recipe.attributes
+        else:
+            values["file"] = self._store(geometry, word, subset)
+        values["maxhullvert"] = shape.settings.get("max_hull_vertices")
         for attribute in _MESH_KEPT:
             found = draft.solver.take(f"mesh/{word}", attribute)
             if found is not None:
@@ -80,26 +89,35 @@ class MeshLibrary:
             subset or compute_moments(geometry).scaled(scale).volume < _NO_VOLUME
         ):
             values["inertia"] = "shell"
-        if PurePath(values["file"]).stem == name:
+        if values["file"] and PurePath(values["file"]).stem == name:
             del values["name"]
         draft.add(draft.section("asset"), "mesh", values, _DEFAULTS)
         return name
 
+    def _copy(self, path: str) -> str | None:
+        """The name of the copy of a file, None if MuJoCo does not read it as it is."""
+        if path not in self._copies:
+            content, file = read_copy(path), PurePath(path)
+            self._copies[path] = None
+            if content is not None:
+                name = f"{self._file_names.claim(make_file_name(file.stem))}{file.suffix.lower()}"
+                self._draft.files[f"{FOLDER}/{name}"] = content
+                self._copies[path] = name
+        return self._copies[path]
+
     def _store(self, geometry: Mesh, word: str, subset: Subset | None) -> str:
         """The name of the file with a mesh's content."""
+        copied = self._copy(geometry.file) if subset is None else None
+        if copied is not None:
+            return copied
         key: tuple[object, ...] = (
             geometry.file or self._identify(geometry),
             "" if subset is None else subset.name,
         )
         if key in self._files:
             return self._files[key]
-        content = None if subset is not None else read_copy(geometry.file)
-        if content is not None:
-            suffix = PurePath(geometry.file).suffix.lower()
-            word = PurePath(geometry.file).stem
-        else:
-            suffix, content = write_mesh(geometry.data, subset)
-            word = word if subset is None else f"{word}_{subset.name}"
+        suffix, content = write_mesh(geometry.data, subset)
+        word = word if subset is None else f"{word}_{subset.name}"
         file = f"{self._file_names.claim(make_file_name(word))}{suffix}"
         self._draft.files[f"{FOLDER}/{file}"] = content
         self._files[key] = file
@@ -119,9 +137,11 @@ class MeshLibrary:
         heights = np.asarray(geometry.heights, dtype=np.float64)
         name = self._draft.claim("hfield", PurePath(geometry.source).stem or shape.name)
         file = f"{self._file_names.claim(make_file_name(name))}.bin"
-        content = struct.pack("<ii", *heights.shape) + (heights - low).astype("<f4").tobytes()
+        flat = float(self._draft.solver.get(shape, "geom", "elevation", 1.0))
+        rise = float(heights.max()) - low or flat
+        # between 0 and 1, as MuJoCo keeps them: it finds nothing to change, and single precision is enough
+        content = struct.pack("<ii", *heights.shape) + ((heights - low) / rise).astype("<f4").tobytes()
         self._draft.files[f"{FOLDER}/{file}"] = content
-        rise = float(heights.max()) - low or 1.0
         base = max((geometry.base + low) * float(scale[2]), 1e-3)
         size = (*(geometry.size / 2.0 * np.abs(scale[:2])), rise * float(scale[2]), base)
         self._draft.add(self._draft.section("asset"), "hfield", {"name": name, "file": file, "size": size})
@@ -179,8 +199,8 @@ def make_file_name(word: str) -> str:
 
 
 def is_proven(geometry: Mesh) -> bool:
-    """Is it a file that MuJoCo has compiled already?  It is not even opened then, only copied."""
-    return "#" in geometry.source and bool(geometry.file)
+    """Is it a file, or a recipe, that MuJoCo has compiled already?  It is not even opened then, only copied."""
+    return geometry.recipe is not None or ("#" in geometry.source and bool(geometry.file))
 
 
 def is_flat(data: MeshData, scale: Array) -> bool:

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from simwright.core.math3d import IDENTITY_QUAT, quat_rotate
-from simwright.formats.mjcf.writer.draft import Draft, place
+from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.numbers import is_equal
 from simwright.model.asset import Camera, Light, LightKind
 
@@ -38,7 +38,7 @@ def write_optics(draft: Draft) -> None:
 
 
 def _write_camera(draft: Draft, camera: Camera) -> None:
-    values: dict[str, Any] = {"name": draft.claim("camera", camera.name), **place(camera.pose)}
+    values: dict[str, Any] = {"name": draft.claim("camera", camera.name), **draft.place(camera.pose)}
     height = draft.solver.get(camera, "camera", "orthographic_height")
     if height is not None:
         values |= {"projection": "orthographic", "fovy": height}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from simwright.formats.mjcf.options import SIZES
 from simwright.formats.mjcf.writer.draft import Draft, set_values
 from simwright.formats.mjcf.writer.messages import INTEGRATOR_CHOSEN, SETTING_LOST
 from simwright.model.origins import is_fallback
@@ -23,7 +24,7 @@ _WORDS = {
 FLAGS = (
     "actuation", "autoreset", "clampctrl", "constraint", "contact", "damper", "diagexact", "energy", "equality",
     "eulerdamp", "filterparent", "frictionloss", "fwdinv", "gravity", "invdiscrete", "ipc", "island", "limit",
-    "midphase", "multiccd", "nativeccd", "override", "refsafe", "sensor", "sleep", "spring", "warmstart",
+    "midphase", "multiccd", "nativeccd", "override", "refsafe", "sensor", "sleep", "speculative", "spring", "warmstart",
 )  # fmt: skip
 _DEFAULTS: dict[str, Any] = {"timestep": 0.002, "gravity": (0.0, 0.0, -9.81), "magnetic": (0.0, -0.5, 0.0)}
 _SWITCHES = frozenset({"ellipsoidinertia", "bvactive", "orthographic"})
@@ -108,6 +109,13 @@ def _read_scene(
         if value is not None:
             flags[name] = value if isinstance(value, str) else "enable" if value else "disable"
     draft.solver.spend(scene, "option:gravity", "compiler:angle", "compiler:autoLimits")
+
+
+def write_sizes(draft: Draft) -> None:
+    """Memory and numbers of user values, as they were read."""
+    values = draft.solver.take_all("size")
+    if values:
+        draft.add(draft.root, "size", {name: values[name] for name in SIZES if name in values})
 
 
 def write_visual(draft: Draft) -> None:

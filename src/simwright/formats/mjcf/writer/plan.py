@@ -13,7 +13,6 @@ from simwright.core.errors import LimitError
 from simwright.core.math3d import Pose, quat_rotate, vec3
 from simwright.formats.mjcf.writer.draft import Draft, Freedom, Limb
 from simwright.formats.mjcf.writer.messages import BODY_FOLDED, JOINT_REVERSED, ROOT_FIXED
-from simwright.formats.parts.numbers import tidy
 from simwright.model.asset import Body
 from simwright.model.joint import WORLD, Dof, Joint, Motion
 from simwright.model.kinematics import Edge
@@ -65,12 +64,13 @@ def _plan_limb(draft: Draft, body: Body, edge: Edge | None) -> Limb:
     if edge.reversed:
         near, far, dofs = far, near, [_turn(dof) for dof in reversed(joint.dofs)]
         _note_reversal(draft, joint)
-    limb = Limb(body, name, edge.parent, near @ ~far)
+    limb = Limb(body, name, edge.parent, near @ ~far if edge.reversed else joint.placed())
     for dof in dofs:
         start = len(limb.freedoms)
-        _add_freedoms(limb, joint, dof, far)
+        _add_freedoms(draft, limb, joint, dof, far)
         for freedom in limb.freedoms[start:]:
             freedom.near, freedom.far, freedom.is_inverted = near, far, edge.reversed
+            freedom.owner = dof.name or joint.name
     _place_free(limb)
     return limb
 
@@ -88,16 +88,16 @@ def _note_reversal(draft: Draft, joint: Joint) -> None:
     draft.reporter.report(JOINT_REVERSED, joint.source, name=joint.name, but=but)
 
 
-def _add_freedoms(limb: Limb, joint: Joint, dof: Dof, frame: Pose) -> None:
+def _add_freedoms(draft: Draft, limb: Limb, joint: Joint, dof: Dof, frame: Pose) -> None:
     """The MJCF joints of one dof; a screw is a hinge and a slide, a free dof inside a tree three slides and a ball."""
     single = len(joint.dofs) == 1
     name = joint.public_name if single else dof.name or f"{joint.public_name}_{len(limb.freedoms)}"
     if dof.motion is Motion.FREE:
         _add_free(limb, joint, dof, frame, name)
         return
-    axis = tidy(quat_rotate(frame.q, dof.axis))
-    anchor = tidy(frame.apply(dof.anchor))
-    limb.freedoms.append(Freedom(name, dof.motion, axis, anchor, dof, joint.path))
+    axis = draft.tidy(quat_rotate(frame.q, dof.axis))
+    anchor = draft.tidy(frame.apply(dof.anchor))
+    limb.freedoms.append(Freedom(name, dof.motion, axis, anchor, dof, path=joint.path))
     if dof.pitch:
         limb.freedoms.append(Freedom(f"{name}_advance", Motion.SLIDE, axis, pitch=dof.pitch))
 
@@ -128,7 +128,7 @@ def _free_roots(draft: Draft) -> None:
         if limb.mocap or not limb.body.enabled:
             continue
         if carried[name] > TINY:
-            limb.freedoms.append(Freedom(f"{name}_free", Motion.FREE))
+            limb.freedoms.append(Freedom(f"{name}_free", Motion.FREE, owner=name))
         else:
             draft.reporter.report(ROOT_FIXED, limb.body.source, name=name)
 
@@ -146,5 +146,7 @@ def _name_freedoms(draft: Draft) -> None:
     for limb in draft.limbs.values():
         for freedom in limb.freedoms:
             freedom.name = draft.claim("joint", freedom.name)
+            held = limb.body.name not in draft.tree.roots
+            draft.note("joint" if held else "free", freedom.owner, freedom.name)
             if freedom.dof is not None and freedom.dof.name:
                 draft.dofs[freedom.dof.name] = freedom

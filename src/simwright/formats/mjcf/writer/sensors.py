@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simwright.formats.mjcf.actuators import INTERPOLATIONS
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.sites import add_site
 from simwright.model.asset import Sensor
@@ -15,12 +16,15 @@ _AT_SITE = frozenset(
 _AT_ONE = {
     "joint": frozenset(
         {
-            "jointpos", "jointvel", "jointactuatorfrc", "ballquat", "ballangvel", "jointlimitpos", "jointlimitvel",
+            "jointpos", "jointvel", "jointactuatorfrc", "jointactfrc", "ballquat", "ballangvel", "jointlimitpos", "jointlimitvel",
             "jointlimitfrc",
         }
     ),
     "tendon": frozenset(
-        {"tendonpos", "tendonvel", "tendonactuatorfrc", "tendonlimitpos", "tendonlimitvel", "tendonlimitfrc"}
+        {
+            "tendonpos", "tendonvel", "tendonactuatorfrc", "tendonactfrc", "tendonlimitpos", "tendonlimitvel",
+            "tendonlimitfrc",
+        }
     ),
     "actuator": frozenset({"actuatorpos", "actuatorvel", "actuatorfrc"}),
 }  # fmt: skip
@@ -31,6 +35,9 @@ _AT_FRAME = frozenset(
     }
 )  # fmt: skip
 _AT_BODY = frozenset({"subtreecom", "subtreelinvel", "subtreeangmom"})
+_TAGS = {"geomdist": "distance", "geomnormal": "normal", "geomfromto": "fromto", "jointactfrc": "jointactuatorfrc",
+         "tendonactfrc": "tendonactuatorfrc"}  # fmt: skip
+"""MuJoCo's elements where they have other names than its types."""
 _GLOBAL = frozenset({"clock", "e_potential", "e_kinetic"})
 _PARTS = {
     "imu": ("accelerometer", "gyro"),
@@ -40,7 +47,15 @@ _PARTS = {
     "magnetometer": ("magnetometer",),
 }
 """Sensors of other formats -> MuJoCo's, each on a site."""
-_OWN = ("dimension", "object_type", "reference_type", "reference", "cutoff", "noise", "delay")
+_BETWEEN = frozenset({"geomdist", "geomnormal", "geomfromto"})
+_DATA = {
+    "contact": ("found", "force", "torque", "dist", "pos", "normal", "tangent", "linvel", "angvel"),
+    "rangefinder": ("dist", "dir", "origin", "point", "normal", "depth"),
+}
+"""What a sensor may measure, in the order of the bits of its first whole number."""
+_REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
+_OWN = frozenset({"dimension", "object_type", "reference_type", "reference", "cutoff", "noise", "delay", "history",
+                  "intprm", "phase", "stage", "data_type"})  # fmt: skip
 
 
 def write_sensors(draft: Draft) -> None:
@@ -59,20 +74,23 @@ def write_sensors(draft: Draft) -> None:
 
 def _write_sensor(draft: Draft, sensor: Sensor, target: dict[str, Any]) -> None:
     settings = sensor.settings
-    values: dict[str, Any] = {"name": draft.claim("sensor", sensor.name), **target}
+    name = draft.claim("sensor", sensor.name)
+    draft.note("sensor", sensor.name, name)
+    values: dict[str, Any] = {"name": name, **target, **_describe_data(sensor)}
     for name in ("cutoff", "noise", "delay"):
         values[name] = settings.get(name)
     values |= draft.keep(sensor, "sensor", "user")
     if sensor.rate:
-        values["interval"] = 1.0 / sensor.rate
-    draft.add(draft.section("sensor"), sensor.kind, values)
+        interval = draft.spell(1.0 / sensor.rate, draft.solver.get(sensor, "sensor", "interval"))
+        values["interval"] = (interval, settings["phase"]) if "phase" in settings else interval
+    draft.add(draft.section("sensor"), _TAGS.get(sensor.kind, sensor.kind), values)
 
 
 def _find_target(draft: Draft, sensor: Sensor) -> dict[str, Any] | None:
     """The attributes that say what is measured; None if MJCF cannot say it."""
     kind, settings = sensor.kind, sensor.settings
     object_type = settings.get("object_type", "")
-    if set(settings) - set(_OWN) or not (object_type or kind in _GLOBAL):
+    if set(settings) - _OWN or not (object_type or kind in (*_GLOBAL, "user", "contact")):
         return None
     found: dict[str, Any] | None = None
     if kind in _GLOBAL:
@@ -88,7 +106,63 @@ def _find_target(draft: Draft, sensor: Sensor) -> dict[str, Any] | None:
         if settings.get("reference"):
             reference = settings["reference_type"]
             found |= {"reftype": reference, "refname": _name(draft, reference, settings["reference"])}
+    else:
+        found = _find_pair(draft, sensor, object_type)
     return None if found is None or None in found.values() else found
+
+
+def _find_pair(draft: Draft, sensor: Sensor, object_type: str) -> dict[str, Any] | None:
+    """The targets of sensors between two elements, or of one beside another."""
+    settings = sensor.settings
+    kind, other = settings.get("reference_type", ""), settings.get("reference", "")
+    target = sensor.target or sensor.body
+    first = _name(draft, object_type, target) if object_type else None
+    second = _name(draft, kind, other) if kind else None
+    words = {"xbody": "subtree"} if sensor.kind == "contact" else {"xbody": "body"}
+    match sensor.kind:
+        case "camprojection":
+            return {"site": first, "camera": second}
+        case "rangefinder" if object_type == "camera":
+            return {"camera": first}
+        case "insidesite":
+            return {"site": second, "objtype": object_type, "objname": first}
+        case "user":
+            return {"objtype": object_type, "objname": first} if object_type else {}
+        case "contact":
+            found = (
+                {f"{words.get(object_type, object_type)}{_number(object_type, 1)}": first}
+                if object_type
+                else {}
+            )
+            return found | ({f"{words.get(kind, kind)}{_number(kind, 2)}": second} if kind else {})
+        case name if name in _BETWEEN:
+            return {f"{words.get(object_type, object_type)}1": first, f"{words.get(kind, kind)}2": second}
+    return None
+
+
+def _number(kind: str, number: int) -> str:
+    """The site of a contact sensor stands alone."""
+    return "" if kind == "site" else str(number)
+
+
+def _describe_data(sensor: Sensor) -> dict[str, Any]:
+    """What is measured of it, and kept."""
+    settings, values = sensor.settings, dict[str, Any]()
+    bits, reduction, count = (*settings.get("intprm", ()), 0, 0, 0)[:3]
+    if sensor.kind in _DATA and bits:
+        values["data"] = " ".join(word for bit, word in enumerate(_DATA[sensor.kind]) if int(bits) >> bit & 1)
+    if sensor.kind == "contact":
+        values |= {"reduce": _REDUCTIONS[int(reduction)], "num": int(count) or 1}
+    if sensor.kind == "user":
+        values |= {
+            "dim": settings["dimension"],
+            "needstage": settings.get("stage"),
+            "datatype": settings.get("data_type"),
+        }
+    samples, interpolation = settings.get("history", (0, 0))
+    if samples:
+        values |= {"nsample": samples, "interp": INTERPOLATIONS[int(interpolation)]}
+    return values
 
 
 def _name(draft: Draft, family: str, name: str) -> str | None:
@@ -105,5 +179,6 @@ def _write_parts(draft: Draft, sensor: Sensor) -> None:
     parts = _PARTS[sensor.kind]
     for part in parts:
         name = draft.claim("sensor", sensor.name if len(parts) == 1 else f"{sensor.name}_{part}")
+        draft.note("sensor", sensor.name, name)
         interval = 1.0 / sensor.rate if sensor.rate else None
         draft.add(draft.section("sensor"), part, {"name": name, "site": site, "interval": interval})

@@ -9,7 +9,7 @@ import numpy as np
 
 from simwright.core.math3d import Pose
 from simwright.formats.mjcf.geoms import DEFAULT_RGBA
-from simwright.formats.mjcf.writer.draft import Draft, place
+from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.shapes import fit_primitive
 
 SITE_DEFAULTS: dict[str, Any] = {"type": "sphere", "size": 0.005, "group": 0, "rgba": DEFAULT_RGBA}
@@ -21,7 +21,7 @@ OWN_GROUP = 4
 def write_sites(draft: Draft) -> None:
     """Every frame on its body."""
     for site in draft.asset.sites:
-        values: dict[str, Any] = {"name": draft.claim("site", site.name), **place(site.pose)}
+        values: dict[str, Any] = {"name": draft.claim("site", site.name), **draft.place(site.pose)}
         fitted = fit_primitive(site.geometry, np.ones(3)) if site.geometry is not None else None
         values |= fitted or {}
         values |= draft.keep(site, "site", "group", "rgba", "material", "user")
@@ -40,6 +40,6 @@ def find_site(draft: Draft, name: str, body: str, pose: Pose) -> str:
 
 def add_site(draft: Draft, name: str, body: str, pose: Pose) -> str:
     """A site of the writer's own."""
-    values = {"name": draft.claim("site", name), **place(pose), "group": OWN_GROUP}
+    values = {"name": draft.claim("site", name), **draft.place(pose), "group": OWN_GROUP}
     draft.add(draft.nodes[body], "site", values)
     return str(values["name"])

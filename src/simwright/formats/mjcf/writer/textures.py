@@ -22,7 +22,11 @@ FOLDER = "textures"
 MAX_BYTES = 256 * MIB
 _PNG = b"\x89PNG\r\n\x1a\n"
 _SPACES = {"raw": "linear", "sRGB": "sRGB"}
-_GENERATED = ("type", "builtin", "rgb1", "rgb2", "mark", "markrgb", "random", "width", "height")
+_GENERATED = (
+    "type", "builtin", "rgb1", "rgb2", "mark", "markrgb", "random", "width", "height", "gridsize", "gridlayout",
+    "hflip", "vflip",
+)  # fmt: skip
+_FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _MARKS = ("none", "edge", "cross", "random")
 
 
@@ -38,8 +42,8 @@ class TextureLibrary:
         """Gradients, checkers and flat colours that MuJoCo paints itself, and images on cubes."""
         for key in self._draft.solver.find_keys("texture/"):
             builtin = self._draft.solver.take(key, "builtin")
-            file = self._draft.solver.take(key, "file")
-            if builtin is None and not file:
+            files = self._find_files(key)
+            if builtin is None and not files:
                 continue
             values: dict[str, Any] = {"name": self._draft.claim("texture", key.partition("/")[2])}
             for attribute in _GENERATED:
@@ -49,9 +53,16 @@ class TextureLibrary:
                 values["mark"] = _MARKS[int(values["mark"])]
             if values["random"] is not None and values["mark"] != "random":
                 values["random"] = None
-            if file:
-                values["file"] = self._store(file, self._read(file, values["name"]))
+            for attribute, file in files.items():
+                values[attribute] = self._store(file, self._read(file, values["name"]))
             self._draft.add(self._draft.section("asset"), "texture", values)
+
+    def _find_files(self, key: str) -> dict[str, str]:
+        """Images of a cube that the reader of MJCF has found; what an attribute of a stage says is no file to open."""
+        if self._draft.solver.find_place(key).prim:
+            return {}
+        found = {attribute: self._draft.solver.take(key, attribute) for attribute in _FILES}
+        return {attribute: str(file) for attribute, file in found.items() if file}
 
     def find(self, material: RenderMaterial, texture: Texture) -> str | None:
         """The texture asset of an image; None, and a finding, if MuJoCo cannot read it."""

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """One world out of the arrays of many: its rows, with its own indices, standing at the origin.
 
-Worlds that are equal but for their place can share one model of an engine; :func:`group_worlds` finds them.
+Worlds that are equal but for their place are one asset for an engine; :func:`group_worlds` finds them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
 from typing import Any
 
 import numpy as np
 
 from simwright.runtime.arrays import AnyArray, ArrayInfo, describe_arrays
 from simwright.runtime.kinds import JointType, ShapeType
+from simwright.runtime.labels import Labels
 from simwright.runtime.model import Model
+from simwright.runtime.pairs import Pairs
 from simwright.runtime.rotation import Values, rotate
 
 _MOTION = frozenset(
@@ -25,85 +27,41 @@ _MOTION = frozenset(
 """Arrays that a model does not depend on."""
 _ROUNDING = 1e-5
 """Places that differ by less than this are equal [m]: arrays are single precision."""
-_FLOATS = (JointType.FREE, JointType.DISTANCE)
+FLOATS = (JointType.FREE, JointType.DISTANCE)
+"""Joints with six freedoms."""
 
 
-@dataclass(slots=True, eq=False)
-class OneWorld:
-    """Arrays of one world by name, and what stands in all of them.  Floats are double precision.
-
-    Rows of shapes are those of the world, then the shared ones; ``local_shapes`` is how many are its own.
-    """
-
-    arrays: dict[str, Any]
-    local_shapes: int
-    gravity: Values
-    offset: Values
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.arrays[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    @property
-    def body_count(self) -> int:
-        """Bodies of the world."""
-        return len(self.arrays["body_mass"])
-
-    @property
-    def joint_count(self) -> int:
-        """Joints of the world."""
-        return len(self.arrays["joint_type"])
-
-    def list_carriers(self) -> dict[int, int]:
-        """Joints of articulations by the body they carry."""
-        carried = np.flatnonzero(self.arrays["joint_articulation"] >= 0).tolist()
-        return {int(self.arrays["joint_child"][joint]): joint for joint in carried}
-
-    def list_moving(self) -> set[int]:
-        """Bodies that a joint with freedoms carries, directly or through others."""
-        moving: set[int] = set()
-        for body, joint in self.list_carriers().items():
-            free = bool(self.arrays["joint_dof_dim"][joint].sum())
-            if free or int(self.arrays["joint_parent"][joint]) in moving:
-                moving.add(body)
-        return moving
-
-    def dofs_of(self, joint: int) -> range:
-        """Entries of a joint in arrays of freedoms."""
-        starts = self.arrays["joint_qd_start"]
-        return range(int(starts[joint]), int(starts[joint + 1]))
-
-    def coords_of(self, joint: int) -> range:
-        """Entries of a joint in ``joint_q``."""
-        starts = self.arrays["joint_q_start"]
-        return range(int(starts[joint]), int(starts[joint + 1]))
-
-
-def take_world(model: Model, number: int = 0) -> OneWorld:
-    """The arrays of a world, at the origin."""
+def take_world(model: Model, number: int = 0) -> Model:
+    """A model of one world alone, at the origin, with the shapes that all worlds share; floats in double precision."""
     offset = np.asarray(model.world_offset[number], dtype=np.float64)
-    arrays = {
-        name: _take_rows(model, info, number)
-        for name, info in describe_arrays(Model).items()
-        if info.frequency != "world"
-    }
+    arrays = {name: _take_rows(model, info, number) for name, info in describe_arrays(Model).items()}
     for name in ("joint_X_p", "joint_X_c", "shape_transform", "body_q"):
         turn = arrays[name][:, 3:]
         turn /= np.maximum(np.linalg.norm(turn, axis=1, keepdims=True), 1e-12)
-    still = arrays["shape_body"] < 0
-    arrays["shape_transform"][still, :3] -= offset
-    held = (arrays["joint_parent"] < 0) & ~np.isin(arrays["joint_type"], _FLOATS)
-    arrays["joint_X_p"][held, :3] -= offset
+    arrays["shape_transform"][arrays["shape_body"] < 0, :3] -= offset
+    on_world = arrays["joint_parent"] < 0
+    floats = np.isin(arrays["joint_type"], FLOATS)
+    arrays["joint_X_p"][on_world & ~floats, :3] -= offset
+    for joint in np.flatnonzero(on_world & floats).tolist():
+        start = int(arrays["joint_q_start"][joint])
+        turn = arrays["joint_X_p"][joint, 3:] * (-1.0, -1.0, -1.0, 1.0)
+        arrays["joint_q"][start : start + 3] -= rotate(turn, offset)
     arrays["body_q"][:, :3] -= offset
-    gravity = np.asarray(model.gravity[number], dtype=np.float64)
-    return OneWorld(arrays, model.per_world["shape"], gravity, offset)
+    arrays["world_offset"][:] = 0.0
+    labels = {
+        name: Labels(held.local, 1, held.shared)
+        for name in ("body_label", "joint_label", "articulation_label", "shape_label")
+        for held in (getattr(model, name),)
+    }
+    old = model.shape_filters
+    filters = Pairs(old.local, old.crossing, old.among, old.per_world, 1)
+    changed: dict[str, Any] = {**arrays, **labels, "shape_filters": filters, "world_count": 1}
+    return dataclasses.replace(model, **changed)
 
 
 def _take_rows(model: Model, info: ArrayInfo, number: int) -> AnyArray:
     values: AnyArray = getattr(model, info.name)
-    count = model.per_world[info.frequency]
+    count = 1 if info.frequency == "world" else model.per_world[info.frequency]
     rows = values[number * count : (number + 1) * count + info.closing]
     if info.frequency == "shape":
         rows = np.concatenate((rows, values[count * model.world_count :]))
@@ -113,8 +71,24 @@ def _take_rows(model: Model, info: ArrayInfo, number: int) -> AnyArray:
     return taken
 
 
+def list_carriers(model: Model) -> dict[int, int]:
+    """Joints of articulations by the body they carry."""
+    carried = np.flatnonzero(model.joint_articulation >= 0).tolist()
+    return {int(model.joint_child[joint]): joint for joint in carried}
+
+
+def list_moving(model: Model) -> set[int]:
+    """Bodies that a joint with freedoms carries, directly or through others."""
+    moving: set[int] = set()
+    for body, joint in list_carriers(model).items():
+        free = bool(model.joint_dof_dim[joint].sum())
+        if free or int(model.joint_parent[joint]) in moving:
+            moving.add(body)
+    return moving
+
+
 def group_worlds(model: Model) -> list[list[int]]:
-    """Worlds that one model serves, in groups; the first of each stands for it."""
+    """Worlds that one asset stands for, in groups; the first of each is taken."""
     count = model.world_count
     if count == 1:
         return [[0]]
@@ -142,12 +116,13 @@ def _is_same(table: Values, row: Values) -> Any:
 
 def _find_placed(model: Model) -> dict[str, Any]:
     """Rows of arrays whose places move with the world."""
-    one = take_world(model)
-    carried = one.list_carriers()
+    bodies, joints, shapes = (model.per_world[word] for word in ("body", "joint", "shape"))
+    parents, kinds = model.joint_parent[:joints], model.joint_type[:joints]
+    carried = set(model.joint_child[:joints][model.joint_articulation[:joints] >= 0].tolist())
     return {
-        "shape_transform": one.shape_body[: one.local_shapes] < 0,
-        "joint_X_p": (one.joint_parent < 0) & ~np.isin(one.joint_type, _FLOATS),
-        "body_q": np.array([body not in carried for body in range(one.body_count)], dtype=bool),
+        "shape_transform": model.shape_body[:shapes] < 0,
+        "joint_X_p": (parents < 0) & ~np.isin(kinds, FLOATS),
+        "body_q": np.array([body not in carried for body in range(bodies)], dtype=bool),
     }
 
 

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A loaded scene in an engine: its worlds as assets, and states that come back into the same arrays.
+
+::
+
+    loaded = simwright.load_scene("scene.yaml", num_worlds=64)
+    with open_scene(loaded, Settings(dt=0.002), engine="mujoco") as simulation:
+        simulation.advance(loaded.state, loaded.control, steps=500)
+
+After loading, editing and replicating, the arrays are an asset for each kind of world
+(:func:`~simwright.scenes.exporting.export_world`) and a state for each world.  The engine gets those; this module
+translates between the arrays and the engine's flat coordinates (:mod:`simwright.engines.layout`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from simwright.core.diag import Diagnostic, Reporter
+from simwright.core.errors import UsageError
+from simwright.engines.flat import FlatMap, FlatPlace
+from simwright.engines.layout import Layout
+from simwright.engines.protocol import Scene, Settings, Simulation
+from simwright.engines.stability import UnstableError
+from simwright.engines.table import DEFAULT_ENGINE, load_engine
+from simwright.runtime.arrays import AnyArray
+from simwright.runtime.kinds import TargetMode
+from simwright.runtime.kinematics import eval_fk
+from simwright.runtime.model import Model
+from simwright.runtime.rotation import Values, conjugate, rotate
+from simwright.runtime.state import Control, State
+from simwright.scenes.exporting import ExportedWorld, export_world
+from simwright.scenes.load import LoadedScene
+from simwright.scenes.one_world import FLOATS, group_worlds
+
+Watch = Callable[[int, State], None]
+"""Called with the number of steps since the scene was opened, and the state then."""
+DEFAULT_DT = 0.002
+_NO_VELOCITY = (TargetMode.POSITION, TargetMode.EFFORT)
+_NO_POSITION = (TargetMode.VELOCITY, TargetMode.EFFORT)
+
+
+def open_scene(
+    loaded: LoadedScene | Model,
+    settings: Settings | None = None,
+    reporter: Reporter | None = None,
+    *,
+    engine: str = DEFAULT_ENGINE,
+) -> SceneSimulation:
+    """Open the worlds of a scene in an engine.
+
+    Options that ``settings`` leaves out are those that the engine has for scenes; the time step is the scene's, or
+    0.002 s.
+    """
+    adapter = load_engine(engine)
+    settings = settings or Settings()
+    settings.check(adapter.capabilities)
+    model = loaded.model if isinstance(loaded, LoadedScene) else loaded
+    said = loaded.scene.simulation.dt if isinstance(loaded, LoadedScene) else None
+    settings = Settings(
+        dt=settings.dt if settings.dt is not None else float(said or DEFAULT_DT),
+        solver=settings.solver,
+        options={**adapter.capabilities.scene_options, **settings.options},
+        threads=settings.threads,
+        device=settings.device,
+    )
+    reporter = Reporter() if reporter is None else reporter
+    groups = group_worlds(model)
+    exported = [
+        export_world(
+            model,
+            rows[0],
+            pairs=adapter.capabilities.contact_pairs,
+            reporter=reporter if not kind else None,
+        )
+        for kind, rows in enumerate(groups)
+    ]
+    kinds = np.zeros(model.world_count, dtype=np.int64)
+    for kind, rows in enumerate(groups):
+        kinds[rows] = kind
+    scene = Scene(tuple(world.asset for world in exported), tuple(kinds.tolist()))
+    inner = adapter.open(scene, settings, reporter)
+    return SceneSimulation(model, inner, ArrayMap(model, exported[0], inner.layout))
+
+
+class ArrayMap:
+    """Translates between the arrays of a model and the engine's flat coordinates."""
+
+    def __init__(self, model: Model, exported: ExportedWorld, layout: Layout) -> None:
+        self.model = model
+        one = exported.model
+        known = {freedom.name: freedom for freedom in layout.freedoms}
+        by_name = {joint.name: joint for joint in exported.asset.joints}
+        places: list[FlatPlace] = []
+        shift = np.zeros((model.world_count, model.per_world["joint_coord"]))
+        offsets = model.world_offset.astype(np.float64)
+        for joint, name in enumerate(exported.joints):
+            if one.joint_articulation[joint] < 0 or name not in by_name:
+                continue
+            q, qd = int(one.joint_q_start[joint]), int(one.joint_qd_start[joint])
+            centre = one.body_com[int(one.joint_child[joint])]
+            for number, dof in enumerate(by_name[name].dofs):
+                places.append(FlatPlace(known[dof.name], q + number, qd + number, centre))
+            if one.joint_type[joint] in FLOATS and one.joint_parent[joint] < 0:
+                shift[:, q : q + 3] = rotate(conjugate(one.joint_X_p[joint, 3:]), offsets)
+        self._shift = shift
+        """What the places of worlds add to ``joint_q`` of bodies that float against the world (worlds x joint_q)."""
+        widths = model.per_world["joint_coord"], model.per_world["joint_dof"]
+        self._flat = FlatMap(layout, places, widths)
+        bodies = {name: row for row, name in enumerate(exported.bodies)}
+        self._bodies = np.array([bodies[name] for name in layout.bodies], dtype=np.int64)
+
+    def to_engine(self, q: AnyArray, qd: AnyArray, rows: Any) -> tuple[Values, Values]:
+        """Positions and velocities of the engine from ``joint_q`` and ``joint_qd`` of some worlds."""
+        return self._flat.to_layout(q.astype(np.float64) - self._shift[rows], qd.astype(np.float64))
+
+    def from_engine(self, place: Values, rate: Values) -> tuple[Values, Values]:
+        """``joint_q`` and ``joint_qd`` of all worlds from the engine's positions and velocities."""
+        q, qd = self._flat.from_layout(place, rate)
+        return q + self._shift, qd
+
+    def spread_dofs(self, values: AnyArray) -> Values:
+        """An array with an entry for each freedom of all worlds, as the engine counts freedoms."""
+        return self._flat.spread(values.reshape(self.model.world_count, -1).astype(np.float64))
+
+    def spread_bodies(self, values: AnyArray) -> Values:
+        """An array with a row for each body of all worlds, as the engine counts bodies."""
+        rows = values.reshape(self.model.world_count, -1, *values.shape[1:]).astype(np.float64)
+        return np.asarray(rows[:, self._bodies])
+
+
+class SceneSimulation:
+    """Worlds of a scene that are open in an engine.  ``inner`` is the engine's own simulation."""
+
+    def __init__(self, model: Model, inner: Simulation, arrays: ArrayMap) -> None:
+        self.model, self.inner, self._map = model, inner, arrays
+        self.worlds, self.dt, self.threads = inner.worlds, inner.dt, inner.threads
+        self._seen: tuple[AnyArray, AnyArray] | None = None
+        mode = model.joint_target_mode
+        self._follows_position = ~np.isin(mode, _NO_POSITION)
+        self._follows_velocity = ~np.isin(mode, _NO_VELOCITY)
+        self._driven = bool(np.any(mode != TargetMode.NONE))
+        self._pushed = False
+
+    @property
+    def count(self) -> int:
+        """Steps since the scene was opened."""
+        return self.inner.count
+
+    @property
+    def findings(self) -> tuple[Diagnostic, ...]:
+        """What the engine could not take."""
+        return self.inner.findings
+
+    def advance(
+        self,
+        state: State,
+        control: Control,
+        steps: int = 1,
+        *,
+        watch: Watch | None = None,
+        every: int = 1,
+        poses: bool = True,
+    ) -> None:
+        """Move a state on by time steps, in place, the control held.
+
+        The engine keeps the state in double precision: motion goes on from there, and worlds whose ``joint_q`` or
+        ``joint_qd`` were edited start from the edited values.  ``watch`` is called after each step whose number is a
+        multiple of ``every``; it changes nothing about the motion.  Poses and velocities of bodies are brought in
+        line with the joints at the end (and before each ``watch``) unless ``poses`` is False.
+        """
+        if steps < 0 or every < 1:
+            raise UsageError(f"{steps} steps, watched every {every}", hint="steps from zero, every from one")
+        self.load(state, control)
+
+        def look(number: int) -> None:
+            self.write(state, poses=poses)
+            assert watch is not None
+            watch(number, state)
+
+        try:
+            self.inner.advance(steps, watch=look if watch is not None else None, every=every)
+        except UnstableError:
+            self.write(state, poses=True)
+            raise
+        self.write(state, poses=poses)
+
+    def load(self, state: State, control: Control) -> None:
+        """Hand the engine the control, and coordinates that are not those given out last."""
+        q = state.joint_q.reshape(self.worlds, -1)
+        qd = state.joint_qd.reshape(self.worlds, -1)
+        changed = np.ones(self.worlds, dtype=bool)
+        if self._seen is not None:
+            before_q, before_qd = (values.reshape(self.worlds, -1) for values in self._seen)
+            changed = (q != before_q).any(axis=1) | (qd != before_qd).any(axis=1)
+        rows = np.flatnonzero(changed)
+        if len(rows):
+            self.inner.set_state(*self._map.to_engine(q[rows], qd[rows], rows), rows.tolist())
+
+        if self._driven:
+            spread = self._map.spread_dofs
+            self.inner.set_targets(
+                spread(np.where(self._follows_position, control.joint_target_pos, 0.0)),
+                spread(np.where(self._follows_velocity, control.joint_target_vel, 0.0)),
+                spread(control.joint_act),
+            )
+        pushed = bool(np.any(control.joint_f)) or bool(np.any(state.body_f))
+        if pushed or self._pushed:
+            self.inner.apply_forces(
+                self._map.spread_dofs(control.joint_f), self._map.spread_bodies(state.body_f)
+            )
+        self._pushed = pushed
+
+    def write(self, state: State, *, poses: bool = True) -> None:
+        """Bring a state in line with the engine; ``poses`` also those of bodies."""
+        q, qd = self._map.from_engine(self.inner.positions, self.inner.velocities)
+        with np.errstate(over="ignore", invalid="ignore"):
+            state.joint_q[:] = q.ravel()
+            state.joint_qd[:] = qd.ravel()
+        if poses:
+            eval_fk(self.model, state)
+        self._seen = (state.joint_q.copy(), state.joint_qd.copy())
+
+    def close(self) -> None:
+        """Give threads and memory back."""
+        self.inner.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def step(simulation: SceneSimulation, state_in: State, state_out: State, control: Control) -> None:
+    """One time step from one state to another; both keep their own arrays."""
+    state_out.assign(state_in)
+    simulation.advance(state_out, control, 1)
