@@ -117,9 +117,7 @@ def test_mesh_beside_an_included_file(tmp_path):
     """MuJoCo looks beside the main file first, then beside the included one."""
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "w.obj").write_text(FILES["wedge.obj"])
-    (tmp_path / "parts" / "part.xml").write_text(
-        '<mujoco><asset><mesh name="w" file="w.obj"/></asset></mujoco>'
-    )
+    (tmp_path / "parts" / "part.xml").write_text('<mujoco><asset><mesh name="w" file="w.obj"/></asset></mujoco>')
     body = '<body><freejoint/><geom type="mesh" mesh="w" pos=".1 .2 .3" quat=".9 .1 .2 .3"/></body>'
     text = f'<mujoco><include file="parts/part.xml"/><worldbody>{body}</worldbody></mujoco>'
     plain, compiled = compile_both(put(tmp_path, text))
@@ -215,9 +213,7 @@ def test_moved_frames_count(tmp_path):
     asset = simwright.load(put(tmp_path, MACHINES["joints"]))
     joint = asset.joint("ball")
     joint.parent_frame = Pose.of((0.0, 0.0, 0.5)) @ joint.parent_frame
-    before, after = (
-        compile_asset(a, Reporter()).model for a in (simwright.load(tmp_path / "model.xml"), asset)
-    )
+    before, after = (compile_asset(a, Reporter()).model for a in (simwright.load(tmp_path / "model.xml"), asset))
     assert np.allclose(after.body("b").pos - before.body("b").pos, (0.0, 0.0, 0.5))
 
 

@@ -20,13 +20,7 @@ from simwright.model.servo import classify
 
 INPUTS = {"pos": 1, "vel": 2, "ff": 4, "voltage": 8, "none": 16, "pressure": 32}
 """MuJoCo 4: bits of what a control means, by their MJCF word."""
-USUAL_INPUTS = {
-    "position": "pos",
-    "velocity": "vel",
-    "intvelocity": "vel",
-    "cylinder": "pressure",
-    "dcmotor": "voltage",
-}
+USUAL_INPUTS = {"position": "pos", "velocity": "vel", "intvelocity": "vel", "cylinder": "pressure", "dcmotor": "voltage"}
 """What the control of an MJCF element means where nothing is said."""
 INTERPOLATIONS = ("zoh", "linear", "cubic")
 """How MuJoCo 4 reads a history buffer, by its number."""

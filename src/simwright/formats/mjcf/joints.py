@@ -46,9 +46,7 @@ def read_joints(context: Context) -> None:
         for index, dof in zip(indices, joint.dofs, strict=True):
             _keep_extras(context, index)
             place = dof.anchor + (0.0 if dof.motion is Motion.SLIDE else joint.child_frame.p)
-            if (
-                dof.motion is not Motion.FREE
-            ):  # of a slide it says nothing, of others it may have lost its last bit
+            if dof.motion is not Motion.FREE:  # of a slide it says nothing, of others it may have lost its last bit
                 context.keep("joint", index, "pos", model.jnt_pos[index], tuple(place))
 
 

@@ -59,9 +59,7 @@ def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
     """How MuJoCo makes a mesh that is not simply a file: from points in the text, or from a file that it moves."""
     if getattr(spec, "needsdf", 0):
         return None
-    attributes = {
-        name: make_plain(np.asarray(getattr(spec, name))) for name in ("scale", "refpos", "refquat")
-    }
+    attributes = {name: make_plain(np.asarray(getattr(spec, name))) for name in ("scale", "refpos", "refquat")}
     if file is not None:
         return Recipe(str(file), attributes)
     for attribute, name in _POINTS.items():

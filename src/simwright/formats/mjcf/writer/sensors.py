@@ -129,11 +129,7 @@ def _find_pair(draft: Draft, sensor: Sensor, object_type: str) -> dict[str, Any]
         case "user":
             return {"objtype": object_type, "objname": first} if object_type else {}
         case "contact":
-            found = (
-                {f"{words.get(object_type, object_type)}{_number(object_type, 1)}": first}
-                if object_type
-                else {}
-            )
+            found = {f"{words.get(object_type, object_type)}{_number(object_type, 1)}": first} if object_type else {}
             return found | ({f"{words.get(kind, kind)}{_number(kind, 2)}": second} if kind else {})
         case name if name in _BETWEEN:
             return {f"{words.get(object_type, object_type)}1": first, f"{words.get(kind, kind)}2": second}
