@@ -8,9 +8,9 @@ import inspect
 import re
 
 from generate import NOTE
-from simwright.model import asset, extras, geometry, inertia, joint, material, ros
+from simwright.model import asset, elements, extras, geometry, inertia, joint, material, ros
 
-MODULES = (asset, joint, geometry, material, inertia, ros, extras)
+MODULES = (asset, elements, joint, geometry, material, inertia, ros, extras)
 
 
 def generate() -> str:

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from simwright.app.api import diff as diff
     from simwright.app.api import fix as fix
     from simwright.app.api import load as load
+    from simwright.app.api import save as save
     from simwright.app.api import to_stage as to_stage
     from simwright.app.running import run as run
+    from simwright.app.worlds import load_world as load_world
     from simwright.core.diag import Diagnostic as Diagnostic
     from simwright.core.diag import Level as Level
     from simwright.core.diag import Reporter as Reporter
     from simwright.core.errors import SimwrightError as SimwrightError
+    from simwright.core.math3d import Pose as Pose
     from simwright.model.asset import Asset as Asset
     from simwright.scenes.load import LoadedScene as LoadedScene
     from simwright.scenes.load import load_scene as load_scene
@@ -37,6 +40,7 @@ _PUBLIC = {
     "Diagnostic": "simwright.core.diag:Diagnostic",
     "Level": "simwright.core.diag:Level",
     "LoadedScene": "simwright.scenes.load:LoadedScene",
+    "Pose": "simwright.core.math3d:Pose",
     "Reporter": "simwright.core.diag:Reporter",
     "SimwrightError": "simwright.core.errors:SimwrightError",
     "check": "simwright.check",  # the package, which can be called
@@ -46,12 +50,14 @@ _PUBLIC = {
     "list_robots": "simwright.tasks.catalog:list_robots",
     "load": "simwright.app.api:load",
     "load_scene": "simwright.scenes.load:load_scene",
+    "load_world": "simwright.app.worlds:load_world",
     "make_env": "simwright.tasks.environments:make_env",
     "make_rollout": "simwright.tasks.environments:make_rollout",
     "make_vector_env": "simwright.tasks.environments:make_vector_env",
     "open_robot": "simwright.tasks.robot:open_robot",
     "preflight": "simwright.tasks.preflight:preflight",
     "run": "simwright.app.running:run",
+    "save": "simwright.app.api:save",
     "to_stage": "simwright.app.api:to_stage",
 }
 
@@ -60,6 +66,7 @@ __all__ = [
     "Diagnostic",
     "Level",
     "LoadedScene",
+    "Pose",
     "Reporter",
     "SimwrightError",
     "__version__",
@@ -70,12 +77,14 @@ __all__ = [
     "list_robots",
     "load",
     "load_scene",
+    "load_world",
     "make_env",
     "make_rollout",
     "make_vector_env",
     "open_robot",
     "preflight",
     "run",
+    "save",
     "to_stage",
 ]
 

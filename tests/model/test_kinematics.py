@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_from_axis_angle, vec3
 from simwright.model.asset import Asset, Body
 from simwright.model.joint import Dof, Joint, JointKind, Motion
@@ -169,3 +170,17 @@ def test_initial_coordinates_place_the_bodies():
     asset.joints[0].dofs[0].position = math.pi
     place_bodies(asset)
     assert asset.body("b").pose.p == pytest.approx((-1, 0, 0), abs=1e-15)
+
+
+@pytest.mark.parametrize("given", [[], [1.0, 2.0], [[1.0]], math.nan, "x", None, {}])
+def test_coordinates_that_a_joint_does_not_have_are_told(given):
+    asset = asset_of(["b"], [hinge("j", "", "b")])
+    with pytest.raises(UsageError, match=r"no coordinates of the revolute joint 'j'.*1 finite number"):
+        asset.forward_kinematics({"j": given})
+
+
+def test_joints_that_are_not_there_are_told():
+    asset = asset_of(["b"], [hinge("shoulder", "", "b")])
+    with pytest.raises(UnknownNameError, match=r"unknown joint 'sholder'.*did you mean 'shoulder'"):
+        asset.forward_kinematics({"sholder": 0.5})
+    assert asset.forward_kinematics({"shoulder": 0.5})["b"].is_close(asset.joint("shoulder").transform([0.5]))

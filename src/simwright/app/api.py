@@ -71,7 +71,7 @@ def load(
 
 
 def convert(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Asset,
     target: str | os.PathLike[str],
     *,
     to: str | None = None,
@@ -83,38 +83,75 @@ def convert(
     reporter: Reporter | None = None,
     **writing: Any,
 ) -> Path:
-    """Read a file of any supported format and write it in another; gives the path of the file to open.
+    """Write a file of any supported format, or an asset, in another format; gives the path of the file to open.
 
     ``to`` names the format to write; without it, the name of ``target`` decides, and a folder is an OpenUSD asset.
     What cannot be carried, and what had to be guessed, goes to ``reporter``; with ``strict`` any loss and any finding
     worse than info raises :class:`StrictError` and nothing is written.  A ``.usdz`` target is a package of all layers
     and images.  ``writing`` is what the writer is told, by the words of
     :class:`~simwright.formats.format.WriteOptions`: ``lod=True`` adds decimated visuals to an OpenUSD asset.  The
-    other arguments are those of :func:`load`.
+    other arguments are those of :func:`load` and say how a file is read.
     """
     reporter = Reporter() if reporter is None else reporter
     row = choose_writer(target, to, reporter)
     options = _write_options(source, reporter, strict, writing)
     if options.flatten and row.name != "usd":
         raise UsageError(f"only OpenUSD layers can be flattened, not {row.title}", where=Where(str(target)))
-    if row.name == "usd" and _is_one_usd_file(source, target, format, flatten=options.flatten):
+    reading = _Reading(format, packages, arguments, variants)
+    file = Path(source) if row.name == "usd" and not isinstance(source, Asset) else None
+    if file is not None and _is_one_usd_file(file, target, format, flatten=options.flatten):
         from simwright.formats.usd.delivery import deliver_file
 
-        found = _find_packages(source, packages)
+        found = _find_packages(file, packages)
         read_options = ReadOptions(packages=found, variants=dict(variants or {}))
-        return deliver_file(Path(source), Path(target), read_options, options, reporter)
-    asset = load(
+        return deliver_file(file, Path(target), read_options, options, reporter)
+    asset = reading.open(
         source,
-        format=format,
-        packages=packages,
-        arguments=arguments,
-        variants=variants,
+        reporter,
         look_variants=row.carries_look_variants,
         fine_colliders=row.carries_fine_colliders,
         strict=strict,
-        reporter=reporter,
     )
     return write_asset(asset, target, format_name=to, options=options, reporter=reporter)
+
+
+def save(
+    asset: Asset,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    strict: bool = False,
+    reporter: Reporter | None = None,
+    **writing: Any,
+) -> Path:
+    """Write an asset in the format of the file's name (or in ``format``); gives the path of the file to open.
+
+    A folder is an OpenUSD asset.  The file appears whole or not at all.  What the format has no place for goes to
+    ``reporter``; with ``strict`` any loss raises :class:`StrictError` and nothing is written.  ``writing`` is that of
+    :func:`convert`.
+    """
+    return convert(asset, path, to=format, strict=strict, reporter=reporter, **writing)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a source is read if it is a file: the words of :func:`load`, of which an asset takes none."""
+
+    format: str | None
+    packages: Mapping[str, str | os.PathLike[str]] | None
+    arguments: Mapping[str, str] | None
+    variants: Mapping[str, str] | None
+
+    def open(self, source: str | os.PathLike[str] | Asset, reporter: Reporter, **options: Any) -> Asset:
+        """The asset itself, or that of a file."""
+        words = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        if not isinstance(source, Asset):
+            return load(source, reporter=reporter, **words, **options)
+        said = [name for name, value in words.items() if value]
+        if said:
+            message = f"{' and '.join(said)} say how a file is read, and {source!r} was read before"
+            raise UsageError(message, hint="give them to simwright.load")
+        return source
 
 
 def _find_packages(
@@ -134,7 +171,7 @@ def _is_one_usd_file(
 
 
 def to_stage(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Asset,
     *,
     format: str | None = None,  # noqa: A002 - the word users know
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
@@ -144,7 +181,7 @@ def to_stage(
     reporter: Reporter | None = None,
     **writing: Any,
 ) -> Usd.Stage:
-    """The ``Usd.Stage`` that :func:`convert` would write, composed in memory without a file.
+    """The ``Usd.Stage`` that :func:`convert` would write for a file or an asset, composed in memory without a file.
 
     Its layers are anonymous and live as long as the stage; images are those of the source.  The arguments are those
     of :func:`convert`.
@@ -152,21 +189,13 @@ def to_stage(
     from simwright.formats.usd.writer.memory import build_stage
 
     reporter = Reporter() if reporter is None else reporter
-    asset = load(
-        source,
-        format=format,
-        packages=packages,
-        arguments=arguments,
-        variants=variants,
-        strict=strict,
-        reporter=reporter,
-    )
+    asset = _Reading(format, packages, arguments, variants).open(source, reporter, strict=strict)
     options = _write_options(source, reporter, strict, writing)
     return build_stage(asset, options, reporter)
 
 
 def _write_options(
-    source: str | os.PathLike[str], reporter: Reporter, strict: bool, writing: Mapping[str, Any]
+    source: str | os.PathLike[str] | Asset, reporter: Reporter, strict: bool, writing: Mapping[str, Any]
 ) -> WriteOptions:
     known = {field.name for field in dataclasses.fields(WriteOptions)} - {"approve", "side"}
     for name in writing:
@@ -174,7 +203,8 @@ def _write_options(
             raise UsageError(f"no writer knows {name!r}", hint=f"there are {', '.join(sorted(known))}")
     if not strict:
         return WriteOptions(**writing)
-    return WriteOptions(**writing, approve=lambda: raise_losses(reporter, source))
+    place = source.provenance.file or source.name if isinstance(source, Asset) else source
+    return WriteOptions(**writing, approve=lambda: raise_losses(reporter, place))
 
 
 def check(

@@ -15,6 +15,7 @@ import numpy as np
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
 from simwright.app.run_sources import Source, find_source
+from simwright.app.run_text import show_line, show_run, show_run_html
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
@@ -34,7 +35,7 @@ _BETWEEN = 0.1
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class RunResult:
     """What a run did.  Times in seconds; ``stopped`` is empty, "interrupted" or "unstable".
 
@@ -85,6 +86,21 @@ class RunResult:
     def has_errors(self) -> bool:
         """Is there a finding that is an error?"""
         return any(found.level is Level.ERROR for found in self.findings)
+
+    def __repr__(self) -> str:
+        return show_line(self)
+
+    def __str__(self) -> str:
+        return show_run(self, self._list_coordinates())
+
+    def _repr_html_(self) -> str:
+        return show_run_html(self, self._list_coordinates())
+
+    def _list_coordinates(self) -> dict[str, Array]:
+        """Where the dofs of the first world are now, by name."""
+        if self.layout is None or not len(self.positions):
+            return {}
+        return {found.name: self.positions[0, found.positions] for found in self.layout.freedoms}
 
     def describe(self) -> dict[str, Any]:
         """The result as a JSON-ready dictionary (``schemas/run.v1.schema.json``)."""

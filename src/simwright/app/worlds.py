@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,23 +17,30 @@ from simwright.core.math3d import IDENTITY
 
 if TYPE_CHECKING:
     from simwright.model.inertia import Inertial
+    from simwright.worlds.read import WorldOptions
     from simwright.worlds.read_state import MeshModel
     from simwright.worlds.world import World
 
 
-def load_world(path: str | os.PathLike[str], **options: Any) -> World:
-    """Read a world file (:func:`simwright.worlds.read.read_world`); mesh footprints may be of any format we read."""
+def load_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) -> World:
+    """Read a world file: rooms, hallways, locations, objects and robots, every random choice in it made.
+
+    ``seed`` decides those choices (default: the file's, else 0); ``strict`` raises for any finding above info, which go
+    to ``reporter``; the other options are those of :func:`simwright.worlds.read.build_world`.  Footprints may be
+    meshes of any format we read.
+    """
     from simwright.worlds.read import read_world
 
-    return read_world(path, read_mesh=read_points, read_model=read_model, **options)
+    reading: WorldOptions = {"read_mesh": read_points, "read_model": read_model}
+    return read_world(path, **(reading | options))
 
 
-def check_world(path: str | os.PathLike[str], *, reporter: Reporter | None = None, **options: Any) -> World:
+def check_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) -> World:
     """Load a world and report what is wrong with it, in the file and in the building."""
     from simwright.worlds.quality import check_quality
 
-    reporter = Reporter() if reporter is None else reporter
-    world = load_world(path, reporter=reporter, **options)
+    reporter = options.get("reporter") or Reporter()
+    world = load_world(path, **(options | {"reporter": reporter}))
     check_quality(world, reporter)
     return world
 

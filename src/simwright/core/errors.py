@@ -9,7 +9,7 @@ where (``where``) and what to do about it (``hint``), so the command line can pr
 
     SimwrightError                 exit code 2 unless said otherwise
      +-- UsageError                the call itself is wrong (option, argument, combination)
-     |    +-- UnknownNameError     a name that is in no table; lists what is
+     |    +-- UnknownNameError     a name that is in no table; lists what is; a KeyError too
      |    +-- MissingExtraError    an optional dependency is not installed; carries the install line
      +-- InputError                a file cannot be used
      |    +-- NotFoundError        it is not there
@@ -59,7 +59,7 @@ class UsageError(SimwrightError):
     code = "usage"
 
 
-class UnknownNameError(UsageError):
+class UnknownNameError(UsageError, KeyError):
     """A name that no table holds.  The message names the near misses and the valid names."""
 
     code = "unknown-name"

@@ -292,7 +292,13 @@ class Pose:
         )
 
     def __repr__(self) -> str:
-        return f"Pose(p={self.p.tolist()}, q={self.q.tolist()})"
+        p, q = (", ".join(_show(value) for value in values) for values in (self.p, self.q))
+        return f"Pose(p=({p}), q=({q}))"
+
+
+def _show(value: float) -> str:
+    """Six digits; what is only rounding shows as zero."""
+    return "0" if abs(value) < 1e-12 else f"{value:.6g}"
 
 
 def _rotate(q: Sequence[float], v: Sequence[float]) -> tuple[float, float, float]:

@@ -9,282 +9,72 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import enum
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from simwright.core.diag import NOWHERE, Where
-from simwright.core.math3d import IDENTITY, Array, Pose, vec3
+from simwright.core.diag import Reporter
+from simwright.core.errors import UnknownNameError
+from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, vec3
+from simwright.model.attaching import Attachment, PoseLike, attach_asset
+from simwright.model.detaching import detach_part
+from simwright.model.display import Shown, count_words, make_page
+from simwright.model.elements import (
+    Actuator,
+    Articulation,
+    Body,
+    Camera,
+    CollisionGroup,
+    ContactFilter,
+    ContactPair,
+    Environment,
+    Keyframe,
+    Light,
+    LightKind,
+    Provenance,
+    Sensor,
+    Shape,
+    Site,
+)
 from simwright.model.extras import CustomAttribute, Extras
-from simwright.model.geometry import Approximation, Geometry
-from simwright.model.inertia import Inertial
-from simwright.model.joint import WORLD, Dof, Drive, Equality, Gear, Joint, Mimic, Tendon, TendonPoint
-from simwright.model.material import LookVariant, PhysicsMaterial, RenderMaterial, Rgb
+from simwright.model.geometry import Geometry
+from simwright.model.joint import Dof, Drive, Equality, Gear, Joint, Mimic, Tendon, TendonPoint
+from simwright.model.kinematics import forward_kinematics
+from simwright.model.material import LookVariant, PhysicsMaterial, RenderMaterial
 from simwright.model.movement import Movement
 from simwright.model.origins import Origins
 from simwright.model.ros import Controller, Interface, RosContext
 
+__all__ = [
+    "ELEMENT_LISTS",
+    "Actuator",
+    "Articulation",
+    "Asset",
+    "Body",
+    "Camera",
+    "CollisionGroup",
+    "ContactFilter",
+    "ContactPair",
+    "Environment",
+    "Keyframe",
+    "Light",
+    "LightKind",
+    "Provenance",
+    "Sensor",
+    "Shape",
+    "Site",
+    "scaled",
+]
 
-@dataclass(slots=True, eq=False)
-class Body:
-    """A rigid body (link).
 
-    ``inertial`` None means that mass follows from the shapes.  ``scope`` is the nested model it belongs to
-    (SDF), ``path`` the prim path or element path in the source.  Velocities are in the asset frame
-    [m/s, rad/s]; dampings say how fast they decay [1/s], None means "not said".
-    """
-
+class _Named(Protocol):
     name: str
-    pose: Pose = IDENTITY
-    inertial: Inertial | None = None
-    kinematic: bool = False
-    enabled: bool = True
-    gravity_scale: float = 1.0
-    linear_velocity: Array | None = None
-    angular_velocity: Array | None = None
-    density: float | None = None
-    linear_damping: float | None = None
-    angular_damping: float | None = None
-    scope: str = ""
-    path: str = ""
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True, eq=False)
-class Shape:
-    """A geometry placed on a body (or the world), seen, touched or both.
-
-    ``scale`` multiplies the geometry's own size.  ``mass`` and ``density`` are overrides for mass
-    computation; ``margin`` and ``gap`` contact distances [m]; ``group`` an opaque display group;
-    ``settings`` are further solver values by resolver key, SI (``ke``, ``kd``, ``mass_model`` ...); gains ``ke`` and
-    ``kd`` here come after those of the physics material unless ``contact_first`` is set.  ``double_sided`` says that
-    back faces are seen too; ``instancer`` is the path of the point instancer that scattered the shape.  ``color`` is a
-    display colour (see ``material``) and opacity.
-    """
-
-    name: str
-    geometry: Geometry
-    body: str = WORLD
-    pose: Pose = IDENTITY
-    scale: Array | None = None
-    visual: bool = True
-    collision: bool = False
-    enabled: bool = True
-    material: str = ""
-    physics_material: str = ""
-    color: tuple[float, float, float, float] | None = None
-    approximation: Approximation | None = None
-    margin: float | None = None
-    gap: float | None = None
-    mass: float | None = None
-    density: float | None = None
-    purpose: str = "default"
-    group: int | None = None
-    category_bits: int | None = None
-    collide_bits: int | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-    double_sided: bool = False
-    instancer: str = ""
-    path: str = ""
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True, eq=False)
-class Site:
-    """A named frame on a body: sites, SDF frames, dummy links, optical frames.
-
-    ``ros_frame`` is its TF name when it is published; ``static`` whether it goes to /tf_static.
-    """
-
-    name: str
-    body: str = WORLD
-    pose: Pose = IDENTITY
-    geometry: Geometry | None = None
-    ros_frame: str | None = None
-    static: bool = True
-    path: str = ""
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True, eq=False)
-class Camera:
-    """A pinhole camera looking along its local -Z, +Y up (USD, MJCF).
-
-    ``fov_y`` is vertical [rad]; ``resolution`` in pixels, zero if not said; clip distances [m].
-    """
-
-    name: str
-    body: str = WORLD
-    pose: Pose = IDENTITY
-    fov_y: float = 0.785398163397448
-    resolution: tuple[int, int] = (0, 0)
-    near: float = 0.01
-    far: float = 100.0
-    focal_length: float | None = None
-    aperture: tuple[float, float] | None = None
-    path: str = ""
-    source: Where = NOWHERE
-
-
-class LightKind(enum.StrEnum):
-    """Punctual lights first; the others have no glTF counterpart."""
-
-    DIRECTIONAL = "directional"
-    POINT = "point"
-    SPOT = "spot"
-    DOME = "dome"
-    AREA = "area"
-
-
-@dataclass(slots=True, eq=False)
-class Light:
-    """A light shining along its local -Z.  ``cone`` is inner and outer half-angle [rad].
-
-    ``color`` is a display colour (see ``material``), ``intensity`` is as the source has it.  ``angle`` is the angular
-    diameter of a directional light [rad]; ``normalized`` says that its size does not change how much light it gives
-    (UsdLux).
-    """
-
-    name: str
-    kind: LightKind
-    body: str = WORLD
-    pose: Pose = IDENTITY
-    color: Rgb = (1.0, 1.0, 1.0)
-    intensity: float = 1.0
-    radius: float = 0.0
-    cone: tuple[float, float] | None = None
-    range: float | None = None
-    cast_shadows: bool = True
-    angle: float | None = None
-    normalized: bool = False
-    path: str = ""
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True, eq=False)
-class Sensor:
-    """A sensor on a body or site.  ``kind`` is a plain word (camera, lidar, imu, contact, force_torque ...).
-
-    ``settings`` are SI values by snake_case name (``rate`` [Hz] is a field of its own); ``target`` names
-    the joint, camera, tendon or actuator it measures where that is not a body.
-    """
-
-    name: str
-    kind: str
-    body: str = WORLD
-    pose: Pose = IDENTITY
-    target: str = ""
-    rate: float | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-    path: str = ""
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True, eq=False)
-class Actuator:
-    """A motor.  ``target`` names a dof, tendon, site or body, as ``transmission`` says.
-
-    ``kind`` is motor (effort), position, velocity, or general; ``gain``/``bias``/``dynamics`` hold the
-    affine law of general ones (MJCF): force = gain(...) * u + bias(...).
-    """
-
-    name: str
-    kind: str
-    target: str
-    transmission: str = "joint"
-    gear: tuple[float, ...] = (1.0,)
-    stiffness: float = 0.0
-    damping: float = 0.0
-    control_range: tuple[float, float] | None = None
-    force_range: tuple[float, float] | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-    path: str = ""
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True)
-class CollisionGroup:
-    """Members (bodies or shapes) that do not touch the groups in ``filtered`` (or only them, inverted)."""
-
-    name: str
-    members: list[str] = field(default_factory=list)
-    filtered: list[str] = field(default_factory=list)
-    inverted: bool = False
-    merge: str = ""
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True)
-class ContactFilter:
-    """``a`` and ``b`` (bodies or shapes, as ``of`` says) never touch."""
-
-    a: str
-    b: str
-    of: str = "body"
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True)
-class ContactPair:
-    """Shapes ``a`` and ``b`` always touch, with contact settings of their own (MJCF pair)."""
-
-    a: str
-    b: str
-    name: str = ""
-    settings: dict[str, Any] = field(default_factory=dict)
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True)
-class Articulation:
-    """A tree of joints solved as one.  ``root`` is the body or prim it is declared on."""
-
-    name: str
-    root: str
-    self_collide: bool = True
-    path: str = ""
-    source: Where = NOWHERE
-
-
-@dataclass(slots=True)
-class Keyframe:
-    """A named state: joint coordinates by dof name, controls by actuator name."""
-
-    name: str
-    positions: dict[str, Any] = field(default_factory=dict)
-    velocities: dict[str, Any] = field(default_factory=dict)
-    controls: dict[str, float] = field(default_factory=dict)
-    time: float = 0.0
-    path: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class Environment:
-    """World settings that come with the file: gravity [m/s^2], step [s]; None means "not said"."""
-
-    gravity: Array | None = None
-    timestep: float | None = None
-    wind: Array | None = None
-    magnetic_field: Array | None = None
-    settings: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Provenance:
-    """Where the asset came from and what it calls itself."""
-
-    file: str = ""
-    format: str = ""
-    version: str = ""
-    identifier: str = ""
-    generator: str = ""
-    info: dict[str, Any] = field(default_factory=dict)
 
 
 Element = TypeVar("Element")
+Named = TypeVar("Named", bound=_Named)
 
 ELEMENT_LISTS = (
     "bodies", "joints", "shapes", "sites", "cameras", "lights", "sensors", "actuators", "tendons",
@@ -294,8 +84,8 @@ ELEMENT_LISTS = (
 )  # fmt: skip
 
 
-@dataclass(slots=True, eq=False)
-class Asset:
+@dataclass(slots=True, eq=False, repr=False)
+class Asset(Shown):
     """A robot, a prop or a whole scene, free of any file format.
 
     ``origins`` tells, by element path and resolver key, which schema attribute decided a value and which
@@ -334,12 +124,123 @@ class Asset:
     look_variants: list[LookVariant] = field(default_factory=list)
 
     def body(self, name: str) -> Body:
-        """The body called ``name``; KeyError if there is none."""
-        return _find(self.bodies, name)
+        """The body called ``name``; where there is none, an error (a KeyError too) tells the nearest names."""
+        return _find("body", self.bodies, name)
 
     def joint(self, name: str) -> Joint:
-        """The joint called ``name``; KeyError if there is none."""
-        return _find(self.joints, name)
+        """The joint called ``name``, as :meth:`body`."""
+        return _find("joint", self.joints, name)
+
+    def shape(self, name: str) -> Shape:
+        """The shape called ``name``, as :meth:`body`."""
+        return _find("shape", self.shapes, name)
+
+    def site(self, name: str) -> Site:
+        """The site called ``name``, as :meth:`body`."""
+        return _find("site", self.sites, name)
+
+    def camera(self, name: str) -> Camera:
+        """The camera called ``name``, as :meth:`body`."""
+        return _find("camera", self.cameras, name)
+
+    def light(self, name: str) -> Light:
+        """The light called ``name``, as :meth:`body`."""
+        return _find("light", self.lights, name)
+
+    def sensor(self, name: str) -> Sensor:
+        """The sensor called ``name``, as :meth:`body`."""
+        return _find("sensor", self.sensors, name)
+
+    def actuator(self, name: str) -> Actuator:
+        """The actuator called ``name``, as :meth:`body`."""
+        return _find("actuator", self.actuators, name)
+
+    def tendon(self, name: str) -> Tendon:
+        """The tendon called ``name``, as :meth:`body`."""
+        return _find("tendon", self.tendons, name)
+
+    def material(self, name: str) -> RenderMaterial:
+        """The render material called ``name``, as :meth:`body`."""
+        return _find("material", self.materials, name)
+
+    def physics_material(self, name: str) -> PhysicsMaterial:
+        """The physics material called ``name``, as :meth:`body`."""
+        return _find("physics material", self.physics_materials, name)
+
+    def controller(self, name: str) -> Controller:
+        """The controller called ``name``, as :meth:`body`."""
+        return _find("controller", self.controllers, name)
+
+    def keyframe(self, name: str) -> Keyframe:
+        """The keyframe called ``name``, as :meth:`body`."""
+        return _find("keyframe", self.keyframes, name)
+
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the bodies, in order."""
+        return [body.name for body in self.bodies]
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of the joints, in order, fixed ones too."""
+        return [joint.name for joint in self.joints]
+
+    @property
+    def actuated_joints(self) -> list[Joint]:
+        """Joints that move and follow no other joint, in order: those whose coordinates can be chosen."""
+        followers = {mimic.follower for mimic in self.mimics if mimic.enabled}
+        return [j for j in self.joints if any(d.name not in followers for d in j.dofs) and not j.closes_loop]
+
+    def forward_kinematics(self, q: Mapping[str, VectorLike | float] | None = None) -> dict[str, Pose]:
+        """Pose of every body in the asset's frame when the joints named in ``q`` have those coordinates.
+
+        Hinges take an angle [rad], slides a length [m], ball joints w, x, y, z, free ones a position and w, x, y, z;
+        joints that are not named are where they start.
+        """
+        return forward_kinematics(self, q)
+
+    def attach(
+        self,
+        other: Asset,
+        *,
+        at: str | Body | Site = "",
+        pose: PoseLike = IDENTITY,
+        prefix: str = "",
+        joint: Joint | None = None,
+        reporter: Reporter | None = None,
+    ) -> Attachment:
+        """Put a copy of ``other`` onto a body or a site of this asset (or the world, the empty name).
+
+        The frame of ``other`` comes to lie on ``at``, moved by ``pose``; its root bodies are held there by fixed
+        joints, or its only one by ``joint``, whose frames count from there.  Joints of ``other`` that start at the
+        world and move stay as they are, from ``at``; shapes of its world sit on ``at`` and bring no mass.  All its
+        names, and what refers to them, get ``prefix`` in front.  Gravity, step and solver options stay those of this
+        asset: ``reporter`` hears where ``other`` was made for others.  What :meth:`detach` takes is given back; on a
+        name that both have, nothing is changed.
+        """
+        own = None if joint is None else _copy_element(joint)
+        heard = reporter or Reporter()
+        return attach_asset(self, other.copy(), at, pose=pose, prefix=prefix, joint=own, reporter=heard)
+
+    def detach(self, what: str | Attachment, *, reporter: Reporter | None = None) -> Asset:
+        """Take a body out of this asset, with everything that hangs on it, as an asset of its own.
+
+        ``what`` is the name of a body, the prefix of what was attached, or what :meth:`attach` gave.  The frame of the
+        new asset is that of the body (of what was attached); the joint by which it hung starts at its world, so that
+        attaching it at the same place gives the former asset back.  With a prefix, names lose it.  What connects the
+        part with the rest is in neither; ``reporter`` hears of it.
+        """
+        label = what if isinstance(what, str) else what.prefix or next(iter(what.bodies), what.at)
+        part = Asset(label.rstrip("_/:") or self.name)
+        detach_part(self, part, what, reporter or Reporter())
+        return part
+
+    def list_facts(self) -> list[str]:
+        """What there is of each."""
+        return count_words(self)
+
+    def _repr_html_(self) -> str:
+        return make_page(self)
 
     def shapes_of(self, body: str) -> list[Shape]:
         """Shapes on a body, in order."""
@@ -397,11 +298,11 @@ def _container_fields(cls: type) -> tuple[str, ...]:
     return _container_cache[cls]
 
 
-def _find(elements: Iterable[Element], name: str) -> Element:
+def _find(what: str, elements: Sequence[Named], name: str) -> Named:
     for element in elements:
-        if element.name == name:  # type: ignore[attr-defined]
+        if element.name == name:
             return element
-    raise KeyError(name)
+    raise UnknownNameError(what, name, (element.name for element in elements))
 
 
 _MUTABLE = (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from simwright.core.diag import NOWHERE, Where
+from simwright.model.display import Shown
 
 
 class Extra(NamedTuple):
@@ -25,8 +26,8 @@ class Extra(NamedTuple):
         return Where(file, prim=prim, prop=prop)
 
 
-@dataclass(slots=True)
-class Extras:
+@dataclass(slots=True, repr=False)
+class Extras(Shown):
     """Untranslated attributes: ``namespace -> element -> attribute -> Extra``.
 
     The namespace is a solver or format (``mjc``, ``physx``, ``newton``, ``gazebo`` ...), the element a prim
@@ -70,8 +71,8 @@ class Extras:
         return bool(self.table)
 
 
-@dataclass(slots=True)
-class CustomAttribute:
+@dataclass(slots=True, repr=False)
+class CustomAttribute(Shown):
     """A user-declared per-element array (Newton's custom attributes).
 
     ``assignment`` is model, state, control or contact; ``frequency`` names the element it counts over

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, combinations, combinations_with_replacement, product
+from typing import TYPE_CHECKING
 
-from simwright.model.asset import Articulation, Asset, CollisionGroup, Shape
+from simwright.model.elements import Articulation, CollisionGroup, ContactFilter, Shape
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import Tree, build_tree
+
+if TYPE_CHECKING:
+    from simwright.model.asset import Asset
 
 Pair = tuple[str, str]
 
@@ -54,6 +58,13 @@ def _pair_articulated(
         if not articulation.self_collide:
             for a, b in combinations(list_articulated(asset, articulation, tree), 2):
                 yield from product(by_body.get(a, ()), by_body.get(b, ()))
+
+
+def filter_articulated(asset: Asset, articulation: Articulation, tree: Tree) -> list[ContactFilter]:
+    """Filters that say of the bodies it has now what an articulation says that does not touch itself."""
+    colliding = {shape.body for shape in asset.shapes if shape.collision}
+    bodies = [name for name in list_articulated(asset, articulation, tree) if name in colliding]
+    return [ContactFilter(a, b, source=articulation.source) for a, b in combinations(bodies, 2)]
 
 
 def list_articulated(asset: Asset, articulation: Articulation, tree: Tree) -> list[str]:

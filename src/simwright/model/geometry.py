@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.math3d import Array, vec3
+from simwright.model.display import Shown, show_file
 
 Faces: TypeAlias = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Box:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Box(Shown):
     """A box with full edge lengths ``size`` [m]."""
 
     kind: ClassVar[str] = "box"
@@ -31,24 +32,24 @@ class Box:
         return cls(vec3(x, y, z))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sphere:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sphere(Shown):
     """A ball of ``radius`` [m]."""
 
     kind: ClassVar[str] = "sphere"
     radius: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Ellipsoid:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ellipsoid(Shown):
     """Semi-axes ``radii`` [m]."""
 
     kind: ClassVar[str] = "ellipsoid"
     radii: Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cylinder:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Cylinder(Shown):
     """Along Z, ``length`` between the end discs [m]."""
 
     kind: ClassVar[str] = "cylinder"
@@ -56,8 +57,8 @@ class Cylinder:
     length: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Capsule:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Capsule(Shown):
     """Along Z; ``length`` is that of the cylindrical part, without the caps [m]."""
 
     kind: ClassVar[str] = "capsule"
@@ -65,8 +66,8 @@ class Capsule:
     length: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cone:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Cone(Shown):
     """Along Z, apex at +length/2, base disc at -length/2 (as UsdGeomCone) [m]."""
 
     kind: ClassVar[str] = "cone"
@@ -74,16 +75,16 @@ class Cone:
     length: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Plane:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Plane(Shown):
     """The XY plane facing +Z; ``size`` is the visible width and length [m], None if unbounded."""
 
     kind: ClassVar[str] = "plane"
     size: Array | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Heightfield:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Heightfield(Shown):
     """A grid of heights [m]; row 0 is at -y, column 0 at -x; ``size`` is the full x and y extent [m]."""
 
     kind: ClassVar[str] = "heightfield"
@@ -93,8 +94,8 @@ class Heightfield:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Polyline:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Polyline(Shown):
     """Closed 2D outlines in XY, extruded from z = 0 to ``height`` [m]; later loops cut holes."""
 
     kind: ClassVar[str] = "polyline"
@@ -102,8 +103,8 @@ class Polyline:
     height: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Subset:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Subset(Shown):
     """A set of faces of a mesh with a material of its own."""
 
     name: str
@@ -111,8 +112,8 @@ class Subset:
     material: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MeshData:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class MeshData(Shown):
     """The arrays of a mesh.
 
     ``counts`` is None for triangles (``indices`` is then ``3 * n``), else the corners of each face.
@@ -145,8 +146,8 @@ class MeshData:
         return triangles[:, ::-1] if self.left_handed else triangles
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Recipe:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Recipe(Shown):
     """What an engine made a mesh of: a file in its own encoding, or none, and its own words for the rest."""
 
     file: str = ""
@@ -206,7 +207,9 @@ class Mesh:
         return self._data is not None
 
     def __repr__(self) -> str:
-        return f"Mesh({self.source or self.file or 'in memory'})"
+        name = show_file(self.source or self.file) or "in memory"
+        size = f"{self._data.face_count} faces" if self._data is not None else "not read yet"
+        return f"<Mesh {name[:60]}: {size}>"
 
 
 Geometry: TypeAlias = (
@@ -267,8 +270,8 @@ def count_triangles(meshes: Sequence[Mesh]) -> int:
     return sum(len(mesh.data.triangles()) for mesh in {id(m): m for m in meshes}.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Approximation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Approximation(Shown):
     """How a mesh collider is simplified: the UsdPhysics token and its settings."""
 
     token: str = "none"

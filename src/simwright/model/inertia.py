@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.math3d import Array, Pose, VectorLike, matrix_from_quat, quat_from_matrix, vec3
+from simwright.model.display import Shown
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Inertial:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Inertial(Shown):
     """Mass, centre of mass, and the 3x3 inertia about the centre of mass in body axes.
 
     ``given`` are the principal moments and the quaternion of their axes where those are what the source says: the

@@ -44,6 +44,7 @@ from simwright.core.math3d import (
     quat_rotate,
     vec3,
 )
+from simwright.model.display import Shown, list_differences, show_limits, show_vector
 
 WORLD = ""
 """The name that stands for the world where a body is named."""
@@ -81,8 +82,8 @@ POSITIONS = {Motion.HINGE: 1, Motion.SLIDE: 1, Motion.BALL: 4, Motion.FREE: 7}
 VELOCITIES = {Motion.HINGE: 1, Motion.SLIDE: 1, Motion.BALL: 3, Motion.FREE: 6}
 
 
-@dataclass(slots=True)
-class Drive:
+@dataclass(slots=True, repr=False)
+class Drive(Shown):
     """A spring-damper motor on a dof, SI and radians: [N m/rad, N m s/rad, N m] or [N/m, N s/m, N]."""
 
     stiffness: float = 0.0
@@ -93,8 +94,8 @@ class Drive:
     acceleration: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class Dof:
+@dataclass(slots=True, eq=False, repr=False)
+class Dof(Shown):
     """One freedom of a joint.  Angles [rad], lengths [m], None means "not said"."""
 
     motion: Motion
@@ -135,6 +136,12 @@ class Dof:
         """Is either end finite?"""
         return math.isfinite(self.lower) or math.isfinite(self.upper)
 
+    def list_facts(self) -> list[str]:
+        """How it moves and how far."""
+        known = ("motion", "axis", "lower", "upper")
+        rest = [fact for fact in list_differences(self) if not fact.startswith(known)]
+        return [f"{self.motion.value} along {show_vector(self.axis)}", show_limits(self), *rest]
+
     def neutral(self) -> Array:
         """Coordinates that do not move anything."""
         if self.motion is Motion.BALL:
@@ -160,16 +167,16 @@ class Dof:
                 return Pose.of(q[:3], q[3:7])
 
 
-@dataclass(slots=True)
-class Gear:
+@dataclass(slots=True, repr=False)
+class Gear(Shown):
     """Couples the two hinges of a gearbox: ``angle1 = -ratio * angle2``, seen from ``reference``."""
 
     ratio: float
     reference: str = WORLD
 
 
-@dataclass(slots=True, eq=False)
-class Joint:
+@dataclass(slots=True, eq=False, repr=False)
+class Joint(Shown):
     """Two bodies (``parent`` may be the world) and how one moves against the other.
 
     ``rest`` is the pose of the child in the parent at the neutral coordinates where the source says it (MJCF), free of
@@ -211,6 +218,16 @@ class Joint:
         """The name ROS uses: ``ros_name`` if given, else ``name``."""
         return self.ros_name or self.name
 
+    def list_facts(self) -> list[str]:
+        """What it holds together and how it moves."""
+        ends = f"{self.parent or 'world'} -> {self.child or 'world'}"
+        moves = [", ".join(dof.list_facts()[:2]) for dof in self.dofs[:2]]
+        more = [f"{len(self.dofs)} dofs"] if len(self.dofs) > 2 else []
+        flags = [
+            word for word, said in (("off", not self.enabled), ("closes a loop", self.closes_loop)) if said
+        ]
+        return [self.kind.value, ends, *(more or moves), *flags]
+
     def placed(self) -> Pose:
         """Pose of the child in the parent at the neutral coordinates; ``rest`` as long as the frames agree with it."""
         pose = self.parent_frame @ ~self.child_frame
@@ -238,8 +255,8 @@ class Joint:
         return pose @ ~self.child_frame
 
 
-@dataclass(slots=True)
-class Mimic:
+@dataclass(slots=True, repr=False)
+class Mimic(Shown):
     """``follower = offset + multiplier * leader`` on 1-dof names ([rad] or [m]).
 
     ``polynomial`` holds higher-order coefficients (from degree 2) where the source has them.
@@ -264,8 +281,8 @@ class EqualityKind(enum.StrEnum):
     DISTANCE = "distance"
 
 
-@dataclass(slots=True, eq=False)
-class Equality:
+@dataclass(slots=True, eq=False, repr=False)
+class Equality(Shown):
     """A soft or hard constraint that is no joint of the tree.
 
     For connect and weld, ``frame_a`` and ``frame_b`` are the points or frames on bodies ``a`` and ``b``
@@ -284,8 +301,8 @@ class Equality:
     source: Where = NOWHERE
 
 
-@dataclass(slots=True)
-class TendonPoint:
+@dataclass(slots=True, repr=False)
+class TendonPoint(Shown):
     """A step of a tendon's path: ``kind`` is site, wrap (with ``name`` a shape), pulley or joint.
 
     ``value`` is the joint coefficient or the pulley divisor; ``side`` a side site of a wrap.
@@ -297,8 +314,8 @@ class TendonPoint:
     side: str = ""
 
 
-@dataclass(slots=True)
-class Tendon:
+@dataclass(slots=True, repr=False)
+class Tendon(Shown):
     """A length defined by a path through sites or by a sum of joint coordinates."""
 
     name: str

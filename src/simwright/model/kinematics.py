@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike
-from simwright.model.asset import Asset
 from simwright.model.joint import WORLD, Joint, JointKind
+
+if TYPE_CHECKING:
+    from simwright.model.asset import Asset
 
 
 @dataclass(slots=True, eq=False)
@@ -134,25 +138,41 @@ def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: se
 
 
 def forward_kinematics(
-    asset: Asset, q: Mapping[str, VectorLike] | None = None, tree: Tree | None = None
+    asset: Asset, q: Mapping[str, VectorLike | float] | None = None, tree: Tree | None = None
 ) -> dict[str, Pose]:
     """World pose of every body when the joints named in ``q`` have those coordinates.
 
     Joints not named are at their initial coordinates.  Roots of floating components stay where the file
-    puts them.
+    puts them.  Unknown joints, and coordinates that a joint does not have, are errors.
     """
     tree = tree or build_tree(asset)
-    q = q or {}
+    known = {joint.name: joint for joint in asset.joints} if q else {}
+    values = {name: _read_coordinates(known, name, given) for name, given in (q or {}).items()}
     poses: dict[str, Pose] = {WORLD: IDENTITY}
     rest = {body.name: body.pose for body in asset.bodies}
     for root in tree.roots:
         poses[root] = rest[root]
     for edge in tree.edges:
-        given = q.get(edge.joint.name)
-        values: Array = edge.joint.initial() if given is None else np.atleast_1d(np.asarray(given, float))
-        poses[edge.child] = poses[edge.parent] @ edge.transform(values)
+        given = values.get(edge.joint.name)
+        poses[edge.child] = poses[edge.parent] @ edge.transform(
+            edge.joint.initial() if given is None else given
+        )
     del poses[WORLD]
     return poses
+
+
+def _read_coordinates(known: Mapping[str, Joint], name: str, given: VectorLike | float) -> Array:
+    if name not in known:
+        raise UnknownNameError("joint", name, known)
+    joint = known[name]
+    try:
+        values: Array = np.atleast_1d(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        values = np.full(1, np.nan)
+    if values.shape != (joint.positions,) or not np.isfinite(values).all():
+        message = f"{str(given)[:60]} are no coordinates of the {joint.kind.value} joint {name!r}"
+        raise UsageError(message, hint=f"it takes {joint.positions} finite number(s)")
+    return values
 
 
 def place_bodies(asset: Asset) -> None:

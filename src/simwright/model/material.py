@@ -13,13 +13,14 @@ from typing import Any, TypeAlias
 
 from simwright.core import colors
 from simwright.core.diag import NOWHERE, Where
+from simwright.model.display import Shown
 
 Rgb: TypeAlias = colors.Rgb
 _GREY = colors.to_display(0.18)
 
 
-@dataclass(frozen=True, slots=True)
-class Texture:
+@dataclass(frozen=True, slots=True, repr=False)
+class Texture(Shown):
     """An image and how it is sampled.  ``channel`` is one of rgb, rgba, r, g, b, a.
 
     Sampled values are multiplied with ``gain``, which is a display colour where the input is one, and ``bias`` added.
@@ -38,8 +39,8 @@ class Texture:
     bias: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
 
 
-@dataclass(slots=True)
-class RenderMaterial:
+@dataclass(slots=True, repr=False)
+class RenderMaterial(Shown):
     """Metallic-roughness surface, as UsdPreviewSurface and glTF have it, with display colours (sRGB).
 
     ``textures`` maps an input (``diffuse``, ``emissive``, ``metallic``, ``roughness``, ``normal``,
@@ -64,8 +65,8 @@ class RenderMaterial:
     source: Where = NOWHERE
 
 
-@dataclass(slots=True)
-class LookVariant:
+@dataclass(slots=True, repr=False)
+class LookVariant(Shown):
     """Another choice of looks for the same shapes: a variant of a variant set that changes materials only.
 
     ``materials`` maps a shape, or a shape and one of its face sets, to a material of the asset; what is not named keeps
@@ -77,8 +78,8 @@ class LookVariant:
     materials: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class PhysicsMaterial:
+@dataclass(slots=True, repr=False)
+class PhysicsMaterial(Shown):
     """Contact behaviour.  None means "not said": each engine's own default applies.
 
     Friction is dimensionless except ``torsional`` and ``rolling`` [m]; ``stiffness`` [N/m] and

@@ -9,12 +9,11 @@ and can be stated once only (step, gravity, states to start from) is the scene's
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 from simwright.core.diag import Level, Reporter, declare
-from simwright.core.math3d import Pose
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
+from simwright.model.renaming import LOOKS, NAMED, Renaming, hand_over, is_own_topic, place_asset
 from simwright.model.scene import Placement, Scene
 
 SEPARATOR = "::"
@@ -32,12 +31,6 @@ SETTINGS_LEFT = declare(
     hint="set them in the simulator that runs the scene",
     doc="Step, wind and solver options are stated once for all that is in a scene.",
 )
-_SHARED = ("materials", "physics_materials")
-_ON_BODY = ("shapes", "sites", "cameras", "lights", "sensors")
-_NAMED = (
-    "bodies", "joints", *_ON_BODY, "actuators", "tendons", "equalities", "collision_groups", "articulations",
-    "controllers",
-)  # fmt: skip
 
 
 def merge_scene(scene: Scene, reporter: Reporter | None = None) -> Asset:
@@ -53,7 +46,7 @@ def merge_scene(scene: Scene, reporter: Reporter | None = None) -> Asset:
             known = looks[id(source)] = _share_looks(whole, source, len(looks))
             if reporter is not None:
                 _report_left(source, reporter)
-        _Part(whole, placement, known).add()
+        _add_placement(whole, placement, known)
     return whole
 
 
@@ -70,8 +63,8 @@ def _report_left(source: Asset, reporter: Reporter) -> None:
 def _share_looks(whole: Asset, source: Asset, number: int) -> dict[str, str]:
     """Take the materials of an asset over; their new names."""
     names: dict[str, str] = {}
-    taken = {material.name for family in _SHARED for material in getattr(whole, family)}
-    for family in _SHARED:
+    taken = {material.name for family in LOOKS for material in getattr(whole, family)}
+    for family in LOOKS:
         for material in getattr(source, family):
             name = material.name
             if name in taken and names.get(name) != name:
@@ -83,118 +76,32 @@ def _share_looks(whole: Asset, source: Asset, number: int) -> dict[str, str]:
     return names
 
 
-class _Part:
-    """One placement on its way into the whole."""
+def _add_placement(whole: Asset, placement: Placement, looks: dict[str, str]) -> None:
+    """Rename, place, and hand over."""
+    asset = placement.asset.copy()
+    single = asset.bodies[0].name if len(asset.bodies) == 1 and not asset.joints else None
+    spaces = "/".join(
+        word for word in (placement.namespace, *(c.namespace for c in asset.contexts[:1])) if word
+    )
 
-    def __init__(self, whole: Asset, placement: Placement, looks: dict[str, str]) -> None:
-        self._whole = whole
-        self._looks = looks
-        self._pose = placement.pose
-        self._name = placement.name
-        self._placement = placement
-        self._asset = placement.asset.copy()
-        single = len(self._asset.bodies) == 1 and not self._asset.joints
-        self._single = self._asset.bodies[0].name if single else None
-        names = (element.name for family in _NAMED for element in getattr(self._asset, family))
-        dofs = (dof.name for joint in self._asset.joints for dof in joint.dofs if dof.name)
-        self._known = {*names, *dofs}
+    def rename(name: str) -> str:
+        return placement.name if name == single else f"{placement.name}{SEPARATOR}{name}"
 
-    def add(self) -> None:
-        """Rename, place, and hand over."""
-        asset = self._asset
-        for family in _NAMED:
-            for element in getattr(asset, family):
-                element.name = self._rename(element.name)
-        for body in asset.bodies:
-            self._place_body(body)
-        for family in _ON_BODY:
-            for element in getattr(asset, family):
-                element.body, element.pose = self._seat(element.body, element.pose)
-        for shape in asset.shapes:
-            shape.material = self._looks.get(shape.material, shape.material)
-            shape.physics_material = self._looks.get(shape.physics_material, shape.physics_material)
-        self._refer_mechanics()
-        self._refer_contacts()
-        self._refer_ros()
-        for family in (*_NAMED, "mimics", "contact_filters", "contact_pairs", "interfaces", "contexts"):
-            getattr(self._whole, family).extend(getattr(asset, family))
-        for space, element, attribute, extra in asset.extras:
-            place = self._rename(element) if element in self._known else self._move_path(element)
-            self._whole.extras.keep(space, place, attribute, extra.value, extra.source)
-        for custom in asset.custom_attributes:
-            custom.values = {self._rename(key): value for key, value in custom.values.items()}
-            self._whole.custom_attributes.append(custom)
-
-    def _rename(self, name: str) -> str:
-        if name == WORLD:
-            return name
-        return self._name if name == self._single else f"{self._name}{SEPARATOR}{name}"
-
-    def _move_path(self, path: str) -> str:
-        return f"/{self._name}{path}" if path.startswith("/") else path
-
-    def _seat(self, body: str, pose: Pose) -> tuple[str, Pose]:
-        return (WORLD, self._pose @ pose) if body == WORLD else (self._rename(body), pose)
-
-    def _place_body(self, body: Any) -> None:
-        body.pose = self._pose @ body.pose
-        if self._single is None:
-            body.scope = SEPARATOR.join(word for word in (self._name, body.scope) if word)
-        for field in ("linear_velocity", "angular_velocity"):
-            if getattr(body, field) is not None:
-                setattr(body, field, self._pose.rotation @ getattr(body, field))
-
-    def _refer_mechanics(self) -> None:
-        asset = self._asset
-        for joint in asset.joints:
-            joint.ros_name = joint.ros_name and self._rename(joint.ros_name)
-            joint.parent, joint.parent_frame = self._seat(joint.parent, joint.parent_frame)
-            joint.child, joint.child_frame = self._seat(joint.child, joint.child_frame)
-            if joint.gear is not None:
-                joint.gear.reference = self._rename(joint.gear.reference)
-            for dof in joint.dofs:
-                dof.name = dof.name and self._rename(dof.name)
-        for equality in asset.equalities:
-            equality.a, equality.frame_a = self._seat(equality.a, equality.frame_a)
-            equality.b, equality.frame_b = self._seat(equality.b, equality.frame_b)
-        for mimic in asset.mimics:
-            mimic.name = mimic.name and self._rename(mimic.name)
-            mimic.leader, mimic.follower = self._rename(mimic.leader), self._rename(mimic.follower)
-        for tendon in asset.tendons:
-            for point in tendon.path:
-                point.name, point.side = self._rename(point.name), self._rename(point.side)
-        motors: list[Any] = [*asset.actuators, *asset.sensors]
-        for element in motors:
-            element.target = self._rename(element.target)
-        for articulation in asset.articulations:
-            articulation.root = self._rename(articulation.root)
-
-    def _refer_contacts(self) -> None:
-        asset = self._asset
-        for group in asset.collision_groups:
-            group.members = [self._rename(name) for name in group.members]
-            group.filtered = [self._rename(name) for name in group.filtered]
-        pairs: list[Any] = [*asset.contact_filters, *asset.contact_pairs]
-        for pair in pairs:
-            pair.a, pair.b = self._rename(pair.a), self._rename(pair.b)
-
-    def _refer_ros(self) -> None:
+    def rename_topic(name: str) -> str:
         """Names of interfaces get the namespace of the placement, as a context would give it to them."""
-        asset = self._asset
-        renamed: dict[str, str] = {}
-        spaces = "/".join(
-            word for word in (self._placement.namespace, *(c.namespace for c in asset.contexts[:1])) if word
-        )
-        for interface in asset.interfaces:
-            name = interface.name
-            interface.name = name if name.startswith("/") or not spaces else f"{spaces}/{name}"
-            interface.at = self._rename(interface.at)
-            renamed[name] = interface.name
-        asset.contexts = []
-        for controller in asset.controllers:
-            controller.joints = {
-                role: [self._rename(n) for n in names] for role, names in controller.joints.items()
-            }
-            if "body" in controller.settings:
-                controller.settings["body"] = self._rename(controller.settings["body"])
-            controller.interfaces = {role: renamed.get(n, n) for role, n in controller.interfaces.items()}
+        return f"{spaces}/{name}" if spaces and is_own_topic(name) else name
+
+    outer = [] if single else [placement.name]
+    scopes = [SEPARATOR.join((*outer, *filter(None, (body.scope,)))) for body in asset.bodies]
+    Renaming(
+        asset,
+        rename,
+        looks=lambda name: looks.get(name, name),
+        topics=rename_topic,
+        prims=lambda path: f"/{placement.name}{path}" if path else path,
+    ).apply()
+    for body, scope in zip(asset.bodies, scopes, strict=True):
+        body.scope = scope
+    place_asset(asset, placement.pose, WORLD, placement.pose)
+    asset.motion, asset.look_variants = None, []
+    hand_over(whole, asset, (*NAMED, "contact_filters", "interfaces"))

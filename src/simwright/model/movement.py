@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from simwright.core.math3d import Array
+from simwright.model.display import Shown
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Track:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Track(Shown):
     """Placements at the times of a movement: ``(n, 3)`` positions [m], ``(n, 4)`` quaternions, ``(n, 3)`` scales."""
 
     positions: Array
@@ -23,8 +24,8 @@ class Track:
     scales: Array
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Movement:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Movement(Shown):
     """Tracks by name, all at the same ``times`` [s], which start at zero or later and grow.
 
     Those of ``bodies`` are in the asset's frame, those of ``shapes``, ``cameras`` and ``lights`` in the frame of their

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simwright.core.diag import NOWHERE, Where
+from simwright.model.display import Shown
 
 
 class InterfaceKind(enum.StrEnum):
@@ -25,8 +26,8 @@ ROLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Qos:
+@dataclass(frozen=True, slots=True, repr=False)
+class Qos(Shown):
     """Quality of service of a topic, as authored (REP-0158 2.4)."""
 
     reliability: str = "system_default"
@@ -36,8 +37,8 @@ class Qos:
     match_publisher: bool = False
 
 
-@dataclass(slots=True)
-class Interface:
+@dataclass(slots=True, repr=False)
+class Interface(Shown):
     """A topic, service or action.  ``at`` names the element (body, site, sensor) it sits on, if any."""
 
     kind: InterfaceKind
@@ -53,8 +54,8 @@ class Interface:
     source: Where = NOWHERE
 
 
-@dataclass(slots=True)
-class RosContext:
+@dataclass(slots=True, repr=False)
+class RosContext(Shown):
     """Namespace scope (REP-0158 2.1); ``at`` names the body, site or model it sits on."""
 
     namespace: str = ""
@@ -76,8 +77,8 @@ CONTROLLER_ROLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Kind of controller -> joint roles and interface roles every reader and writer uses."""
 
 
-@dataclass(slots=True)
-class Controller:
+@dataclass(slots=True, repr=False)
+class Controller(Shown):
     """A controller: one of the registry's kinds, or one that is only named (ros2_control, a plugin).
 
     ``joints`` maps a role to joint names and ``interfaces`` a role to interface names; the roles of the known

@@ -13,10 +13,11 @@ from typing import Any
 
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.model.asset import Asset, Camera, Environment, Light, Provenance
+from simwright.model.display import Shown
 
 
-@dataclass(slots=True, eq=False)
-class Placement:
+@dataclass(slots=True, eq=False, repr=False)
+class Placement(Shown):
     """An asset at a pose.
 
     ``group`` is the word under which things of its sort stand together; ``namespace`` that of its ROS names, None where
@@ -34,8 +35,8 @@ class Placement:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(slots=True, eq=False)
-class Scene:
+@dataclass(slots=True, eq=False, repr=False)
+class Scene(Shown):
     """What stands where, the lights over it and the cameras that look at it."""
 
     name: str

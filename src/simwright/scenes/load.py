@@ -34,7 +34,7 @@ MAX_SHAPES = 100_000_000
 """More bodies and shapes than this in all worlds are refused."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LoadedScene:
     """A scene ready to run: arrays, initial state and control, labels, and what was not supported.
 
@@ -50,6 +50,21 @@ class LoadedScene:
     source_path: str = ""
     scene: Scene = field(default_factory=lambda: Scene.model_validate({}))
     findings: tuple[Diagnostic, ...] = ()
+
+    def __repr__(self) -> str:
+        sizes = self.model.per_world
+        count = self.model.world_count
+        each = ", ".join(
+            f"{sizes[kind]} {word}"
+            for kind, word in (
+                ("body", "bodies"),
+                ("joint", "joints"),
+                ("joint_dof", "DOF"),
+                ("shape", "shapes"),
+            )
+        )
+        name = self.source_path[-60:] or "in memory"
+        return f"<LoadedScene {name}: {count} world{'s of' if count != 1 else ' of'} {each}>"
 
     @property
     def body_labels(self) -> Labels:

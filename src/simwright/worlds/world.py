@@ -215,7 +215,7 @@ def grow(polygon: Geometry, distance: float) -> Geometry:
     return polygon.buffer(distance, cap_style="flat", join_style="mitre")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class World:
     """Rooms, hallways, locations, objects and robots, in the order in which the file has them."""
 
@@ -239,6 +239,11 @@ class World:
     names: dict[str, Entity] = field(default_factory=dict, repr=False)
     """Every entity by its names; hallways have two."""
     _derived: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        kinds = ("rooms", "hallways", "locations", "objects", "robots")
+        counts = ", ".join(f"{len(getattr(self, kind))} {kind}" for kind in kinds)
+        return f"<World {self.name[:60]!r}: {counts}, seed {self.seed}>"
 
     @property
     def name(self) -> str:
