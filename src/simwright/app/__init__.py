@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Top floor: the public API, the command line and reports.  Knows everything, contains no logic."""
+"""The top tier: the public API, the command line and reports.  Knows everything, contains no logic."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simwright.sanitizer.result import FixResult
 
 
-FORMATS.add("scene", "simwright.scenes.format:FORMAT")  # formats do not know scenes; this floor knows both
+FORMATS.add("scene", "simwright.scenes.format:FORMAT")  # formats do not know scenes; the app knows both
 FORMATS.add("world", "simwright.app.world_format:FORMAT")
 
 

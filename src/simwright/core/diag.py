@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one problem type of the house: what is wrong, where, and what to do about it.
+"""The one problem type of the project: what is wrong, where, and what to do about it.
 
 Rules, converters and loaders all report through a :class:`Reporter`.  What they report is a
 :class:`Diagnostic`, made from a :class:`Kind` (declared once, next to the code that finds it) and the
@@ -84,7 +84,7 @@ NOWHERE = Where()
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What would repair the finding.  ``apply`` is bound by the room that knows how to edit."""
+    """What would repair the finding.  ``apply`` is bound by the package that knows how to edit."""
 
     title: str
     grade: Fixable = Fixable.SAFE

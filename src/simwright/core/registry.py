@@ -54,7 +54,7 @@ class Registry(Generic[T]):
         return {point.name: point.value for point in points}
 
     def add(self, name: str, target: str) -> None:
-        """A row of ours from a higher floor; the same row twice is harmless."""
+        """A row of ours from a higher tier; the same row twice is harmless."""
         assert self._builtin.get(name, target) == target, f"{self.what} {name!r} is there already"
         self._builtin[name] = target
 
