@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notes beside the schemas' own values: what a single-precision attribute or a prim name cannot say.
+"""Notes beside the schemas' own values: what no schema, prim name or order of prims says (ADR 5).
 
-An attribute may carry the double that its float was rounded from (``customData["exact"]``).  It counts only while it
-still rounds to the float, so whoever edits the float is believed.  A prim may carry a dictionary
-``customData["simwright"]``: its place in the order of its kind, the names of its freedoms and the like.
+A prim may carry a dictionary ``customData["simwright"]``: the names of its freedoms, its place in the order of its kind
+and the like, each only where the stage alone would be read as something else.  On request (``--exact``) an attribute
+carries the double that its float was rounded from (``customData["exact"]``).  It counts only while it still rounds to
+the float, so whoever edits the float is believed.
 
-Layers with notes say so in their ``customLayerData``; other stages are read without looking for any.  A layer with
+Layers say in their ``customLayerData`` what there is; other stages are read without looking for any.  A layer with
 notes that are about values alone, made where an asset of somebody else was mended, is marked in another way: its names
 and its order are not ours to tell.
 """
@@ -20,8 +21,8 @@ from pxr import Gf, Sdf, Usd
 
 SPACE = "simwright"
 EXACT = "exact"
-NOTES, VALUES = "notes", "values"
-"""Marks of layers: notes of all kinds, notes about values alone."""
+NOTES, PRIMS, VALUES = "notes", "prims", "values"
+"""Marks of layers: notes of all kinds; notes on prims, without doubles beside floats; notes about values alone."""
 
 
 def _round(value: float) -> float:
@@ -49,16 +50,15 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 """Attribute type -> how a double of it is made, and how that is rounded."""
 
 
-def mark_layer(layer: Sdf.Layer, mark: str = NOTES) -> None:
-    """Say that a layer has notes."""
+def mark_layer(layer: Sdf.Layer, mark: str) -> None:
+    """Say what notes a layer has."""
     data = layer.customLayerData
     layer.customLayerData = {**data, SPACE: {**_read_marks(layer), mark: 1}}
 
 
-def has_notes(layers: Iterable[Sdf.Layer], *marks: str) -> bool:
-    """Does any of the layers say that it has notes of all kinds, or any of some ``marks``?"""
-    wanted = marks or (NOTES,)
-    return any(not _read_marks(layer).keys().isdisjoint(wanted) for layer in layers)
+def find_marks(layers: Iterable[Sdf.Layer]) -> set[str]:
+    """What notes the layers say they have."""
+    return {mark for layer in layers for mark in _read_marks(layer)} & {NOTES, PRIMS, VALUES}
 
 
 def _read_marks(layer: Sdf.Layer) -> dict[str, Any]:

@@ -28,15 +28,14 @@ _ABOUT = 0.05
 
 def write_physics(layout: Layout, reporter: Reporter) -> Sheet:
     """All that UsdPhysics says."""
-    sheet = Sheet(layout.root, f"Bodies, joints and contact of {layout.asset.name}.", exact=True)
+    sheet = Sheet(layout.root, f"Bodies, joints and contact of {layout.asset.name}.", exact=layout.exact)
     _write_scene(layout, sheet)
     _write_contacts(layout, sheet)
     roots = find_articulation_roots(layout)
-    for order, body in enumerate(layout.asset.bodies):
+    for body in layout.asset.bodies:
         if body.name in roots:
             sheet.apply(layout.bodies[body.name], "PhysicsArticulationRootAPI")
         _write_body(sheet, layout.bodies[body.name], body)
-        sheet.note(layout.bodies[body.name], order=order)
     write_colliders(layout, sheet, reporter)
     write_joints(layout, sheet, reporter)
     write_equalities(layout, sheet)

@@ -12,7 +12,7 @@ import numpy as np
 
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.sheet import Sheet
-from simwright.model.asset import Light, LightKind, Site
+from simwright.model.asset import Light, LightKind
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 
 
@@ -33,16 +33,10 @@ def write_remarks(layout: Layout, sheet: Sheet) -> None:
             for path in (layout.colliders.get(shape.name), layout.visuals.get(shape.name)):
                 if path:
                     sheet.note(path, endless=True)
-    for order, site in enumerate(layout.asset.sites):
-        _note_site(sheet, layout.sites[site.name], site, order)
-
-
-def _note_site(sheet: Sheet, path: str, site: Site, order: int) -> None:
-    """A frame's place in their order, and its marker."""
-    sheet.note(path, order=order)
-    sizes = None if site.geometry is None else measure(site.geometry)
-    if sizes is not None and site.geometry is not None:
-        sheet.note(path, marker=site.geometry.kind, marker_size=sizes)
+    for site in layout.asset.sites:
+        sizes = None if site.geometry is None else measure(site.geometry)
+        if sizes is not None and site.geometry is not None:
+            sheet.note(layout.sites[site.name], marker=site.geometry.kind, marker_size=sizes)
 
 
 def _note_light(layout: Layout, sheet: Sheet, light: Light) -> None:

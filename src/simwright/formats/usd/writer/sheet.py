@@ -13,7 +13,7 @@ import numpy as np
 from pxr import Gf, Sdf, Vt
 
 from simwright.core.math3d import Pose
-from simwright.usd.notes import EXACT, SPACE, find_exact, mark_layer
+from simwright.usd.notes import EXACT, SPACE, find_exact
 
 _VECTORS = {
     "float2": Gf.Vec2f, "float3": Gf.Vec3f, "float4": Gf.Vec4f, "double3": Gf.Vec3d, "point3f": Gf.Vec3f,
@@ -40,7 +40,6 @@ class Sheet:
 
     def __init__(self, root: str, doc: str, *, exact: bool = False) -> None:
         self._exact = exact
-        self._marked = False
         self.layer = Sdf.Layer.CreateAnonymous(".usda")
         self.layer.documentation = doc
         self.layer.defaultPrim = root.strip("/")
@@ -95,20 +94,15 @@ class Sheet:
         wide = find_exact(kind, value)
         if wide is not None:
             spec.SetInfo("customData", {EXACT: wide})
-            self._mark()
-
-    def _mark(self) -> None:
-        if not self._marked:
-            mark_layer(self.layer)
-            self._marked = True
 
     def note(self, path: str, **values: Any) -> None:
         """Note what no attribute of a prim says; see ``simwright.usd.notes``."""
+        if not values:
+            return
         spec = self.over(path)
         known = dict(spec.customData.get(SPACE, {}))
         words = {**known, **{key: _make_note(value) for key, value in values.items()}}
         spec.SetInfo("customData", {**spec.customData, SPACE: words})
-        self._mark()
         self.is_used = True
 
     def read_note(self, path: str, key: str) -> Any:
