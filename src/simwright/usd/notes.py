@@ -38,6 +38,8 @@ _WIDE: dict[type, tuple[type, Callable[[Any], Any]]] = {
     float: (float, _round),
 }
 """Single-precision type -> its double, and how that is rounded."""
+SINGLE = (Gf.Vec2f, Gf.Vec3f, Gf.Vec4f, Gf.Quatf)
+"""Vectors and quaternions of single-precision numbers."""
 _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "float": (float, _round),
     "float2": (lambda v: Gf.Vec2d(*map(float, v)), Gf.Vec2f),
@@ -76,15 +78,29 @@ def find_exact(kind: str, value: Any) -> Any:
     return None if type(wide)(round_off(wide)) == wide or wide != wide else wide  # noqa: PLR0124 - not NaN
 
 
-def widen(attribute: Usd.Attribute, value: Any) -> Any:
-    """The noted double of an attribute, if it is still what the value was rounded from; else the value."""
+def find_decimal(value: float) -> float:
+    """The decimal that the text of a single-precision number says, 0.1 and not 0.10000000149; a double as it is.
+
+    It has at most eight digits and rounds to the number; where nine are needed the number itself is as good.
+    """
+    if value.is_integer() or _round(value) != value:  # a double, or not a number
+        return value
+    for digits in (7, 8):
+        decimal = float(f"{value:.{digits}g}")
+        if _round(decimal) == value:
+            return decimal
+    return value
+
+
+def read_exact(attribute: Usd.Attribute, value: Any) -> Any:
+    """The noted double of an attribute, if it is still what the value was rounded from; else None."""
     row = _WIDE.get(type(value))
     if row is None:
-        return value
+        return None
     # asked of the class: on the object OpenUSD first looks whether it has expired, which takes as long again
     note = Usd.Attribute.GetCustomDataByKey(attribute, EXACT)
     wide, round_off = row
-    return note if type(note) is wide and round_off(note) == value else value
+    return note if type(note) is wide and round_off(note) == value else None
 
 
 def read_note(prim: Usd.Prim) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
 from simwright.resolve.resolve import Order
 from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
-from simwright.usd.notes import NOTES, PRIMS, find_marks, widen
+from simwright.usd.notes import NOTES, PRIMS, SINGLE, find_decimal, find_marks, read_exact
 from simwright.usd.questions import (
     attribute_of,
     forwarded_targets_of,
@@ -199,7 +199,10 @@ class Source:
 
     def _read_value(self, attribute: Usd.Attribute) -> Any:
         value = value_of(attribute, self.time)
-        return widen(attribute, value) if self.exact else value
+        if self.exact:
+            noted = read_exact(attribute, value)
+            return value if noted is None else noted
+        return find_decimal(value) if type(value) is float else value
 
     def note(self, found: Found) -> dict[str, Any]:
         """The notes on a prim that was met; not to be changed."""
@@ -283,6 +286,8 @@ class Source:
         if value is None:
             return ()
         numbers = as_floats(value)
+        if not self.exact and isinstance(value, SINGLE):
+            numbers = tuple(map(find_decimal, numbers))
         if len(numbers) == len(default) and not any(map(math.isnan, numbers)):
             return numbers
         self._reject(at, name, value, f"made of {len(default)} numbers", default)

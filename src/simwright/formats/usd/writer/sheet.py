@@ -30,6 +30,8 @@ _ARRAYS = {
     "float3[]": (Vt.Vec3fArray, np.float32),
     "texCoord2f[]": (Vt.Vec2fArray, np.float32),
 }
+_NOISE = 1e-14
+"""Positions [m] and parts of unit quaternions below this are what rounding left of zero."""
 
 
 class Sheet:
@@ -119,8 +121,8 @@ class Sheet:
 
     def place(self, path: str, pose: Pose, scale: Sequence[float] | None = None) -> None:
         """The one transform stack there is: translate, orient, and a scale on leaves (REP-0158 1.1)."""
-        self.set(path, "xformOp:translate", "double3", pose.p)
-        self.set(path, "xformOp:orient", "quatd", pose.q)
+        self.set(path, "xformOp:translate", "double3", [0.0 if abs(v) < _NOISE else v for v in pose.p])
+        self.set(path, "xformOp:orient", "quatd", [0.0 if abs(v) < _NOISE else v for v in pose.q])
         order = ["xformOp:translate", "xformOp:orient"]
         if scale is not None:
             self.set(path, "xformOp:scale", "double3", scale)
