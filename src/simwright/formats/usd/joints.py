@@ -18,7 +18,6 @@ from simwright.core.math3d import (
     IDENTITY,
     IDENTITY_QUAT,
     Pose,
-    quat_angle,
     quat_conjugate,
     quat_multiply,
     quat_normalize,
@@ -188,11 +187,13 @@ def _let_meet(joint: Joint, parent: Pose, child: Pose) -> None:
         ends.reverse()
     (body, own), (other, kept) = ends
     anchor = other.move(kept.p.tolist())
-    turn = quat_multiply(other.q, kept.q)
+    turn, now = (
+        quat_multiply(pose.q.tolist(), frame.q.tolist()) for pose, frame in ((other, kept), (body, own))
+    )
     p, q = own.p, own.q
     if _DOUBLE < math.dist(body.move(p.tolist()), anchor) <= _SINGLE:
         p = np.array((~body).move(anchor))
-    if _DOUBLE < quat_angle(quat_multiply(body.q, q), turn) <= _SINGLE:
+    if _DOUBLE < 2.0 * min(math.dist(now, turn), math.dist(now, -turn)) <= _SINGLE:
         q = quat_normalize(quat_multiply(quat_conjugate(body.q), turn))
     if joint.closes_loop:
         joint.child_frame = Pose(p, q)

@@ -30,7 +30,7 @@ def note_order(layout: Layout, sheets: Sequence[Sheet]) -> None:
 
 
 def rank_prims(root: str, sheets: Sequence[Sheet]) -> dict[str, int]:
-    """The place of every prim in the composed stage: depth first, children of weaker layers before those of stronger."""
+    """The place of every prim in the composed stage: depth first, children of weaker layers before the others."""
     ranks: dict[str, int] = {}
     stack = [root]
     while stack:
@@ -61,10 +61,8 @@ def _list_families(layout: Layout, ranks: dict[str, int]) -> list[list[Row]]:
     families.append([(path, "sensor_order", (ranks[path],)) for path in sensors])
     equalities = [equality for equality in asset.equalities if equality.name in layout.equalities]
     words = {EqualityKind.TENDON: "equality_order"}
-    families.append(
-        [(path, words.get(e.kind, "order"), (ranks[path],))
-         for e, path in ((e, layout.equalities[e.name]) for e in equalities)]
-    )  # fmt: skip
+    held = [(layout.equalities[equality.name], words.get(equality.kind, "order")) for equality in equalities]
+    families.append([(path, word, (ranks[path],)) for path, word in held])
     return [*families, _list_joints(layout, ranks), _list_mimics(layout)]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.sheet import Sheet
-from simwright.model.asset import Light, LightKind
+from simwright.model.asset import Light, LightKind, Site
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 
 
@@ -34,9 +34,13 @@ def write_remarks(layout: Layout, sheet: Sheet) -> None:
                 if path:
                     sheet.note(path, endless=True)
     for site in layout.asset.sites:
-        sizes = None if site.geometry is None else measure(site.geometry)
-        if sizes is not None and site.geometry is not None:
-            sheet.note(layout.sites[site.name], marker=site.geometry.kind, marker_size=sizes)
+        _note_marker(sheet, layout.sites[site.name], site)
+
+
+def _note_marker(sheet: Sheet, path: str, site: Site) -> None:
+    sizes = None if site.geometry is None else measure(site.geometry)
+    if sizes is not None and site.geometry is not None:
+        sheet.note(path, marker=site.geometry.kind, marker_size=sizes)
 
 
 def _note_light(layout: Layout, sheet: Sheet, light: Light) -> None:
