@@ -49,6 +49,13 @@ def test_the_same_stage_as_the_folder(source, tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_doubles_beside_floats_on_request(exact, samples):
+    stage = simwright.to_stage(samples / "quadruped/quadruped.xml", exact=exact)
+    found = [a for prim in stage.Traverse() for a in prim.GetAttributes() if a.HasCustomDataKey("exact")]
+    assert bool(found) is exact
+
+
 def test_layers_live_as_long_as_the_stage(samples):
     stage = simwright.to_stage(samples / "arm/urdf/arm.urdf.xacro")
     gc.collect()

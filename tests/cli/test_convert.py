@@ -102,6 +102,13 @@ def test_the_result_is_checked_unless_told_otherwise(samples, tmp_path, capsys):
     assert read_report(capsys)["conversions"][0]["check"] is None
 
 
+@pytest.mark.parametrize("options", [[], ["--exact"]])
+def test_doubles_beside_floats_on_request(options, samples, tmp_path):
+    run(["convert", str(samples / "quadruped/quadruped.xml"), str(tmp_path / "out"), "--no-check", *options])
+    text = "".join(file.read_text() for file in (tmp_path / "out").glob("*.usda"))
+    assert (" exact = " in text) is bool(options)
+
+
 def test_twice_the_same_bytes(samples, tmp_path):
     for name in ("one", "two"):
         simwright.convert(samples / "arm/urdf/arm.urdf.xacro", tmp_path / name)

@@ -49,16 +49,17 @@ class WriteOptions:
     """What a writer may be told.
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there.
-    ``lod`` adds decimated levels of detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each
-    needs the extra of its name).  ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the
-    format of mesh files (stl, obj, dae, glb), empty for the writer's own choice; ``mesh_paths`` how they are named:
-    ``relative`` to the file or in the ROS ``package`` ``package_name`` (URDF).  ``flatten`` makes one layer of an
-    OpenUSD asset.  ``side`` is the writer's own: what the names of files beside the entry begin with.  ``collision``
-    writes colliders too, ``quantize`` stores meshes in fewer bits (glTF).  ``world`` decides between a world and a
-    model, which is else decided by the content; ``sdf_version`` is a version such as 1.11, empty for the oldest one
-    that has a word for everything (SDFormat).
+    ``exact`` notes the doubles that single-precision attributes round (OpenUSD).  ``lod`` adds decimated levels of
+    detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each needs the extra of its name).
+    ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the format of mesh files (stl, obj,
+    dae, glb), empty for the writer's own choice; ``mesh_paths`` how they are named: ``relative`` to the file or in the
+    ROS ``package`` ``package_name`` (URDF).  ``flatten`` makes one layer of an OpenUSD asset.  ``side`` is the writer's
+    own: what the names of files beside the entry begin with.  ``collision`` writes colliders too, ``quantize`` stores
+    meshes in fewer bits (glTF).  ``world`` decides between a world and a model, which is else decided by the content;
+    ``sdf_version`` is a version such as 1.11, empty for the oldest one that has a word for everything (SDFormat).
     """
 
+    exact: bool = False
     lod: bool = False
     decompose: bool = False
     flatten: bool = False

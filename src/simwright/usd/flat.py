@@ -37,14 +37,13 @@ def flatten_stage(stage: Any, folder: Path) -> Flat:
     """Flatten a stage into a layer that is going to be in ``folder``."""
     from pxr import UsdUtils
 
-    from simwright.usd.notes import NOTES, VALUES, has_notes, mark_layer
+    from simwright.usd.notes import find_marks, mark_layer
 
     root = stage.GetRootLayer()
     flat = Flat(_order_prototypes(stage.Flatten(addSourceFileComment=False)))
     flat.layer.documentation = root.documentation
-    for mark in (NOTES, VALUES):
-        if has_notes(stage.GetUsedLayers(), mark):
-            mark_layer(flat.layer, mark)
+    for mark in sorted(find_marks(stage.GetUsedLayers())):
+        mark_layer(flat.layer, mark)
     mover = _Mover(flat, folder, Path(root.realPath).parent if root.realPath else folder)
     UsdUtils.ModifyAssetPaths(flat.layer, mover.move)
     return flat

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Notes beside the schemas' own values: what a single-precision attribute or a prim name cannot say.
+"""Notes beside the schemas' own values: what no schema, prim name or order of prims says (ADR 5).
 
-An attribute may carry the double that its float was rounded from (``customData["exact"]``).  It counts only while it
-still rounds to the float, so whoever edits the float is believed.  A prim may carry a dictionary
-``customData["simwright"]``: its place in the order of its kind, the names of its freedoms and the like.
+A prim may carry a dictionary ``customData["simwright"]``: the names of its freedoms, its place in the order of its kind
+and the like, each only where the stage alone would be read as something else.  On request (``--exact``) an attribute
+carries the double that its float was rounded from (``customData["exact"]``).  It counts only while it still rounds to
+the float, so whoever edits the float is believed.
 
-Layers with notes say so in their ``customLayerData``; other stages are read without looking for any.  A layer with
+Layers say in their ``customLayerData`` what there is; other stages are read without looking for any.  A layer with
 notes that are about values alone, made where an asset of somebody else was mended, is marked in another way: its names
 and its order are not ours to tell.
 """
@@ -20,8 +21,8 @@ from pxr import Gf, Sdf, Usd
 
 SPACE = "simwright"
 EXACT = "exact"
-NOTES, VALUES = "notes", "values"
-"""Marks of layers: notes of all kinds, notes about values alone."""
+NOTES, PRIMS, VALUES = "notes", "prims", "values"
+"""Marks of layers: notes of all kinds; notes on prims, without doubles beside floats; notes about values alone."""
 
 
 def _round(value: float) -> float:
@@ -37,6 +38,8 @@ _WIDE: dict[type, tuple[type, Callable[[Any], Any]]] = {
     float: (float, _round),
 }
 """Single-precision type -> its double, and how that is rounded."""
+SINGLE = (Gf.Vec2f, Gf.Vec3f, Gf.Vec4f, Gf.Quatf)
+"""Vectors and quaternions of single-precision numbers."""
 _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "float": (float, _round),
     "float2": (lambda v: Gf.Vec2d(*map(float, v)), Gf.Vec2f),
@@ -49,16 +52,15 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 """Attribute type -> how a double of it is made, and how that is rounded."""
 
 
-def mark_layer(layer: Sdf.Layer, mark: str = NOTES) -> None:
-    """Say that a layer has notes."""
+def mark_layer(layer: Sdf.Layer, mark: str) -> None:
+    """Say what notes a layer has."""
     data = layer.customLayerData
     layer.customLayerData = {**data, SPACE: {**_read_marks(layer), mark: 1}}
 
 
-def has_notes(layers: Iterable[Sdf.Layer], *marks: str) -> bool:
-    """Does any of the layers say that it has notes of all kinds, or any of some ``marks``?"""
-    wanted = marks or (NOTES,)
-    return any(not _read_marks(layer).keys().isdisjoint(wanted) for layer in layers)
+def find_marks(layers: Iterable[Sdf.Layer]) -> set[str]:
+    """What notes the layers say they have."""
+    return {mark for layer in layers for mark in _read_marks(layer)} & {NOTES, PRIMS, VALUES}
 
 
 def _read_marks(layer: Sdf.Layer) -> dict[str, Any]:
@@ -76,15 +78,29 @@ def find_exact(kind: str, value: Any) -> Any:
     return None if type(wide)(round_off(wide)) == wide or wide != wide else wide  # noqa: PLR0124 - not NaN
 
 
-def widen(attribute: Usd.Attribute, value: Any) -> Any:
-    """The noted double of an attribute, if it is still what the value was rounded from; else the value."""
+def find_decimal(value: float) -> float:
+    """The decimal that the text of a single-precision number says, 0.1 and not 0.10000000149; a double as it is.
+
+    It has at most eight digits and rounds to the number; where nine are needed the number itself is as good.
+    """
+    if value.is_integer() or _round(value) != value:  # a double, or not a number
+        return value
+    for digits in (7, 8):
+        decimal = float(f"{value:.{digits}g}")
+        if _round(decimal) == value:
+            return decimal
+    return value
+
+
+def read_exact(attribute: Usd.Attribute, value: Any) -> Any:
+    """The noted double of an attribute, if it is still what the value was rounded from; else None."""
     row = _WIDE.get(type(value))
     if row is None:
-        return value
+        return None
     # asked of the class: on the object OpenUSD first looks whether it has expired, which takes as long again
     note = Usd.Attribute.GetCustomDataByKey(attribute, EXACT)
     wide, round_off = row
-    return note if type(note) is wide and round_off(note) == value else value
+    return note if type(note) is wide and round_off(note) == value else None
 
 
 def read_note(prim: Usd.Prim) -> dict[str, Any]:

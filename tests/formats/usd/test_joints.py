@@ -251,6 +251,36 @@ def Xform "R" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] )
     assert forward_kinematics(found.asset)["R"].is_close(body.pose, 1e-9)
 
 
+NEARLY = """
+def Xform "R" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysicsArticulationRootAPI"] ) {
+    float physics:mass = 1
+    def Xform "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) {
+        float physics:mass = 1
+        double3 xformOp:translate = (0.3333333333333333, 0, 0.123)
+        quatd xformOp:orient = (0.7071067811865476, 0, 0.7071067811865476, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
+    }
+    def PhysicsRevoluteJoint "j" {
+        rel physics:body0 = </R>
+        rel physics:body1 = </R/a>
+        point3f physics:localPos0 = (0.33333334, 0, {z})
+        quatf physics:localRot0 = (0.70710677, 0, 0.70710677, 0)
+    }
+}"""
+
+
+def test_frames_that_meet_in_single_precision_do_so_in_double(read):
+    """Bodies are placed by doubles: what the frames of joints round is still there."""
+    asset = read(NEARLY.replace("{z}", "0.123")).asset
+    assert forward_kinematics(asset)["a"].is_close(asset.body("a").pose, 1e-15)
+    assert asset.joint("j").parent_frame.p[2] == 0.123
+
+
+def test_frames_that_were_moved_apart_stay_so(read):
+    joint = read(NEARLY.replace("{z}", "0.12301")).asset.joint("j")
+    assert joint.parent_frame.p.tolist() == [0.33333334, 0.0, 0.12301]
+
+
 def test_joint_with_only_body0_is_turned_round(read):
     found = read(
         two_bodies("""

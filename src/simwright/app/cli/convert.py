@@ -28,7 +28,7 @@ Examples:
 
 
 WRITING = (
-    "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name", "collision",
+    "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name", "collision",
     "quantize", "world", "sdf_version",
 )  # fmt: skip
 """Options that are words of the writers."""
@@ -51,6 +51,9 @@ WRITING = (
 )
 @click.option(
     "--decompose", is_flag=True, help="OpenUSD: add convex parts of colliders, collision_fidelity=decomposed."
+)
+@click.option(
+    "--exact", is_flag=True, help="OpenUSD: note the double beside every value that a float attribute rounds."
 )
 @click.option("--flatten", is_flag=True, help="OpenUSD: one layer of all, at the chosen variants.")
 @click.option(

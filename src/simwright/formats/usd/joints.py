@@ -14,7 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Pose, quat_multiply, quat_normalize
+from simwright.core.math3d import (
+    IDENTITY,
+    IDENTITY_QUAT,
+    Pose,
+    quat_conjugate,
+    quat_multiply,
+    quat_normalize,
+)
 from simwright.formats.usd.dofs import read_motion
 from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.noted_joints import arrange_dofs, turn_frames
@@ -57,6 +64,8 @@ JOINT_APART = declare(
 )
 
 _APART = 1e-3
+_SINGLE, _DOUBLE = 1e-6, 1e-12
+"""What single and double precision leave between frames that meet [m, rad]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +132,8 @@ def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | 
         source=source.where(found),
     )
     _check_anchors(source, joint, parent, child)
+    if not source.exact and kind is not JointKind.DISTANCE:
+        _let_meet(joint, parent.body.pose, child.body.pose)
     return joint
 
 
@@ -164,6 +175,30 @@ def _read_frame(source: Source, found: Found, number: int) -> Pose:
     length = source.units.length
     rotation = IDENTITY.q if turn == IDENTITY_QUAT else quat_normalize(turn)
     return Pose(np.array((x * length, y * length, z * length)), rotation)
+
+
+def _let_meet(joint: Joint, parent: Pose, child: Pose) -> None:
+    """Let frames that meet but for single precision do so in double, which the transforms of bodies have.
+
+    The frame on the parent follows; of a joint that closes a loop, the one on the child.
+    """
+    ends = [(parent, joint.parent_frame), (child, joint.child_frame)]
+    if joint.closes_loop:
+        ends.reverse()
+    (body, own), (other, kept) = ends
+    anchor = other.move(kept.p.tolist())
+    turn, now = (
+        quat_multiply(pose.q.tolist(), frame.q.tolist()) for pose, frame in ((other, kept), (body, own))
+    )
+    p, q = own.p, own.q
+    if _DOUBLE < math.dist(body.move(p.tolist()), anchor) <= _SINGLE:
+        p = np.array((~body).move(anchor))
+    if _DOUBLE < 2.0 * min(math.dist(now, turn), math.dist(now, -turn)) <= _SINGLE:
+        q = quat_normalize(quat_multiply(quat_conjugate(body.q), turn))
+    if joint.closes_loop:
+        joint.child_frame = Pose(p, q)
+    else:
+        joint.parent_frame = Pose(p, q)
 
 
 def _check_anchors(source: Source, joint: Joint, parent: _Side, child: _Side) -> None:

@@ -103,7 +103,8 @@ def _find_target(motors: Motors, found: Found, name: str) -> tuple[str, str, Dof
 def _find_noted(motors: Motors, name: str, transmission: str) -> tuple[str, str, Dof | None]:
     """A freedom of a joint with several, or of a body that nothing holds, which a note names."""
     dofs = {dof.name: dof for joint in motors.joints.values() for dof in joint.dofs}
-    free = {str(motors.source.note(found).get("free_dof", "")) for found in motors.scan.bodies}
+    notes = [motors.source.note(found) for found in motors.scan.bodies]
+    free = {str(note.get("free_dof", note.get("free_name", ""))) for note in notes}
     places = {*motors.source.sites.values(), *dofs, *free}
     if name not in places or transmission not in _TRANSMISSIONS:
         raise RefusedError(f"its target {name!r} is no freedom that was read")

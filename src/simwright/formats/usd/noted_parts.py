@@ -10,6 +10,7 @@ from simwright.core.math3d import IDENTITY, vec3
 from simwright.formats.usd.found import Found
 from simwright.formats.usd.leftovers import make_plain
 from simwright.formats.usd.mjc_world import read_settings
+from simwright.formats.usd.noted import read_place
 from simwright.formats.usd.noted_joints import numbers, read_pose
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
@@ -18,7 +19,6 @@ from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry
 from simwright.model.joint import WORLD
 from simwright.model.ros import Controller
 
-_LAST = 1 << 30
 _SPACES = ("mjc:sensor", "gazebo:sensor")
 
 
@@ -30,7 +30,7 @@ def read_noted_sensors(source: Source, scan: Scan) -> None:
     for found in scan.all.values():
         for space in _SPACES:
             if found.may_author(f"{space}:kind") and source.get_authored(found, f"{space}:kind"):
-                order = _rank(source.note(found).get("sensor_order"))
+                order = read_place(source.note(found), "sensor_order")
                 found_sensors.append((order, _read_sensor(source, found, space)))
     found_sensors.sort(key=lambda row: row[0])
     source.asset.sensors += [sensor for _, sensor in found_sensors]
@@ -119,15 +119,10 @@ def _restore_controllers(source: Source, notes: dict[str, dict[str, Any]]) -> No
         controller.joints = {**listed, **controller.joints}
         controller.interfaces = {**{role: str(v) for role, v in interfaces.items()}, **controller.interfaces}
         controller.settings = {**settings, **controller.settings}
-    asset.controllers.sort(key=lambda controller: _rank(notes.get(controller.path, {}).get("order")))
 
 
 def _table(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _rank(value: Any) -> int:
-    return value if isinstance(value, int) else _LAST
 
 
 def _restore_words(source: Source, notes: dict[str, dict[str, Any]]) -> None:

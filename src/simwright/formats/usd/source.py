@@ -24,7 +24,7 @@ from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
 from simwright.resolve.resolve import Order
 from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
-from simwright.usd.notes import NOTES, VALUES, has_notes, widen
+from simwright.usd.notes import NOTES, PRIMS, SINGLE, find_decimal, find_marks, read_exact
 from simwright.usd.questions import (
     attribute_of,
     forwarded_targets_of,
@@ -74,8 +74,9 @@ class Source:
     """A stage, the time it is read at, its units, and the tables that link prim paths to the model.
 
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
-    ``noted`` tells that layers have notes (see ``simwright.usd.notes``), ``annotated`` also where those are about
-    values alone.  ``played`` is the stage with its time samples, None where a time was chosen.
+    ``noted`` tells that layers have notes on prims (see ``simwright.usd.notes``), ``exact`` that there are doubles
+    beside floats, ``annotated`` that there is any note.  ``played`` is the stage with its time samples, None where a
+    time was chosen.
     """
 
     stage: Usd.Stage
@@ -91,6 +92,7 @@ class Source:
     animated: bool = False
     played: Usd.Stage | None = None
     noted: bool = False
+    exact: bool = False
     annotated: bool = False
     sorts: Sorts = field(default_factory=Sorts)
     founds: dict[str, Found] = field(default_factory=dict)
@@ -117,8 +119,10 @@ class Source:
         self.sorts = Sorts(may_share(self.stage, self.time))
         layers = self.stage.GetUsedLayers()
         self.animated = any(layer.ListAllTimeSamples() for layer in layers)
-        self.noted = has_notes(layers)
-        self.annotated = self.noted or has_notes(layers, NOTES, VALUES)
+        marks = find_marks(layers)
+        self.noted = not marks.isdisjoint((NOTES, PRIMS))
+        self.exact = NOTES in marks
+        self.annotated = bool(marks)
 
     def where(self, at: Holder, prop: str = "") -> Where:
         """The place of a prim or of one of its properties."""
@@ -195,7 +199,10 @@ class Source:
 
     def _read_value(self, attribute: Usd.Attribute) -> Any:
         value = value_of(attribute, self.time)
-        return widen(attribute, value) if self.noted else value
+        if self.exact:
+            noted = read_exact(attribute, value)
+            return value if noted is None else noted
+        return find_decimal(value) if type(value) is float else value
 
     def note(self, found: Found) -> dict[str, Any]:
         """The notes on a prim that was met; not to be changed."""
@@ -279,6 +286,8 @@ class Source:
         if value is None:
             return ()
         numbers = as_floats(value)
+        if not self.exact and isinstance(value, SINGLE):
+            numbers = tuple(map(find_decimal, numbers))
         if len(numbers) == len(default) and not any(map(math.isnan, numbers)):
             return numbers
         self._reject(at, name, value, f"made of {len(default)} numbers", default)

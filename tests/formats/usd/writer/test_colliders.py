@@ -201,6 +201,22 @@ def test_impossible_inertia_is_repaired_for_others_and_kept_for_us(tmp_path):
     assert np.allclose(trip.back.bodies[0].inertial.inertia, np.diag(moments), rtol=1e-6, atol=1e-18)
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_inertia_of_a_plate_stays_possible_in_single_precision(exact, tmp_path):
+    """As floats 0.1 and 0.2 are less than 0.3, which MuJoCo refuses."""
+    asset = make_asset(Shape("m", Sphere(0.1), collision=True))
+    moments = np.array((0.1, 0.2, 0.3))
+    asset.bodies[0].inertial = Inertial(1.0, np.zeros(3), np.diag(moments))
+    trip = make_trip(asset, tmp_path / "out", exact=exact)
+    prim = trip.stage.GetPrimAtPath("/prop/part")
+    x, y, z = prim.GetAttribute("physics:diagonalInertia").Get()
+    assert x + y >= z
+    assert "usd-write-inertia-impossible" not in trip.kinds
+    assert prim.HasCustomDataKey("simwright") is exact
+    found = np.diag(trip.back.bodies[0].inertial.inertia)
+    assert np.allclose(found, moments, rtol=trip.tolerance, atol=0.0)
+
+
 def test_massless_link_with_a_shape_is_a_frame_of_its_parent(tmp_path):
     asset = make_asset(Shape("m", Sphere(0.1), collision=True))
     asset.bodies.append(Body("bracket", pose=Pose.of((1.0, 0, 0))))

@@ -1,8 +1,9 @@
-"""Notes beside attributes: exact while they fit, ignored once somebody edits the attribute."""
+"""Notes: only where a stage says something else without them, exact while they fit, ignored once somebody edits."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -13,13 +14,15 @@ from pxr import Gf, Sdf, Usd, Vt
 import simwright
 from simwright.core.diag import Level, Reporter
 from simwright.core.math3d import Pose, quat_from_rpy
-from simwright.model.asset import Articulation, Asset, Body, Keyframe, Site
+from simwright.formats.usd.writer.entry import build_layers
+from simwright.formats.usd.writer.order import rank_prims
+from simwright.model.asset import Actuator, Articulation, Asset, Body, Keyframe, Site
 from simwright.model.extras import CustomAttribute
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Drive, Joint, JointKind, Mimic, Motion
 from simwright.model.kinematics import place_bodies
 from simwright.model.ros import Controller, Interface, InterfaceKind
-from simwright.usd.notes import find_exact, widen
+from simwright.usd.notes import find_decimal, find_exact, read_exact
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -57,7 +60,7 @@ def edit(entry: Path, prim: str, name: str, value: object) -> Asset:
 
 
 def test_doubles_and_names_come_back(tmp_path):
-    trip = make_trip(make_arm(), tmp_path / "out")
+    trip = make_trip(make_arm(), tmp_path / "out", exact=True)
     source, back = trip.asset, trip.back
     assert [body.name for body in back.bodies] == ["base-link", "1st link"]
     assert [joint.name for joint in back.joints] == ["mount", "joint-1"]
@@ -71,13 +74,87 @@ def test_doubles_and_names_come_back(tmp_path):
     assert other.safety == dof.safety
 
 
-def test_an_edited_float_wins(tmp_path):
-    trip = make_trip(make_arm(), tmp_path / "out")
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_edited_float_wins(exact, tmp_path):
+    trip = make_trip(make_arm(), tmp_path / "out", exact=exact)
     (path,) = [body.path for body in trip.back.bodies if body.name == "1st link"]
     back = edit(trip.entry, path, "physics:mass", 5.0)
     assert back.body("1st link").inertial.mass == 5.0
     back = edit(trip.entry, path, "physics:centerOfMass", Gf.Vec3f(1, 2, 3))
     assert back.body("1st link").inertial.com.tolist() == [1.0, 2.0, 3.0]
+
+
+def make_tree(bodies: str, joints: str) -> Asset:
+    """A trunk ``t`` with the limbs ``a`` and ``b``, of which ``a`` has a hand ``c``; in the orders of the letters."""
+    parents = {"t": "", "a": "t", "b": "t", "c": "a"}
+    solid = Inertial(1.0, np.zeros(3), np.eye(3))
+    asset = Asset("tree", [Body(name, inertial=solid) for name in bodies])
+    for name in joints:
+        hinge = Dof(Motion.HINGE, name=f"j{name}", lower=-1.0, upper=1.0)
+        asset.joints.append(Joint(f"j{name}", JointKind.REVOLUTE, parents[name], name, dofs=[hinge]))
+    asset.actuators = [Actuator(f"m{name}", "motor", f"j{name}") for name in joints]
+    asset.sites = [Site(f"s{name}", name) for name in reversed(bodies)]
+    place_bodies(asset)
+    return asset
+
+
+@pytest.mark.parametrize(
+    ("bodies", "joints", "noted"),
+    [
+        ("tacb", "tacb", set()),
+        ("tbac", "tbac", set()),
+        ("tabc", "tabc", {"t", "a", "b", "c"}),
+        ("tacb", "tbac", {"t", "a", "b", "c", "jt", "ja", "jb", "jc"}),
+        ("cbat", "cbat", {"t", "a", "b", "c"}),
+    ],
+)
+def test_an_order_is_noted_only_where_the_prims_have_another_one(bodies, joints, noted, tmp_path):
+    trip = make_trip(make_tree(bodies, joints), tmp_path / "out")
+    assert "".join(body.name for body in trip.back.bodies) == bodies
+    assert [joint.name for joint in trip.back.joints] == [f"j{name}" for name in joints]
+    assert [actuator.name for actuator in trip.back.actuators] == [f"m{name}" for name in joints]
+    assert {site.name for site in trip.back.sites} == {f"s{name}" for name in bodies}
+    assert {prim.GetName() for prim in trip.stage.Traverse() if prim.HasCustomDataKey("simwright")} == noted
+
+
+def test_a_note_of_the_order_counts(tmp_path):
+    """Assets of earlier versions have one on every body and joint."""
+    entry = make_trip(make_tree("tacb", "tacb"), tmp_path / "out").entry
+    layer = Sdf.Layer.FindOrOpen(str(entry.parent / "physics.usda"))
+    for order, path in enumerate(("/tree/t/b", "/tree/t/a/c", "/tree/t/a", "/tree/t")):
+        layer.GetPrimAtPath(path).SetInfo("customData", {"simwright": {"order": order}})
+    layer.Save()
+    back = simwright.load(entry)
+    assert [body.name for body in back.bodies] == ["b", "c", "a", "t"]
+    assert [joint.name for joint in back.joints] == ["jb", "jc", "ja", "jt"]
+
+
+@pytest.mark.parametrize("name", ["arm/urdf/arm.urdf.xacro", "rover/model.sdf", "quadruped/quadruped.xml"])
+def test_the_order_of_prims_is_known_before_they_are_composed(name, samples):
+    asset = simwright.load(samples / name)
+    sheets, _ = build_layers(asset, "robot.usda", Reporter())
+    entry = sheets["robot.usda"].layer
+    root = f"/{entry.defaultPrim}"
+    features = [item.assetPath[2:] for item in entry.GetPrimAtPath(root).referenceList.prependedItems]
+    ranks = rank_prims(root, [sheets["instances.usda"], *(sheets[file] for file in reversed(features))])
+    stage = simwright.to_stage(samples / name)
+    order = [str(prim.GetPath()) for prim in stage.Traverse() if str(prim.GetPath()) in ranks]
+    assert len(order) > len(asset.bodies)
+    assert order == sorted(order, key=ranks.__getitem__)
+
+
+def test_a_float_is_read_as_the_decimal_that_its_text_says(tmp_path):
+    numbers = [0.1, 0.333, 1e-7, 123.4567, -2.71828, 0.5, 3.0, math.inf, 16777217.0]
+    assert [find_decimal(float(np.float32(v))) for v in numbers[:-1]] == numbers[:-1]
+    for value in np.random.default_rng(3).normal(size=2000).astype(np.float32):
+        assert np.float32(find_decimal(float(value))) == value
+    doubles = [math.pi, 16777217.0, 1e300]
+    assert [find_decimal(v) for v in doubles] == doubles
+    assert math.isnan(find_decimal(math.nan))
+    asset = make_tree("tacb", "tacb")
+    asset.bodies[0].inertial = Inertial(0.629769, np.array((0.003875, 0.002081, -0.04762)), np.eye(3))
+    found = make_trip(asset, tmp_path / "out").back.bodies[0].inertial
+    assert (found.mass, *found.com) == (0.629769, 0.003875, 0.002081, -0.04762)
 
 
 def test_only_what_is_rounded_is_noted():
@@ -95,7 +172,7 @@ def test_a_note_of_another_kind_is_no_note(note):
     attribute.Set(0.1)
     if note is not None:
         attribute.SetCustomDataByKey("exact", note)
-    assert widen(attribute, attribute.Get()) == attribute.Get()
+    assert read_exact(attribute, attribute.Get()) is None
 
 
 KEYS = (
@@ -174,7 +251,7 @@ def test_controllers_of_any_kind(tmp_path):
 def test_initial_positions(tmp_path):
     asset = make_arm()
     asset.joints[1].dofs[0].position = 0.123456789
-    trip = make_trip(asset, tmp_path / "out")
+    trip = make_trip(asset, tmp_path / "out", exact=True)
     assert trip.back.joints[1].dofs[0].position == pytest.approx(0.123456789, rel=1e-15)
     assert "newton:angular:position" in (trip.entry.parent / "newton.usda").read_text()
 
@@ -185,7 +262,7 @@ def test_mimic_of_higher_order(tmp_path):
     asset.bodies.append(Body("tip", inertial=Inertial(1.0, np.zeros(3), np.eye(3))))
     asset.joints.append(Joint("tip", JointKind.REVOLUTE, "1st link", "tip", dofs=[hinge]))
     asset.mimics = [Mimic("tip", "joint-1", 0.1, 0.2, (0.3, 0.4, 0.5), name="bend")]
-    (found,) = make_trip(asset, tmp_path / "out").back.mimics
+    (found,) = make_trip(asset, tmp_path / "out", exact=True).back.mimics
     assert (found.name, found.follower, found.leader) == ("bend", "tip", "joint-1")
     assert (found.multiplier, found.offset, *found.polynomial) == pytest.approx(
         (0.1, 0.2, 0.3, 0.4, 0.5), rel=1e-14
@@ -196,7 +273,7 @@ def test_flattened_asset_keeps_its_notes(tmp_path):
     asset = make_arm()
     asset.keyframes = [Keyframe("home", {"joint-1": 0.2})]
     asset.provenance.format = "mjcf"
-    trip = make_trip(asset, tmp_path / "out")
+    trip = make_trip(asset, tmp_path / "out", exact=True)
     trip.stage.Flatten().Export(str(tmp_path / "flat.usda"))
     reporter = Reporter()
     back = simwright.load(tmp_path / "flat.usda", reporter=reporter)

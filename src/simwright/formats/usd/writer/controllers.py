@@ -68,20 +68,20 @@ def _claim(layout: Layout, sheet: Sheet, controller: Controller) -> str:
     path = layout.names.claim(scope, controller.name)
     sheet.define(path)
     sheet.name(path, controller.name)
-    sheet.note(path, order=layout.asset.controllers.index(controller), controller=_describe(controller))
+    layout.controllers[controller.name] = path
     return path
 
 
-def _describe(controller: Controller) -> str:
-    """All that is known of a controller, for what its schema has no attribute for."""
-    words = {
-        "kind": controller.kind,
-        "joints": controller.joints,
-        "interfaces": controller.interfaces,
-        "settings": controller.settings,
-        "plugin": controller.path,
-    }
-    return json.dumps(words, sort_keys=True, default=str)
+def _note(sheet: Sheet, path: str, controller: Controller, said: Controller) -> None:
+    """What is known of a controller and not said by its prim, which is read as ``said``."""
+    words: dict[str, Any] = {"kind": controller.kind} if controller.kind != said.kind else {}
+    for key in ("joints", "interfaces", "settings"):
+        read = getattr(said, key)
+        left = {name: value for name, value in getattr(controller, key).items() if name not in read}
+        if left:
+            words[key] = left
+    if words:
+        sheet.note(path, controller=json.dumps(words, sort_keys=True, default=str))
 
 
 def _write_inside(
@@ -93,6 +93,7 @@ def _write_inside(
         return False
     path, space = _claim(layout, sheet, controller), f"ros:{controller.kind}"
     sheet.apply(path, _APIS[controller.kind])
+    said = Controller(controller.name, controller.kind, interfaces=known)
     joints = dict(controller.joints)
     if controller.kind == "joint_state_broadcaster" and not joints.get("state"):
         joints["state"] = [joint.name for joint in layout.asset.joints if joint.dofs]
@@ -101,16 +102,22 @@ def _write_inside(
             continue
         targets = [layout.joints[name] for name in names if name in layout.joints]
         sheet.relate(path, f"{space}:{_JOINTS.get(role, role)}", targets)
+        if targets:
+            said.joints[role] = names
     for role, target in known.items():
         sheet.relate(path, f"{space}:{role}", [target])
     body = controller.settings.get("body")
     if controller.kind == "rigid_body_twist" and body in layout.bodies:
         sheet.relate(path, f"{space}:body", [layout.bodies[body]])
-    _write_settings(sheet, path, controller)
+        said.settings["body"] = body
+    said.settings |= _write_settings(sheet, path, controller)
+    _note(sheet, path, controller, said)
     return True
 
 
-def _write_settings(sheet: Sheet, path: str, controller: Controller) -> None:
+def _write_settings(sheet: Sheet, path: str, controller: Controller) -> dict[str, float]:
+    """Settings that the schema has attributes for; gives them as they are read."""
+    written: dict[str, float] = {}
     constraints = controller.settings.get("constraints")
     nested = constraints if isinstance(constraints, dict) else {}
     said: dict[str, Any] = {**nested, **controller.settings}
@@ -119,6 +126,8 @@ def _write_settings(sheet: Sheet, path: str, controller: Controller) -> None:
         if isinstance(value, int | float) and not isinstance(value, bool):
             name = f"ros:{controller.kind}:{attribute}"
             sheet.set(path, name, "double", float(value), uniform=True)
+            written[attribute.replace(":", ".")] = float(value)
+    return written
 
 
 def _write_outside(layout: Layout, sheet: Sheet, controller: Controller, joints: list[str]) -> None:
@@ -128,6 +137,7 @@ def _write_outside(layout: Layout, sheet: Sheet, controller: Controller, joints:
     if targets:
         sheet.apply(path, "RosControlExternalAPI", "CollectionAPI:joints")
         sheet.relate(path, "collection:joints:includes", targets)
+    _note(sheet, path, controller, Controller(controller.name, "external" if targets else ""))
 
 
 def _add_drives(layout: Layout, physics: Sheet, names: list[str], reporter: Reporter) -> None:

@@ -31,6 +31,7 @@ from simwright.formats.usd.writer.losses import report_losses
 from simwright.formats.usd.writer.materials import write_materials
 from simwright.formats.usd.writer.meshes import FILE
 from simwright.formats.usd.writer.optics import write_optics
+from simwright.formats.usd.writer.order import note_order
 from simwright.formats.usd.writer.parts import Decomposer
 from simwright.formats.usd.writer.physics import write_physics
 from simwright.formats.usd.writer.prepare import prepare, settle_references
@@ -41,7 +42,7 @@ from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.usd.layers import encode_layer, export_layer
-from simwright.usd.notes import has_notes, mark_layer
+from simwright.usd.notes import NOTES, PRIMS, mark_layer
 from simwright.usd.plugins import register_plugins
 
 SUFFIX = ".usda"
@@ -144,7 +145,7 @@ def build_layers(
     decomposer = Decomposer() if options.decompose else None
     ready = prepare(asset, reporter)
     settle_looks(ready, reporter)
-    layout = plan(ready)
+    layout = plan(ready, exact=options.exact)
     settle_references(layout, reporter)
     layout.is_decomposed = options.decompose
     instances, library = write_geometry(layout, reporter, tiers=tiers, decomposer=decomposer)
@@ -157,6 +158,7 @@ def build_layers(
     report_losses(layout, reporter)
     report_decisions(layout, reporter)
     features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
+    note_order(layout, [instances, base, *reversed(features.values())])
     features = {file: sheet for file, sheet in features.items() if sheet.is_used}
     sheets = {**features, "base.usda": base, "instances.usda": instances}
     images = Images()
@@ -164,15 +166,14 @@ def build_layers(
         sheets["materials.usda"], images = write_materials(layout, reporter)
     if library.is_used:
         sheets[FILE] = library.sheet
-    is_noted = has_notes(sheet.layer for sheet in sheets.values())
     sheets[entry] = _write_entry(layout, [*features, "base.usda"], entry)
-    if is_noted:  # who flattens the asset keeps what the entry says of its layers, and that alone
-        mark_layer(sheets[entry].layer)
     return sheets, images
 
 
 def _write_entry(layout: Layout, files: list[str], entry: str) -> Sheet:
     sheet = Sheet(layout.root, f"{layout.asset.name}, written by Simwright.")
+    # here, and here alone: who flattens the asset keeps what the entry says of its layers and nothing of the others
+    mark_layer(sheet.layer, NOTES if layout.exact else PRIMS)
     spec = sheet.define(layout.root)
     spec.SetInfo("kind", "component")
     spec.SetInfo("assetInfo", describe_origin(layout.asset, entry))

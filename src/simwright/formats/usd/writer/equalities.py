@@ -17,7 +17,7 @@ _KINDS = {EqualityKind.CONNECT: "PhysicsSphericalJoint", EqualityKind.WELD: "Phy
 
 def write_equalities(layout: Layout, sheet: Sheet) -> None:
     """Connects and welds."""
-    for number, equality in enumerate(layout.asset.equalities):
+    for equality in layout.asset.equalities:
         kind = _KINDS.get(equality.kind)
         names = (equality.a, equality.b)
         if kind is None or any(name != WORLD and name not in layout.bodies for name in names):
@@ -34,6 +34,6 @@ def write_equalities(layout: Layout, sheet: Sheet) -> None:
         sheet.set(path, "physics:collisionEnabled", "bool", True)
         if not equality.enabled:
             sheet.set(path, "physics:jointEnabled", "bool", False)
-        sheet.note(path, order=number, equality=equality.kind.value)
+        sheet.note(path, equality=equality.kind.value)
         if equality.b == WORLD:
             sheet.note(path, turned=True)

@@ -33,7 +33,9 @@ _MATERIAL_FIELDS = {
 
 def write_extended(layout: Layout, reporter: Reporter) -> Sheet:
     """Joints, mimics, actuators, contact distances and further friction."""
-    sheet = Sheet(layout.root, f"Joint dynamics, couplings and motors of {layout.asset.name}.", exact=True)
+    sheet = Sheet(
+        layout.root, f"Joint dynamics, couplings and motors of {layout.asset.name}.", exact=layout.exact
+    )
     for joint in layout.asset.joints:
         if joint.name in layout.joints:
             _write_joint(layout, sheet, joint, reporter)

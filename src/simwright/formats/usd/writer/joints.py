@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints in ``physics.usda``: frames, limits in degrees, drives per degree (REP-0158 1.3).
 
-What UsdPhysics has no word for (the order of joints, names of freedoms, what the source called the joint) is noted
-on the prim, so that the way back gives the same joints.
+What UsdPhysics has no word for (names of freedoms, what the source called the joint) is noted on the prim where it is
+not what a reader would take it for, so that the way back gives the same joints.
 """
 
 from __future__ import annotations
@@ -36,20 +36,18 @@ FREE = "free"
 def write_joints(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
     """Every joint; a body that nothing holds needs none, its freedom is noted on the body."""
     loops = {joint.name for joint in layout.tree.loops}
-    orders = {joint.name: number for number, joint in enumerate(layout.asset.joints)}
     for joint in list_written(layout):
-        order = orders[joint.name]
         _report_noted(joint, reporter)
         if joint.kind is JointKind.FLOATING and joint.parent == WORLD:
-            _note_free(layout, sheet, joint, order)
+            _note_free(layout, sheet, joint)
             continue
         form = find_form(joint)
         if form is None:
-            _write_stack(layout, sheet, joint, order, reporter)
+            _write_stack(layout, sheet, joint, reporter)
             continue
         path = layout.joints[joint.name]
         _write_joint(layout, sheet, joint, form, path=path, is_loop=joint.name in loops)
-        sheet.note(path, order=order, **_describe(layout, joint, form))
+        sheet.note(path, **_describe(layout, joint, form))
         for word, dof in form.axes or [(dof.motion.value, dof) for dof in joint.dofs]:
             layout.freedoms[dof.name] = (path, word)
 
@@ -65,11 +63,13 @@ def _report_noted(joint: Joint, reporter: Reporter) -> None:
             reporter.report(NOTED, joint.source, what=what, name=joint.name)
 
 
-def _note_free(layout: Layout, sheet: Sheet, joint: Joint, order: int) -> None:
-    """The name, place in the order and frames of a floating joint, on the body that it leaves free."""
+def _note_free(layout: Layout, sheet: Sheet, joint: Joint) -> None:
+    """The name and frames of a floating joint, on the body that it leaves free."""
     path = layout.bodies[joint.child]
     dof = joint.dofs[0] if joint.dofs else None
-    free: dict[str, Any] = {"name": joint.name, "order": order, "dof": dof.name if dof else joint.name}
+    free: dict[str, Any] = {"name": joint.name}
+    if dof is not None and dof.name != joint.name:
+        free["dof"] = dof.name
     if joint.ros_name:
         free["ros_name"] = joint.ros_name
     if joint.collide:
@@ -89,8 +89,13 @@ def _describe(layout: Layout, joint: Joint, form: Form) -> dict[str, Any]:
     if joint.kind is not _KINDS[form.type]:
         note["kind"] = joint.kind.value
     if form.type == "PhysicsJoint" and joint.kind is not JointKind.FLOATING:
-        note["axes"] = [word for word, _ in form.axes]
-        note["dofs"] = [dof.name for _, dof in form.axes]
+        words = [word for word, _ in form.axes]
+        names = [dof.name for _, dof in form.axes]
+        if words != sorted(words, key=_AXES.index):
+            note["axes"] = words
+        usual = [f"{joint.name}_{word}" for word in words] if len(words) > 1 else [joint.name]
+        if names != usual:
+            note["dofs"] = names
     elif joint.dofs and joint.dofs[0].name != joint.name:
         note["dofs"] = [dof.name for dof in joint.dofs]
     return note | _describe_dofs(layout, joint, joint.dofs) | _describe_turn(joint, form)
@@ -122,7 +127,7 @@ def _describe_dofs(layout: Layout, joint: Joint, dofs: list[Dof]) -> dict[str, A
     return note
 
 
-def _write_stack(layout: Layout, sheet: Sheet, joint: Joint, order: int, reporter: Reporter) -> None:
+def _write_stack(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter) -> None:
     """The nearest generic joint, and the freedoms as they are, noted in its frame."""
     path, form = layout.joints[joint.name], find_nearest(joint)
     words = [word for word, _ in form.axes]
@@ -133,7 +138,6 @@ def _write_stack(layout: Layout, sheet: Sheet, joint: Joint, order: int, reporte
     taken = {id(dof): word for word, dof in reversed(form.axes)}
     sheet.note(
         path,
-        order=order,
         kind=joint.kind.value,
         axes=words,
         dofs=[dof.name for dof in joint.dofs],

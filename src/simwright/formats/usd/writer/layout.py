@@ -47,13 +47,15 @@ class Layout:
     """Paths by model name.  ``poses`` are those of link prims in the prim above; ``optical`` by camera.
 
     ``freedoms`` has the prim and axis word of each freedom, filled as joints are written; ``references`` the
-    coordinates that freedoms start at, which the layers count from zero.
+    coordinates that freedoms start at, which the layers count from zero.  ``exact`` asks for the doubles that
+    attributes round (see ``simwright.usd.notes``).
     """
 
     asset: Asset
     root: str
     tree: Tree
     names: Names
+    exact: bool = False
     bodies: dict[str, str] = field(default_factory=dict)
     poses: dict[str, Pose] = field(default_factory=dict)
     joints: dict[str, str] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class Layout:
     sensors: dict[str, str] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     contacts: dict[str, str] = field(default_factory=dict)
+    controllers: dict[str, str] = field(default_factory=dict)
 
     def body(self, name: str) -> str:
         """The path of a body, the root for the world."""
@@ -85,10 +88,10 @@ class Layout:
         return f"{self.body(body)}/{word}"
 
 
-def plan(asset: Asset) -> Layout:
+def plan(asset: Asset, *, exact: bool = False) -> Layout:
     """Paths for all elements."""
     root = f"/{make_identifier(asset.name, 'asset')}"
-    layout = Layout(asset, root, build_tree(asset), Names())
+    layout = Layout(asset, root, build_tree(asset), Names(), exact)
     layout.names.reserve(root, *_ROOT_SCOPES)
     _plan_bodies(layout)
     _plan_joints(layout)

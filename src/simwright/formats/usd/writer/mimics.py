@@ -19,16 +19,18 @@ from simwright.model.joint import Dof, Mimic, Motion
 def write_mimics(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
     """Every rule whose two freedoms are written."""
     dofs = {dof.name: dof for joint in layout.asset.joints for dof in joint.dofs}
+    owners = {dof.name: joint.name for joint in layout.asset.joints for dof in joint.dofs}
     noted: dict[str, list[Mimic]] = {}
     said: set[str] = set()
-    for order, mimic in enumerate(layout.asset.mimics):
+    for mimic in layout.asset.mimics:
         follower, leader = layout.freedoms.get(mimic.follower), layout.freedoms.get(mimic.leader)
         if follower is None or leader is None:
             reporter.report(JOINT_REDUCED, mimic.source, what="the mimic rule", name=mimic.follower)
         elif {follower[1], leader[1]} <= {*SINGLE} and follower[0] not in said:
             said.add(follower[0])
             _write_mimic(sheet, mimic, (follower[0], dofs[mimic.follower]), (leader[0], dofs[mimic.leader]))
-            sheet.note(follower[0], mimic_order=order, mimic_name=mimic.name)
+            if mimic.name != owners[mimic.follower]:
+                sheet.note(follower[0], mimic_name=mimic.name)
         else:
             noted.setdefault(follower[0], []).append(mimic)
     for path, mimics in noted.items():

@@ -25,23 +25,22 @@ _MODES = {"motor": "effort", "position": "position", "velocity": "velocity", "ge
 def write_motors(layout: Layout, sheet: Sheet) -> None:
     """Every actuator with a neutral form; the others are MuJoCo's (see ``motors_mjc``)."""
     dofs = {dof.name: dof for joint in layout.asset.joints for dof in joint.dofs}
-    for order, actuator in enumerate(layout.asset.actuators):
+    for actuator in layout.asset.actuators:
         if not is_neutral(layout, actuator):
             continue
-        path = claim_motor(layout, sheet, actuator, order)
+        path = claim_motor(layout, sheet, actuator)
         sheet.define(path)
         sheet.apply(path, "ExtendedPhysicsActuatorAPI")
         sheet.relate(path, f"{_SPACE}:targets", [layout.freedoms[actuator.target][0]])
         _write_law(sheet, path, actuator, dofs[actuator.target])
 
 
-def claim_motor(layout: Layout, sheet: Sheet, actuator: Actuator, order: int) -> str:
-    """The path of an actuator, named and with its place in the order noted."""
+def claim_motor(layout: Layout, sheet: Sheet, actuator: Actuator) -> str:
+    """The path of an actuator, named."""
     scope = f"{layout.root}/Actuators"
     sheet.define(scope, "Scope")
     path = layout.actuators[actuator.name] = layout.names.claim(scope, actuator.name)
     sheet.name(path, actuator.name)
-    sheet.note(path, order=order)
     if actuator.transmission == "joint_in_parent":
         sheet.note(path, transmission=actuator.transmission)
     return path

@@ -21,9 +21,9 @@ _ELSEWHERE = ("path", "source")
 
 def write_idle_motors(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
     """A scope with a note for each."""
-    for order, actuator in enumerate(layout.asset.actuators):
+    for actuator in layout.asset.actuators:
         if is_idle(layout, actuator):
-            path = claim_motor(layout, sheet, actuator, order)
+            path = claim_motor(layout, sheet, actuator)
             sheet.define(path, "Scope")
             values = {f.name: getattr(actuator, f.name) for f in fields(actuator) if f.name not in _ELSEWHERE}
             sheet.note(path, motor=json.dumps(values, sort_keys=True))

@@ -33,7 +33,7 @@ SETTING = "mjc:setting"
 def write_mjc_motors(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
     """MjcActuator prims for laws without a neutral form, further settings for the others."""
     lost = []
-    for order, actuator in enumerate(layout.asset.actuators):
+    for actuator in layout.asset.actuators:
         if is_neutral(layout, actuator):
             path = layout.actuators[actuator.name]
             _write_settings(layout, sheet, path, actuator)
@@ -45,7 +45,7 @@ def write_mjc_motors(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
         if not target:
             lost.append(actuator)
             continue
-        path = claim_motor(layout, sheet, actuator, order)
+        path = claim_motor(layout, sheet, actuator)
         sheet.define(path, "MjcActuator")
         _write_motor(layout, sheet, path, actuator, target)
         _write_settings(layout, sheet, path, actuator)

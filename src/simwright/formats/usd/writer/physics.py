@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import quat_conjugate, quat_rotate
+from simwright.core.math3d import Array, quat_conjugate, quat_rotate
 from simwright.core.units import DEGREE
 from simwright.formats.usd.writer.colliders import write_colliders
 from simwright.formats.usd.writer.equalities import write_equalities
@@ -28,15 +28,14 @@ _ABOUT = 0.05
 
 def write_physics(layout: Layout, reporter: Reporter) -> Sheet:
     """All that UsdPhysics says."""
-    sheet = Sheet(layout.root, f"Bodies, joints and contact of {layout.asset.name}.", exact=True)
+    sheet = Sheet(layout.root, f"Bodies, joints and contact of {layout.asset.name}.", exact=layout.exact)
     _write_scene(layout, sheet)
     _write_contacts(layout, sheet)
     roots = find_articulation_roots(layout)
-    for order, body in enumerate(layout.asset.bodies):
+    for body in layout.asset.bodies:
         if body.name in roots:
             sheet.apply(layout.bodies[body.name], "PhysicsArticulationRootAPI")
-        _write_body(sheet, layout.bodies[body.name], body)
-        sheet.note(layout.bodies[body.name], order=order)
+        _write_body(layout, sheet, body)
     write_colliders(layout, sheet, reporter)
     write_joints(layout, sheet, reporter)
     write_equalities(layout, sheet)
@@ -86,7 +85,8 @@ def _write_contacts(layout: Layout, sheet: Sheet) -> None:
             sheet.set(path, "physics:density", "float", material.density)
 
 
-def _write_body(sheet: Sheet, path: str, body: Body) -> None:
+def _write_body(layout: Layout, sheet: Sheet, body: Body) -> None:
+    path = layout.bodies[body.name]
     sheet.apply(path, "PhysicsRigidBodyAPI")
     if body.kinematic:
         sheet.set(path, "physics:kinematicEnabled", "bool", True)
@@ -106,9 +106,29 @@ def _write_body(sheet: Sheet, path: str, body: Body) -> None:
     sheet.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
     if np.any(moments):  # all zero means "not said" in UsdPhysics
         possible = find_nearest_moments(moments)
-        if not np.array_equal(possible, moments):
+        rounded = _round_moments(possible)
+        is_rounded = np.allclose(rounded, moments, rtol=1e-6, atol=0.0)
+        if not is_rounded or (layout.exact and not np.array_equal(rounded, possible)):
             sheet.note(path, moments=moments.tolist())
-        sheet.set(path, "physics:diagonalInertia", "float3", possible)
+        sheet.set(path, "physics:diagonalInertia", "float3", rounded)
         sheet.set(path, "physics:principalAxes", "quatf", axes)
     else:
         sheet.note(path, moments=moments.tolist())
+
+
+def _round_moments(moments: Array) -> Array:
+    """Moments whose single-precision values are possible if they are.
+
+    MuJoCo refuses a moment that exceeds the sum of the others by anything, also by what rounding adds.
+    """
+    largest = int(np.argmax(moments))
+    others = np.delete(moments, largest)
+    if moments[largest] > others.sum():
+        return moments
+    single = np.float32(moments[largest])
+    while float(single) > np.float32(others).astype(np.float64).sum():
+        single = np.nextafter(single, np.float32(0.0))
+    settled = moments.copy()
+    if single != np.float32(moments[largest]):
+        settled[largest] = float(single)
+    return settled

@@ -13,7 +13,6 @@ from pxr import Sdf
 
 from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.sheet import Sheet
-from simwright.usd.notes import mark_layer
 
 
 class Prototypes:
@@ -29,7 +28,6 @@ class Prototypes:
         """The path of a class."""
         if key not in self._known:
             if not self._known:
-                mark_layer(self._sheet.layer)
                 self._sheet.define(self._root, "Scope").specifier = Sdf.SpecifierClass
             path = self._known[key] = self._layout.names.claim(self._root, word)
             self._sheet.define(path).specifier = Sdf.SpecifierClass

@@ -33,13 +33,11 @@ def write_remarks(layout: Layout, sheet: Sheet) -> None:
             for path in (layout.colliders.get(shape.name), layout.visuals.get(shape.name)):
                 if path:
                     sheet.note(path, endless=True)
-    for order, site in enumerate(layout.asset.sites):
-        _note_site(sheet, layout.sites[site.name], site, order)
+    for site in layout.asset.sites:
+        _note_marker(sheet, layout.sites[site.name], site)
 
 
-def _note_site(sheet: Sheet, path: str, site: Site, order: int) -> None:
-    """A frame's place in their order, and its marker."""
-    sheet.note(path, order=order)
+def _note_marker(sheet: Sheet, path: str, site: Site) -> None:
     sizes = None if site.geometry is None else measure(site.geometry)
     if sizes is not None and site.geometry is not None:
         sheet.note(path, marker=site.geometry.kind, marker_size=sizes)

@@ -34,7 +34,7 @@ def write_ros(layout: Layout, physics: Sheet, reporter: Reporter) -> Sheet:
         interfaces.setdefault(interface.name, path)
         _write_interface(sheet, path, interface)
         _write_topic(layout, sheet, path, interface, frame=places.find_frame(interface), reporter=reporter)
-        if interface.at:
+        if interface.at and interface.at != places.find_owner(path):
             sheet.note(path, at=interface.at)
     _report_rates(layout, reporter)
     _write_frames(layout, sheet)
@@ -69,6 +69,7 @@ class _Places:
         self._layout = layout
         self._sheet = sheet
         self._sensors = {sensor.name: sensor for sensor in layout.asset.sensors}
+        self._owners = {path: name for name, path in (*layout.bodies.items(), *layout.sites.items())}
 
     def claim(self, interface: Interface) -> str:
         """A new prim for an interface; each has its own (2.2)."""
@@ -83,6 +84,12 @@ class _Places:
         path = layout.names.claim(parent, interface.name.strip("/") or "interface", "_topic")
         self._sheet.define(path)
         return path
+
+    def find_owner(self, path: str) -> str:
+        """The frame or link that a prim is below, which it is read as being at."""
+        while path and path not in self._owners:
+            path = path.rpartition("/")[0]
+        return self._owners.get(path, "")
 
     def find_frame(self, interface: Interface) -> str:
         """The TF frame that an interface has by its place."""

@@ -18,12 +18,11 @@ def write_sensors(layout: Layout, sheets: dict[str, Sheet]) -> None:
     """Every sensor with its settings."""
     is_mjcf = layout.asset.provenance.format == "mjcf"
     known = layout.asset.extras.table.get("mjc", {})
-    for order, sensor in enumerate(layout.asset.sensors):
+    for sensor in layout.asset.sensors:
         space = "mjc" if is_mjcf or "mjc:sensor:kind" in known.get(sensor.path, {}) else "gazebo"
         sheet = sheets[space]
         path = _find_path(layout, sheet, sensor)
         _write_sensor(layout, sheet, path, f"{space}:sensor", sensor)
-        sheet.note(path, sensor_order=order)
 
 
 def _find_path(layout: Layout, sheet: Sheet, sensor: Sensor) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from pxr import Gf, Sdf, Vt
 
 from simwright.core.math3d import Pose
-from simwright.usd.notes import EXACT, SPACE, find_exact, mark_layer
+from simwright.usd.notes import EXACT, SPACE, find_exact
 
 _VECTORS = {
     "float2": Gf.Vec2f, "float3": Gf.Vec3f, "float4": Gf.Vec4f, "double3": Gf.Vec3d, "point3f": Gf.Vec3f,
@@ -30,6 +30,8 @@ _ARRAYS = {
     "float3[]": (Vt.Vec3fArray, np.float32),
     "texCoord2f[]": (Vt.Vec2fArray, np.float32),
 }
+_NOISE = 1e-14
+"""Positions [m] and parts of unit quaternions below this are what rounding left of zero."""
 
 
 class Sheet:
@@ -40,7 +42,6 @@ class Sheet:
 
     def __init__(self, root: str, doc: str, *, exact: bool = False) -> None:
         self._exact = exact
-        self._marked = False
         self.layer = Sdf.Layer.CreateAnonymous(".usda")
         self.layer.documentation = doc
         self.layer.defaultPrim = root.strip("/")
@@ -95,20 +96,15 @@ class Sheet:
         wide = find_exact(kind, value)
         if wide is not None:
             spec.SetInfo("customData", {EXACT: wide})
-            self._mark()
-
-    def _mark(self) -> None:
-        if not self._marked:
-            mark_layer(self.layer)
-            self._marked = True
 
     def note(self, path: str, **values: Any) -> None:
         """Note what no attribute of a prim says; see ``simwright.usd.notes``."""
+        if not values:
+            return
         spec = self.over(path)
         known = dict(spec.customData.get(SPACE, {}))
         words = {**known, **{key: _make_note(value) for key, value in values.items()}}
         spec.SetInfo("customData", {**spec.customData, SPACE: words})
-        self._mark()
         self.is_used = True
 
     def read_note(self, path: str, key: str) -> Any:
@@ -125,8 +121,8 @@ class Sheet:
 
     def place(self, path: str, pose: Pose, scale: Sequence[float] | None = None) -> None:
         """The one transform stack there is: translate, orient, and a scale on leaves (REP-0158 1.1)."""
-        self.set(path, "xformOp:translate", "double3", pose.p)
-        self.set(path, "xformOp:orient", "quatd", pose.q)
+        self.set(path, "xformOp:translate", "double3", [0.0 if abs(v) < _NOISE else v for v in pose.p])
+        self.set(path, "xformOp:orient", "quatd", [0.0 if abs(v) < _NOISE else v for v in pose.q])
         order = ["xformOp:translate", "xformOp:orient"]
         if scale is not None:
             self.set(path, "xformOp:scale", "double3", scale)

@@ -29,7 +29,7 @@ _NUMBERS = {
 def write_tendons(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
     """Tendons whose points are all written; the others are reported."""
     lost = []
-    for order, tendon in enumerate(layout.asset.tendons):
+    for tendon in layout.asset.tendons:
         if any(not _find_point(layout, kind, name) for kind, name in _list_points(tendon)):
             lost.append(tendon)
             continue
@@ -38,7 +38,6 @@ def write_tendons(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
         path = layout.tendons[tendon.name] = layout.names.claim(scope, tendon.name)
         sheet.define(path, "MjcTendon")
         sheet.name(path, tendon.name)
-        sheet.note(path, order=order)
         _write_tendon(layout, sheet, path, tendon)
     if lost:
         reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="tendons", first=lost[0].name)
@@ -125,7 +124,7 @@ def _write_route(layout: Layout, sheet: Sheet, path: str, tendon: Tendon) -> Non
 def _write_equalities(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
     lost: list[Equality] = []
     held: set[str] = set()
-    for order, equality in enumerate(layout.asset.equalities):
+    for equality in layout.asset.equalities:
         if equality.name in layout.equalities:
             continue
         first, second = layout.tendons.get(equality.a), layout.tendons.get(equality.b, "")
@@ -138,7 +137,6 @@ def _write_equalities(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
         sheet.set(first, f"{EQUALITY}:name", "string", equality.name, custom=True)
         sheet.set(first, f"{EQUALITY}:coef", "double[]", equality.polynomial, custom=True)
         sheet.set(first, f"{EQUALITY}:active", "bool", equality.enabled, custom=True)
-        sheet.note(first, equality_order=order)
         if second:
             sheet.relate(first, f"{EQUALITY}:tendon", [second], custom=True)
     if lost:

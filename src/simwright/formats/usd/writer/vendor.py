@@ -79,7 +79,9 @@ _PLAIN = frozenset({"drive", "ext_physics"})
 def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
     """A layer per solver that has something to say, by file name."""
     sheets = {
-        space: Sheet(layout.root, f"What only {space} understands of {layout.asset.name}.", exact=True)
+        space: Sheet(
+            layout.root, f"What only {space} understands of {layout.asset.name}.", exact=layout.exact
+        )
         for space in FILES
     }
     for body in layout.asset.bodies:
