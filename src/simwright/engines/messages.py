@@ -10,10 +10,11 @@ from simwright.runtime.labels import Labels
 
 MESH_AS_HULL = declare(
     "engine-mesh-as-hull",
-    Level.INFO,
+    Level.WARNING,
     "{count} colliders are meshes that are not convex (e.g. {name!r}): MuJoCo collides with their convex hulls",
     hint="cut them into convex pieces where hollows matter",
     doc="MuJoCo's meshes collide as convex hulls.",
+    loss=True,
 )
 SHAPE_FLAT = declare(
     "engine-shape-flat",
@@ -42,6 +43,7 @@ LOOP_NOT_SUPPORTED = declare(
     "joint {name!r} closes a loop as {kind}, which MuJoCo does not have: it holds nothing",
     hint="cut the loop at a fixed, ball or revolute joint",
     doc="Loops can be closed by fixed, ball, revolute and distance joints.",
+    loss=True,
 )
 JOINT_DISABLED = declare(
     "engine-joint-disabled",
@@ -52,21 +54,24 @@ JOINT_DISABLED = declare(
 )
 VELOCITY_LIMIT = declare(
     "engine-velocity-limit",
-    Level.INFO,
+    Level.WARNING,
     "{count} joints have a velocity limit (e.g. {name!r}), which {engine} does not keep",
     doc="A limit of velocity that an engine has no place for.",
+    loss=True,
 )
 RESTITUTION = declare(
     "engine-restitution",
-    Level.INFO,
+    Level.WARNING,
     "{count} colliders have a restitution (e.g. {name!r}), which {engine} does not use",
     doc="Bouncing is not part of the contact model that stiffness and dissipation time describe.",
+    loss=True,
 )
 DRIVE_NOT_SUPPORTED = declare(
     "engine-drive-not-supported",
     Level.WARNING,
     "joint {name!r} moves freely and cannot be driven: its targets have no effect",
     doc="A drive on a joint of six freedoms.",
+    loss=True,
 )
 BODY_MASSLESS = declare(
     "engine-body-massless",
@@ -80,6 +85,7 @@ MIMIC_NOT_SUPPORTED = declare(
     Level.WARNING,
     "joint {name!r} follows another one, but they have not one freedom each: it moves by itself",
     doc="Followers and their leaders have one freedom.",
+    loss=True,
 )
 STATE_UNSTABLE = declare(
     "engine-unstable",

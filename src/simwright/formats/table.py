@@ -34,6 +34,7 @@ MOTION_LOST = declare(
     hint="glTF has a place for it",
     doc="An animated stage moves its bodies; most formats of robots hold one pose.",
     section="3.8",
+    loss=True,
 )
 
 _HEAD_BYTES = 1 << 16

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import simwright
-from simwright.app.losses import is_loss
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset, Camera
 
@@ -50,7 +49,7 @@ def send(source: Path, folder: Path) -> tuple[Path, list[str]]:
     stage = simwright.convert(source, folder / "usd" / "scene.usda")
     said = Reporter()
     return simwright.convert(stage, folder / "back" / "scene.xml", reporter=said), [
-        d.kind for d in said if is_loss(d)
+        d.kind for d in said if d.loss
     ]
 
 
