@@ -108,7 +108,7 @@ def convert(
         packages=packages,
         arguments=arguments,
         variants=variants,
-        look_variants=row.carries_look_variants,
+        look_variants=row.holds("look_variants"),
         fine_colliders=row.carries_fine_colliders,
         strict=strict,
         reporter=reporter,

@@ -96,7 +96,7 @@ class Kind:
     """A declared sort of problem: permanent code, level, message template and advice.
 
     Templates are ``str.format`` templates over the values given to :meth:`Reporter.report`.  ``loss`` says that
-    something of the source is not in the result; a guess or a change of form is none, and neither is what is kept aside.
+    something of the source is not in the result; a guess, a change of form, and what is kept aside are none.
     """
 
     code: str

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from simwright.core.diag import Kind, Level, NOWHERE, Reporter, declare
+from simwright.core.diag import NOWHERE, Kind, Level, Reporter, declare
 
 JOINT_APPROXIMATED = declare(
     "scene-joint-approximated",

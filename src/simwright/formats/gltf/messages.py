@@ -5,24 +5,6 @@ from __future__ import annotations
 
 from simwright.core.diag import Level, declare
 
-NOT_CARRIED = declare(
-    "gltf-write-not-carried",
-    Level.INFO,
-    "{count} {what} cannot be said in glTF and are left out, the first {first!r}",
-    hint="keep the source file",
-    doc="Elements of the model that neither glTF nor the physics block of its extras has a place for.",
-    section="3.8",
-    loss=True,
-)
-SETTING_LOST = declare(
-    "gltf-write-setting-lost",
-    Level.INFO,
-    "{what} of {count} element(s) has no place in glTF, the first {first!r}",
-    hint="keep the source file",
-    doc="A single value of an element that is written otherwise.",
-    section="3.8",
-    loss=True,
-)
 COLLIDERS_LEFT_OUT = declare(
     "gltf-write-colliders",
     Level.WARNING,
@@ -87,23 +69,6 @@ COLORS_HIDDEN = declare(
     Level.INFO,
     "colours of the vertices of {count} mesh(es) are hidden by their materials and not written, the first {first!r}",
     doc="glTF multiplies vertex colours with the material; a material that does not read them hides them.",
-    loss=True,
-)
-LIGHT_LEFT_OUT = declare(
-    "gltf-write-light",
-    Level.INFO,
-    "{count} {kind} light(s) have no place in glTF, the first {first!r}",
-    hint="use distant, sphere and spot lights",
-    doc="KHR_lights_punctual has directional, point and spot lights.",
-    section="3.6",
-    loss=True,
-)
-LIGHT_SETTING = declare(
-    "gltf-write-light-setting",
-    Level.INFO,
-    "that {count} light(s) cast no shadows has no place in glTF, the first {first!r}",
-    doc="Viewers of glTF decide about shadows.",
-    section="3.6",
     loss=True,
 )
 LOOK_UNREADABLE = declare(

@@ -16,9 +16,17 @@ NOT_CARRIED = declare(
 )
 SETTING_LOST = declare(
     "mjcf-write-setting-lost",
-    Level.INFO,
+    Level.WARNING,
     "{what} of {count} element(s) has no MJCF attribute and is left out, the first {first!r}",
     doc="A single value of an element that is written otherwise.",
+    section="3.8",
+    loss=True,
+)
+LOOK_LOST = declare(
+    "mjcf-write-look-lost",
+    Level.INFO,
+    "{what} of {count} element(s) has no MJCF attribute and is left out, the first {first!r}",
+    doc="A single value of a material or a camera, which changes nothing but pictures.",
     section="3.8",
     loss=True,
 )

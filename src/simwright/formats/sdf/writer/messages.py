@@ -5,23 +5,6 @@ from __future__ import annotations
 
 from simwright.core.diag import Level, declare
 
-NOT_CARRIED = declare(
-    "sdf-write-not-carried",
-    Level.WARNING,
-    "{count} {what} cannot be said in SDFormat and are left out, the first {first!r}",
-    hint="keep the source file; {advice}",
-    doc="Elements of the model for which SDFormat has no element.",
-    section="3.8",
-    loss=True,
-)
-SETTING_LOST = declare(
-    "sdf-write-setting-lost",
-    Level.INFO,
-    "{what} of {count} element(s) has no place in SDFormat and is left out, the first {first!r}",
-    doc="A single value of an element that is written otherwise.",
-    section="3.8",
-    loss=True,
-)
 EXTRAS_LOST = declare(
     "sdf-write-extras",
     Level.WARNING,
@@ -34,7 +17,7 @@ EXTRAS_LOST = declare(
 ROS_DISCARDED = declare(
     "sdf-write-ros",
     Level.INFO,
-    "{count} ROS {what} have no place in SDFormat, the first {first!r}",
+    "{count} ROS interface(s) have no place in SDFormat, the first {first!r}",
     hint="Gazebo has no plugin for them; nodes of the robot declare their interfaces themselves",
     doc="ROS interfaces become <topic> and <plugin> where Gazebo has one, and are discarded elsewhere (REP-0158 3.8).",
     section="3.8",

@@ -5,38 +5,12 @@ from __future__ import annotations
 
 from simwright.core.diag import Level, declare
 
-NOT_CARRIED = declare(
-    "urdf-write-not-carried",
-    Level.WARNING,
-    "{count} {what} cannot be said in URDF and are left out, the first {first!r}",
-    hint="keep the source file; {advice}",
-    doc="Elements of the model for which URDF has no element.",
-    section="3.8",
-    loss=True,
-)
-SETTING_LOST = declare(
-    "urdf-write-setting-lost",
-    Level.INFO,
-    "{what} of {count} element(s) has no URDF attribute and is left out, the first {first!r}",
-    doc="A single value of an element that is written otherwise.",
-    section="3.8",
-    loss=True,
-)
 EXTRAS_LOST = declare(
     "urdf-write-extras",
     Level.WARNING,
     "{count} attribute(s) of {space} have no place in URDF, the first {first!r}",
     hint="keep the source file for the tool they are meant for",
     doc="Attributes of simulators are discarded, not injected; <gazebo> blocks are not written (REP-0158 3.8).",
-    section="3.8",
-    loss=True,
-)
-ROS_DISCARDED = declare(
-    "urdf-write-ros",
-    Level.INFO,
-    "{count} ROS {what} have no place in URDF, the first {first!r}",
-    hint="they stay in the source; nodes of the robot declare their interfaces themselves",
-    doc="ROS interfaces map to modern extension blocks only, and URDF has none (REP-0158 3.8).",
     section="3.8",
     loss=True,
 )
@@ -69,14 +43,6 @@ JOINT_REVERSED = declare(
     "joint {name!r} is walked from its child to its parent; its coordinates keep their meaning",
     doc="The tree of links reaches the joint's child first; axis and frames are turned round.",
 )
-JOINT_REDUCED = declare(
-    "urdf-write-joint-reduced",
-    Level.WARNING,
-    "{what} of joint {name!r} cannot be said in URDF and is left out",
-    hint="keep the source file, or model it by hand",
-    doc="A part of a joint that URDF has no word for.",
-    loss=True,
-)
 LIMIT_CHOSEN = declare(
     "urdf-write-limit",
     Level.INFO,
@@ -93,10 +59,9 @@ FLOATS = declare(
 )
 BODY_STILL = declare(
     "urdf-write-still",
-    Level.WARNING,
+    Level.INFO,
     "body {name!r} {why}; it is fixed to the world where it stands",
     doc="URDF has no bodies that are moved from outside or switched off.",
-    loss=True,
 )
 SHAPE_COMPOSED = declare(
     "urdf-write-composed",

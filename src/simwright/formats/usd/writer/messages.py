@@ -15,7 +15,7 @@ NOT_CARRIED = declare(
 )
 SETTING_LOST = declare(
     "usd-write-setting-lost",
-    Level.INFO,
+    Level.WARNING,
     "{what} of {count} element(s) has no neutral attribute and is left out, the first {first!r}",
     doc="A single value of an element that is written otherwise.",
     loss=True,
