@@ -85,6 +85,12 @@ def make_machine() -> m.Asset:
             "hull", Box.of(0.3, 0.1, 0.2), "arm", visual=False, collision=True, physics_material="rubber"
         ),
         m.Shape(
+            "foot", Box.of(0.2, 0.2, 0.1), "base", visual=False, collision=True, physics_material="rubber"
+        ),
+        m.Shape(
+            "nail", Box.of(0.1, 0.1, 0.1), "tool", visual=False, collision=True, physics_material="rubber"
+        ),
+        m.Shape(
             "pad", Box.of(0.1, 0.1, 0.1), "tool", visual=False, collision=True, physics_material="rubber"
         ),
     ]
@@ -124,20 +130,20 @@ def _add(asset: m.Asset, key: str) -> Any:
         case "mimics":
             new = Mimic("reach", "elbow", name="follow")
         case "collision_groups":
-            new = m.CollisionGroup("left", ["hull"])
+            new = m.CollisionGroup("left", ["foot"], ["right"])
             asset.collision_groups.append(m.CollisionGroup("right", ["pad"]))
         case "contact_filters":
             new = m.ContactFilter("base", "tool")
         case "contact_pairs":
             new = m.ContactPair("hull", "pad", "meet")
         case "articulations":
-            new = m.Articulation("machine", "base")
+            new = m.Articulation("machine", "base", self_collide=False)
         case "interfaces":
             new = Interface(
                 InterfaceKind.TOPIC, "publisher", "odd", "std_msgs/msg/String", at="arm", rate=10.0
             )
         case "contexts":
-            new = RosContext(at="base")
+            new = RosContext("right", at="base")
         case "controllers":
             new = Controller("broadcaster", "joint_state_broadcaster", joints={"state": ["elbow"]})
         case "keyframes":
@@ -324,8 +330,14 @@ def _reach(asset: m.Asset, transmission: str) -> None:
         motor.settings = {"mjcf": "adhesion", **law, "dynamics": [1.0]}
 
 
+def _merge(asset: m.Asset) -> None:
+    asset.collision_groups.insert(0, m.CollisionGroup("more", ["nail"], merge="both"))
+    asset.collision_groups.reverse()
+    _alter(asset.collision_groups[1], merge="both")
+
+
 def _filter_shapes(asset: m.Asset) -> None:
-    asset.contact_filters[0] = m.ContactFilter("hull", "pad", "shape")
+    asset.contact_filters[0] = m.ContactFilter("foot", "pad", "shape")
 
 
 VALUES: dict[str, Any] = {
@@ -460,7 +472,7 @@ VALUES: dict[str, Any] = {
     "materials.clearcoat": 0.7,
     "materials.clearcoat_roughness": lambda a: _alter(a.materials[0], clearcoat=0.7, clearcoat_roughness=0.2),
     "materials.ior": 1.33,
-    "materials.opacity_threshold": 0.4,
+    "materials.opacity_threshold": lambda a: _alter(a.materials[0], opacity=0.5, opacity_threshold=0.4),
     "materials.double_sided": True,
     "materials.vertex_colors": lambda a: (
         VALUES["shapes.geometry.data.colors"](a), _alter(a.materials[0], vertex_colors=True)
@@ -470,17 +482,19 @@ VALUES: dict[str, Any] = {
     "physics_materials.torsional_friction": 0.01,
     "physics_materials.rolling_friction": 0.001,
     "physics_materials.restitution": 0.4,
-    "physics_materials.density": 900.0,
+    "physics_materials.density": lambda a: (
+        _alter(a.bodies[1], inertial=None), _alter(a.physics_materials[0], density=900.0)
+    ),
     "physics_materials.stiffness": 5000.0,
     "physics_materials.damping": 50.0,
     "physics_materials.friction_combine": "min",
     "physics_materials.restitution_combine": "multiply",
     "physics_materials.settings": {"priority": 2},
-    "collision_groups.filtered": lambda a: _alter(a.collision_groups[1], filtered=["right"]),
-    "collision_groups.inverted": lambda a: _alter(a.collision_groups[1], inverted=True, filtered=["left"]),
-    "collision_groups.merge": "both",
+    "collision_groups.filtered": None,
+    "collision_groups.inverted": lambda a: _alter(a.collision_groups[1], inverted=True, filtered=["right"]),
+    "collision_groups.merge": _merge,
     "contact_pairs.settings": {"friction": (0.5, 0.5, 0.01, 0.001, 0.001)},
-    "articulations.self_collide": False,
+    "articulations.self_collide": None,
     "interfaces.role": None,
     "interfaces.type": None,
     "interfaces.rate": 25.0,

@@ -90,6 +90,12 @@ def _is_more(owner: Any, value: Any) -> bool:
     return any(key not in said for key in value)
 
 
+def _acts(actuator: Any) -> bool:
+    """Do the settings say more than by which hardware it is driven (URDF)?"""
+    return any(key not in _HARDWARE for key in actuator.settings)
+
+
+_HARDWARE = ("transmission", "type", "hardware_interfaces", "mechanicalReduction")
 _LAW = ("mjcf", "gain_type", "gain", "bias_type", "bias", "dynamics_type", "dynamics", "length_range")
 
 
@@ -117,24 +123,26 @@ class Aspect:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A list of the asset, or one of its parts: words for one and many, and the aspects of its elements."""
+    """A list of the asset, or one of its parts: words for one and many, and the aspects of its elements.
+
+    Elements of a ``quiet`` family that use no aspect say nothing: every robot is in some namespace.
+    """
 
     key: str
     one: str
     many: str
     moves: Moves
     aspects: tuple[Aspect, ...] = ()
+    quiet: bool = False
 
     def list(self, asset: Asset) -> Sequence[Any]:
         """The elements of an asset; its own settings and movement are one each, where they say something."""
         value = getattr(asset, self.key)
-        if self.key in ELEMENT_LISTS:
-            return value  # type: ignore[no-any-return]
-        if not dataclasses.is_dataclass(value):
-            return []
-        if self.aspects:
-            return [value] if any(list(find_uses(value, aspect)) for aspect in self.aspects) else []
-        return [value] if value else []
+        elements = value if self.key in ELEMENT_LISTS else [value] if value else []
+        return [element for element in elements if self._speaks(element)] if self.quiet else elements
+
+    def _speaks(self, element: Any) -> bool:
+        return any(True for aspect in self.aspects for _ in find_uses(element, aspect))
 
     def count(self, number: int) -> str:
         """``1 joint``, ``3 joints``."""
@@ -234,7 +242,7 @@ def _family(
             for name, words, *more in rows
         ),
     ]
-    return Family(key, one, many, moves, tuple(aspects))
+    return Family(key, one, many, moves, tuple(aspects), quiet=key in _QUIET)
 
 
 _FRICTION = ("static_friction", "dynamic_friction", "torsional_friction", "rolling_friction", "restitution")
@@ -249,6 +257,7 @@ _USED: dict[str, Used] = {
     "sites.ros_frame": _is_renamed,
     "actuators.settings": _is_more,
 }
+_QUIET = ("articulations", "contexts", "environment")
 _PARTS = {
     "joints.dofs.spring_ref": "joints.dofs.stiffness",
     "materials.clearcoat_roughness": "materials.clearcoat",
@@ -379,7 +388,7 @@ _ACTUATORS = _family(
     ("damping", "the damping"),
     ("control_range", "the control range"),
     ("force_range", "the force range"),
-    ("settings", "a setting of the law"),
+    ("settings", "a setting of the law", _acts),
     kind="the kind",
     transmission="the transmission",
 )  # fmt: skip

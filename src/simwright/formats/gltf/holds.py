@@ -51,8 +51,6 @@ HOLDS: Table = {
     "physics_materials": partly("of colliders, which are written with --collision"),
     **rows(otherwise("of the collider"), "physics_materials: static_friction dynamic_friction restitution"),
     "physics_materials.density": _MASS,
-    "articulations": otherwise("every tree is one"),
-    "contexts": otherwise("a picture is in no namespace"),
     **rows(YES, "environment", "environment: gravity"),
     **rows(YES, "motion", "look_variants"),
     "extras": partly("those that are in the physics block"),

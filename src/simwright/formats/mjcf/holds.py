@@ -8,6 +8,13 @@ from simwright.formats.holds import YES, Table, otherwise, partly, rows
 _MASS = otherwise("counted into the mass of the body")
 _ASIDE = otherwise("in ros.yaml beside the file: MuJoCo has no ROS plugin")
 _GEOM = otherwise("of the geoms that have the material")
+_OWN = (
+    "mjcf", "gain_type", "gain", "bias_type", "bias", "dynamics_type", "dynamics", "length_range", "activation_range",
+    "activation_early", "damping", "dampingpoly", "armature", "delay", "reference_site", "slider_site", "crank_length",
+    "controls", "control_ranges", "plugin",
+)  # fmt: skip
+_TOLD = ("effort_table", "delay_steps", "control", "model_path", "integral_gain", "dc_motor")
+"""What the writer reports by itself."""
 
 HOLDS: Table = {
     **rows(YES, "bodies", "bodies: pose inertial kinematic gravity_scale"),
@@ -45,7 +52,7 @@ HOLDS: Table = {
     **rows(_MASS, "shapes: mass density"),
     "shapes.settings": partly("those of MuJoCo's contacts"),
     **rows(YES, "sites", "sites: pose geometry"),
-    **rows(_ASIDE, "sites: ros_frame static"),
+    **rows(_ASIDE, "sites: ros_frame"),
     **rows(YES, "cameras", "cameras: pose fov_y resolution"),
     **rows(partly("MuJoCo has the same for all cameras"), "cameras: near far"),
     **rows(otherwise("together, where there is a resolution"), "cameras: focal_length aperture"),
@@ -54,7 +61,7 @@ HOLDS: Table = {
     "lights.pose": otherwise("a place and a direction"),
     "lights.cone": otherwise("the inner angle is an exponent"),
     **rows(YES, "lights: color intensity radius range cast_shadows"),
-    "sensors": YES,
+    "sensors": otherwise("on a site"),
     "sensors.kind": partly("MuJoCo's own; an IMU and a force-torque sensor are two each"),
     "sensors.target": otherwise("the site of the sensor"),
     **rows(YES, "sensors: pose rate"),
@@ -63,7 +70,8 @@ HOLDS: Table = {
         only=("dimension", "object_type", "reference_type", "reference", "cutoff", "noise", "delay"),
     ),
     "actuators": YES,
-    **rows(partly("laws and targets of MuJoCo's general actuator"), "actuators: kind transmission settings"),
+    **rows(partly("laws and targets of MuJoCo's general actuator"), "actuators: kind transmission"),
+    "actuators.settings": partly("those of MuJoCo's general actuator", only=(*_OWN, *_TOLD)),
     **rows(YES, "actuators: gear stiffness damping control_range force_range"),
     "tendons": YES,
     "tendons.path.kind": YES,
@@ -103,7 +111,7 @@ HOLDS: Table = {
     "articulations.self_collide": otherwise("excluded pairs"),
     **rows(_ASIDE, "interfaces", "interfaces: kind role type rate qos frame_override starts_enabled"),
     **rows(_ASIDE, "contexts", "contexts: namespace domain_id parent_frame"),
-    **rows(_ASIDE, "controllers", "controllers: kind joints interfaces settings starts_enabled"),
+    **rows(_ASIDE, "controllers", "controllers: kind joints interfaces settings"),
     **rows(YES, "keyframes", "keyframes: positions velocities controls time"),
     "custom_attributes": partly("short lists of numbers, and texts"),
     **rows(YES, "environment", "environment: gravity timestep wind magnetic_field"),

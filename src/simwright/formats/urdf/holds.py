@@ -65,8 +65,7 @@ HOLDS: Table = {
     **rows(YES, "mimics: multiplier offset"),
     **rows(YES, "materials", "materials: diffuse opacity"),
     "materials.textures": partly("the image of the colour", only=("diffuse",)),
-    "articulations": otherwise("every robot is one"),
-    "contexts": otherwise("the namespace is the launch file's"),
+    "contexts": no("the launch file says the namespace"),
     "interfaces": no("nodes of the robot declare their interfaces themselves"),
     "controllers": partly("blocks of ros2_control"),
     "controllers.kind": partly(

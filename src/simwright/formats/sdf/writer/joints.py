@@ -86,7 +86,7 @@ class JointWriter:
             frame = frame @ piece.before
             name = self._add_between(room, start @ frame, piece.name, ends.child)
             node = self._add_joint(room, joint, piece, (parent, name), IDENTITY)
-            self._keep(joint, room, piece, node, IDENTITY)
+            self._keep(joint, room, node, IDENTITY)
             parent, start, frame = name, start @ frame, piece.after
         last = pieces[-1]
         if len(pieces) > 1:
@@ -99,7 +99,7 @@ class JointWriter:
         node = self._add_joint(room, joint, last, (parent, name), place)
         if id(joint) in self._looped:
             node.set(CLOSES_LOOP, "true")
-        self._keep(joint, room, last, node, child.offset @ place)
+        self._keep(joint, room, node, child.offset @ place)
 
     def _find_room(self, joint: Joint | Equality, parent: str, child: Seat) -> Room | None:
         """The innermost model with both ends; a joint to the world belongs to its child."""
