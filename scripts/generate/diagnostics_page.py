@@ -18,11 +18,18 @@ def generate() -> str:
             importlib.import_module(module.name)
     lines = [
         NOTE + "# Diagnostics\n",
-        "Every finding that is not a rule of the checker has one of these permanent codes.\n",
+        "Every finding that is not a rule of the checker has one of these permanent codes. A *loss* says that something "
+        "of the source is not in the result; one that changes how the machine moves is at least a warning.\n",
         "| code | level | message | what to do | meaning |",
         "|---|---|---|---|---|",
     ]
     for code, kind in sorted(CATALOGUE.items()):
-        cells = (f"`{code}`", kind.level.value, kind.message, kind.hint, kind.doc)
+        cells = (
+            f"`{code}`",
+            kind.level.value + (", loss" if kind.loss else ""),
+            kind.message,
+            kind.hint,
+            kind.doc,
+        )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"

@@ -5,20 +5,19 @@ from __future__ import annotations
 import pytest
 
 from simwright.app.api import raise_findings, raise_losses
-from simwright.app.losses import is_loss
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.errors import StrictError
 
-LOST = declare("test-lost", Level.INFO, "the {what} has no neutral attribute and is left out")
+LOST = declare("test-lost", Level.INFO, "the {what} is left out", loss=True)
 GUESSED = declare("test-guessed", Level.INFO, "{count} is written")
 KEPT = declare("test-kept", Level.INFO, "{tag} has no counterpart in the model")
 
 
-def test_words_of_the_kind_count_not_the_values():
+def test_a_finding_is_a_loss_as_its_kind_says():
     reporter = Reporter()
-    assert is_loss(reporter.report(LOST, what="colour"))
-    assert not is_loss(reporter.report(GUESSED, count="what is left out"))
-    assert not is_loss(reporter.report(KEPT, tag="wind"))
+    assert reporter.report(LOST, what="colour").loss
+    assert not reporter.report(GUESSED, count="what is left out").loss
+    assert not reporter.report(KEPT, tag="wind").loss
 
 
 def test_strict_refuses_a_loss_of_any_level():

@@ -32,6 +32,11 @@ class WrittenXml:
     def kinds(self) -> set[str]:
         return {finding.kind for finding in self.said}
 
+    @property
+    def lost(self) -> set[str]:
+        """Keys of what the format has no place for."""
+        return {str(finding.data["aspect"]) for finding in self.said if "aspect" in finding.data}
+
 
 AnyXml = TypeVar("AnyXml", bound=WrittenXml)
 

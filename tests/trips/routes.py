@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import simwright
-from simwright.app.losses import is_loss
 from simwright.compare.difference import Difference
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
@@ -71,7 +70,7 @@ def travel(route: str, source: Path, folder: Path, strip: Callable[[Asset], None
         said = Reporter()
         target = folder / f"{number}_{kind}" / f"{source.stem}{ENDINGS[kind]}"
         trip.stops.append(simwright.convert(trip.end, target, reporter=said))
-        trip.lines += [f"lost in {kind}: {d.kind}: {d.message}" for d in said if is_loss(d)]
+        trip.lines += [f"lost in {kind}: {d.kind}: {d.message}" for d in said if d.loss]
     first, last = simwright.load(source), simwright.load(trip.end)
     if strip is not None:
         strip(first)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simwright.app.losses import is_loss
 from simwright.app.report.report import Report, build_asset_report
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import StrictError, UsageError
@@ -108,7 +107,7 @@ def convert(
     asset = reading.open(
         source,
         reporter,
-        look_variants=row.carries_look_variants,
+        look_variants=row.holds("look_variants"),
         fine_colliders=row.carries_fine_colliders,
         strict=strict,
     )
@@ -343,7 +342,7 @@ def raise_findings(reporter: Reporter, path: str | os.PathLike[str]) -> None:
 
 def raise_losses(reporter: Reporter, path: str | os.PathLike[str]) -> None:
     """The same, also for losses that are only for information."""
-    _refuse((d for d in reporter if d.level is not Level.INFO or is_loss(d)), path)
+    _refuse((d for d in reporter if d.level is not Level.INFO or d.loss), path)
 
 
 def _refuse(findings: Iterable[Diagnostic], path: str | os.PathLike[str]) -> None:

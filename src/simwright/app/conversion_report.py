@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from simwright.app.converting import Conversion
-from simwright.app.losses import is_loss
 from simwright.app.report.json import build_document
 from simwright.app.report.report import TOOL_NAME, AssetReport, Report
 from simwright.app.report.wording import replace_surrogates
@@ -34,7 +33,7 @@ def describe_conversions(conversions: Sequence[Conversion]) -> dict[str, Any]:
 
 
 def _describe(conversion: Conversion) -> dict[str, Any]:
-    others = [finding for finding in conversion.findings if not is_loss(finding)]
+    others = [finding for finding in conversion.findings if not finding.loss]
     return {
         "source": replace_surrogates(conversion.source),
         "status": conversion.status,
@@ -59,9 +58,7 @@ def _count(conversions: Sequence[Conversion], status: str) -> int:
 def select_shown(conversion: Conversion, *, notes: bool) -> list[Diagnostic]:
     """Findings that are shown to people: losses, warnings and errors; with ``notes`` everything."""
     found = [*conversion.findings, *(conversion.checked or [])]
-    return [
-        f for f in found if notes or f.level is not Level.INFO or (is_loss(f) and f in conversion.findings)
-    ]
+    return [f for f in found if notes or f.level is not Level.INFO or (f.loss and f in conversion.findings)]
 
 
 def summarize_check(conversion: Conversion) -> str:

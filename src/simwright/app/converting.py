@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simwright.app.api import convert
 from simwright.app.conversion_inputs import Task
-from simwright.app.losses import is_loss
 from simwright.app.report.json import plain_value
 from simwright.core.diag import (
     Diagnostic,
@@ -95,7 +94,7 @@ class Conversion:
     @property
     def losses(self) -> list[Diagnostic]:
         """Findings about what is not in the result."""
-        return [finding for finding in self.findings if is_loss(finding)]
+        return [finding for finding in self.findings if finding.loss]
 
     @property
     def exit_code(self) -> int:

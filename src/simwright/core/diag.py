@@ -95,7 +95,8 @@ class Fix:
 class Kind:
     """A declared sort of problem: permanent code, level, message template and advice.
 
-    Templates are ``str.format`` templates over the values given to :meth:`Reporter.report`.
+    Templates are ``str.format`` templates over the values given to :meth:`Reporter.report`.  ``loss`` says that
+    something of the source is not in the result; a guess, a change of form, and what is kept aside are none.
     """
 
     code: str
@@ -105,6 +106,7 @@ class Kind:
     doc: str = ""
     section: str = ""
     url: str = ""
+    loss: bool = False
 
     def fields(self) -> set[str]:
         """Names of the values that the message and hint templates use."""
@@ -114,7 +116,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding.  ``kind`` is the permanent code of a rule or of a :class:`Kind`."""
+    """One finding.  ``kind`` is the permanent code of a rule or of a :class:`Kind`; ``loss`` is that of the kind."""
 
     kind: str
     level: Level
@@ -124,6 +126,7 @@ class Diagnostic:
     section: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
     fix: Fix | None = None
+    loss: bool = False
 
     @property
     def fixable(self) -> Fixable:
@@ -148,9 +151,10 @@ def declare(
     hint: str = "",
     doc: str = "",
     section: str = "",
+    loss: bool = False,
 ) -> Kind:
     """Declare a kind of problem.  A code is declared once; importing a module twice is harmless."""
-    kind = Kind(code, level, message, hint, doc, section)
+    kind = Kind(code, level, message, hint, doc, section, loss=loss)
     known = CATALOGUE.get(code)
     assert known is None or known == kind, f"diagnostic code {code!r} is declared twice"
     CATALOGUE[code] = kind
@@ -180,6 +184,7 @@ class Reporter:
                 section=kind.section,
                 data=data,
                 fix=fix,
+                loss=kind.loss,
             )
         )
 

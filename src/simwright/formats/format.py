@@ -15,6 +15,7 @@ from typing import TypeAlias, cast
 from simwright.core.diag import Reporter
 from simwright.core.packages import PackageMap
 from simwright.core.registry import import_object
+from simwright.formats.holds import NO, NOTHING, Held, Table, report_losses
 from simwright.model.asset import Asset
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
@@ -89,8 +90,9 @@ class Format:
     elements that decide before any extension;
     ``magic`` are leading bytes that decide; ``top_keys`` are keys of YAML and JSON documents, of which one is enough.
     ``reader`` and ``writer`` are
-    ``"module:function"``, empty where there is none.  ``carries_motion``, ``carries_look_variants`` and
-    ``carries_fine_colliders`` say what the writer has a place for.
+    ``"module:function"``, empty where there is none.  ``table`` is ``"module:HOLDS"``: what the writer has a place for
+    (see ``simwright.formats.holds``); without one, everything that is written is reported as lost.
+    ``carries_fine_colliders`` says that the writer wants the meshes of which colliders are the hulls.
     """
 
     name: str
@@ -102,8 +104,7 @@ class Format:
     magic: tuple[bytes, ...] = ()
     top_keys: tuple[str, ...] = ()
     writer: str = ""
-    carries_motion: bool = False
-    carries_look_variants: bool = False
+    table: str = ""
     carries_fine_colliders: bool = False
 
     def read(self, path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
@@ -111,5 +112,18 @@ class Format:
         return cast("Reader", import_object(self.reader))(path, options, reporter)
 
     def write(self, asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
-        """Write the neutral model; gives the path of the file to open."""
+        """Write the neutral model; gives the path of the file to open.  What has no place in it is reported."""
+        self.report_losses(asset, reporter)
         return cast("Writer", import_object(self.writer))(asset, target, options, reporter)
+
+    def load_table(self) -> Table:
+        """What the format can hold, by key."""
+        return cast("Table", import_object(self.table)) if self.table else NOTHING
+
+    def holds(self, key: str) -> bool:
+        """Has the format a place for this, at least partly?"""
+        return self.load_table().get(key, NO).held is not Held.NO
+
+    def report_losses(self, asset: Asset, reporter: Reporter) -> None:
+        """Report what an asset says and the format has no place for."""
+        report_losses(asset, self.load_table(), self.title, reporter)

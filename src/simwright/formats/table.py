@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-from simwright.core.diag import Level, Reporter, Where, declare
+from simwright.core.diag import Reporter, Where
 from simwright.core.errors import ParseError, UsageError
 from simwright.core.files import check_readable
 from simwright.core.packages import PackageMap, find_packages
@@ -25,15 +25,6 @@ FORMATS: Registry[Format] = Registry(
         "usd": "simwright.formats.usd:FORMAT",
         "gltf": "simwright.formats.gltf:FORMAT",
     },
-)
-
-MOTION_LOST = declare(
-    "write-motion",
-    Level.INFO,
-    "the movement of the source is not written to {format}; its rest pose is",
-    hint="glTF has a place for it",
-    doc="An animated stage moves its bodies; most formats of robots hold one pose.",
-    section="3.8",
 )
 
 _HEAD_BYTES = 1 << 16
@@ -140,8 +131,6 @@ def write_asset(
     """Write the neutral model in a format; gives the path of the file to open."""
     reporter = Reporter() if reporter is None else reporter
     row = choose_writer(target, format_name, reporter)
-    if asset.motion and not row.carries_motion:
-        reporter.report(MOTION_LOST, Where(asset.provenance.file), format=row.title)
     return row.write(asset, Path(target), options or WriteOptions(), reporter)
 
 

@@ -23,13 +23,15 @@ STATES_LEFT = declare(
     "{name!r} brings {count} named state(s), which are not in the scene: a scene starts where things are placed",
     hint="keep the file of the asset for its states",
     doc="A keyframe holds the coordinates of a whole model; in a scene the model is one thing among many.",
+    loss=True,
 )
 SETTINGS_LEFT = declare(
     "scene-settings",
-    Level.INFO,
+    Level.WARNING,
     "{name!r} brings settings of a world ({settings}), which are not in the scene: they are the scene's own",
     hint="set them in the simulator that runs the scene",
     doc="Step, wind and solver options are stated once for all that is in a scene.",
+    loss=True,
 )
 
 

@@ -37,17 +37,19 @@ from simwright.scenes.one_world import FLOATS, list_carriers, take_world
 
 GROUPS_LOST = declare(
     "scene-groups-lost",
-    Level.INFO,
+    Level.WARNING,
     "the collision groups of {count} shapes are not carried: {groups}",
     hint="an asset filters contacts by pairs of bodies and shapes",
     doc="Shapes of a scene are in other collision groups than 1, and the neutral model has no such groups.",
+    loss=True,
 )
 ATTRIBUTES_LOST = declare(
     "scene-custom-lost",
-    Level.INFO,
+    Level.WARNING,
     "{count} custom attributes are not carried out of the scene: {names}",
     hint="convert the asset itself to keep them",
     doc="Custom attributes of assets are arrays of a scene, which has no asset to put them on.",
+    loss=True,
 )
 SHAPE_FLAT = declare(
     "engine-shape-flat",

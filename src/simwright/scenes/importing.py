@@ -21,7 +21,7 @@ from simwright.scenes.builder import IDENTITY_SEVEN, Builder, as_seven
 from simwright.scenes.importing_custom import add_attributes
 from simwright.scenes.importing_joints import JointMaker, drive_both
 from simwright.scenes.importing_mass import free_derived
-from simwright.scenes.importing_messages import report_lost
+from simwright.scenes.importing_messages import EQUIPMENT_LOST, report_lost
 from simwright.scenes.importing_names import AssetNames
 from simwright.scenes.importing_options import ImportOptions, choose_parts
 from simwright.scenes.importing_poses import pose_joints
@@ -69,8 +69,10 @@ def import_asset(
     filling.add_filters()
     add_attributes(builder, parts, found.by_frequency(), reporter)
     _take_gravity(builder, parts, options)
-    for what in ("tendons", "contact_pairs", "sensors", "cameras", "lights", "keyframes"):
-        report_lost(reporter, what.replace("_", " "), getattr(parts, what))
+    report_lost(reporter, "tendons", parts.tendons)
+    report_lost(reporter, "contact pairs", parts.contact_pairs)
+    for what in ("sensors", "cameras", "lights", "keyframes"):
+        report_lost(reporter, what, getattr(parts, what), EQUIPMENT_LOST)
     return found
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from simwright.core.diag import NOWHERE, Level, Reporter, declare
+from simwright.core.diag import NOWHERE, Kind, Level, Reporter, declare
 
 JOINT_APPROXIMATED = declare(
     "scene-joint-approximated",
@@ -20,6 +20,7 @@ JOINT_CONE = declare(
     Level.WARNING,
     "the cone limit of ball joint {name!r} is not carried",
     doc="Ball joints of the runtime arrays have no limits.",
+    loss=True,
 )
 DRIVE_ACCELERATION = declare(
     "scene-drive-acceleration",
@@ -34,6 +35,7 @@ GEOMETRY_LOST = declare(
     "shape {name!r} is not carried: {why}",
     hint="convert it to a mesh",
     doc="A geometry that the runtime arrays have no shape for.",
+    loss=True,
 )
 DECOMPOSITION_SKIPPED = declare(
     "scene-approximation-skipped",
@@ -47,18 +49,28 @@ MIMIC_LOST = declare(
     Level.WARNING,
     "joint {follower!r} does not follow {leader!r}: {why}",
     doc="A mimic relation that the runtime arrays cannot hold.",
+    loss=True,
 )
 ELEMENTS_LOST = declare(
     "scene-elements-lost",
+    Level.WARNING,
+    "{count} {what} of the asset are not in the arrays, and it moves without them: {names}",
+    doc="Elements that have no array and act on bodies: tendons, contact pairs, constraints, general motors.",
+    loss=True,
+)
+EQUIPMENT_LOST = declare(
+    "scene-equipment-lost",
     Level.INFO,
     "{count} {what} of the asset are not in the arrays: {names}",
-    doc="Elements that have no array: tendons, contact pairs, general motors, sensors, cameras, lights, keyframes.",
+    doc="Elements that have no array and move nothing: sensors, cameras, lights, keyframes.",
+    loss=True,
 )
 ATTRIBUTE_LOST = declare(
     "scene-attribute-lost",
     Level.WARNING,
     "custom attribute {name!r} is not carried: {why}",
     doc="A custom attribute whose type or values have no array.",
+    loss=True,
 )
 BODY_ALONE = declare(
     "scene-body-alone",
@@ -91,12 +103,12 @@ POSE_OVERRULED = declare(
 SHOWN = 3
 
 
-def report_lost(reporter: Reporter, what: str, elements: Sequence[Any]) -> None:
-    """Say once that elements of a kind have no array."""
+def report_lost(reporter: Reporter, what: str, elements: Sequence[Any], kind: Kind = ELEMENTS_LOST) -> None:
+    """Say once that elements of a sort have no array."""
     if elements:
         names = list_names(elements)
         where = getattr(elements[0], "source", NOWHERE)
-        reporter.report(ELEMENTS_LOST, where, count=len(elements), what=what, names=names)
+        reporter.report(kind, where, count=len(elements), what=what, names=names)
 
 
 def list_names(elements: Sequence[Any]) -> str:

@@ -137,6 +137,7 @@ NAME_TAKEN = declare(
     "there is a {what} {name!r} already; this one is left out",
     hint="give it another name",
     doc="Two entities of the same type have the same name; the second one is left out.",
+    loss=True,
 )
 NAME_SHARED = declare(
     "world-name-shared",
@@ -144,6 +145,7 @@ NAME_SHARED = declare(
     "the name {name!r} already belongs to a {what}; this one is left out",
     hint="give it another name: references could not tell the two apart",
     doc="Entities of different types have the same name; the second one is left out.",
+    loss=True,
 )
 NAME_RENUMBERED = declare(
     "world-name-renumbered",
@@ -161,6 +163,7 @@ ROOM_OVERLAPS = declare(
     "the room {name!r} meets {other!r} or its walls; it is left out",
     hint="keep rooms at least a wall's width apart",
     doc="A room lies in another room or in its walls.",
+    loss=True,
 )
 WALLS_OVERLAP = declare(
     "world-walls-overlap",
@@ -175,6 +178,7 @@ HALLWAY_OVERLAPS = declare(
     "the hallway {name!r} meets {other!r}; it is left out",
     hint="change its connection, or take conn_method: points",
     doc="A hallway crosses another room or hallway.",
+    loss=True,
 )
 HALLWAY_USELESS = declare(
     "world-hallway-unusable",
@@ -188,6 +192,7 @@ LOCATION_MISFIT = declare(
     "the location {name!r} {reason}; it is left out",
     hint="move it",
     doc="A location is not inside its room, or touches another location.",
+    loss=True,
 )
 OBJECT_MISFIT = declare(
     "world-object-misfit",
@@ -195,6 +200,7 @@ OBJECT_MISFIT = declare(
     "the object {name!r} {reason} {spawn!r}; it is left out",
     hint="objects keep object_radius ({radius} m) to the edge, and twice that to each other",
     doc="An object with a given pose is not on its surface, or too close to its edge or to another object.",
+    loss=True,
 )
 NO_ROOM_LEFT = declare(
     "world-no-room-left",
@@ -202,6 +208,7 @@ NO_ROOM_LEFT = declare(
     "no place was found for {name!r} {place}; it is left out",
     hint="fewer or smaller objects, or a larger surface",
     doc="Sampling found no place.",
+    loss=True,
 )
 UNKNOWN_CATEGORY = declare(
     "world-unknown-category",
@@ -209,6 +216,7 @@ UNKNOWN_CATEGORY = declare(
     "there is no {what} category {name!r}; this one is left out",
     hint="{meant}",
     doc="A category that no metadata file defines.",
+    loss=True,
 )
 NO_PARENT = declare(
     "world-no-parent",
@@ -216,6 +224,7 @@ NO_PARENT = declare(
     "{name!r} has no parent; it is left out",
     hint="name the room it stands in",
     doc="A location without a room.",
+    loss=True,
 )
 UNRESOLVED = declare(
     "world-unresolved-place",
@@ -223,6 +232,7 @@ UNRESOLVED = declare(
     "{query!r} is no place for {name!r}: {reason}; it is left out",
     hint="{meant}",
     doc="The place named for an object or a robot does not lead to a surface, a room or a hallway.",
+    loss=True,
 )
 BAD_CHOICE = declare(
     "world-bad-choices",
@@ -310,6 +320,7 @@ STALE_NAV_POSE = declare(
     "{count} of {total} navigation poses of {name!r} are occupied for a robot of {radius} m and left out",
     hint="move furniture, or give other nav_poses",
     doc="A navigation pose lies in a wall or in furniture that was placed later.  PyRoboSim keeps it as a goal.",
+    loss=True,
 )
 DOOR_WIDENED = declare(
     "world-door-widened",

@@ -124,12 +124,10 @@ def show_bars() -> Iterator[Callable[[str, int, int], None] | None]:
 
 
 def _matters(found: Diagnostic) -> bool:
-    """Is this of the run itself, or an error?"""
+    """Is it more than information?  What changes how the machine moves is at least a warning, whoever finds it."""
     from simwright.core.diag import Level
 
-    if found.level is Level.ERROR:
-        return True
-    return found.level is Level.WARNING and found.kind.startswith(("engine-", "newton-", "scene-"))
+    return found.level is not Level.INFO
 
 
 def _print_result(result: RunResult, *, notes: bool) -> None:
@@ -141,7 +139,7 @@ def _print_result(result: RunResult, *, notes: bool) -> None:
     out = console()
     hidden = len(result.findings) - len(shown)
     if hidden:
-        out.print(f"{hidden} findings of reading and opening are not shown (--notes shows them)")
+        out.print(f"{hidden} {'note is' if hidden == 1 else 'notes are'} not shown (--notes shows them)")
     sizes = result.sizes
     out.print(
         f"[bold]{result.engine}[/] ({result.solver}) on {result.device}, {result.threads} threads: "

@@ -22,6 +22,7 @@ JOINT_CONE = declare(
     Level.WARNING,
     "the cone limit of ball joint {name!r} is not carried; Newton's ball joints are free",
     doc="Newton's ball joints have no limits.",
+    loss=True,
 )
 DRIVE_ACCELERATION = declare(
     "newton-drive-acceleration",
@@ -36,6 +37,7 @@ SPRING_LOST = declare(
     "the passive spring of {name!r} is not carried; the builder has no attribute for it",
     hint="call SolverMuJoCo.register_custom_attributes(builder) before",
     doc="Passive joint stiffness is a custom attribute of Newton's MuJoCo solver.",
+    loss=True,
 )
 BODY_NOT_KINEMATIC = declare(
     "newton-body-not-kinematic",
@@ -50,6 +52,7 @@ GRAVITY_SCALE = declare(
     "body {name!r} has gravity scale {scale:g}, which is not carried",
     hint="call SolverMuJoCo.register_custom_attributes(builder) before",
     doc="Newton has one gravity; its MuJoCo solver can compensate it per body.",
+    loss=True,
 )
 GEOMETRY_LOST = declare(
     "newton-geometry-lost",
@@ -57,6 +60,7 @@ GEOMETRY_LOST = declare(
     "shape {name!r} is not carried: {why}",
     hint="convert it to a mesh",
     doc="A geometry that Newton has no shape for.",
+    loss=True,
 )
 GEOMETRY_MESHED = declare(
     "newton-geometry-meshed",
@@ -70,6 +74,7 @@ APPROXIMATION_UNUSED = declare(
     "mesh {name!r} collides by its distance field; its approximation {token!r} is left out",
     hint="author one of the two",
     doc="NewtonSDFCollisionAPI and an approximation are two ways to collide.",
+    loss=True,
 )
 MIMIC_LOST = declare(
     "newton-mimic-lost",
@@ -77,6 +82,7 @@ MIMIC_LOST = declare(
     "{follower!r} does not follow {leader!r} in Newton: {why}",
     hint="mimic joints want one freedom each and one articulation",
     doc="A mimic relation that Newton cannot express.",
+    loss=True,
 )
 MIMIC_SOFTNESS = declare(
     "newton-mimic-softness",
@@ -84,12 +90,14 @@ MIMIC_SOFTNESS = declare(
     "{follower!r} follows {leader!r} as Newton's solver has it; {what} of the source is not carried",
     hint="Newton's mimic joints have two coefficients and no softness of their own",
     doc="A joint equality says how soft it is (solref, solimp); a mimic relation in Newton cannot.",
+    loss=True,
 )
 ELEMENTS_LOST = declare(
     "newton-elements-lost",
     Level.WARNING,
     "{count} {what} are not carried, the first is {first!r}",
     doc="Elements of the model that Newton's builder has no place for.",
+    loss=True,
 )
 ATTRIBUTE_LOST = declare(
     "newton-attribute-lost",
@@ -97,6 +105,7 @@ ATTRIBUTE_LOST = declare(
     "custom attribute {name!r} is not carried: {why}",
     hint="Newton's custom attributes are float, int, bool, vectors of 2 to 4 and quaternions",
     doc="A custom attribute whose type, frequency or assignment Newton does not have.",
+    loss=True,
 )
 NEWTON_SAYS = declare(
     "newton-says",

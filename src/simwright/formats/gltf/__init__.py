@@ -8,7 +8,6 @@ FORMAT = Format(
     title="glTF 2.0",
     extensions=(".glb", ".gltf"),
     writer="simwright.formats.gltf.write:write",
+    table="simwright.formats.gltf.holds:HOLDS",
     magic=(b"glTF",),
-    carries_motion=True,
-    carries_look_variants=True,
 )

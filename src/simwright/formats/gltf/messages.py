@@ -5,35 +5,21 @@ from __future__ import annotations
 
 from simwright.core.diag import Level, declare
 
-NOT_CARRIED = declare(
-    "gltf-write-not-carried",
-    Level.INFO,
-    "{count} {what} cannot be said in glTF and are left out, the first {first!r}",
-    hint="keep the source file",
-    doc="Elements of the model that neither glTF nor the physics block of its extras has a place for.",
-    section="3.8",
-)
-SETTING_LOST = declare(
-    "gltf-write-setting-lost",
-    Level.INFO,
-    "{what} of {count} element(s) has no place in glTF, the first {first!r}",
-    hint="keep the source file",
-    doc="A single value of an element that is written otherwise.",
-    section="3.8",
-)
 COLLIDERS_LEFT_OUT = declare(
     "gltf-write-colliders",
-    Level.INFO,
+    Level.WARNING,
     "{count} shape(s) that are only touched are not written, the first {first!r}",
     hint="--collision writes them too",
     doc="glTF is for what is seen; colliders are written where they are asked for.",
     section="3.8",
+    loss=True,
 )
 PURPOSE_LEFT_OUT = declare(
     "gltf-write-purpose",
     Level.INFO,
     "{count} shape(s) are stand-ins or guides and are left out, the first {first!r}",
     doc="Geometry of purpose proxy or guide is no part of the final picture.",
+    loss=True,
 )
 GEOMETRY_LEFT_OUT = declare(
     "gltf-write-geometry",
@@ -41,6 +27,7 @@ GEOMETRY_LEFT_OUT = declare(
     "{kind} {name!r} is left out: {why}",
     hint="replace it by a mesh",
     doc="A geometry that has no triangles.",
+    loss=True,
 )
 TEXTURE_LEFT_OUT = declare(
     "gltf-write-texture",
@@ -49,6 +36,7 @@ TEXTURE_LEFT_OUT = declare(
     hint="use 8-bit PNG or JPEG images beside the source",
     doc="An image that cannot be read, converted or mapped to glTF.",
     section="3.2",
+    loss=True,
 )
 COORDINATES_MISSING = declare(
     "gltf-write-coordinates",
@@ -58,6 +46,7 @@ COORDINATES_MISSING = declare(
     hint="author the texture coordinates its images are mapped by",
     doc="An image needs texture coordinates; without them the constant of the input is used.",
     section="3.1",
+    loss=True,
 )
 INPUT_LOST = declare(
     "gltf-write-input",
@@ -66,6 +55,7 @@ INPUT_LOST = declare(
     hint="bake it into the other inputs",
     doc="An input of UsdPreviewSurface that no glTF material has.",
     section="3.1",
+    loss=True,
 )
 WRAP_CHANGED = declare(
     "gltf-write-wrap",
@@ -79,21 +69,7 @@ COLORS_HIDDEN = declare(
     Level.INFO,
     "colours of the vertices of {count} mesh(es) are hidden by their materials and not written, the first {first!r}",
     doc="glTF multiplies vertex colours with the material; a material that does not read them hides them.",
-)
-LIGHT_LEFT_OUT = declare(
-    "gltf-write-light",
-    Level.INFO,
-    "{count} {kind} light(s) have no place in glTF, the first {first!r}",
-    hint="use distant, sphere and spot lights",
-    doc="KHR_lights_punctual has directional, point and spot lights.",
-    section="3.6",
-)
-LIGHT_SETTING = declare(
-    "gltf-write-light-setting",
-    Level.INFO,
-    "that {count} light(s) cast no shadows has no place in glTF, the first {first!r}",
-    doc="Viewers of glTF decide about shadows.",
-    section="3.6",
+    loss=True,
 )
 LOOK_UNREADABLE = declare(
     "gltf-write-look-unreadable",
@@ -101,18 +77,21 @@ LOOK_UNREADABLE = declare(
     "looks of mesh file {file!r} are left out: {why}",
     hint="repair the file, or give the shape a material",
     doc="The materials of a mesh file cannot be read.",
+    loss=True,
 )
 LOOK_HIGHLIGHTS = declare(
     "gltf-write-look-highlights",
     Level.INFO,
     "{count} look(s) of mesh files have highlights (specular colours) that are left out, the first {first!r}",
     doc="Highlights of the Phong model are no reflectance; as one they would make metal of paint.",
+    loss=True,
 )
 EXTRAS_LOST = declare(
     "gltf-write-extras",
-    Level.INFO,
+    Level.WARNING,
     "{count} attribute(s) of {space} have no place in glTF, the first {first!r}",
     hint="keep the source file for the tool they are meant for",
     doc="Attributes of solvers are discarded, not injected (REP-0158 3.8).",
     section="3.8",
+    loss=True,
 )

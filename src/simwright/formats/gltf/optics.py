@@ -12,7 +12,6 @@ import math
 
 from simwright.core.colors import make_linear
 from simwright.formats.gltf.draft import Draft, Row
-from simwright.formats.gltf.messages import LIGHT_LEFT_OUT, LIGHT_SETTING
 from simwright.model.asset import Camera, Light, LightKind
 
 EXTENSION = "KHR_lights_punctual"
@@ -28,23 +27,13 @@ def write_optics(draft: Draft) -> None:
         draft.camera_nodes[camera.name] = draft.add_node(
             camera.name, draft.body_nodes[camera.body], camera.pose, camera=len(draft.cameras) - 1
         )
-    lost: dict[LightKind, list[Light]] = {}
     for light in draft.asset.lights:
         if light.kind in (LightKind.DOME, LightKind.AREA):
-            lost.setdefault(light.kind, []).append(light)
             continue
         draft.lights.append(_describe_light(light))
         number = draft.add_node(light.name, draft.body_nodes[light.body], light.pose)
         draft.extend(draft.nodes[number], EXTENSION, {"light": len(draft.lights) - 1})
         draft.light_nodes[light.name] = number
-    for kind, lights in lost.items():
-        first = lights[0]
-        draft.reporter.report(
-            LIGHT_LEFT_OUT, first.source, count=len(lights), kind=kind.value, first=first.name
-        )
-    dark = [light for light in draft.asset.lights if not light.cast_shadows and light.kind not in lost]
-    if dark:
-        draft.reporter.report(LIGHT_SETTING, dark[0].source, count=len(dark), first=dark[0].name)
 
 
 def _describe_camera(camera: Camera) -> Row:

@@ -9,6 +9,7 @@ FORMAT = Format(
     extensions=(".mjcf",),
     reader="simwright.formats.mjcf.read:read",
     writer="simwright.formats.mjcf.writer.entry:write",
+    table="simwright.formats.mjcf.holds:HOLDS",
     root_tags=("mujoco",),
     shared_extensions=(".xml",),
     carries_fine_colliders=True,

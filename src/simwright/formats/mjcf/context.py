@@ -27,6 +27,7 @@ NOT_CARRIED = declare(
     "{what} {verb} read but not carried into the model: {names}",
     hint="{advice}",
     doc="The MJCF file holds something the neutral model cannot express.",
+    loss=True,
 )
 
 NAMESPACE = "mjc"

@@ -9,6 +9,7 @@ FORMAT = Format(
     extensions=(".sdf", ".world"),
     reader="simwright.formats.sdf.read:read",
     writer="simwright.formats.sdf.writer.entry:write",
+    table="simwright.formats.sdf.holds:HOLDS",
     root_tags=("sdf",),
     carries_fine_colliders=True,
 )

@@ -41,6 +41,7 @@ MESH_FAILED = declare(
     "the mesh {uri!r} of {owner!r} is left out: {reason}",
     hint="{advice}",
     doc="A mesh file cannot be found or read.",
+    loss=True,
 )
 GEOMETRY_NOT_CARRIED = declare(
     "sdf-geometry-not-carried",
@@ -48,6 +49,7 @@ GEOMETRY_NOT_CARRIED = declare(
     "the {kind} geometry of {owner!r} is left out: {reason}",
     hint="{advice}; its settings are kept as extras",
     doc="A geometry that is made from an image (heightmap, image), which cannot be found or read.",
+    loss=True,
 )
 NO_GEOMETRY = declare(
     "sdf-no-geometry",

@@ -32,6 +32,7 @@ INCLUDE_FAILED = declare(
     "the include of {uri!r} is left out: {reason}",
     hint="{advice}",
     doc="An included model cannot be found or read; the rest of the file is read without it.",
+    loss=True,
 )
 INCLUDE_CYCLE = declare(
     "sdf-include-cycle",
@@ -39,12 +40,14 @@ INCLUDE_CYCLE = declare(
     "the include of {uri!r} is left out: {chain} include each other in a circle",
     hint="remove one of the includes",
     doc="A file includes itself, directly or through others.",
+    loss=True,
 )
 NOT_CARRIED = declare(
     "sdf-not-carried",
-    Level.INFO,
+    Level.WARNING,
     "<{tag}> {name!r} is not read: {reason}",
     doc="An element that describes something an asset does not hold (actors, GUI, saved states ...).",
+    loss=True,
 )
 NO_NAME = declare(
     "sdf-no-name",

@@ -49,6 +49,7 @@ STATIC_JOINT = declare(
     Level.INFO,
     "joint {joint!r} is left out: both its ends are static",
     doc="Static models do not move, so a joint between two of their links does nothing.",
+    loss=True,
 )
 BAD_PITCH = declare(
     "sdf-bad-thread-pitch",

@@ -25,6 +25,7 @@ TEXTURE_FAILED = declare(
     "the texture {uri!r} of {owner!r} is left out: {reason}",
     hint="{advice}",
     doc="An image of a material cannot be found.",
+    loss=True,
 )
 SCRIPT_NOT_READ = declare(
     "sdf-material-script",
@@ -32,6 +33,7 @@ SCRIPT_NOT_READ = declare(
     "the material script {name!r} of {owner!r} is not read",
     hint="write the colours or a <pbr> material beside it",
     doc="Material scripts (OGRE) are programs for one renderer; only Gazebo's plain colours are known.",
+    loss=True,
 )
 
 _CARRIED = {"ambient", "diffuse", "specular", "emissive", "double_sided", "pbr", "script"}

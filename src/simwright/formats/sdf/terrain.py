@@ -30,6 +30,7 @@ DEM_SIZE = declare(
     "the elevation model of {owner!r} has no <size>, and where it lies on Earth is not read",
     hint="its samples are put 1 m apart; write <size>",
     doc="Without a size, an elevation model has the true size of the land, which needs its map projection.",
+    loss=True,
 )
 
 MAX_BOXES = 5_000

@@ -9,6 +9,7 @@ FORMAT = Format(
     extensions=(".urdf", ".urdf.xacro", ".xacro"),
     reader="simwright.formats.urdf.read:read",
     writer="simwright.formats.urdf.writer.entry:write",
+    table="simwright.formats.urdf.holds:HOLDS",
     root_tags=("robot",),
     carries_fine_colliders=True,
 )

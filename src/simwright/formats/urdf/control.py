@@ -33,7 +33,7 @@ TRANSMISSION_EMPTY = declare(
 )
 TRANSMISSION_MIXED = declare(
     "urdf-transmission-mixed",
-    Level.INFO,
+    Level.WARNING,
     "transmission {name!r} ({type}) couples {joints} joints with {actuators} actuators",
     hint="each actuator is read as driving one joint; the coupling is kept in its settings only",
     doc="A differential or other coupled transmission; the model drives one joint per actuator.",

@@ -9,5 +9,6 @@ FORMAT = Format(
     extensions=(".usda", ".usdc", ".usdz", ".usd"),
     reader="simwright.formats.usd.read:read",
     writer="simwright.formats.usd.writer.entry:write",
+    table="simwright.formats.usd.holds:HOLDS",
     magic=(b"#usda", b"PXR-USDC"),
 )

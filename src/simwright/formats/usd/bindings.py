@@ -22,6 +22,7 @@ PHYSICS_BINDING_EMPTY = declare(
     hint="apply PhysicsMaterialAPI to the material",
     doc="material:binding:physics leads to a material that says nothing about contact.",
     section="1.3.4",
+    loss=True,
 )
 
 

@@ -52,9 +52,10 @@ BODY_ANIMATED = declare(
 )
 BODY_ASLEEP = declare(
     "usd-body-asleep",
-    Level.INFO,
+    Level.WARNING,
     "rigid body {name!r} starts asleep, which the model does not carry",
     doc="physics:startsAsleep is true.",
+    loss=True,
 )
 
 

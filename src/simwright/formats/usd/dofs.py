@@ -34,6 +34,7 @@ LIMIT_UNREACHABLE = declare(
     hint="author finite limits, or -inf and inf for none",
     doc="A lower limit of plus infinity or an upper limit of minus infinity.",
     section="1.3",
+    loss=True,
 )
 DRIVE_UNUSED = declare(
     "usd-drive-unused",
@@ -41,6 +42,7 @@ DRIVE_UNUSED = declare(
     "joint {name!r} has a drive {instance!r}, but no such axis is free; the drive is left out",
     hint="revolute joints have a drive angular, prismatic ones linear, generic ones transX to rotZ",
     doc="A drive is applied to an axis that the joint does not have or that is locked.",
+    loss=True,
 )
 LIMIT_UNUSED = declare(
     "usd-limit-unused",
@@ -48,6 +50,7 @@ LIMIT_UNUSED = declare(
     "joint {name!r} of type {type} has a limit {instance!r}, which only generic joints have; it is left out",
     hint="use the joint's own limit attributes",
     doc="PhysicsLimitAPI is applied to a joint that has limit attributes of its own.",
+    loss=True,
 )
 
 SCHEMA_UNAPPLIED = declare(

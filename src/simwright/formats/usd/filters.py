@@ -41,6 +41,7 @@ PAIR_UNKNOWN = declare(
     hint="physics:filteredPairs relates bodies, colliders and articulation roots",
     doc="One end of a filtered pair is no body, no collider and no articulation.",
     section="1.3.3",
+    loss=True,
 )
 
 _INCLUDES = "collection:colliders:includes"

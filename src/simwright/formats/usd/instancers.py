@@ -39,6 +39,7 @@ INSTANCES_BODY = declare(
     hint="place physics bodies as prims of their own; nested instancers as one",
     doc="Only geometry is scattered: bodies, joints and instancers inside a prototype are left out.",
     section="3.5",
+    loss=True,
 )
 
 MAX_SHAPES = 20_000

@@ -38,6 +38,7 @@ JOINT_TARGET_MISSING = declare(
     hint="correct the relationship, or clear it to mean the world",
     doc="A body relationship of a joint points to a prim that is not on the stage.",
     section="1.3",
+    loss=True,
 )
 JOINT_TARGETS_MANY = declare(
     "usd-joint-targets-many",
@@ -53,6 +54,7 @@ JOINT_ON_ITSELF = declare(
     hint="name two different bodies, or leave one relationship empty for the world",
     doc="Both sides of a joint resolve to the same body, or both to the world.",
     section="1.3",
+    loss=True,
 )
 JOINT_APART = declare(
     "usd-joint-frames-apart",

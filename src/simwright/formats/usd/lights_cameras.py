@@ -24,6 +24,7 @@ CAMERA_LOSS = declare(
     "{what} of camera {name!r} is not carried",
     hint="use a centred perspective camera",
     doc="Orthographic projection and lens shift have no place in the model.",
+    loss=True,
 )
 LIGHT_LOSS = declare(
     "usd-light-loss",
@@ -31,6 +32,7 @@ LIGHT_LOSS = declare(
     "{what} of light {name!r} is not carried",
     doc="Dome textures and the extent of area lights have no place in the model.",
     section="3.6",
+    loss=True,
 )
 
 _KINDS = {

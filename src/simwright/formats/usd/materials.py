@@ -23,6 +23,7 @@ SURFACE_FOREIGN = declare(
     hint="wire a UsdPreviewSurface to outputs:surface",
     doc="The universal surface output of a material is missing or is another shader.",
     section="3.1",
+    loss=True,
 )
 INPUT_UNTRANSLATED = declare(
     "usd-surface-input",
@@ -31,6 +32,7 @@ INPUT_UNTRANSLATED = declare(
     hint="bake the network to images (UsdUVTexture)",
     doc="A surface input is driven by a node that is no image, such as a procedural pattern.",
     section="3.3",
+    loss=True,
 )
 
 _TEXTURED = {

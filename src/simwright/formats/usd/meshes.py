@@ -37,6 +37,7 @@ MESH_DATA = declare(
     "{what} of mesh {name!r} have {count} rows for interpolation {interpolation!r}; they are left out",
     hint="author one row per vertex or per face corner",
     doc="Normals, texture coordinates or colours of a mesh do not fit its topology.",
+    loss=True,
 )
 
 Rows = npt.NDArray[Any]

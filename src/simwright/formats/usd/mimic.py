@@ -27,6 +27,7 @@ MIMIC_INVALID = declare(
     hint="point {relationship} at one other revolute or prismatic joint",
     doc="A mimic rule relates exactly two joints of one freedom each.",
     section="4.2.2",
+    loss=True,
 )
 MIMIC_CHAIN = declare(
     "usd-mimic-chain",

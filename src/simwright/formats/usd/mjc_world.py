@@ -28,6 +28,7 @@ KEYFRAME_SIZE = declare(
     "{attribute} of keyframe {name!r} has {count} numbers, the asset {expected}; it is left out",
     hint="give a number for every coordinate or control, in the order of the joints and actuators",
     doc="A MuJoCo keyframe does not fit the joints and actuators that were read.",
+    loss=True,
 )
 PAIR_INCOMPLETE = declare(
     "usd-contact-pair",
@@ -35,6 +36,7 @@ PAIR_INCOMPLETE = declare(
     "the contact pair {name!r} is left out: {target} is no collider",
     hint="point mjc:pair:geom1 and geom2 at colliders",
     doc="A pair of colliders with contact settings of its own names something else.",
+    loss=True,
 )
 
 _PAIR = "mjc:pair:"

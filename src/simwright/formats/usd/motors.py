@@ -25,6 +25,7 @@ ACTUATOR_INVALID = declare(
     "actuator {name!r} is left out: {why}",
     hint="point {relationship} at what the actuator drives, and give it one control law",
     doc="An actuator has no usable target or no law; the solver it is written for would refuse it.",
+    loss=True,
 )
 ACTUATOR_TARGETS = declare(
     "usd-actuator-targets",
@@ -40,6 +41,7 @@ ACTUATOR_TABLE = declare(
     hint="author as many efforts as positions; positions increase, efforts are not negative",
     doc="The lookup table of a position-based clamping does not fit together.",
     section="4.2.2",
+    loss=True,
 )
 ACTUATOR_UNITS = declare(
     "usd-actuator-units",

@@ -36,6 +36,7 @@ ACTUATOR_DISABLED = declare(
     "actuator {name!r} is switched off; it is left out, its attributes are kept as extras",
     doc="ext_physics:actuator:enabled is false.",
     section="4.2.2",
+    loss=True,
 )
 
 _SPACE = "ext_physics:actuator"

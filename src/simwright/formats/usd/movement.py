@@ -25,11 +25,12 @@ from simwright.model.movement import Movement, Track
 
 SAMPLES_STATIC = declare(
     "usd-samples-static",
-    Level.INFO,
+    Level.WARNING,
     "{count} attribute(s) other than transforms change over time, the first is {first}; they are read at one moment, "
     "the other samples are not carried",
     hint="choose the time code to read at",
     doc="The model holds the movement of what is rigid, and one moment of everything else.",
+    loss=True,
 )
 MOVEMENT_LONG = declare(
     "usd-movement-long",
@@ -37,6 +38,7 @@ MOVEMENT_LONG = declare(
     "the movement has {count} times of {parts} part(s), more than the {limit} placements that are read; it is left out",
     hint="export a shorter range",
     doc="A movement is held in memory whole, so its size is bounded.",
+    loss=True,
 )
 MAX_PLACEMENTS = 2_000_000
 """Placements of all parts at all times of a movement."""

@@ -25,6 +25,7 @@ INTERFACE_ROLE = declare(
     hint="author one of: {roles}",
     doc="A ROS interface has no role, or one that its kind does not have.",
     section="2.4",
+    loss=True,
 )
 CONTROLLER_TARGET = declare(
     "usd-controller-target",

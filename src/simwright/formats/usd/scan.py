@@ -38,6 +38,7 @@ PAYLOAD_UNLOADED = declare(
     "{count} payload(s) are not loaded, the first at {first}; their content is not read",
     hint="open the stage with all payloads",
     doc="The stage was opened without some payloads, so the asset is incomplete.",
+    loss=True,
 )
 
 __all__ = [

@@ -33,12 +33,14 @@ GEOMETRY_UNSUPPORTED = declare(
     "{count} {type} prim(s) are not carried, the first at {first}",
     hint="convert them to meshes",
     doc="Geometry of a type the model has no word for (curves, points, patches, volumes ...).",
+    loss=True,
 )
 GEOMETRY_HIDDEN = declare(
     "usd-geometry-hidden",
     Level.INFO,
     "{count} invisible prim(s) that do not collide are not carried, the first at {first}",
     doc="Geometry that is neither seen nor touched.",
+    loss=True,
 )
 GEOMETRY_SUBDIVIDED = declare(
     "usd-geometry-subdivided",

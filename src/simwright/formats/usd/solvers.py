@@ -44,6 +44,7 @@ REFERENCE_IGNORED = declare(
     "joint {name!r} is no hinge or slide but has {count} freedom(s); mjc:ref and mjc:springref are left out",
     hint="use one joint per freedom",
     doc="A joint reference shifts the coordinate of a hinge or slide; it says nothing about other joints.",
+    loss=True,
 )
 
 _DOF_FIELDS = (

@@ -27,6 +27,7 @@ TENDON_INVALID = declare(
     "tendon {name!r} is left out: {why}",
     hint="a fixed tendon goes over joints with a coefficient each, a spatial one through sites and geometry",
     doc="The path of a MuJoCo tendon does not fit together or names something that was not read.",
+    loss=True,
 )
 TENDON_PHYSX = declare(
     "usd-tendon-physx",

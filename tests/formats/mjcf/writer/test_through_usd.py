@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import simwright
-from simwright.app.losses import is_loss
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset, Camera
 
@@ -50,7 +49,7 @@ def send(source: Path, folder: Path) -> tuple[Path, list[str]]:
     stage = simwright.convert(source, folder / "usd" / "scene.usda")
     said = Reporter()
     return simwright.convert(stage, folder / "back" / "scene.xml", reporter=said), [
-        d.kind for d in said if is_loss(d)
+        d.kind for d in said if d.loss
     ]
 
 
@@ -75,9 +74,9 @@ def test_lines_on_a_plane_keep_their_distance(source, tmp_path):
 def test_clip_distances_of_a_camera_are_told(tmp_path):
     """MuJoCo has one pair of them for all cameras, counted in sizes of the model."""
     usual = write_and_compile(Asset("a", cameras=[Camera("eye")]), tmp_path / "usual")
-    assert "mjcf-write-setting-lost" not in usual.kinds
+    assert "mjcf-write-look-lost" not in usual.kinds
     other = write_and_compile(Asset("a", cameras=[Camera("eye", near=0.1, far=20.0)]), tmp_path / "other")
-    assert "mjcf-write-setting-lost" in other.kinds
+    assert "mjcf-write-look-lost" in other.kinds
 
 
 def test_what_is_seen_and_touched_is_one_geom(tmp_path):

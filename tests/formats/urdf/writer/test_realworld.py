@@ -135,4 +135,4 @@ def test_mjcf_to_usd_to_urdf_to_usd(robot: str, shared_assets: Path, tmp_path: P
         usd, again, make_settings(["bodies", "order", "poses", "masses", "motion", "visuals"])
     )
     assert difference.equal, [section.name for section in difference.sections if not section.equal]
-    assert "urdf-write-setting-lost" in written.kinds
+    assert "write-lost-motion" in written.kinds

@@ -207,7 +207,7 @@ def test_materials_colours_and_images(tmp_path, accept_urdf):
     }
     wood = next(m for m in written.again.materials if m.name == "wood")
     assert wood.textures["diffuse"].file == str(written.path.parent / "textures" / "wood.png")
-    assert written.kinds == {"urdf-write-setting-lost"}, "metal has no place"
+    assert written.lost == {"materials.metallic"}
     accept_urdf(written.path)
 
 

@@ -40,7 +40,7 @@ def test_a_floating_joint_to_the_world_is_no_joint(tmp_path):
     asset.joints.append(Joint("free", JointKind.FLOATING, "", "a", dofs=[Dof(Motion.FREE, name="free")]))
     written = write(asset, tmp_path)
     assert written.links == ["a", "b"]
-    assert "urdf-write-setting-lost" in written.kinds, "where it starts has no place"
+    assert "write-lost-motion" in written.kinds, "where it starts has no place"
 
 
 def test_a_base_fixed_to_the_world_hangs_on_it(tmp_path, accept_urdf):
@@ -106,7 +106,8 @@ def test_what_closes_a_loop_is_reported(tmp_path, accept_urdf):
     asset.joints.append(Joint("off", JointKind.FIXED, "a", "c", enabled=False))
     asset.joints.append(Joint("nowhere", JointKind.FIXED, "a", "nobody"))
     written = write(asset, tmp_path)
-    assert {"urdf-write-loop", "urdf-write-not-carried"} == written.kinds
+    assert {"urdf-write-loop", "write-lost-motion"} == written.kinds
+    assert written.lost == {"joints.enabled", ""}, "one is switched off, one leads nowhere"
     assert [joint.name for joint in written.again.joints] == ["b_joint", "c_joint"]
     accept_urdf(written.path)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import simwright
-from simwright.app.losses import is_loss
 from simwright.core.diag import Reporter
 from simwright.model.asset import Camera, Sensor, Shape
 from simwright.model.geometry import Mesh
@@ -37,7 +36,7 @@ def assert_stays(source: Path, folder: Path) -> None:
     first = simwright.convert(source, folder / "first")
     reporter = Reporter()
     second = simwright.convert(first, folder / "second", reporter=reporter)
-    assert [d.message for d in reporter if is_loss(d)] == []
+    assert [d.message for d in reporter if d.loss] == []
     difference = simwright.diff(first, second)
     assert {s.name: s.items[:3] for s in difference.sections if not s.equal} == {}
 
@@ -72,7 +71,7 @@ def test_what_mujoco_alone_says_of_looks_cameras_and_sensors_stays(tmp_path):
         asset.extras.keep("mjc", element, attribute, value)
     first = make_trip(asset, tmp_path / "first")
     again = make_trip(first.back, tmp_path / "second")
-    assert [d.message for d in again.said if is_loss(d)] == []
+    assert [d.message for d in again.said if d.loss] == []
     told = [_list_extras(trip.back) for trip in (first, again)]
     assert told[0] == told[1]
     assert len(told[0]) >= len(said)

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the folder does not hold: one finding per family, so that silence means "nothing is lost"."""
+"""What the folder does not hold and its table cannot say: what depends on attributes of the solver."""
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any
 
-from simwright.core.diag import NOWHERE
+from simwright.core.diag import Kind
 from simwright.formats.mjcf.context import NAMESPACE
 from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.messages import EXTRAS_LOST, SETTING_LOST
-from simwright.model.asset import Camera
+from simwright.formats.mjcf.writer.messages import EXTRAS_LOST, LOOK_LOST, SETTING_LOST
+from simwright.model.asset import Camera, Shape
 from simwright.model.joint import Joint
 from simwright.resolve import mjc, newton, physx
 
 _SAID = {name for rows in (mjc.ROWS, newton.ROWS, physx.ROWS) for row in rows for name in row.attributes}
 """Attributes of OpenUSD schemas whose value is in the model, and written or reported from there."""
-_CONTACT = {"max_hull_vertices", "mass_model", "priority", "weight", "mu_torsional", "mu_rolling", "ke", "kd"}
+_CONTACT = {"max_hull_vertices", "mass_model", "priority", "weight", "mu_torsional", "mu_rolling"}
+_SOLREF = {"ke", "kd"}
 _MIMICS = re.compile(r"newton:mimic|newton:actuator|physxMimicJoint|mjc:compiler:")
 """What is a relation of the model, and how its source was compiled."""
 _COUPLING = re.compile(r"mjc:(?:coef\d|target|mimic\w*|polycoef|joint[12]|active|qpos|qvel|ctrl|time|type)\Z")
@@ -29,20 +29,14 @@ _SPENT = frozenset({"drive", "ext_physics"})
 def report_losses(draft: Draft) -> None:
     """Values without an attribute, then attributes of other solvers."""
     asset = draft.asset
-    settings: tuple[tuple[str, list[Any]], ...] = (
-        ("the velocity limit", [j for j in asset.joints if any(_is_bound(d.velocity_limit) for d in j.dofs)]),
-        ("the safety controller", [j for j in asset.joints if any(d.safety for d in j.dofs)]),
-        ("the stiffness or damping of stops", [j for j in asset.joints if _has_soft_stops(draft, j)]),
-        ("the breaking force", [j for j in asset.joints if _is_bound(j.break_force) or _is_bound(j.break_torque)]),
-        ("the damping of free motion", [b for b in asset.bodies if b.linear_damping or b.angular_damping]),
-        ("that it is disabled", list(draft.tree.disabled)),
-        ("the clip distances", _list_clipped(draft)),
-        ("a contact setting", [s for s in asset.shapes if s.collision and set(s.settings) - _CONTACT]),
+    settings: tuple[tuple[Kind, str, list[Any]], ...] = (
+        (SETTING_LOST, "the stiffness or damping of stops", [j for j in asset.joints if _has_soft_stops(draft, j)]),
+        (SETTING_LOST, "a contact setting", [s for s in asset.shapes if s.collision and _is_set(draft, s)]),
+        (LOOK_LOST, "the clip distances", _list_clipped(draft)),
     )  # fmt: skip
-    for what, lost in settings:
+    for kind, what, lost in settings:
         if lost:
-            where = getattr(lost[0], "source", NOWHERE)
-            draft.reporter.report(SETTING_LOST, where, what=what, count=len(lost), first=lost[0].name)
+            draft.reporter.report(kind, lost[0].source, what=what, count=len(lost), first=lost[0].name)
     _report_extras(draft)
 
 
@@ -54,8 +48,10 @@ def _list_clipped(draft: Draft) -> list[Camera]:
     return [camera for camera in draft.asset.cameras if (camera.near, camera.far) != (usual.near, usual.far)]
 
 
-def _is_bound(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
+def _is_set(draft: Draft, shape: Shape) -> bool:
+    """Settings that MuJoCo has no word for; stiffness and damping are those of solref, where it says them."""
+    words = _CONTACT if draft.solver.get(shape, "geom", "solref") is None else _CONTACT | _SOLREF
+    return bool(set(shape.settings) - words)
 
 
 def _has_soft_stops(draft: Draft, joint: Joint) -> bool:

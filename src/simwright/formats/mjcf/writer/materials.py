@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.messages import SETTING_LOST
+from simwright.formats.mjcf.writer.messages import LOOK_LOST
 from simwright.formats.mjcf.writer.textures import TextureLibrary
 from simwright.model.material import RenderMaterial, Texture
 
@@ -103,7 +103,7 @@ def _report_losses(draft: Draft) -> None:
     for what, found in lost:
         if found:
             draft.reporter.report(
-                SETTING_LOST, found[0].source, what=what, count=len(found), first=found[0].name
+                LOOK_LOST, found[0].source, what=what, count=len(found), first=found[0].name
             )
 
 

@@ -12,21 +12,32 @@ NOT_CARRIED = declare(
     hint="keep the source file; {advice}",
     doc="Elements of the model for which MuJoCo has no element.",
     section="3.8",
+    loss=True,
 )
 SETTING_LOST = declare(
     "mjcf-write-setting-lost",
-    Level.INFO,
+    Level.WARNING,
     "{what} of {count} element(s) has no MJCF attribute and is left out, the first {first!r}",
     doc="A single value of an element that is written otherwise.",
     section="3.8",
+    loss=True,
+)
+LOOK_LOST = declare(
+    "mjcf-write-look-lost",
+    Level.INFO,
+    "{what} of {count} element(s) has no MJCF attribute and is left out, the first {first!r}",
+    doc="A single value of a material or a camera, which changes nothing but pictures.",
+    section="3.8",
+    loss=True,
 )
 EXTRAS_LOST = declare(
     "mjcf-write-extras",
-    Level.INFO,
+    Level.WARNING,
     "{count} attribute(s) of {space} have no place in MJCF, the first {first!r}",
     hint="keep the source file for the tool they are meant for",
     doc="Attributes of other solvers are discarded, not injected (REP-0158 3.8).",
     section="3.8",
+    loss=True,
 )
 ROS_ASIDE = declare(
     "mjcf-write-ros-aside",
@@ -75,6 +86,7 @@ JOINT_REDUCED = declare(
     "{what} of joint {name!r} cannot be said in MJCF and is left out",
     hint="keep the source file, or model it by hand",
     doc="A part of a joint that neither MuJoCo's joints nor its equality constraints have.",
+    loss=True,
 )
 DRIVE_ACCELERATION = declare(
     "mjcf-write-drive-acceleration",
@@ -82,20 +94,23 @@ DRIVE_ACCELERATION = declare(
     "{count} drive(s) are given as accelerations, the first on {first!r}; they are left out",
     hint="author the gains as forces: drive type 'force'",
     doc="MuJoCo's actuators make forces; gains per unit of inertia have no counterpart.",
+    loss=True,
 )
 FRICTION_APPROXIMATED = declare(
     "mjcf-write-friction",
-    Level.INFO,
+    Level.WARNING,
     "{count} contact material(s) tell static from dynamic friction, the first {first!r}; the dynamic one is written",
     doc="REP-0158 1.3.4: MuJoCo has one coefficient of sliding friction, which is approximated.",
     section="1.3.4",
+    loss=True,
 )
 COLLIDER_HULL = declare(
     "mjcf-write-collider-hull",
-    Level.INFO,
+    Level.WARNING,
     "{count} mesh collider(s) are more than their hull, the first {first!r}; MuJoCo collides with convex hulls",
     hint="cut the mesh into convex parts to keep its hollows",
     doc="MuJoCo takes every mesh collider as its convex hull.",
+    loss=True,
 )
 GEOMETRY_LEFT_OUT = declare(
     "mjcf-write-geometry",
@@ -103,6 +118,7 @@ GEOMETRY_LEFT_OUT = declare(
     "the {kind} of shape {name!r} is not written: {why}",
     hint="{advice}",
     doc="A geometry that MuJoCo cannot take.",
+    loss=True,
 )
 TEXTURE_LEFT_OUT = declare(
     "mjcf-write-texture",
@@ -110,6 +126,7 @@ TEXTURE_LEFT_OUT = declare(
     "the image {file!r} of material {name!r} is not written: {why}",
     hint="{advice}",
     doc="MuJoCo reads PNG images; others are turned into PNG where Pillow is installed.",
+    loss=True,
 )
 LOOK_UNREADABLE = declare(
     "mjcf-write-look-unreadable",
@@ -117,6 +134,7 @@ LOOK_UNREADABLE = declare(
     "the materials of mesh file {file!r} cannot be read: {why}",
     hint="its visuals are written without them; correct the file",
     doc="A mesh file names materials that cannot be read.",
+    loss=True,
 )
 RENAMED = declare(
     "mjcf-write-renamed",

@@ -74,17 +74,15 @@ def write_mimics(draft: Draft) -> None:
     for mimic in draft.asset.mimics:
         follower, leader = draft.dofs.get(mimic.follower), draft.dofs.get(mimic.leader)
         name = refer(follower.room, leader.room, leader.joint) if follower and leader else None
-        if not mimic.enabled or any(mimic.polynomial) or follower is None or leader is None or name is None:
+        if not mimic.enabled or any(mimic.polynomial):
+            continue
+        if follower is None or leader is None or name is None:
             lost.append(mimic)
         elif not draft.allows(MIMIC):
             old.append(mimic)
         else:
             _write_mimic(follower, leader, name, mimic)
-    draft.lose(
-        "couplings of joints",
-        lost,
-        "SDFormat has straight ones, to joints of the same model or one inside it",
-    )
+    draft.lose("mimics of joints", lost, "SDFormat has those of joints of the same model or one inside it")
     if old:
         version = ".".join(map(str, draft.version))
         words: dict[str, Any] = {"what": "mimics", "needed": "1.11", "version": version}

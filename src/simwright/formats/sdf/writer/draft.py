@@ -17,9 +17,10 @@ from simwright.core.diag import NOWHERE, Kind, Reporter, Where
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_angle, quat_from_rpy
 from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions
+from simwright.formats.holds import report_lost
 from simwright.formats.parts.numbers import format_number, tidy
 from simwright.formats.parts.words import clean_text, name_of
-from simwright.formats.sdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
+from simwright.formats.sdf.writer.messages import RENAMED
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body
 from simwright.model.inertia import Inertial
@@ -143,15 +144,10 @@ class Draft:
             self.renamed.setdefault(family, []).append((name, new))
         return new
 
-    def lose(self, what: str, lost: Sequence[Any], advice: str = "Gazebo has no such element") -> None:
-        """One finding for elements that are left out."""
+    def lose(self, what: str, lost: Sequence[Any], advice: str, *, moves: bool = True) -> None:
+        """One finding for elements that are left out; ``moves`` tells whether the model moves differently."""
         if lost:
-            self.report(NOT_CARRIED, lost, what=what, advice=advice)
-
-    def drop(self, what: str, lost: Sequence[Any]) -> None:
-        """One finding for a value of elements that are written."""
-        if lost:
-            self.report(SETTING_LOST, lost, what=what)
+            report_lost(self.reporter, "SDFormat", f"{len(lost)} {what}", lost, moves=moves, advice=advice)
 
     def report(self, kind: Kind, found: Sequence[Any], /, **words: Any) -> None:
         """One finding for several elements."""

@@ -35,7 +35,4 @@ def write_frames(draft: Draft) -> None:
         if holder:
             node.set("attached_to", holder)
         add_pose(node, pose)
-    draft.lose("frames of the world", homeless, "write a world: --world")
-    written = [site for site in draft.asset.sites if site not in homeless]
-    draft.drop("the TF name", [s for s in written if s.ros_frame and s.ros_frame != s.name])
-    draft.drop("the shape", [s for s in written if s.geometry is not None])
+    draft.lose("frames of the world", homeless, "write a world: --world", moves=False)

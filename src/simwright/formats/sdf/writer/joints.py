@@ -54,10 +54,6 @@ class JointWriter:
         held = [e for e in draft.asset.equalities if self._write_equality(e)]
         if held:
             draft.report(EQUALITY_AS_JOINT, held)
-        disabled = [joint for joint in draft.asset.joints if not joint.enabled]
-        draft.lose("disabled joints", disabled, "enable them, or export OpenUSD")
-        distances = [joint for joint in draft.asset.joints if joint.kind is JointKind.DISTANCE]
-        draft.lose("distance joints", [joint for joint in distances if joint.enabled])
         if self._homeless:
             version = ".".join(map(str, draft.version))
             draft.report(
@@ -90,7 +86,7 @@ class JointWriter:
             frame = frame @ piece.before
             name = self._add_between(room, start @ frame, piece.name, ends.child)
             node = self._add_joint(room, joint, piece, (parent, name), IDENTITY)
-            self._keep(joint, room, piece, node, IDENTITY)
+            self._keep(joint, room, node, IDENTITY)
             parent, start, frame = name, start @ frame, piece.after
         last = pieces[-1]
         if len(pieces) > 1:
@@ -103,7 +99,7 @@ class JointWriter:
         node = self._add_joint(room, joint, last, (parent, name), place)
         if id(joint) in self._looped:
             node.set(CLOSES_LOOP, "true")
-        self._keep(joint, room, last, node, child.offset @ place)
+        self._keep(joint, room, node, child.offset @ place)
 
     def _find_room(self, joint: Joint | Equality, parent: str, child: Seat) -> Room | None:
         """The innermost model with both ends; a joint to the world belongs to its child."""
@@ -155,13 +151,8 @@ class JointWriter:
             self._write_pitch(node, piece.dofs[0])
         return node
 
-    def _keep(self, joint: Joint, room: Room, piece: Piece, node: Element, frame: Pose) -> None:
+    def _keep(self, joint: Joint, room: Room, node: Element, frame: Pose) -> None:
         self._draft.mountings[joint.name] = Mounting(room, str(node.get("name")), node, frame)
-        for dof in piece.dofs:
-            if dof.motion is Motion.BALL and (dof.swing is not None or dof.is_limited):
-                self._draft.reporter.report(
-                    JOINT_REDUCED, joint.source, name=joint.name, what="the cone of limits"
-                )
 
     def _write_gear(self, room: Room, joint: Joint, node: Element) -> None:
         """The model has ``angle1 = -ratio * angle2``, SDFormat the other way round."""

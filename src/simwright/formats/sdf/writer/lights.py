@@ -15,22 +15,18 @@ _KINDS = {LightKind.DIRECTIONAL: "directional", LightKind.POINT: "point", LightK
 
 def write_lights(draft: Draft) -> None:
     """Every light of a kind that SDFormat has."""
-    strange: list[Light] = []
     homeless: list[Light] = []
     for light in draft.asset.lights:
         if light.kind not in _KINDS:
-            strange.append(light)
-        elif light.body != WORLD and light.body in draft.seats:
+            continue
+        if light.body != WORLD and light.body in draft.seats:
             _write_on_link(draft, draft.seats[light.body], light)
         elif draft.top.is_world:
             name = draft.claim(draft.top.names, "light", light.name)
             _write(draft, add(draft.top.node, "light", name=name), light)
         else:
             homeless.append(light)
-    draft.lose("dome and area lights", strange, "SDFormat has directional, point and spot lights")
-    draft.lose("lights of the world", homeless, "write a world: --world")
-    written = [light for light in draft.asset.lights if light.kind in _KINDS]
-    draft.drop("the radius", [light for light in written if light.radius])
+    draft.lose("lights of the world", homeless, "write a world: --world", moves=False)
 
 
 def _write_on_link(draft: Draft, seat: Seat, light: Light) -> None:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from simwright.formats.parts.images import Images
 from simwright.formats.parts.numbers import tidy, tidy_number
@@ -70,14 +69,11 @@ class Palette:
     def report(self) -> None:
         """What materials say and SDFormat has no word for."""
         used = [m for m in self._draft.asset.materials if _is_used(self._draft, m)]
-        rows: tuple[tuple[str, list[Any]], ...] = (
-            ("the coat", [m for m in used if m.clearcoat]),
-            ("the placement or the channel of images", [m for m in used if _is_placed(m)]),
-            ("an image input", [m for m in used if _list_other(m)]),
-            ("the threshold of opacity", [m for m in used if m.opacity_threshold]),
-        )
-        for what, lost in rows:
-            self._draft.drop(what, lost)
+        packed = [m for m in used if any(_is_packed(slot, texture) for slot, texture in m.textures.items())]
+        advice = "give each map an image of its own"
+        self._draft.lose("materials with maps in one image", packed, advice, moves=False)
+        others = [m for m in used if _list_other(m)]
+        self._draft.lose("materials with other image inputs", others, "bake them into the maps", moves=False)
 
 
 def _is_used(draft: Draft, material: RenderMaterial) -> bool:
@@ -91,15 +87,6 @@ def _list_other(material: RenderMaterial) -> set[str]:
     if albedo is not None and opacity is not None and albedo.file == opacity.file:
         other.discard("opacity")
     return other
-
-
-def _is_placed(material: RenderMaterial) -> bool:
-    return any(_is_moved(t) or _is_packed(slot, t) for slot, t in material.textures.items())
-
-
-def _is_moved(texture: Texture) -> bool:
-    shifted = texture.scale != (1.0, 1.0) or any(texture.offset) or bool(texture.rotation)
-    return shifted or any(texture.bias)
 
 
 def _is_packed(slot: str, texture: Texture) -> bool:

@@ -5,36 +5,23 @@ from __future__ import annotations
 
 from simwright.core.diag import Level, declare
 
-NOT_CARRIED = declare(
-    "sdf-write-not-carried",
-    Level.WARNING,
-    "{count} {what} cannot be said in SDFormat and are left out, the first {first!r}",
-    hint="keep the source file; {advice}",
-    doc="Elements of the model for which SDFormat has no element.",
-    section="3.8",
-)
-SETTING_LOST = declare(
-    "sdf-write-setting-lost",
-    Level.INFO,
-    "{what} of {count} element(s) has no place in SDFormat and is left out, the first {first!r}",
-    doc="A single value of an element that is written otherwise.",
-    section="3.8",
-)
 EXTRAS_LOST = declare(
     "sdf-write-extras",
-    Level.INFO,
+    Level.WARNING,
     "{count} attribute(s) of {space} have no place in SDFormat, the first {first!r}",
     hint="keep the source file for the tool they are meant for",
     doc="Attributes of other simulators are discarded, not injected (REP-0158 3.8).",
     section="3.8",
+    loss=True,
 )
 ROS_DISCARDED = declare(
     "sdf-write-ros",
     Level.INFO,
-    "{count} ROS {what} have no place in SDFormat, the first {first!r}",
+    "{count} ROS interface(s) have no place in SDFormat, the first {first!r}",
     hint="Gazebo has no plugin for them; nodes of the robot declare their interfaces themselves",
     doc="ROS interfaces become <topic> and <plugin> where Gazebo has one, and are discarded elsewhere (REP-0158 3.8).",
     section="3.8",
+    loss=True,
 )
 VERSION_TOO_OLD = declare(
     "sdf-write-version",
@@ -42,6 +29,7 @@ VERSION_TOO_OLD = declare(
     "{count} {what} need SDFormat {needed} and are left out of version {version}, the first {first!r}",
     hint="let the writer choose the version",
     doc="The version that was asked for has no element for something of the model.",
+    loss=True,
 )
 MASS_INVENTED = declare(
     "sdf-write-mass-invented",
@@ -82,6 +70,7 @@ JOINT_REDUCED = declare(
     "{what} of joint {name!r} cannot be said in SDFormat and is left out",
     hint="keep the source file, or model it by hand",
     doc="A part of a joint that SDFormat has no word for.",
+    loss=True,
 )
 LOOP_OPEN = declare(
     "sdf-write-loop-open",
@@ -89,6 +78,7 @@ LOOP_OPEN = declare(
     "joint {name!r} closes a loop and is left out: its frames lie {distance:g} m and {angle:g} rad apart at zero",
     hint="let the joints of the loop count from a pose in which it is closed",
     doc="SDFormat places a joint once, in the pose of the file; a loop that is open there cannot be said exactly.",
+    loss=True,
 )
 EQUALITY_AS_JOINT = declare(
     "sdf-write-equality",
@@ -98,10 +88,11 @@ EQUALITY_AS_JOINT = declare(
 )
 MOVED_TO_ZERO = declare(
     "sdf-write-zero-pose",
-    Level.INFO,
+    Level.WARNING,
     "{count} joint(s) do not start at zero, the first {first!r}; the start is left out",
     hint="set the joints when the model is spawned",
     doc="The links of an SDFormat model stand where all its joints are at zero.",
+    loss=True,
 )
 CAMERA_AS_SENSOR = declare(
     "sdf-write-camera",
@@ -127,6 +118,7 @@ GEOMETRY_LEFT_OUT = declare(
     "the {kind} of shape {name!r} is not written: {why}",
     hint="{advice}",
     doc="A geometry that cannot be written.",
+    loss=True,
 )
 HEIGHTS_ROUNDED = declare(
     "sdf-write-heightmap",
@@ -136,10 +128,11 @@ HEIGHTS_ROUNDED = declare(
 )
 FRICTION_APPROXIMATED = declare(
     "sdf-write-friction",
-    Level.INFO,
+    Level.WARNING,
     "{count} contact material(s) tell static from dynamic friction, the first {first!r}; the dynamic one is written",
     doc="REP-0158 1.3.4: Gazebo's engines have one coefficient for each direction, which is approximated.",
     section="1.3.4",
+    loss=True,
 )
 FILTERS_LEFT_OUT = declare(
     "sdf-write-filters",
@@ -147,6 +140,7 @@ FILTERS_LEFT_OUT = declare(
     "{count} filtered contact pair(s) are left out, the first {first!r}: sixteen bits do not tell them apart",
     hint="use fewer groups, or let the model not touch itself",
     doc="Contact filters become bitmasks, which have sixteen bits.",
+    loss=True,
 )
 TEXTURE_LEFT_OUT = declare(
     "sdf-write-texture",
@@ -154,12 +148,14 @@ TEXTURE_LEFT_OUT = declare(
     "the image {file!r} of material {name!r} is not written: {why}",
     hint="check the path; the material keeps its colour",
     doc="An image that cannot be read.",
+    loss=True,
 )
 LOOK_UNREADABLE = declare(
     "sdf-write-look-unreadable",
     Level.WARNING,
     "the materials of mesh file {file!r} are left out: {why}",
     doc="A mesh file whose materials cannot be read.",
+    loss=True,
 )
 LOOKS_LEFT_OUT = declare(
     "sdf-write-looks",
@@ -167,6 +163,7 @@ LOOKS_LEFT_OUT = declare(
     "{count} mesh(es) have several materials, which STL has no place for: they are left out, the first {first!r}",
     hint="choose OBJ, COLLADA or glTF for the meshes",
     doc="STL files have no materials, and an SDFormat visual has one only.",
+    loss=True,
 )
 RENAMED = declare(
     "sdf-write-renamed",

@@ -32,7 +32,6 @@ class SensorWriter:
         self._draft = draft
         self._cameras = {camera.name: camera for camera in draft.asset.cameras}
         self._seen: set[str] = set()
-        self._unknown: list[Sensor] = []
         self._homeless: list[Sensor | Camera] = []
         self._reduced: list[Sensor] = []
 
@@ -42,17 +41,15 @@ class SensorWriter:
         for sensor in draft.asset.sensors:
             if sensor.kind in TYPES:
                 self._write(sensor)
-            else:
-                self._unknown.append(sensor)
         loose = [camera for camera in draft.asset.cameras if camera.name not in self._seen]
         for camera in loose:
             self._write_camera(camera)
         if loose:
             bare = sum(not all(camera.resolution) for camera in loose)
             draft.report(CAMERA_AS_SENSOR, loose, bare=bare)
-        draft.lose("sensors", self._unknown, "SDFormat has no sensor of that kind")
-        draft.lose("sensors of the world", self._homeless, "write a world: --world")
-        draft.drop("a setting", self._reduced)
+        draft.lose("sensors of the world", self._homeless, "write a world: --world", moves=False)
+        advice = "SDFormat has no such setting of that kind of sensor"
+        draft.lose("sensors with other settings", self._reduced, advice, moves=False)
 
     def _write(self, sensor: Sensor) -> None:
         draft = self._draft

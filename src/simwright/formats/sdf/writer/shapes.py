@@ -40,9 +40,8 @@ class ShapeWriter:
                 self._write(seat, shape, "collision")
             if shape.visual:
                 self._write(seat, shape, "visual")
-        self._draft.lose("shapes of the world", lost, "write a world: --world")
-        disabled = [shape for shape in self._draft.asset.shapes if not shape.enabled]
-        self._draft.lose("disabled shapes", disabled, "enable them")
+        touched = any(shape.collision for shape in lost)
+        self._draft.lose("shapes of the world", lost, "write a world: --world", moves=touched)
         for part in (self._geometry, self._palette, self._surfaces):
             part.report()
 

@@ -48,9 +48,6 @@ class SurfaceWriter:
         split = [m for m in materials if m.static_friction is not None and _differ(m)]
         if split:
             self._draft.report(FRICTION_APPROXIMATED, split)
-        combined = [m for m in materials if m.friction_combine or m.restitution_combine]
-        self._draft.drop("how friction or restitution is combined", combined)
-        self._draft.drop("a setting of the contact", [m for m in materials if m.settings])
 
 
 def _differ(material: PhysicsMaterial) -> bool:

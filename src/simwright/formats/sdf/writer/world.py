@@ -14,9 +14,10 @@ def write_world(draft: Draft) -> None:
     """The settings of the world, where the file is one."""
     world, node = draft.asset.environment, draft.top.node
     if not draft.top.is_world:
-        said = [world.timestep, world.wind, world.magnetic_field]
-        if any(value is not None for value in said):
-            draft.drop("the time step, wind or magnetic field", [draft.asset.name])
+        rows = {"time step": world.timestep, "wind": world.wind, "magnetic field": world.magnetic_field}
+        for what, value in rows.items():
+            said = [draft.asset.name] if value is not None else []
+            draft.lose(f"{what} of a model", said, "write a world: --world", moves=what != "magnetic field")
         return
     for tag, values in (("gravity", world.gravity), ("magnetic_field", world.magnetic_field)):
         if values is not None:
@@ -34,10 +35,3 @@ def write_world(draft: Draft) -> None:
     for owner in (draft.asset.name, *roots):
         restore(draft, node, "world", owner)
         restore_plugins(draft, node, owner)
-
-
-def report_settings(draft: Draft) -> None:
-    """Options of other solvers."""
-    left = set(draft.asset.environment.settings) - set(_SAID)
-    if left:
-        draft.drop(f"an option of the solver ({min(left)})", [draft.asset.name])

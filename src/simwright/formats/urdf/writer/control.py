@@ -42,14 +42,15 @@ def write_control(draft: Draft) -> None:
     ]
     if driven and not blocks:
         _write_motors(draft, driven)
-        draft.drop(
-            "the gains of the motor",
-            [a for a, _ in driven if a.stiffness or a.damping or a.kind == "general"],
-        )
     else:
         driven = []
     placed = {id(actuator) for actuator, _ in driven}
-    draft.lose("actuators", [a for a in motors if id(a) not in placed], "URDF drives joints only")
+    homeless = [a for a in motors if a.transmission == "joint" and id(a) not in placed]
+    draft.lose(
+        "actuators",
+        homeless,
+        "the blocks of ros2_control say which joints are driven",
+    )
 
 
 def _write_transmissions(draft: Draft, actuators: list[Actuator]) -> None:

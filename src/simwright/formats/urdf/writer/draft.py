@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from simwright.core.diag import NOWHERE, Reporter, Where
+from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions
-from simwright.formats.parts.words import clean_text, name_of
-from simwright.formats.urdf.writer.messages import NOT_CARRIED, RENAMED, SETTING_LOST
+from simwright.formats.holds import report_lost
+from simwright.formats.parts.words import clean_text
+from simwright.formats.urdf.writer.messages import RENAMED
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body, Site
 from simwright.model.joint import Dof, Joint
@@ -80,18 +81,10 @@ class Draft:
             else place
         )
 
-    def lose(self, what: str, lost: Sequence[Any], advice: str = "URDF has no such element") -> None:
-        """One finding for elements that are left out."""
+    def lose(self, what: str, lost: Sequence[Any], advice: str, *, moves: bool = True) -> None:
+        """One finding for elements that are left out; ``moves`` tells whether the robot moves differently."""
         if lost:
-            where: Where = getattr(lost[0], "source", NOWHERE)
-            first = name_of(lost[0])
-            self.reporter.report(NOT_CARRIED, where, count=len(lost), what=what, first=first, advice=advice)
-
-    def drop(self, what: str, lost: Sequence[Any]) -> None:
-        """One finding for a value of elements that are written."""
-        if lost:
-            where: Where = getattr(lost[0], "source", NOWHERE)
-            self.reporter.report(SETTING_LOST, where, what=what, count=len(lost), first=name_of(lost[0]))
+            report_lost(self.reporter, "URDF", f"{len(lost)} {what}", lost, moves=moves, advice=advice)
 
     def report_names(self) -> None:
         """One finding per family whose names could not all stay."""

@@ -25,7 +25,7 @@ from simwright.core.math3d import (
     vec3,
 )
 from simwright.formats.urdf.writer.draft import Draft, Mount
-from simwright.formats.urdf.writer.messages import BALL_EXPANDED, JOINT_EXPANDED, JOINT_REDUCED
+from simwright.formats.urdf.writer.messages import BALL_EXPANDED, JOINT_EXPANDED
 from simwright.model.asset import Body
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 
@@ -103,10 +103,6 @@ def _cut(draft: Draft, joint: Joint, dof: Dof, number: int) -> list[_Piece]:
     name = joint.public_name if single else dof.name or f"{joint.public_name}_{number}"
     if dof.motion is Motion.BALL:
         draft.reporter.report(BALL_EXPANDED, joint.source, name=joint.name)
-        if dof.swing is not None or dof.is_limited:
-            draft.reporter.report(
-                JOINT_REDUCED, joint.source, name=joint.name, what="the cone of swing limits"
-            )
         rows = zip(_LETTERS, np.eye(3), strict=True)
         return [_Piece(f"{name}_{letter}", Motion.HINGE, axis, dof.anchor, None) for letter, axis in rows]
     if dof.motion is Motion.FREE:
@@ -155,8 +151,6 @@ def _claim_between(draft: Draft, joint: str) -> str:
 
 
 def _report(draft: Draft, joint: Joint, dofs: list[Dof], mounts: list[Mount]) -> None:
-    if joint.gear is not None:
-        draft.reporter.report(JOINT_REDUCED, joint.source, name=joint.name, what="the gear")
     if len(mounts) > 1 and not any(dof.motion is Motion.BALL for dof in dofs):
         if len(dofs) > 1:
             why = f"it has {len(dofs)} freedoms"

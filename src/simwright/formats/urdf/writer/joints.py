@@ -54,7 +54,7 @@ class _JointWriter:
             and mimic.follower not in self._mimics
         ):
             self._mimics[mimic.follower] = mimic
-        else:
+        elif is_plain:
             self._left.append(mimic)
 
     def write(self, mount: Mount) -> None:
@@ -133,7 +133,7 @@ class _JointWriter:
     def report(self) -> None:
         """What could not be said, and what had to be."""
         self._draft.lose(
-            "relations between joints", self._left, "URDF has linear ones, one for each follower"
+            "mimics of joints", self._left, "URDF has one for each follower, of joints that it has"
         )
         for what, names in self._unsaid.items():
             self._draft.reporter.report(LIMIT_CHOSEN, what=what, count=len(names), first=names[0])

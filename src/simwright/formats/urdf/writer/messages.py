@@ -5,36 +5,14 @@ from __future__ import annotations
 
 from simwright.core.diag import Level, declare
 
-NOT_CARRIED = declare(
-    "urdf-write-not-carried",
-    Level.WARNING,
-    "{count} {what} cannot be said in URDF and are left out, the first {first!r}",
-    hint="keep the source file; {advice}",
-    doc="Elements of the model for which URDF has no element.",
-    section="3.8",
-)
-SETTING_LOST = declare(
-    "urdf-write-setting-lost",
-    Level.INFO,
-    "{what} of {count} element(s) has no URDF attribute and is left out, the first {first!r}",
-    doc="A single value of an element that is written otherwise.",
-    section="3.8",
-)
 EXTRAS_LOST = declare(
     "urdf-write-extras",
-    Level.INFO,
+    Level.WARNING,
     "{count} attribute(s) of {space} have no place in URDF, the first {first!r}",
     hint="keep the source file for the tool they are meant for",
     doc="Attributes of simulators are discarded, not injected; <gazebo> blocks are not written (REP-0158 3.8).",
     section="3.8",
-)
-ROS_DISCARDED = declare(
-    "urdf-write-ros",
-    Level.INFO,
-    "{count} ROS {what} have no place in URDF, the first {first!r}",
-    hint="they stay in the source; nodes of the robot declare their interfaces themselves",
-    doc="ROS interfaces map to modern extension blocks only, and URDF has none (REP-0158 3.8).",
-    section="3.8",
+    loss=True,
 )
 LOOP_LEFT_OUT = declare(
     "urdf-write-loop",
@@ -43,6 +21,7 @@ LOOP_LEFT_OUT = declare(
     hint="add the constraint in the simulator, or export MJCF or SDF",
     doc="URDF has no loops; the spanning tree is written and what closes it is reported.",
     section="1.3",
+    loss=True,
 )
 JOINT_EXPANDED = declare(
     "urdf-write-joint-expanded",
@@ -63,13 +42,6 @@ JOINT_REVERSED = declare(
     Level.INFO,
     "joint {name!r} is walked from its child to its parent; its coordinates keep their meaning",
     doc="The tree of links reaches the joint's child first; axis and frames are turned round.",
-)
-JOINT_REDUCED = declare(
-    "urdf-write-joint-reduced",
-    Level.WARNING,
-    "{what} of joint {name!r} cannot be said in URDF and is left out",
-    hint="keep the source file, or model it by hand",
-    doc="A part of a joint that URDF has no word for.",
 )
 LIMIT_CHOSEN = declare(
     "urdf-write-limit",
@@ -109,6 +81,7 @@ GEOMETRY_LEFT_OUT = declare(
     "the {kind} of shape {name!r} is left out: {why}",
     hint="{advice}",
     doc="A geometry that URDF cannot take.",
+    loss=True,
 )
 LOOKS_LEFT_OUT = declare(
     "urdf-write-looks",
@@ -116,12 +89,14 @@ LOOKS_LEFT_OUT = declare(
     "{count} mesh(es) have several materials, which {format} has no place for: they are left out, the first {first!r}",
     hint="choose OBJ, COLLADA or glTF for the meshes",
     doc="STL files have no materials, and a URDF visual has one only.",
+    loss=True,
 )
 LOOK_UNREADABLE = declare(
     "urdf-write-look-unreadable",
     Level.WARNING,
     "the materials of mesh file {file!r} are left out: {why}",
     doc="A mesh file whose materials cannot be read.",
+    loss=True,
 )
 TEXTURE_LEFT_OUT = declare(
     "urdf-write-texture",
@@ -129,6 +104,7 @@ TEXTURE_LEFT_OUT = declare(
     "the image {file!r} of material {name!r} is not written: {why}",
     hint="check the path; the material keeps its colour",
     doc="An image that cannot be read.",
+    loss=True,
 )
 RENAMED = declare(
     "urdf-write-renamed",

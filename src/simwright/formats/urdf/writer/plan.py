@@ -19,7 +19,7 @@ from simwright.formats.urdf.writer.messages import (
     LOOP_LEFT_OUT,
 )
 from simwright.model.asset import Body
-from simwright.model.joint import WORLD, Dof, Motion
+from simwright.model.joint import WORLD, Dof, JointKind, Motion
 from simwright.model.kinematics import Edge
 
 _AT_ORIGIN = 1e-9
@@ -81,7 +81,9 @@ def _stand_on_frame(draft: Draft, body: Body) -> list[Mount]:
     sites = [site for site in draft.asset.sites if site.body == body.name]
     front = next((s for s in sites if (body.pose @ s.pose).is_identity(_AT_ORIGIN)), None)
     if front is None:
-        draft.drop("the pose at the start", [body])
+        draft.lose(
+            "pose at the start", [body], "place the robot in the simulator, or by a joint to the world"
+        )
         return []
     draft.root_site = front
     link = draft.claim("link", front.ros_frame or front.name)
@@ -116,10 +118,9 @@ def _turn(dof: Dof) -> Dof:
 
 def _report(draft: Draft, floating: list[Body]) -> None:
     tree = draft.tree
-    if tree.loops:
-        first = tree.loops[0]
-        draft.reporter.report(LOOP_LEFT_OUT, first.source, count=len(tree.loops), first=first.name)
-    draft.lose("disabled joints", tree.disabled, "URDF has no switch for joints")
+    loops = [joint for joint in tree.loops if joint.kind is not JointKind.DISTANCE]
+    if loops:
+        draft.reporter.report(LOOP_LEFT_OUT, loops[0].source, count=len(loops), first=loops[0].name)
     draft.lose("joints to bodies that do not exist", tree.dangling, "correct the names")
     if WORLD in draft.links and floating:
         first_body = floating[0]

@@ -20,6 +20,7 @@ from simwright.core.files import write_folder, write_staged
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
 from simwright.formats.format import WriteOptions
+from simwright.formats.usd import FORMAT
 from simwright.formats.usd.assembly.anchors import move_anchors
 from simwright.formats.usd.writer.entry import build_layers, check_depth, describe_origin, name_entry
 from simwright.formats.usd.writer.names import Names
@@ -98,6 +99,7 @@ class _Assembly:
             check_depth(asset, Where(asset.provenance.file))
             entry = name_entry(asset)
             folder = f"{groups[id(asset)]}/{entry.removesuffix('.usda')}"
+            FORMAT.report_losses(asset, reporter)
             sheets, images = build_layers(asset, entry, reporter, options)
             self._files[id(asset)] = f"{folder}/{entry}"
             self._layers[id(asset)] = {file: sheet.layer for file, sheet in sheets.items()}

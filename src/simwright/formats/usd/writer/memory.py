@@ -15,6 +15,7 @@ from pxr import Sdf, Tf, Usd, UsdUtils
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.formats.format import WriteOptions
+from simwright.formats.usd import FORMAT
 from simwright.formats.usd.writer.entry import build_layers, check_depth, name_entry
 from simwright.formats.usd.writer.images import Images
 from simwright.formats.usd.writer.sheet import Sheet
@@ -31,6 +32,7 @@ def build_stage(asset: Asset, options: WriteOptions, reporter: Reporter) -> Usd.
     where = Where(asset.provenance.file)
     check_depth(asset, where)
     entry = name_entry(asset)
+    FORMAT.report_losses(asset, reporter)
     try:
         sheets, images = build_layers(asset, entry, reporter, options)
         _join(sheets, images)

@@ -11,12 +11,14 @@ NOT_CARRIED = declare(
     "{count} {what} cannot be said in the layers and are left out, the first {first!r}",
     hint="keep the source file; OpenUSD has no neutral schema for them",
     doc="Elements of the model without a place in UsdPhysics, ExtendedPhysics or the ROS schemas.",
+    loss=True,
 )
 SETTING_LOST = declare(
     "usd-write-setting-lost",
-    Level.INFO,
+    Level.WARNING,
     "{what} of {count} element(s) has no neutral attribute and is left out, the first {first!r}",
     doc="A single value of an element that is written otherwise.",
+    loss=True,
 )
 FRAME_FOLDED = declare(
     "usd-write-frame-folded",
@@ -32,6 +34,7 @@ JOINT_REDUCED = declare(
     hint="keep the source file, or model the coupling by a controller",
     doc="Something about a joint that no schema and no note can hold.",
     section="1.3",
+    loss=True,
 )
 NOTED = declare(
     "usd-write-noted",
@@ -133,6 +136,7 @@ GEOMETRY_LEFT_OUT = declare(
     "the {kind} of shape {name!r} is not written: {why}",
     hint="convert it to a mesh",
     doc="A geometry that OpenUSD has no type for, or an empty mesh.",
+    loss=True,
 )
 COLLIDER_SIMPLIFIED = declare(
     "usd-write-collider-hull",
@@ -166,6 +170,7 @@ LOOK_HIGHLIGHTS = declare(
     "kept as roughness",
     doc="Phong highlights have no counterpart in UsdPreviewSurface; its specular colour would make metal of them.",
     section="3.1",
+    loss=True,
 )
 LOOK_UNREADABLE = declare(
     "usd-write-look-unreadable",
@@ -174,6 +179,7 @@ LOOK_UNREADABLE = declare(
     hint="export the mesh again, or give the visual a material in the robot file",
     doc="A visual without a material of its own has those of its mesh file.",
     section="3.1",
+    loss=True,
 )
 TOPIC_ABSOLUTE = declare(
     "usd-write-topic-absolute",
@@ -214,6 +220,7 @@ TEXTURE_LEFT_OUT = declare(
     hint="provide it as PNG or JPEG",
     doc="REP-0158 3.2 allows PNG and JPEG images that are inside the asset's folder.",
     section="3.2",
+    loss=True,
 )
 EXTRAS_LOST = declare(
     "usd-write-extras",
@@ -222,4 +229,5 @@ EXTRAS_LOST = declare(
     hint="keep the source file for the tool they are meant for",
     doc="Solver attributes of elements that are not written, or of a namespace without a vendor layer.",
     section="1.4",
+    loss=True,
 )

@@ -1,0 +1,543 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything an asset can say, by key: ``joints.dofs.damping`` is the damping of a freedom of a joint.
+
+A key is the path of a field in the neutral model.  Each has words for people, tells whether the machine moves
+differently without it, and how a use is told from silence.  A test holds the keys against the fields of the model, so
+that none is forgotten.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from simwright.core.errors import SimwrightError
+from simwright.core.math3d import Pose
+from simwright.model.asset import ELEMENT_LISTS, Asset
+from simwright.model.geometry import Mesh
+
+Moves: TypeAlias = Callable[[Any], bool]
+"""Does the machine move differently without this element, or without a value of it?"""
+
+
+def always(element: Any) -> bool:
+    """It does."""
+    del element
+    return True
+
+
+def never(element: Any) -> bool:
+    """It does not: looks, measurements, names."""
+    del element
+    return False
+
+
+def if_touched(element: Any) -> bool:
+    """Shapes that collide change motion, those that are only seen do not."""
+    return bool(element.collision)
+
+
+Used: TypeAlias = Callable[[Any, Any], bool]
+"""Does this owner of a field use it, by this value?"""
+
+
+def _is_said(owner: Any, value: Any) -> bool:
+    """Zero is a use too: no friction is not the engine's own friction."""
+    del owner
+    return value is not None
+
+
+def _is_elsewhere(owner: Any, value: Any) -> bool:
+    """Does a freedom start away from where its frames meet?"""
+    return value is not None and bool(np.any(np.ravel(value) != owner.neutral()))
+
+
+def _is_cut(owner: Any, value: Any) -> bool:
+    """Meshes are simplified, and only for contact."""
+    return (
+        owner.collision and isinstance(owner.geometry, Mesh) and value is not None and value.token != "none"
+    )
+
+
+def _is_contact(owner: Any, value: Any) -> bool:
+    """Values that only colliders have."""
+    return bool(owner.collision and value)
+
+
+def _is_masked(owner: Any, value: Any) -> bool:
+    """Bits other than the first alone, which is what everything has that says nothing."""
+    return owner.collision and value is not None and value != 1
+
+
+def _is_aside(owner: Any, value: Any) -> bool:
+    """What is seen, but not in the final picture."""
+    return owner.visual and value not in ("default", "render")
+
+
+def _is_renamed(owner: Any, value: Any) -> bool:
+    return bool(value) and value != owner.name
+
+
+def _is_more(owner: Any, value: Any) -> bool:
+    """More than the law that the kind, the stiffness and the damping say."""
+    said = _LAW if owner.kind != "general" else ()
+    return any(key not in said for key in value)
+
+
+def _acts(actuator: Any) -> bool:
+    """Do the settings say more than by which hardware it is driven (URDF)?"""
+    return any(key not in _HARDWARE for key in actuator.settings)
+
+
+_HARDWARE = ("transmission", "type", "hardware_interfaces", "mechanicalReduction")
+_LAW = ("mjcf", "gain_type", "gain", "bias_type", "bias", "dynamics_type", "dynamics", "length_range")
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """One thing that elements of a family may say.
+
+    ``whole`` says that an element whose value is not held is left out as a whole: a joint of an unknown kind.  ``used``
+    tells a use by its value; by default that is one other than the model's own, zero and infinity counting as silence
+    where that is None.  ``part_of`` is the key without which it says nothing.
+    """
+
+    key: str
+    words: str
+    moves: Moves
+    whole: bool = False
+    used: Used | None = None
+    part_of: str = ""
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The fields from an element to the value."""
+        return tuple(self.key.split(".")[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A list of the asset, or one of its parts: words for one and many, and the aspects of its elements.
+
+    Elements of a ``quiet`` family that use no aspect say nothing: every robot is in some namespace.
+    """
+
+    key: str
+    one: str
+    many: str
+    moves: Moves
+    aspects: tuple[Aspect, ...] = ()
+    quiet: bool = False
+
+    def list(self, asset: Asset) -> Sequence[Any]:
+        """The elements of an asset; its own settings and movement are one each, where they say something."""
+        value = getattr(asset, self.key)
+        elements = value if self.key in ELEMENT_LISTS else [value] if value else []
+        return [element for element in elements if self._speaks(element)] if self.quiet else elements
+
+    def _speaks(self, element: Any) -> bool:
+        return any(True for aspect in self.aspects for _ in find_uses(element, aspect))
+
+    def count(self, number: int) -> str:
+        """``1 joint``, ``3 joints``."""
+        return f"{number} {self.one if number == 1 else self.many}"
+
+
+def find_uses(element: Any, aspect: Aspect) -> Iterator[tuple[Any, Any]]:
+    """What an element says about an aspect: the owner of the field, and its value."""
+    owners = [element]
+    *steps, last = aspect.path
+    for step in steps:
+        owners = [child for owner in owners for child in _list_children(owner, step)]
+    for owner in owners:
+        value = getattr(owner, last)
+        if (
+            aspect.used(owner, value)
+            if aspect.used is not None
+            else _differs(value, _find_default(type(owner), last))
+        ):
+            yield owner, value
+
+
+def _list_children(owner: Any, step: str) -> Sequence[Any]:
+    if step == "data":
+        return _open_mesh(owner)
+    value = getattr(owner, step)
+    if value is None:
+        return ()
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def _open_mesh(geometry: Any) -> Sequence[Any]:
+    """The arrays of a mesh; none of a mesh file, which is copied as it is or read, and reported, by the writer."""
+    if not isinstance(geometry, Mesh) or (geometry.file and not geometry.is_loaded):
+        return ()
+    try:
+        return (geometry.data,)
+    except SimwrightError:
+        return ()
+
+
+_REQUIRED = object()
+
+
+@functools.cache
+def _find_default(cls: type, name: str) -> Any:
+    """What a field says unless told; :data:`_REQUIRED` where it always says something."""
+    row = next(field for field in dataclasses.fields(cls) if field.name == name)
+    if row.default_factory is not dataclasses.MISSING:
+        return row.default_factory()
+    return _REQUIRED if row.default is dataclasses.MISSING else row.default
+
+
+def _differs(value: Any, default: Any) -> bool:
+    if default is _REQUIRED:
+        return True
+    if value is None or value is default:
+        return False
+    if isinstance(value, str | bool | dict):
+        return bool(value != default)
+    if isinstance(value, Pose):
+        return not (isinstance(default, Pose) and value.is_close(default, 1e-12))
+    if isinstance(value, np.ndarray | list | tuple) and not _is_text(value):
+        numbers = np.asarray(value, dtype=np.float64).ravel()
+        silent = np.zeros_like(numbers) if default is None else np.asarray(default, dtype=np.float64).ravel()
+        return bool(numbers.shape != silent.shape or (numbers != silent).any())
+    if isinstance(value, float | int) and default is None:
+        return value != 0 and math.isfinite(value)
+    return bool(value != default)
+
+
+def _is_text(value: Any) -> bool:
+    return not isinstance(value, np.ndarray) and not all(
+        isinstance(v, float | int | np.number) for v in value
+    )
+
+
+def _family(
+    key: str, one: str, many: str, moves: Moves, *rows: tuple[str, str] | tuple[str, str, Moves], **whole: str
+) -> Family:
+    """A family from rows of field, words and (where not that of the family) moves; ``whole`` by field."""
+    aspects = [
+        *(
+            Aspect(f"{key}.{name.replace('__', '.')}", words, moves, whole=True)
+            for name, words in whole.items()
+        ),
+        *(
+            Aspect(
+                f"{key}.{name}",
+                words,
+                more[0] if more else moves,
+                used=_USED.get(f"{key}.{name}"),
+                part_of=_PARTS.get(f"{key}.{name}", ""),
+            )
+            for name, words, *more in rows
+        ),
+    ]
+    return Family(key, one, many, moves, tuple(aspects), quiet=key in _QUIET)
+
+
+_FRICTION = ("static_friction", "dynamic_friction", "torsional_friction", "rolling_friction", "restitution")
+_USED: dict[str, Used] = {
+    **{f"physics_materials.{name}": _is_said for name in _FRICTION},
+    "joints.dofs.position": _is_elsewhere,
+    "shapes.approximation": _is_cut,
+    **{f"shapes.{name}": _is_contact for name in ("margin", "gap", "settings")},
+    **{f"shapes.{name}": _is_masked for name in ("category_bits", "collide_bits")},
+    "shapes.purpose": _is_aside,
+    "shapes.geometry.data.smooth": _is_said,
+    "sites.ros_frame": _is_renamed,
+    "actuators.settings": _is_more,
+}
+_QUIET = ("articulations", "contexts", "environment")
+_PARTS = {
+    "joints.dofs.spring_ref": "joints.dofs.stiffness",
+    "materials.clearcoat_roughness": "materials.clearcoat",
+}
+
+_BODIES = _family(
+    "bodies", "body", "bodies", always,
+    ("pose", "the pose"),
+    ("inertial", "the mass and inertia"),
+    ("kinematic", "the kinematic state"),
+    ("enabled", "the disabled state"),
+    ("gravity_scale", "the share of gravity"),
+    ("linear_velocity", "the velocity at the start"),
+    ("angular_velocity", "the angular velocity at the start"),
+    ("density", "the density"),
+    ("linear_damping", "the damping of free motion"),
+    ("angular_damping", "the damping of free rotation"),
+)  # fmt: skip
+_JOINTS = _family(
+    "joints", "joint", "joints", always,
+    ("parent_frame", "the frame on the parent"),
+    ("child_frame", "the frame on the child"),
+    ("enabled", "the disabled state"),
+    ("closes_loop", "the closing of a loop"),
+    ("collide", "the contact between the two bodies"),
+    ("break_force", "the breaking force"),
+    ("break_torque", "the breaking torque"),
+    ("distance", "the distance"),
+    ("gear", "the gear ratio"),
+    ("ros_name", "the ROS name", never),
+    ("dofs.motion", "the motion"),
+    ("dofs.axis", "the axis"),
+    ("dofs.anchor", "the point the axis goes through"),
+    ("dofs.lower", "the lower limit"),
+    ("dofs.upper", "the upper limit"),
+    ("dofs.swing", "the cone limit"),
+    ("dofs.pitch", "the pitch of the screw"),
+    ("dofs.armature", "the armature"),
+    ("dofs.friction", "the friction"),
+    ("dofs.damping", "the damping"),
+    ("dofs.stiffness", "the spring"),
+    ("dofs.spring_ref", "the rest position of the spring"),
+    ("dofs.ref", "the reference coordinate"),
+    ("dofs.effort_limit", "the effort limit"),
+    ("dofs.velocity_limit", "the velocity limit"),
+    ("dofs.limit_stiffness", "the stiffness of the stops"),
+    ("dofs.limit_damping", "the damping of the stops"),
+    ("dofs.position", "the position at the start"),
+    ("dofs.velocity", "the velocity at the start"),
+    ("dofs.drive", "the drive"),
+    ("dofs.drive.stiffness", "the stiffness of the drive"),
+    ("dofs.drive.damping", "the damping of the drive"),
+    ("dofs.drive.target_position", "the position target of the drive"),
+    ("dofs.drive.target_velocity", "the velocity target of the drive"),
+    ("dofs.drive.max_force", "the largest force of the drive"),
+    ("dofs.drive.acceleration", "the unit of the drive (acceleration)"),
+    ("dofs.safety", "the safety controller", never),
+    kind="the kind",
+)  # fmt: skip
+_SHAPES = _family(
+    "shapes", "shape", "shapes", if_touched,
+    ("pose", "the pose"),
+    ("scale", "the scale"),
+    ("visual", "being invisible", never),
+    ("collision", "the collision"),
+    ("enabled", "the disabled state"),
+    ("color", "the colour", never),
+    ("approximation", "the simplification for contact"),
+    ("margin", "the contact margin"),
+    ("gap", "the contact gap"),
+    ("mass", "the mass of its own"),
+    ("density", "the density of its own"),
+    ("purpose", "the purpose", never),
+    ("category_bits", "the contact category"),
+    ("collide_bits", "the contact mask"),
+    ("settings", "a contact setting"),
+    ("double_sided", "being seen from both sides", never),
+    ("geometry.data.normals", "the normals", never),
+    ("geometry.data.uvs", "the texture coordinates", never),
+    ("geometry.data.uv_sets", "the further texture coordinates", never),
+    ("geometry.data.colors", "the vertex colours", never),
+    ("geometry.data.subsets", "the face sets", never),
+    ("geometry.data.smooth", "being smooth or faceted", never),
+    geometry="the geometry",
+)  # fmt: skip
+_SITES = _family(
+    "sites", "frame", "frames", never,
+    ("pose", "the pose"),
+    ("geometry", "the marker"),
+    ("ros_frame", "the TF name"),
+    ("static", "being published again and again"),
+)  # fmt: skip
+_CAMERAS = _family(
+    "cameras", "camera", "cameras", never,
+    ("pose", "the pose"),
+    ("fov_y", "the field of view"),
+    ("resolution", "the resolution"),
+    ("near", "the near clip distance"),
+    ("far", "the far clip distance"),
+    ("focal_length", "the focal length"),
+    ("aperture", "the aperture"),
+)  # fmt: skip
+_LIGHTS = _family(
+    "lights", "light", "lights", never,
+    ("pose", "the pose"),
+    ("color", "the colour"),
+    ("intensity", "the intensity"),
+    ("radius", "the radius"),
+    ("cone", "the cone"),
+    ("range", "the range"),
+    ("cast_shadows", "casting no shadows"),
+    ("angle", "the angular size"),
+    ("normalized", "the normalization"),
+    kind="the kind",
+)  # fmt: skip
+_SENSORS = _family(
+    "sensors", "sensor", "sensors", never,
+    ("pose", "the pose"),
+    ("target", "what is measured"),
+    ("rate", "the rate"),
+    ("settings", "a setting"),
+    kind="the kind",
+)  # fmt: skip
+_ACTUATORS = _family(
+    "actuators", "actuator", "actuators", always,
+    ("gear", "the gear"),
+    ("stiffness", "the stiffness"),
+    ("damping", "the damping"),
+    ("control_range", "the control range"),
+    ("force_range", "the force range"),
+    ("settings", "a setting of the law", _acts),
+    kind="the kind",
+    transmission="the transmission",
+)  # fmt: skip
+_TENDONS = _family(
+    "tendons", "tendon", "tendons", always,
+    ("path.value", "the coefficients"),
+    ("path.side", "the side of a wrap"),
+    ("lower", "the lower limit"),
+    ("upper", "the upper limit"),
+    ("stiffness", "the stiffness"),
+    ("damping", "the damping"),
+    ("friction", "the friction"),
+    ("armature", "the armature"),
+    ("rest_length", "the rest length"),
+    ("width", "the width", never),
+    path__kind="a path over",
+)  # fmt: skip
+_EQUALITIES = _family(
+    "equalities", "equality constraint", "equality constraints", always,
+    ("frame_a", "the frame on the first body"),
+    ("frame_b", "the frame on the second body"),
+    ("polynomial", "the polynomial"),
+    ("torque_scale", "the torque scale"),
+    ("enabled", "the disabled state"),
+    kind="the kind",
+)  # fmt: skip
+_MIMICS = _family(
+    "mimics", "mimic", "mimics", always,
+    ("multiplier", "the multiplier"),
+    ("offset", "the offset"),
+    ("polynomial", "the polynomial"),
+    ("enabled", "the disabled state"),
+)  # fmt: skip
+_MATERIALS = _family(
+    "materials", "material", "materials", never,
+    ("diffuse", "the colour"),
+    ("opacity", "the opacity"),
+    ("emissive", "the glow"),
+    ("metallic", "the metalness"),
+    ("roughness", "the roughness"),
+    ("specular", "the specular colour"),
+    ("clearcoat", "the coat"),
+    ("clearcoat_roughness", "the roughness of the coat"),
+    ("ior", "the index of refraction"),
+    ("opacity_threshold", "the opacity threshold"),
+    ("double_sided", "being seen from both sides"),
+    ("vertex_colors", "the colours of vertices"),
+    ("textures", "the images"),
+    ("textures.channel", "the channel of an image"),
+    ("textures.color_space", "the colour space of an image"),
+    ("textures.wrap_s", "the wrapping of an image"),
+    ("textures.wrap_t", "the wrapping of an image upwards"),
+    ("textures.scale", "the scale of an image"),
+    ("textures.offset", "the offset of an image"),
+    ("textures.rotation", "the rotation of an image"),
+    ("textures.uv_set", "the texture coordinates of an image"),
+    ("textures.gain", "the gain of an image"),
+    ("textures.bias", "the bias of an image"),
+)  # fmt: skip
+_PHYSICS_MATERIALS = _family(
+    "physics_materials", "contact material", "contact materials", always,
+    ("static_friction", "the static friction"),
+    ("dynamic_friction", "the dynamic friction"),
+    ("torsional_friction", "the torsional friction"),
+    ("rolling_friction", "the rolling friction"),
+    ("restitution", "the restitution"),
+    ("density", "the density"),
+    ("stiffness", "the contact stiffness"),
+    ("damping", "the contact damping"),
+    ("friction_combine", "the rule by which friction is combined"),
+    ("restitution_combine", "the rule by which restitution is combined"),
+    ("settings", "a contact setting"),
+)  # fmt: skip
+_CONTACTS = (
+    _family(
+        "collision_groups", "collision group", "collision groups", always,
+        ("filtered", "the filtered groups"),
+        ("inverted", "the inverted filter"),
+        ("merge", "the merge group"),
+    ),
+    _family("contact_filters", "contact filter", "contact filters", always, of="pairs of"),
+    _family("contact_pairs", "contact pair", "contact pairs", always, ("settings", "a contact setting")),
+    _family(
+        "articulations", "articulation", "articulations", never,
+        ("self_collide", "not touching itself", always),
+    ),
+)  # fmt: skip
+_ROS = (
+    _family(
+        "interfaces", "ROS interface", "ROS interfaces", never,
+        ("role", "the role"),
+        ("type", "the type"),
+        ("rate", "the rate"),
+        ("qos", "the quality of service"),
+        ("frame_override", "the frame override"),
+        ("starts_enabled", "starting disabled"),
+        kind="the kind",
+    ),
+    _family(
+        "contexts", "ROS context", "ROS contexts", never,
+        ("namespace", "the namespace"),
+        ("domain_id", "the domain"),
+        ("parent_frame", "the parent frame"),
+    ),
+    _family(
+        "controllers", "controller", "controllers", always,
+        ("joints", "the joints"),
+        ("interfaces", "the ROS interfaces"),
+        ("settings", "a setting"),
+        ("starts_enabled", "starting disabled"),
+        kind="the kind",
+    ),
+)  # fmt: skip
+_REST = (
+    _family(
+        "keyframes", "named state", "named states", never,
+        ("positions", "the positions"),
+        ("velocities", "the velocities"),
+        ("controls", "the controls"),
+        ("time", "the time"),
+    ),
+    _family("custom_attributes", "custom attribute", "custom attributes", always),
+    _family(
+        "environment", "world", "worlds", always,
+        ("gravity", "the gravity"),
+        ("timestep", "the time step"),
+        ("wind", "the wind"),
+        ("magnetic_field", "the magnetic field", never),
+        ("settings", "an option of the solver"),
+    ),
+    _family("motion", "movement", "movements", always),
+    _family("look_variants", "look variant", "look variants", never),
+    _family("extras", "set of solver attributes", "sets of solver attributes", always),
+)  # fmt: skip
+
+FAMILIES: dict[str, Family] = {
+    family.key: family
+    for family in (
+        _BODIES, _JOINTS, _SHAPES, _SITES, _CAMERAS, _LIGHTS, _SENSORS, _ACTUATORS, _TENDONS, _EQUALITIES, _MIMICS,
+        _MATERIALS, _PHYSICS_MATERIALS, *_CONTACTS, *_ROS, *_REST,
+    )
+}  # fmt: skip
+"""Every list of an asset and every part of it that a format may hold."""
+BOOKKEEPING = frozenset(
+    {"name", "path", "source", "scope", "group", "instancer", "provenance", "origins", "set_name"}
+)
+"""Fields that say nothing about the machine: what things are called, how they are sorted, where they come from."""
+REFERENCES = frozenset({
+    "body", "parent", "child", "follower", "leader", "a", "b", "at", "root", "members", "target", "material",
+    "physics_material", "file",
+})  # fmt: skip
+"""Fields that name other elements: without them there is no element, and what they name is reported by itself."""
