@@ -55,7 +55,7 @@ def _list_fields(cls: type, key: str, seen: tuple[type, ...] = ()) -> Iterator[s
 
 def _is_known(key: str) -> bool:
     field = key.rpartition(".")[2]
-    whole = [key.split(".")[0]] if not FAMILIES.get(key.split(".")[0], FAMILIES["bodies"]).aspects else []
+    whole = [key.split(".", maxsplit=1)[0]] if not FAMILIES.get(key.split(".", maxsplit=1)[0], FAMILIES["bodies"]).aspects else []
     return (
         key in KEYS or field in BOOKKEEPING or field in REFERENCES or any(family in KEYS for family in whole)
     )
@@ -220,7 +220,7 @@ def _judge(
 
 def _list_wholes(key: str) -> set[str]:
     """Keys whose loss is the loss of this one too."""
-    family = FAMILIES[key.split(".")[0]]
+    family = FAMILIES[key.split(".", maxsplit=1)[0]]
     aspect = next((aspect for aspect in family.aspects if aspect.key == key), None)
     above = {".".join(key.split(".")[:end]) for end in range(1, key.count(".") + 2)}
     return {*above, *(a.key for a in family.aspects if a.whole), aspect.part_of if aspect else ""}
@@ -228,7 +228,7 @@ def _list_wholes(key: str) -> set[str]:
 
 def _find_base(folder: Path, asset: Asset, key: str) -> tuple[str, str]:
     """The example that says all but this."""
-    family = key.split(".")[0]
+    family = key.split(".", maxsplit=1)[0]
     if key == family:
         return ("", "") if family not in MACHINE else ("", "nothing")
     usual = make_example(folder, family)

@@ -21,8 +21,9 @@ from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.coordinates import CoordinateMap
 from simwright.engines.mujoco.queries import MjData, MjModel
 from simwright.engines.mujoco.springs import set_springs, stiffen
-from simwright.engines.protocol import Contact, Scene, Settings, Simulation
+from simwright.engines.protocol import Contact, Scene, Settings, Simulation, report_unheld
 from simwright.engines.stability import LARGEST, make_error
+from simwright.formats.mjcf import FORMAT
 from simwright.formats.mjcf.memory import CompiledAsset, MujocoNames, compile_asset
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD, Motion
@@ -99,7 +100,11 @@ class MujocoSimulation(Simulation):
         options: Mapping[str, Any],
         reporter: Reporter | None,
     ) -> _Part:
-        compiled = compile_asset(asset, reporter or Reporter())
+        told = Reporter()
+        FORMAT.report_losses(asset, told)
+        compiled = compile_asset(asset, told, sets_springs=True)
+        if reporter is not None:
+            report_unheld(told, reporter)
         layout = self.layout if reporter else Layout(asset)
         _set_options(compiled.model, settings, options)
         set_springs(compiled.model, asset, layout, compiled.names)

@@ -87,16 +87,19 @@ class WrittenSpec:
         return CompiledAsset(model, self.spec, self.xml, self.files, self.names)
 
 
-def compile_asset(asset: Asset, reporter: Reporter) -> CompiledAsset:
-    """The compiled MuJoCo model of an asset; what MJCF cannot say goes to the reporter."""
-    return build_spec(asset, reporter).compile()
+def compile_asset(asset: Asset, reporter: Reporter, *, sets_springs: bool = False) -> CompiledAsset:
+    """The compiled MuJoCo model of an asset; what MJCF cannot say goes to the reporter.
+
+    ``sets_springs``: the caller sets the springs of contacts and stops in the compiled model, so they are not lost.
+    """
+    return build_spec(asset, reporter, sets_springs=sets_springs).compile()
 
 
-def build_spec(asset: Asset, reporter: Reporter) -> WrittenSpec:
+def build_spec(asset: Asset, reporter: Reporter, *, sets_springs: bool = False) -> WrittenSpec:
     """The MuJoCo specification of an asset, to be added to and compiled."""
     import mujoco
 
-    draft = build_draft(asset, reporter, exact=True)
+    draft = build_draft(asset, reporter, exact=True, sets_springs=sets_springs)
     xml, files = encode(draft), draft.files
     place = Where(asset.provenance.file)
     with quiet_mujoco():

@@ -103,7 +103,8 @@ class Adjusted(NamedTuple):
 class Draft:
     """One writing.
 
-    ``exact`` leaves every number as it is, for a result that only MuJoCo reads or whose source was MJCF; other results
+    ``sets_springs`` tells that whoever compiles the result sets the springs of contacts and stops, which MJCF has no
+    attribute for.  ``exact`` leaves every number as it is, for a result that only MuJoCo reads or whose source was MJCF; other results
     are for people too, and computed numbers lose the rounding in their last bits.  ``made`` are the names under which
     MuJoCo knows what an element of the model became, by family and name: several geoms of a shape, several joints of a
     dof.
@@ -115,6 +116,7 @@ class Draft:
     solver: Solver
     root: Element
     exact: bool = False
+    sets_springs: bool = False
     limbs: dict[str, Limb] = field(default_factory=dict)
     nodes: dict[str, Element] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)

@@ -85,11 +85,13 @@ def build_files(asset: Asset, entry: str, reporter: Reporter, side: str = "") ->
     return {**{side + path: content for path, content in draft.files.items()}, entry: encode(draft)}
 
 
-def build_draft(asset: Asset, reporter: Reporter, side: str = "", *, exact: bool) -> Draft:
+def build_draft(
+    asset: Asset, reporter: Reporter, side: str = "", *, exact: bool, sets_springs: bool = False
+) -> Draft:
     """The whole document and the files it names, every attribute where it applies."""
     asset = join_twins(settle_looks(asset, reporter))
     root = etree.Element("mujoco", {"model": make_file_name(asset.name)})
-    draft = Draft(asset, build_tree(asset), reporter, Solver(asset), root, exact)
+    draft = Draft(asset, build_tree(asset), reporter, Solver(asset), root, exact, sets_springs)
     plan_limbs(draft)
     filters = find_filters(draft)
 

@@ -181,6 +181,6 @@ def _differ(a: float | None, b: float | None) -> bool:
 
 def _is_compliant(draft: Draft, material: PhysicsMaterial) -> bool:
     """Stiffness that did not come from ``solref``, which is written again."""
-    if material.stiffness is None and material.damping is None:
+    if draft.sets_springs or (material.stiffness is None and material.damping is None):
         return False
     return draft.solver.get(material, "physics_material", "solref") is None

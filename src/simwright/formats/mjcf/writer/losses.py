@@ -50,12 +50,13 @@ def _list_clipped(draft: Draft) -> list[Camera]:
 
 def _is_set(draft: Draft, shape: Shape) -> bool:
     """Settings that MuJoCo has no word for; stiffness and damping are those of solref, where it says them."""
-    words = _CONTACT if draft.solver.get(shape, "geom", "solref") is None else _CONTACT | _SOLREF
+    said = draft.sets_springs or draft.solver.get(shape, "geom", "solref") is not None
+    words = _CONTACT | _SOLREF | {"contact_first"} if said else _CONTACT
     return bool(set(shape.settings) - words)
 
 
 def _has_soft_stops(draft: Draft, joint: Joint) -> bool:
-    if not any(dof.limit_stiffness or dof.limit_damping for dof in joint.dofs):
+    if draft.sets_springs or not any(dof.limit_stiffness or dof.limit_damping for dof in joint.dofs):
         return False
     return draft.solver.get(joint, "joint", "solreflimit") is None
 
