@@ -2,9 +2,9 @@
 """Running: our MuJoCo adapter against ``mujoco.rollout`` written by hand, on the same model with as many threads.
 
 The hand-written loop knows nothing of assets and arrays: it rolls out ``STEPS`` steps from its states and keeps the
-last ones.  The adapter does that, and takes targets from the arrays and gives coordinates back.  Real robots are used where
-the shared assets are; a pile of boxes otherwise.  Opening a robot in MJCF is measured against MuJoCo's own load of the
-same file.
+last ones.  The adapter does that, and takes targets from the arrays and gives coordinates back.  Real robots are used
+where the shared assets are; a pile of boxes otherwise.  Opening a robot in MJCF is measured against MuJoCo's own load
+of the same file.
 """
 
 from __future__ import annotations

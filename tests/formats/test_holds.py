@@ -55,7 +55,11 @@ def _list_fields(cls: type, key: str, seen: tuple[type, ...] = ()) -> Iterator[s
 
 def _is_known(key: str) -> bool:
     field = key.rpartition(".")[2]
-    whole = [key.split(".", maxsplit=1)[0]] if not FAMILIES.get(key.split(".", maxsplit=1)[0], FAMILIES["bodies"]).aspects else []
+    whole = (
+        [key.split(".", maxsplit=1)[0]]
+        if not FAMILIES.get(key.split(".", maxsplit=1)[0], FAMILIES["bodies"]).aspects
+        else []
+    )
     return (
         key in KEYS or field in BOOKKEEPING or field in REFERENCES or any(family in KEYS for family in whole)
     )

@@ -203,7 +203,12 @@ def run(
     )  # fmt: skip
     with simulation:
         runner = _Runner(
-            found, simulation, result, Wishes(target, record_every, fps, size), sequence, progress
+            found,
+            simulation,
+            result,
+            Wishes(target, record_every, fps, size),
+            sequence=sequence,
+            progress=progress,
         )
         runner.go(reporter)
         runner.save()
@@ -220,6 +225,7 @@ class _Runner:
         simulation: Simulation,
         result: RunResult,
         wishes: Wishes,
+        *,
         sequence: ControlSequence | None,
         progress: Progress | None,
     ) -> None:

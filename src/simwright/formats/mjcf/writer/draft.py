@@ -103,11 +103,11 @@ class Adjusted(NamedTuple):
 class Draft:
     """One writing.
 
-    ``sets_springs`` tells that whoever compiles the result sets the springs of contacts and stops, which MJCF has no
-    attribute for.  ``exact`` leaves every number as it is, for a result that only MuJoCo reads or whose source was MJCF; other results
-    are for people too, and computed numbers lose the rounding in their last bits.  ``made`` are the names under which
-    MuJoCo knows what an element of the model became, by family and name: several geoms of a shape, several joints of a
-    dof.
+    ``exact`` leaves every number as it is, for a result that only MuJoCo reads or whose source was MJCF; other results
+    are for people too, and computed numbers lose the rounding in their last bits.  ``sets_springs`` tells that whoever
+    compiles the result sets the springs of contacts and stops, for which MJCF has no attribute.  ``made`` are the names
+    under which MuJoCo knows what an element of the model became, by family and name: several geoms of a shape, several
+    joints of a dof.
     """
 
     asset: Asset
