@@ -139,8 +139,6 @@ LONG_ROWS = (
     Row(LONG, _LEFT.format("pose at the start"), _X2, "URDF has no world to stand in"),
     Row(LONG, _LOST.format("(the (gravity|time step|wind|magnetic field)|an option of the solver)"), _CASSIE,
         "URDF has no world"),
-    Row(LONG, _LOST.format("the simplification for contact"), _CASSIE,
-        "URDF says nothing of how a mesh is simplified for contact"),
     Row(LONG, r"(visuals|collisions): .*: plane on the world: .* -> None", _SCENE, "URDF has no planes"),
     Row(LONG, r"lost in urdf: urdf-write-geometry: the plane of .*", _SCENE, "URDF has no planes"),
     Row(LONG, r"(visuals|collisions): .*: kind: ellipsoid -> mesh", _X2, "URDF has no ellipsoid: it is a mesh"),
