@@ -17,6 +17,7 @@ from generate import (
     arrays_page,
     cli_page,
     diagnostics_page,
+    formats_page,
     inspect_schema,
     model_page,
     rep0158_page,
@@ -33,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES: dict[str, Callable[[], str]] = {
     "docs/cli.md": cli_page.generate,
     "docs/diagnostics.md": diagnostics_page.generate,
+    "docs/formats.md": formats_page.generate,
     "docs/model.md": model_page.generate,
     "docs/rep0158.md": rep0158_page.generate,
     "docs/resolvers.md": resolvers_page.generate,

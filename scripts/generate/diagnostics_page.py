@@ -10,6 +10,11 @@ import simwright
 from generate import NOTE
 from simwright.core.diag import CATALOGUE
 
+INTRO = """Every finding that is not a rule of the checker has one of these permanent codes. A *loss* says that
+something of the source is not in the result; one that changes how the machine moves is at least a warning
+([what each format can hold](formats.md)).
+"""
+
 
 def generate() -> str:
     """One row per code, by room."""
@@ -18,8 +23,7 @@ def generate() -> str:
             importlib.import_module(module.name)
     lines = [
         NOTE + "# Diagnostics\n",
-        "Every finding that is not a rule of the checker has one of these permanent codes. A *loss* says that something "
-        "of the source is not in the result; one that changes how the machine moves is at least a warning.\n",
+        INTRO,
         "| code | level | message | what to do | meaning |",
         "|---|---|---|---|---|",
     ]

@@ -320,3 +320,18 @@ def test_a_video_of_several_worlds(drop, tmp_path):
     assert len(frames) == 7
     assert np.abs(frames[0] - frames[-1]).max() > 30
     assert [file.name for file in tmp_path.iterdir() if file.suffix == ".mp4"] == ["drop.mp4"]
+
+
+def test_warnings_of_readers_are_shown(tmp_path):
+    """A joint that is said to be limited and is not moves differently than its author thinks."""
+    file = tmp_path / "post.urdf"
+    file.write_text(
+        ROBOT.replace("</robot>", '<link name="arm"/><joint name="j" type="revolute"><parent link="foot"/>')
+        + '<child link="arm"/></joint></robot>'
+    )
+    reporter = simwright.Reporter()
+    simwright.load(file, reporter=reporter)
+    told = [found for found in reporter if found.level == "warning"]
+    result = CliRunner().invoke(cli, ["run", str(file), "--frames", "1"])
+    assert told
+    assert all(found.kind in result.output for found in told), result.output

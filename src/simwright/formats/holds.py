@@ -17,7 +17,7 @@ from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.formats.parts.words import name_of
 from simwright.formats.vocabulary import FAMILIES, Aspect, Family, find_uses
 from simwright.model.asset import Actuator, Asset, Body
-from simwright.model.joint import WORLD, Dof, Joint, Motion
+from simwright.model.joint import Dof, Motion
 
 LOST_MOTION = declare(
     "write-lost-motion",
@@ -133,16 +133,16 @@ def _has_no_gains(dof: Dof) -> bool:
     return dof.drive is None or not (dof.drive.stiffness or dof.drive.damping)
 
 
-def _keeps_nothing_apart(joint: Joint) -> bool:
-    return WORLD in (joint.parent, joint.child) or any(dof.motion is Motion.FREE for dof in joint.dofs)
-
-
 def _falls_or_not(body: Body) -> bool:
     return body.gravity_scale in (0.0, 1.0)
 
 
 def _is_transmission(actuator: Actuator) -> bool:
     return "transmission" in actuator.settings
+
+
+def _has_a_word(actuator: Actuator) -> bool:
+    return actuator.kind != "general" or _is_transmission(actuator)
 
 
 def _is_direct(actuator: Actuator) -> bool:
@@ -153,12 +153,12 @@ CONDITIONS: dict[str, Callable[[Any], bool]] = {
     "hinges and slides": _is_single,
     "hinges, slides and balls": _is_not_free,
     "drives without gains": _has_no_gains,
-    "free joints and those to the world": _keeps_nothing_apart,
     "all of gravity, or none": _falls_or_not,
     "transmissions": _is_transmission,
+    "commands and transmissions": _has_a_word,
     "actuators without a gear": _is_direct,
 }
-"""Conditions that tables name, on what has the value: a freedom, a joint, a body, an actuator."""
+"""Conditions that tables name, on what has the value: a freedom, a body, an actuator."""
 
 
 def report_losses(asset: Asset, table: Table, title: str, reporter: Reporter) -> None:
@@ -168,7 +168,7 @@ def report_losses(asset: Asset, table: Table, title: str, reporter: Reporter) ->
         if not elements:
             continue
         holding = table.get(family.key, NO)
-        if holding.held is Held.NO:
+        if holding.held is Held.NO and not family.quiet:
             what = family.count(len(elements))
             moving = any(family.moves(element) for element in elements)
             report_lost(reporter, title, what, elements, moves=moving, advice=holding.why, aspect=family.key)
@@ -243,5 +243,11 @@ def report_lost(
     ``what`` is said in words with a count; ``moves`` tells whether the machine moves differently without it.
     """
     where: Where = getattr(lost[0], "source", NOWHERE)
-    data = {"format": title, "what": what, "count": len(lost), "first": name_of(lost[0]), "aspect": aspect}
+    data: dict[str, Any] = {
+        "format": title,
+        "what": what,
+        "count": len(lost),
+        "first": name_of(lost[0]),
+        "aspect": aspect,
+    }
     reporter.report(LOST_MOTION if moves else LOST, where, **data, advice=advice or ADVICE)

@@ -9,7 +9,6 @@ that none is forgotten.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Pose
 from simwright.model.asset import ELEMENT_LISTS, Asset
 from simwright.model.geometry import Mesh
+from simwright.model.joint import WORLD, Motion
 
 Moves: TypeAlias = Callable[[Any], bool]
 """Does the machine move differently without this element, or without a value of it?"""
@@ -54,8 +54,15 @@ def _is_said(owner: Any, value: Any) -> bool:
 
 
 def _is_elsewhere(owner: Any, value: Any) -> bool:
-    """Does a freedom start away from where its frames meet?"""
-    return value is not None and bool(np.any(np.ravel(value) != owner.neutral()))
+    """Does a freedom start away from where its frames meet?  Free motion starts at the pose of the body."""
+    starts = value is not None and owner.motion is not Motion.FREE
+    return starts and bool(np.any(np.ravel(value) != owner.neutral()))
+
+
+def _touch(owner: Any, value: Any) -> bool:
+    """Do two bodies that a joint holds together touch?  The world and free motion hold nothing."""
+    free = WORLD in (owner.parent, owner.child) or any(dof.motion is Motion.FREE for dof in owner.dofs)
+    return value and not free
 
 
 def _is_cut(owner: Any, value: Any) -> bool:
@@ -189,13 +196,17 @@ def _open_mesh(geometry: Any) -> Sequence[Any]:
 _REQUIRED = object()
 
 
-@functools.cache
+_DEFAULTS: dict[tuple[type, str], Any] = {}
+
+
 def _find_default(cls: type, name: str) -> Any:
     """What a field says unless told; :data:`_REQUIRED` where it always says something."""
-    row = next(field for field in dataclasses.fields(cls) if field.name == name)
-    if row.default_factory is not dataclasses.MISSING:
-        return row.default_factory()
-    return _REQUIRED if row.default is dataclasses.MISSING else row.default
+    if (cls, name) not in _DEFAULTS:
+        row = next(field for field in dataclasses.fields(cls) if field.name == name)
+        default = _REQUIRED if row.default is dataclasses.MISSING else row.default
+        make: Any = row.default_factory
+        _DEFAULTS[cls, name] = default if make is dataclasses.MISSING else make()
+    return _DEFAULTS[cls, name]
 
 
 def _differs(value: Any, default: Any) -> bool:
@@ -248,6 +259,7 @@ def _family(
 _FRICTION = ("static_friction", "dynamic_friction", "torsional_friction", "rolling_friction", "restitution")
 _USED: dict[str, Used] = {
     **{f"physics_materials.{name}": _is_said for name in _FRICTION},
+    "joints.collide": _touch,
     "joints.dofs.position": _is_elsewhere,
     "shapes.approximation": _is_cut,
     **{f"shapes.{name}": _is_contact for name in ("margin", "gap", "settings")},

@@ -29,11 +29,11 @@ def report_losses(draft: Draft) -> None:
     asset, reporter = draft.asset, draft.reporter
     lost: list[Any] = [] if draft.options.collision else asset.physics_materials
     if lost:
-        what, advice = f"{len(lost)} contact materials", "--collision writes them with the colliders"
+        what, advice = f"{len(lost)} contact material(s)", "--collision writes them with the colliders"
         report_lost(reporter, "glTF 2.0", what, lost, moves=True, advice=advice)
     lost = draft.tree.dangling
     if lost:
-        what = f"{len(lost)} joints to bodies that do not exist"
+        what = f"{len(lost)} joint(s) to bodies that do not exist"
         report_lost(reporter, "glTF 2.0", what, lost, moves=True, advice="correct the names")
     spaces: dict[str, list[str]] = {}
     for space, element, attribute, _ in asset.extras:

@@ -30,15 +30,12 @@ HOLDS: Table = {
         ),
     ),
     "joints.closes_loop": partly("the loop is closed where all joints are at zero"),
-    "joints.collide": partly(
-        "links that a joint holds do not touch", where="free joints and those to the world"
-    ),
     "joints.ros_name": otherwise("it is the name of the joint"),
     "joints.dofs.motion": otherwise("free motion has no joint"),
     "joints.dofs.anchor": otherwise("the frame of the joint stands there"),
     "joints.dofs.damping": partly("free motion has none", where="hinges, slides and balls"),
     **rows(
-        partly("of hinges and slides", where="hinges and slides"),
+        partly("other freedoms have none", where="hinges and slides"),
         "joints.dofs: lower upper friction stiffness spring_ref effort_limit velocity_limit",
         "joints.dofs: limit_stiffness limit_damping",
     ),
@@ -91,7 +88,7 @@ HOLDS: Table = {
     **rows(YES, "articulations", "articulations: self_collide"),
     "interfaces": partly("those of sensors and of controllers that Gazebo has"),
     **rows(otherwise("of the sensor or plugin"), "interfaces: kind role type rate frame_override"),
-    "contexts": no("the launch file says the namespace"),
+    **rows(no("the launch file says it"), "contexts: namespace domain_id"),
     "controllers": partly("those that Gazebo has a system for"),
     "controllers.kind": partly("those that Gazebo has a system for"),
     **rows(YES, "controllers: joints interfaces"),

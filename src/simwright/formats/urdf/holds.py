@@ -36,7 +36,7 @@ HOLDS: Table = {
     "joints.dofs.pitch": otherwise("a slide that follows the hinge"),
     "joints.dofs.ref": otherwise("the frame of the joint is turned"),
     **rows(
-        partly("of hinges and slides", where="hinges and slides"),
+        partly("other freedoms have none", where="hinges and slides"),
         "joints.dofs: lower upper friction damping effort_limit velocity_limit",
     ),
     "joints.dofs.drive": partly("its largest force is the effort limit", where="drives without gains"),
@@ -52,7 +52,7 @@ HOLDS: Table = {
     "cameras": no("their optical frames are written, what they see is not"),
     "sensors": no("their frames are written where they have a place of their own"),
     "actuators": otherwise("a command of ros2_control, or a transmission"),
-    "actuators.kind": partly("a command has no law", only=("motor", "position", "velocity")),
+    "actuators.kind": partly("a command has no law", where="commands and transmissions"),
     "actuators.transmission": partly("joints alone are driven", only=("joint",)),
     **rows(partly("of a <transmission>", where="transmissions"), "actuators: gear settings"),
     "actuators.control_range": partly(
@@ -65,7 +65,7 @@ HOLDS: Table = {
     **rows(YES, "mimics: multiplier offset"),
     **rows(YES, "materials", "materials: diffuse opacity"),
     "materials.textures": partly("the image of the colour", only=("diffuse",)),
-    "contexts": no("the launch file says the namespace"),
+    **rows(no("the launch file says it"), "contexts: namespace domain_id"),
     "interfaces": no("nodes of the robot declare their interfaces themselves"),
     "controllers": partly("blocks of ros2_control"),
     "controllers.kind": partly(

@@ -139,7 +139,7 @@ def test_what_has_no_plugin_is_discarded_and_said(tmp_path: Path) -> None:
     written = write(asset, tmp_path)
     assert written.root.find(".//plugin") is None
     assert {"sdf-write-ros", "write-lost-motion"} <= written.kinds
-    assert any("1 controllers, the first 'grip'" in finding.message for finding in written.said)
+    assert any("1 controller(s), the first 'grip'" in finding.message for finding in written.said)
 
 
 def test_a_wide_camera_keeps_its_angle(tmp_path: Path) -> None:

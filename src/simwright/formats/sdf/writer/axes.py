@@ -82,7 +82,7 @@ def write_mimics(draft: Draft) -> None:
             old.append(mimic)
         else:
             _write_mimic(follower, leader, name, mimic)
-    draft.lose("mimics of joints", lost, "SDFormat has those of joints of the same model or one inside it")
+    draft.lose("mimic(s) of joints", lost, "SDFormat has those of joints of the same model or one inside it")
     if old:
         version = ".".join(map(str, draft.version))
         words: dict[str, Any] = {"what": "mimics", "needed": "1.11", "version": version}

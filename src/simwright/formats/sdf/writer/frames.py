@@ -35,4 +35,4 @@ def write_frames(draft: Draft) -> None:
         if holder:
             node.set("attached_to", holder)
         add_pose(node, pose)
-    draft.lose("frames of the world", homeless, "write a world: --world", moves=False)
+    draft.lose("frame(s) of the world", homeless, "write a world: --world", moves=False)

@@ -26,7 +26,7 @@ def write_lights(draft: Draft) -> None:
             _write(draft, add(draft.top.node, "light", name=name), light)
         else:
             homeless.append(light)
-    draft.lose("lights of the world", homeless, "write a world: --world", moves=False)
+    draft.lose("light(s) of the world", homeless, "write a world: --world", moves=False)
 
 
 def _write_on_link(draft: Draft, seat: Seat, light: Light) -> None:

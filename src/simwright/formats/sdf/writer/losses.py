@@ -30,15 +30,15 @@ def report_losses(draft: Draft, controllers: ControllerWriter) -> None:
     if homeless:
         draft.report(ROS_DISCARDED, homeless)
     advice = "Gazebo has no system for them; nodes of the robot run them"
-    draft.lose("controllers", controllers.lost, advice)
+    draft.lose("controller(s)", controllers.lost, advice)
     draft.lose(
-        "controllers with other settings", controllers.reduced, "the system of Gazebo has no such setting"
+        "controller(s) with other settings", controllers.reduced, "the system of Gazebo has no such setting"
     )
     started = [joint for joint in asset.joints if _starts(joint)]
     if started:
         draft.report(MOVED_TO_ZERO, started)
     simplified = [shape for shape in asset.shapes if shape.collision and _is_simplified(draft, shape)]
-    draft.lose("simplified mesh colliders", simplified, "SDFormat 1.11 has hulls and convex parts")
+    draft.lose("simplified mesh collider(s)", simplified, "SDFormat 1.11 has hulls and convex parts")
     _report_extras(draft)
 
 

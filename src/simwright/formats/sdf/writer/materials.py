@@ -71,9 +71,11 @@ class Palette:
         used = [m for m in self._draft.asset.materials if _is_used(self._draft, m)]
         packed = [m for m in used if any(_is_packed(slot, texture) for slot, texture in m.textures.items())]
         advice = "give each map an image of its own"
-        self._draft.lose("materials with maps in one image", packed, advice, moves=False)
+        self._draft.lose("material(s) with maps in one image", packed, advice, moves=False)
         others = [m for m in used if _list_other(m)]
-        self._draft.lose("materials with other image inputs", others, "bake them into the maps", moves=False)
+        self._draft.lose(
+            "material(s) with other image inputs", others, "bake them into the maps", moves=False
+        )
 
 
 def _is_used(draft: Draft, material: RenderMaterial) -> bool:

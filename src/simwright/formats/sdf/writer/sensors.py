@@ -47,9 +47,9 @@ class SensorWriter:
         if loose:
             bare = sum(not all(camera.resolution) for camera in loose)
             draft.report(CAMERA_AS_SENSOR, loose, bare=bare)
-        draft.lose("sensors of the world", self._homeless, "write a world: --world", moves=False)
+        draft.lose("sensor(s) of the world", self._homeless, "write a world: --world", moves=False)
         advice = "SDFormat has no such setting of that kind of sensor"
-        draft.lose("sensors with other settings", self._reduced, advice, moves=False)
+        draft.lose("sensor(s) with other settings", self._reduced, advice, moves=False)
 
     def _write(self, sensor: Sensor) -> None:
         draft = self._draft

@@ -41,7 +41,7 @@ class ShapeWriter:
             if shape.visual:
                 self._write(seat, shape, "visual")
         touched = any(shape.collision for shape in lost)
-        self._draft.lose("shapes of the world", lost, "write a world: --world", moves=touched)
+        self._draft.lose("shape(s) of the world", lost, "write a world: --world", moves=touched)
         for part in (self._geometry, self._palette, self._surfaces):
             part.report()
 

@@ -47,7 +47,7 @@ def write_control(draft: Draft) -> None:
     placed = {id(actuator) for actuator, _ in driven}
     homeless = [a for a in motors if a.transmission == "joint" and id(a) not in placed]
     draft.lose(
-        "actuators",
+        "actuator(s)",
         homeless,
         "the blocks of ros2_control say which joints are driven",
     )

@@ -38,7 +38,7 @@ def write_frames(draft: Draft) -> None:
         else:
             known[name] = (element.body, pose)
             make_frame(draft, name, parent, pose)
-    draft.lose("frames in the world", homeless, "the robot floats, so the file has no world", moves=False)
+    draft.lose("frame(s) in the world", homeless, "the robot floats, so the file has no world", moves=False)
 
 
 def _name_optical(camera: Camera) -> str:

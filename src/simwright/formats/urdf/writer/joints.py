@@ -133,7 +133,7 @@ class _JointWriter:
     def report(self) -> None:
         """What could not be said, and what had to be."""
         self._draft.lose(
-            "mimics of joints", self._left, "URDF has one for each follower, of joints that it has"
+            "mimic(s) of joints", self._left, "URDF has one for each follower, of joints that it has"
         )
         for what, names in self._unsaid.items():
             self._draft.reporter.report(LIMIT_CHOSEN, what=what, count=len(names), first=names[0])

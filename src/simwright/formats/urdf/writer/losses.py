@@ -31,7 +31,7 @@ def report_losses(draft: Draft) -> None:
     world = [s for s in asset.shapes if s.body == WORLD and WORLD not in draft.links and s.enabled]
     world = [shape for shape in world if shape not in refused]
     touched = any(shape.collision for shape in world)
-    draft.lose("shapes of the world", world, "fix something to the world, and it has a link", moves=touched)
+    draft.lose("shape(s) of the world", world, "fix something to the world, and it has a link", moves=touched)
     _report_extras(draft)
 
 

@@ -121,7 +121,7 @@ def _report(draft: Draft, floating: list[Body]) -> None:
     loops = [joint for joint in tree.loops if joint.kind is not JointKind.DISTANCE]
     if loops:
         draft.reporter.report(LOOP_LEFT_OUT, loops[0].source, count=len(loops), first=loops[0].name)
-    draft.lose("joints to bodies that do not exist", tree.dangling, "correct the names")
+    draft.lose("joint(s) to bodies that do not exist", tree.dangling, "correct the names")
     if WORLD in draft.links and floating:
         first_body = floating[0]
         draft.reporter.report(FLOATS, first_body.source, count=len(floating), first=first_body.name)
