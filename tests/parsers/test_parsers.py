@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.selection import ALLOWED
 
-from ..selection import ALLOWED
 from . import need
 
 pytestmark = pytest.mark.parser

@@ -130,7 +130,7 @@ def list_choices():
         yield pytest.param(choices, MOUNT, id=f"mounted-{choices}")
 
 
-@pytest.mark.parametrize(("choices", "mount"), list_choices())
+@pytest.mark.parametrize(("choices", "mount"), [*list_choices()])
 def test_a_choice_means_what_it_means_in_newton(newton, import_theirs, stage, choices, mount):
     assert_same_builder(*both(newton, import_theirs, stage(mount=mount), **choices))
 
