@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     absent = pytest.mark.skip(reason=f"real-world assets are absent: {SHARED_ASSETS.name} folder not found")
     for item in items:
         if item.get_closest_marker("realworld"):
-            item.add_marker(absent)
+            item.add_marker(absent, append=False)  # goes before the skip of tests that find no file
 
 
 def find_environment(item: pytest.Item) -> str | None:
