@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     """Judge by the named environments, or by all; 0 if every test passes, 1 if not, 2 for an unknown name."""
     split = arguments.index("--") if "--" in arguments else len(arguments)
     names, options = arguments[:split], arguments[split + 1 :]
-    known = list_environments()
+    known = {name: row for name, row in list_environments().items() if row.tests}
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"judge: no environment {unknown[0]!r}; there are: {', '.join(known)}", file=sys.stderr)

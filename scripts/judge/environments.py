@@ -90,6 +90,11 @@ def list_environments() -> dict[str, Environment]:
     }
 
 
+def find_environment(module: str) -> Environment:
+    """The environment that has a module."""
+    return next(row for row in list_environments().values() if module in row.modules)
+
+
 def find_cache() -> Path:
     """The folder of all environments, below the user's cache."""
     place = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
