@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parsers demo test bench lint docs samples schemas clean
+.PHONY: help setup parsers demo test judge bench lint docs samples schemas clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ demo: $(READY) ## Show the whole product on the sample assets
 test: lint parsers ## Lint, types, import contracts and all tests
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
+judge: $(READY) ## Let other projects judge: Newton, converters, PyRoboSim (kept in the user's cache)
+	@$(BIN)/python scripts/judge
+
 lint: $(READY) ## Ruff, types and import contracts
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -44,6 +47,6 @@ samples: $(READY) ## Regenerate the sample assets
 schemas: $(READY) ## Regenerate the USD schema plugins from their schema.usda
 	@$(BIN)/python scripts/generate_schemas.py
 
-clean: ## Remove the environment, caches and results
+clean: ## Remove the environment, caches and results (not what make judge keeps in the user's cache)
 	@rm -rf $(VENV) .parsers out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

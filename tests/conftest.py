@@ -11,24 +11,20 @@ from simwright.core.diag import Reporter
 from simwright.usd.plugins import register_plugins
 
 from .parsers import Accept, find_check_urdf, find_gltf_check, find_sdf_check, need
+from .selection import (  # noqa: F401 - hooks of pytest
+    SHARED_ASSETS,
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_make_collect_report,
+    pytest_runtest_makereport,
+)
 
 REPO = Path(__file__).resolve().parent.parent
 SAMPLES = REPO / "samples" / "simwright_samples"
-SHARED_ASSETS = REPO.parent / "shared" / "assets"
 
 
 # OpenUSD reads schema definitions once: ours have to be known before any test opens a stage
 register_plugins()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip real-world tests, saying so, where the third-party assets are absent."""
-    if SHARED_ASSETS.is_dir():
-        return
-    absent = pytest.mark.skip(reason=f"real-world assets are absent: {SHARED_ASSETS.name} folder not found")
-    for item in items:
-        if item.get_closest_marker("realworld"):
-            item.add_marker(absent)
 
 
 @pytest.fixture(autouse=True)

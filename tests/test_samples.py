@@ -170,7 +170,7 @@ def test_xacro_arguments_change_the_arm() -> None:
     assert all(str(name).startswith("left_") for name in names - {"world"})
 
 
-@pytest.mark.judge
+@pytest.mark.parser
 def test_check_urdf_accepts_the_arm(accept_urdf: Callable[[Path], str]) -> None:
     assert "Successfully Parsed XML" in accept_urdf(PACKAGE / "arm" / "urdf" / "arm.urdf")
 

@@ -3,7 +3,7 @@
 
 ``scripts/install_parsers.sh`` (part of ``make test``) installs them.  A test takes the fixture ``accept_urdf``,
 ``accept_sdf`` or ``accept_gltf`` and calls it with a file; what the parser says about it is given back.  Where a parser
-is not there the test is skipped, saying so; where ``CI=true`` it fails.
+is not there the test is skipped, saying so; ``tests/allowed_skips.toml`` makes a failure of it where ``CI=true``.
 """
 
 from __future__ import annotations
@@ -44,10 +44,8 @@ def find_gltf_check() -> list[str]:
 
 
 def need(command: list[str], name: str) -> Accept:
-    """A function that asks a parser; skips the test where there is none, or fails it in continuous integration."""
+    """A function that asks a parser; skips the test where there is none."""
     if not command:
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"{name} is not installed, and CI=true wants it: {HOW}")
         pytest.skip(f"{name} is not installed: {HOW}")
 
     def accept(file: Path) -> str:

@@ -49,10 +49,10 @@ def test_what_a_person_has_to_decide_is_told(shared_assets: Path, name: str) -> 
         assert f"keeps them as userProperties:{finding.where.prop}" in said
 
 
+@pytest.mark.judge("converters")
 @pytest.mark.realworld
 @pytest.mark.parametrize(("kind", "robot"), ROBOTS, ids=name_robot)
 def test_stages_of_other_converters(kind: str, robot: Path, tmp_path: Path) -> None:
     python = find_peer(kind)
-    if not python:
-        pytest.skip(f"SIMWRIGHT_PEER_{PEERS[kind].upper()} names no interpreter that has the converter")
+    assert python, f"SIMWRIGHT_PEER_{PEERS[kind].upper()} names no interpreter that has the converter"
     hold_to_all(convert_with_peer(python, kind, robot, tmp_path / "peer"), tmp_path)

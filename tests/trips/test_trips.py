@@ -18,7 +18,7 @@ from .allowed import LONG, MJCF, ROWS, SDF, STRIPS, URDF, find_idle, find_unallo
 from .judges import judge
 from .routes import REFUSED, Trip, find_robots, name_robot, travel
 
-pytestmark = [pytest.mark.realworld, pytest.mark.judge]
+pytestmark = [pytest.mark.realworld, pytest.mark.parser]
 
 QUICK = {
     MJCF: (

@@ -112,7 +112,7 @@ def test_our_reader_finds_the_same_scene_in_the_assembly(built: Built, lab: Worl
         assert min(abs(mass - found) for found in masses) < 1e-6
 
 
-@pytest.mark.judge
+@pytest.mark.parser
 def test_libsdformat_takes_the_world(built: Built, accept_sdf) -> None:
     said = accept_sdf(built.entries["sdf"])
     assert "Error" not in said
@@ -122,7 +122,7 @@ def test_libsdformat_takes_the_world(built: Built, accept_sdf) -> None:
     assert "<samples>121</samples>" in text
 
 
-@pytest.mark.judge
+@pytest.mark.parser
 def test_the_gltf_validator_finds_nothing(built: Built, accept_gltf) -> None:
     issues = json.loads(accept_gltf(built.entries["glb"]))["issues"]
     assert (issues["numErrors"], issues["numWarnings"]) == (0, 0)

@@ -61,7 +61,7 @@ def test_the_assembly_of_a_stock_world_follows_every_rule(
     assert [found.message for _, found in check(entry) if found.level is not Level.INFO] == []
 
 
-@pytest.mark.judge
+@pytest.mark.parser
 @pytest.mark.parametrize("name", STOCK)
 def test_libsdformat_takes_a_stock_world(shared_assets: Path, tmp_path: Path, name: str, accept_sdf) -> None:
     world = load_world(shared_assets / "worlds" / "data" / f"{name}.yaml")

@@ -107,7 +107,7 @@ def test_sensors_of_the_world_are_on_the_robot(crew: Built) -> None:
     assert {"front/scan", "back/scan"} <= topics
 
 
-@pytest.mark.judge
+@pytest.mark.parser
 def test_libsdformat_takes_the_world(crew: Built, accept_sdf) -> None:
     accept_sdf(crew.entries["sdf"])
     text = crew.entries["sdf"].read_text()
@@ -116,7 +116,7 @@ def test_libsdformat_takes_the_world(crew: Built, accept_sdf) -> None:
     assert "rover_b/cmd_vel" in text
 
 
-@pytest.mark.judge
+@pytest.mark.parser
 def test_the_gltf_validator_finds_nothing(crew: Built, accept_gltf) -> None:
     issues = json.loads(accept_gltf(crew.entries["glb"]))["issues"]
     assert (issues["numErrors"], issues["numWarnings"]) == (0, 0)

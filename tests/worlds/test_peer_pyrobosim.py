@@ -1,4 +1,4 @@
-"""The same measurements and path lengths as PyRoboSim, where it is installed (SIMWRIGHT_PEER_PYROBOSIM)."""
+"""The same measurements and path lengths as PyRoboSim, whose interpreter SIMWRIGHT_PEER_PYROBOSIM names."""
 
 from __future__ import annotations
 
@@ -25,11 +25,9 @@ sensors:
   lidar: {type: lidar, update_rate_s: 0.1, angle_units: degrees, min_angle: -120, max_angle: 120,
           angular_resolution: 5, max_range_m: 3.0}
 """
-PYTHON = os.environ.get("SIMWRIGHT_PEER_PYROBOSIM", "")
 
 
-@pytest.mark.judge
-@pytest.mark.skipif(not PYTHON, reason="SIMWRIGHT_PEER_PYROBOSIM names no interpreter that has PyRoboSim")
+@pytest.mark.judge("pyrobosim")
 def test_pyrobosim_measures_the_same(tmp_path: Path) -> None:
     world = make_flat(tmp_path, SETTINGS, reference=True)
     file = tmp_path / "flat.yaml"
@@ -41,7 +39,13 @@ def test_pyrobosim_measures_the_same(tmp_path: Path) -> None:
     poses = [[x, y, 0.3 * number] for number, (x, y) in enumerate(points)]
     pairs = [points[number : number + 2] for number in range(28)]
     worker = Path(__file__).with_name("pyrobosim_worker.py")
-    command = [PYTHON, str(worker), str(file), json.dumps(poses), json.dumps(pairs)]
+    command = [
+        os.environ["SIMWRIGHT_PEER_PYROBOSIM"],
+        str(worker),
+        str(file),
+        json.dumps(poses),
+        json.dumps(pairs),
+    ]
     answer = json.loads(
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
     )

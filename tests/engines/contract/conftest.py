@@ -1,8 +1,7 @@
-"""Every engine and solver that is installed, as one parameter; the others are skipped, saying so."""
+"""Every engine and solver as one parameter; those of other environments than ours are for ``make judge``."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -77,11 +76,16 @@ CONTENDERS = (
 )
 
 
-@pytest.fixture(params=CONTENDERS, ids=lambda one: one.name)
+def mark(one: Contender) -> object:
+    """A parameter of a test; engines that are not among our dependencies have an environment of their own."""
+    return pytest.param(
+        one, id=one.name, marks=() if one.engine == "mujoco" else pytest.mark.judge(one.engine)
+    )
+
+
+@pytest.fixture(params=[mark(one) for one in CONTENDERS])
 def contender(request: pytest.FixtureRequest) -> Contender:
     one: Contender = request.param
-    if importlib.util.find_spec(one.engine) is None:
-        pytest.skip(f"the extra {one.engine!r} is not installed")
     return one
 
 

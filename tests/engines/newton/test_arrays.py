@@ -20,8 +20,7 @@ from simwright.scenes.finish import finish_world
 from simwright.scenes.ground import build_shared
 from simwright.scenes.replicate import replicate
 
-warp = pytest.importorskip("warp")
-newton = pytest.importorskip("newton")
+pytestmark = pytest.mark.judge("newton")
 
 AXES = [(1.0, 0.0, 0.0), (0.0, 0.6, 0.8), (0.0, -0.8, 0.6)]
 
@@ -32,7 +31,7 @@ def pose(generator: np.random.Generator) -> Seven:
     return x, y, z, q[0], q[1], q[2], q[3]
 
 
-def build(worlds: int = 1) -> tuple[Model, CollisionModel, Any]:
+def build(newton: Any, worlds: int = 1) -> tuple[Model, CollisionModel, Any]:
     """A chain with joints of every kind, and the same chain in Newton."""
     generator = np.random.default_rng(7)
     ours, theirs = Builder(), newton.ModelBuilder()
@@ -70,8 +69,8 @@ def build(worlds: int = 1) -> tuple[Model, CollisionModel, Any]:
     return model, collision, theirs.finalize(device="cpu")
 
 
-def test_every_array_is_a_view() -> None:
-    model, collision, _ = build(worlds=3)
+def test_every_array_is_a_view(newton: Any) -> None:
+    model, collision, _ = build(newton, worlds=3)
     state = model.state()
     for holder in (model, state, model.control(), collision):
         views = to_warp(holder)
@@ -86,8 +85,10 @@ def test_every_array_is_a_view() -> None:
     assert np.all(state.body_f == 3.0)
 
 
-def test_types_and_order_are_those_of_newton() -> None:
-    model, _, theirs = build()
+def test_types_and_order_are_those_of_newton(newton: Any) -> None:
+    import warp
+
+    model, _, theirs = build(newton)
     views = to_warp(model)
     compared = 0
     for name in describe_arrays(Model):
@@ -105,8 +106,8 @@ def test_types_and_order_are_those_of_newton() -> None:
         )
 
 
-def test_newton_moves_bodies_the_same_way() -> None:
-    model, _, theirs = build()
+def test_newton_moves_bodies_the_same_way(newton: Any) -> None:
+    model, _, theirs = build(newton)
     generator = np.random.default_rng(3)
     state, other = model.state(), theirs.state()
     state.joint_q[:] = generator.normal(size=len(state.joint_q))

@@ -8,6 +8,8 @@ import pytest
 from simwright.core.errors import UsageError
 from simwright.engines.newton import add_usd
 
+pytestmark = pytest.mark.judge("newton")
+
 HEADER = '#usda 1.0\n( metersPerUnit = 1\n kilogramsPerUnit = 1\n upAxis = "Z" )\n'
 LINK = """
     def Xform "NAME" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {

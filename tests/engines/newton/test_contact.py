@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.judge("newton")
+
 STAGE = """#usda 1.0
 ( metersPerUnit = 1
  kilogramsPerUnit = 1

@@ -40,6 +40,8 @@ from simwright.model.joint import (
 )
 from simwright.model.material import PhysicsMaterial
 
+pytestmark = pytest.mark.judge("newton")
+
 FILES = (
     "ant",
     "ant_mixed",

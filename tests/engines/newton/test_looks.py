@@ -11,6 +11,8 @@ import pytest
 from simwright.core.diag import Reporter
 from simwright.engines.newton import add_usd
 
+pytestmark = pytest.mark.judge("newton")
+
 STAGE = """#usda 1.0
 ( metersPerUnit = 1
  kilogramsPerUnit = 1

@@ -14,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from random_stages import make_chain, make_weights
 
+pytestmark = pytest.mark.judge("newton")
+
 ORDERS = (("newton",), ("newton", "physx", "mjc"), ("physx", "newton", "mjc"), ("mjc", "newton", "physx"))
 JOINT_ARRAYS = (
     "axis", "limit_lower", "limit_upper", "limit_ke", "limit_kd", "target_ke", "target_kd", "target_mode",

@@ -8,6 +8,8 @@ import pytest
 from simwright.core.diag import Reporter
 from simwright.engines.newton import add_usd
 
+pytestmark = pytest.mark.judge("newton")
+
 NAMES = ("newton", "physx", "mjc")
 
 

@@ -39,27 +39,27 @@ def check(source, folder, accept_gltf, **writing):
 
 
 @pytest.mark.realworld
-@pytest.mark.judge
+@pytest.mark.parser
 @pytest.mark.parametrize("name", USD)
 def test_stages(name, shared_assets, tmp_path, accept_gltf):
     check(shared_assets / "usd" / f"{name}.usda", tmp_path, accept_gltf)
 
 
 @pytest.mark.realworld
-@pytest.mark.judge
+@pytest.mark.parser
 @pytest.mark.parametrize("name", ROBOTS, ids=lambda name: Path(name).stem)
 def test_robots(name, shared_assets, tmp_path, accept_gltf):
     check(shared_assets / name, tmp_path, accept_gltf)
 
 
 @pytest.mark.realworld
-@pytest.mark.judge
+@pytest.mark.parser
 def test_fewer_bits_of_a_robot(shared_assets, tmp_path, accept_gltf):
     source = shared_assets / "mjcf/franka_emika_panda/panda.xml"
     check(source, tmp_path, accept_gltf, quantize=True, collision=True)
 
 
-@pytest.mark.judge
+@pytest.mark.parser
 @pytest.mark.parametrize(
     "name",
     [

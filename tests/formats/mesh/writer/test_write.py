@@ -91,7 +91,7 @@ def test_the_same_mesh_is_the_same_file():
         assert write_mesh(make_box(), word, "box", LOOKS) == write_mesh(make_box(), word, "box", LOOKS)
 
 
-@pytest.mark.judge
+@pytest.mark.parser
 @pytest.mark.parametrize("rich", [False, True])
 def test_the_validator_accepts_gltf(rich, tmp_path, accept_gltf):
     write_and_read(make_box(rich=rich), "glb", tmp_path)

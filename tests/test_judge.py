@@ -1,0 +1,119 @@
+"""Environments of other projects: made once, made again when interrupted, replaced when versions change."""
+
+from __future__ import annotations
+
+import ensurepip
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+REPO = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def environments() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("environments", REPO / "scripts/judge/environments.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[spec.name]
+    return module
+
+
+@pytest.fixture
+def make(environments: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
+    """A small environment: nothing but pip, which every environment has already."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(environments, "HERE", tmp_path)
+    (tmp_path / "small.txt").write_text(f"pip=={ensurepip.version()}\n")
+
+    def build(module: str = "json", *, ready: bool = False) -> object:
+        small = environments.Environment("small", "a test", (module,), ("tests",))
+        if ready:
+            small.folder.mkdir(parents=True)
+            (small.folder / ".ready").touch()
+        return small
+
+    return build
+
+
+def test_the_table(environments: ModuleType) -> None:
+    table = environments.list_environments()
+    assert {"newton", "converters", "pyrobosim"} <= set(table)
+    assert {file.stem for file in environments.HERE.glob("*.txt")} == set(table)
+    for row in table.values():
+        assert all((REPO / place).is_dir() for place in row.tests)
+        for line in (environments.HERE / f"{row.name}.txt").read_text().splitlines():
+            environments.name_of_pin(line)
+        assert row.make_variables()[f"SIMWRIGHT_PEER_{row.modules[0].upper()}"] == str(row.python)
+
+
+def test_pins_of_an_environment_go_before_ours(environments: ModuleType) -> None:
+    newton = environments.list_environments()["newton"]
+    names = [environments.name_of_pin(line) for line in newton.constraints]
+    assert "mujoco" not in names
+    assert "numpy" in names
+    assert any(line.startswith("usd-core>=") for line in newton.requirements)
+
+
+@pytest.mark.parametrize(
+    "line", ["newton", "newton>=1.7", "newton==1.7; python_version > '3'", "-e .", "git+x"]
+)
+def test_only_exact_versions_are_pins(environments: ModuleType, line: str) -> None:
+    with pytest.raises(ValueError, match="exact version"):
+        environments.name_of_pin(line)
+    assert environments.name_of_pin("Newton_USD.schemas[sim]==0.6.0") == "newton-usd-schemas"
+
+
+def test_an_interrupted_one_is_made_again(environments: ModuleType, make: Callable[..., object]) -> None:
+    small, said = make(), []
+    small.folder.mkdir(parents=True)
+    (small.folder / "half").touch()
+    with environments.hold(small, said.append) as python:
+        assert subprocess.run([python, "-c", "import pip"], check=False).returncode == 0
+    assert "making the environment for a test" in said
+    assert not (small.folder / "half").exists()
+    assert (small.folder / ".ready").exists()
+
+
+def test_one_that_cannot_be_made_is_not_ready(environments: ModuleType, make: Callable[..., object]) -> None:
+    small = make()
+    small.folder.parent.mkdir(parents=True)
+    small.folder.write_text("a file where the folder belongs")
+    with (
+        pytest.raises(environments.NoEnvironmentError, match="cannot make small-"),
+        environments.hold(small, str),
+    ):
+        pytest.fail("there is no environment")
+
+
+def test_other_versions_replace_it(environments: ModuleType, make: Callable[..., object]) -> None:
+    older, said = make("json", ready=True), []
+    other = environments.find_cache() / "smaller-0123456789ab"
+    other.mkdir()
+    with environments.hold(older, said.append):
+        newer = make("csv", ready=True)
+        with environments.hold(newer, said.append):
+            assert older.folder.exists()  # another run uses it
+    with environments.hold(newer, said.append):
+        assert not older.folder.exists()
+    assert other.exists()
+    assert said == []  # nothing had to be made
+
+
+def test_every_version_counts(environments: ModuleType, make: Callable[..., object]) -> None:
+    first = make().folder
+    pins = environments.HERE / "small.txt"
+    pins.write_text("# a comment is no version\n" + pins.read_text())
+    assert make().folder == first
+    pins.write_text(pins.read_text() + "numpy==2.0.0\n")
+    assert make().folder != first
