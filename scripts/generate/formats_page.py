@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from generate import NOTE
+from simwright.formats.aspects import Family, always, if_touched
 from simwright.formats.holds import ADVICE, Held, Holding, Table, find_holding
 from simwright.formats.table import FORMATS
-from simwright.formats.vocabulary import FAMILIES, Family, always, if_touched
+from simwright.formats.vocabulary import FAMILIES
 
 INTRO = """# What each format can hold
 

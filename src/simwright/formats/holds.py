@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
+from simwright.formats.aspects import Aspect, Family, find_uses
 from simwright.formats.parts.words import name_of
-from simwright.formats.vocabulary import FAMILIES, Aspect, Family, find_uses
+from simwright.formats.vocabulary import FAMILIES
 from simwright.model.asset import Actuator, Asset, Body
 from simwright.model.joint import Dof, Motion
 

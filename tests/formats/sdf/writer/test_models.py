@@ -60,7 +60,7 @@ def test_the_user_decides(tmp_path: Path) -> None:
     asset.shapes.append(Shape("floor", Plane(), visual=False, collision=True))
     written = write(asset, tmp_path, world=False)
     assert written.root.find("model") is not None
-    assert any("shapes of the world" in finding.message for finding in written.said)
+    assert any("shape(s) of the world" in finding.message for finding in written.said)
 
 
 def test_a_thing_without_bodies_is_a_static_model(tmp_path: Path, accept_sdf) -> None:
