@@ -29,7 +29,6 @@ import mujoco
 import numpy as np
 
 from simwright import Reporter, SimwrightError, run
-from simwright.app.losses import is_loss
 from simwright.core.diag import Level
 from simwright.formats.mjcf.memory import compile_asset
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
@@ -196,7 +195,7 @@ def run_simwright(path: Path, controls: Controls, steps: int) -> Motion:
     result = run(path, engine="mujoco", frames=steps, control=sequence, reporter=reporter)
     assert result.layout is not None
     joints = {freedom.name: result.positions[0, freedom.positions] for freedom in result.layout.freedoms}
-    losses = [d.message for d in reporter if d.level is not Level.INFO and is_loss(d)]
+    losses = [d.message for d in reporter if d.level is not Level.INFO and d.loss]
     asset = result.asset
     assert asset is not None
     return Motion(joints, compile_asset(asset, Reporter()).model, losses, result.stopped == "unstable")

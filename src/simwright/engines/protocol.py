@@ -26,7 +26,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
-from simwright.core.diag import CATALOGUE, Diagnostic, Level, Reporter
+from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Array
 from simwright.engines.layout import Freedom, Layout
@@ -309,8 +309,7 @@ class Engine(Protocol):
 def report_unheld(told: Reporter, reporter: Reporter) -> None:
     """Pass on what writing an asset for an engine told; losses that change nothing about the motion are left out."""
     for finding in told:
-        kind = CATALOGUE.get(finding.kind)
-        if finding.level is not Level.INFO or kind is None or not kind.loss:
+        if finding.level is not Level.INFO or not finding.loss:
             reporter.add(finding)
 
 

@@ -9,7 +9,7 @@ import pytest
 from simwright.core.math3d import vec3
 from simwright.model.asset import Actuator, Asset, Body
 from simwright.model.inertia import Inertial
-from simwright.model.joint import Dof, Drive, Joint, JointKind, Motion
+from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, JointKind, Motion
 
 from .compiling import write_and_compile
 
@@ -74,3 +74,26 @@ def test_plain_actuators_of_other_formats(tmp_path):
     assert np.allclose(model.actuator("speed").biasprm[:3], (0.0, 0.0, -2.0))
     assert model.actuator_gear[2, 0] == 10.0
     assert {d.kind for d in written.said} == {"mjcf-write-not-carried", "mjcf-write-setting-lost"}
+
+
+def test_a_law_that_says_only_its_gain(tmp_path):
+    asset = make_asset(None)
+    asset.actuators = [Actuator("a", "general", "j", settings={"gain_type": "fixed", "gain": [3.0]})]
+    model = write_and_compile(asset, tmp_path).model
+    assert model.actuator_gainprm[0, 0] == 3.0
+    assert not model.actuator_biasprm.any()
+
+
+def test_a_motor_on_a_body_is_told(tmp_path):
+    asset = make_asset(None)
+    asset.actuators = [Actuator("a", "motor", "a", transmission="body")]
+    written = write_and_compile(asset, tmp_path)
+    assert written.model.nu == 0
+    assert "mjcf-write-not-carried" in written.kinds
+
+
+def test_ends_that_stay_together(tmp_path):
+    asset = make_asset(None)
+    asset.equalities = [Equality("e", EqualityKind.DISTANCE, "a", "")]
+    model = write_and_compile(asset, tmp_path).model
+    assert model.tendon_range[0].tolist() == [0.0, 1e-9]

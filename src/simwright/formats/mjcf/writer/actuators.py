@@ -56,6 +56,8 @@ def _write_actuator(draft: Draft, actuator: Actuator) -> bool:
     if target is None:
         return False
     tag, values = _describe_law(actuator, word)
+    if actuator.transmission == "body" and tag in ("motor", "position", "velocity"):
+        return False  # MuJoCo moves bodies by adhesion and by general actuators only
     if "plugin" in law:
         tag, values = "plugin", {"instance": find_plugin(draft, law["plugin"]), **_describe_dynamics(law)}
         if values["instance"] is None:
@@ -121,8 +123,8 @@ def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
     law = actuator.settings
     if "gain_type" not in law:
         return _describe_plain(actuator)
-    gain, bias, lag = _trim(law["gain"]), _trim(law["bias"]), _trim(law["dynamics"])
-    still = law["dynamics_type"] == "none" and lag == [1.0]
+    gain, bias = _trim(law.get("gain", [1.0])), _trim(law.get("bias", [0.0]))
+    still = law.get("dynamics_type", "none") == "none" and _trim(law.get("dynamics", [1.0])) == [1.0]
     if word == "adhesion" and still and len(gain) == 1:
         return "adhesion", {"gain": gain[0]}
     plain = still and "activation_range" not in law and "input" not in law
@@ -132,15 +134,15 @@ def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
         "input": law.get("input", USUAL_INPUTS.get(word)) or None,
         "gaintype": law["gain_type"],
         "gainprm": None if gain == [1.0] else gain,
-        "biastype": law["bias_type"],
+        "biastype": law.get("bias_type", "none"),
         "biasprm": None if bias == [0.0] else bias,
         **_describe_dynamics(law),
     }
 
 
 def _describe_dynamics(law: dict[str, Any]) -> dict[str, Any]:
-    lag = _trim(law["dynamics"])
-    return {"dyntype": law["dynamics_type"], "dynprm": None if lag == [1.0] else lag}
+    lag = _trim(law.get("dynamics", [1.0]))
+    return {"dyntype": law.get("dynamics_type", "none"), "dynprm": None if lag == [1.0] else lag}
 
 
 def _describe_plain(actuator: Actuator) -> tuple[str, dict[str, Any]]:

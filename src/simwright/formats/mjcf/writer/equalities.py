@@ -160,7 +160,9 @@ def _limit_distance(draft: Draft, name: str, ends: Ends, limits: tuple[float, fl
         find_site(draft, f"{name}_{letter}", body, frame)
         for letter, body, frame in (("a", ends[0], ends[1]), ("b", ends[2], ends[3]))
     ]
-    values = {"name": draft.claim("tendon", name), "range": limits, "limited": True}
+    # MuJoCo takes no range without a width: ends that are to stay together get a billionth of a metre
+    low, high = limits
+    values = {"name": draft.claim("tendon", name), "range": (low, max(high, low + 1e-9)), "limited": True}
     node = draft.add(draft.section("tendon"), "spatial", values)
     for site in sites:
         draft.add(node, "site", {"site": site})
