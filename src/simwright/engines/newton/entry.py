@@ -100,10 +100,11 @@ def add_asset(
 def import_newton() -> ModuleType:
     """The package, or the line that installs it."""
     try:
-        import newton
         import warp
+
+        warp.config.quiet = True  # before Newton is imported, which prints what Warp finds
+        import newton
     except ImportError:
         raise MissingExtraError("newton", "newton", "filling a Newton builder") from None
-    warp.config.quiet = True
     module: ModuleType = newton
     return module

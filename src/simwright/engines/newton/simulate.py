@@ -114,6 +114,7 @@ class NewtonSimulation(Simulation):
         self._pipeline = None if generalised else newton.CollisionPipeline(self._their)
         self._contacts = None if self._pipeline is None else self._pipeline.contacts()
         self._wrenches: Any = None
+        self._held: tuple[Array, Array] | None = None
         newton.eval_fk(self._their, self._now.joint_q, self._now.joint_qd, self._now)
         self.findings = tuple(list(reporter)[before:])
 
@@ -189,22 +190,25 @@ class NewtonSimulation(Simulation):
     @property
     def positions(self) -> Array:
         """See the protocol."""
-        return self._read()[0]
+        return self._read()[0].copy()
 
     @property
     def velocities(self) -> Array:
         """See the protocol."""
-        return self._read()[1]
+        return self._read()[1].copy()
 
     def _read(self) -> tuple[Array, Array]:
-        now = self._now
-        if self._solver_name == "xpbd":  # it moves bodies; joint coordinates follow from them
-            self._newton.eval_ik(self._their, now, now.joint_q, now.joint_qd)
-        q, qd = (
-            values.numpy().reshape(self.worlds, -1).astype(np.float64)
-            for values in (now.joint_q, now.joint_qd)
-        )
-        return self._map.to_layout(q, qd)
+        """Positions and velocities; kept until something moves."""
+        if self._held is None:
+            now = self._now
+            if self._solver_name == "xpbd":  # it moves bodies; joint coordinates follow from them
+                self._newton.eval_ik(self._their, now, now.joint_q, now.joint_qd)
+            q, qd = (
+                values.numpy().reshape(self.worlds, -1).astype(np.float64)
+                for values in (now.joint_q, now.joint_qd)
+            )
+            self._held = self._map.to_layout(q, qd)
+        return self._held
 
     def set_state(
         self,
@@ -214,7 +218,7 @@ class NewtonSimulation(Simulation):
     ) -> None:
         """See the protocol."""
         rows = list(range(self.worlds)) if worlds is None else list(worlds)
-        place, rate = self._read()
+        place, rate = (values.copy() for values in self._read())
         if positions is not None:
             place[rows] = positions
         if velocities is not None:
@@ -225,6 +229,7 @@ class NewtonSimulation(Simulation):
             held = values.numpy().reshape(self.worlds, -1).copy()
             held[rows] = given
             values.assign(held.ravel())
+        self._held = None
         self._newton.eval_fk(self._their, now.joint_q, now.joint_qd, now)
 
     @property
@@ -301,6 +306,7 @@ class NewtonSimulation(Simulation):
             self._solver.step(self._now, self._next, self._asked, self._contacts, self.dt)
             self._now, self._next = self._next, self._now
             self.count += 1
+        self._held = None
         place, rate = self._read()
         for world in range(self.worlds):
             if not (is_sound(place[world]) and is_sound(rate[world])):
