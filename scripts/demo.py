@@ -120,6 +120,8 @@ def main() -> int:
     step("Fixed, with a proof that nothing else changed; then turned upright, layered and named")
     call("fix", str(bad), "-o", str(OUT / "fixed"), expect=1)
     call("fix", str(bad), "-o", str(OUT / "upright"), "--unsafe", "--set", "version=1.0.0", expect=1)
+    step("A robot, run as its file has it, in 16 worlds on all cores")
+    call("run", f"{SAMPLES}/quadruped/scene.xml", "--frames", "500", "--num-worlds", "16")
     step("A scene file: checked, run in 64 worlds, and written for other simulators")
     scene = f"{SAMPLES}/playground/playground.yaml"
     call("scene", "check", scene)
