@@ -286,7 +286,9 @@ class AssetSource:
         wide = 1.2 * (upper - lower)
         offsets = place_worlds(self.worlds, (float(wide[0]), float(wide[1]), 0.0))
         box = (lower + offsets.min(axis=0), upper + offsets.max(axis=0))
-        painted = {"asset": self.asset, "offsets": offsets, "box": box, "shared": (_GROUND,)}
+        # one ground for all worlds: planes of several would lie in each other
+        grounds = [s.name for s in self.asset.shapes if s.body == WORLD and isinstance(s.geometry, Plane)]
+        painted = {"asset": self.asset, "offsets": offsets, "box": box, "shared": tuple(grounds)}
         return painted, lambda number: moments[number][0]
 
     def finish(self, simulation: Simulation) -> None:
