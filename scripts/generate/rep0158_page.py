@@ -114,7 +114,14 @@ def generate() -> str:
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
-        cells = (row.id, row.section, row.level, row.binds, row.requirement, _here(row, rules.get(row.id, [])))
+        cells = (
+            row.id,
+            row.section,
+            row.level,
+            row.binds,
+            row.requirement,
+            _here(row, rules.get(row.id, [])),
+        )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 

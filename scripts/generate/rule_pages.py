@@ -49,7 +49,8 @@ def _index() -> str:
     rules = list_our_rules()
     lines = [
         NOTE + "# Rules\n",
-        f"{len(rules)} rules, {sum(map(_is_stated, rules))} of them for statements of REP-0158. `simwright explain CODE` shows a page in the terminal.\n",
+        f"{len(rules)} rules, {sum(map(_is_stated, rules))} of them for statements of REP-0158. "
+        "`simwright explain CODE` shows a page in the terminal.\n",
     ]
     lines += ["| rule | section | level | fix | good state |", "|---|---|---|---|---|"]
     for rule in rules:

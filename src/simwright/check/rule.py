@@ -91,8 +91,9 @@ class Rule:
 
     ``code`` is permanent.  ``statement`` is the id of the statement of REP-0158 that it checks; where it is empty the
     code may be one in lower case, and a rule for which neither is in the ledger is one of our own or of a plugin
-    (:func:`simwright.check.ledger.find_statement`), filed under the ``section`` it is about.  ``on`` says what it subscribes to: ``"stage"``,
-    ``"layer"``, ``"prim"``, ``"type:Mesh"``, ``"isa:PhysicsJoint"``, ``"api:PhysicsRigidBodyAPI"``
+    (:func:`simwright.check.ledger.find_statement`), filed under the ``section`` it is about.
+
+    ``on`` says what it subscribes to: ``"stage"``, ``"layer"``, ``"prim"``, ``"type:Mesh"``, ``"isa:PhysicsJoint"``, ``"api:PhysicsRigidBodyAPI"``
     (multiple-apply APIs without their instance name; a trailing ``*`` matches a prefix).
     """
 

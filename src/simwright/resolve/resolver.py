@@ -2,7 +2,7 @@
 """Schema resolvers: the rows of one solver, found by key, and the registry of solvers.
 
 A new solver is one file of rows and one line in :data:`RESOLVERS`; a package of its own announces the file
-(or a :class:`SchemaResolver` subclass) as an entry point in the group ``simwright.resolvers``.  Either way it is part of
+(or a :class:`SchemaResolver` subclass) as an entry point in the group ``simwright.resolvers``.  Either way it is in
 :data:`DEFAULT_ORDER`, and so read by every command, function and engine.
 """
 
@@ -120,9 +120,10 @@ RESOLVERS: Registry[Any] = Registry(
 
 
 class RegisteredOrder(Sequence[str]):
-    """The names of all registered solvers, ours in the order of the table, then those of plugins by precedence and name.
+    """The names of all registered solvers: ours in the order of the table, then plugins by precedence and name.
 
-    It is looked up when it is asked for, so that it can be a default argument.  A plugin that does not load is left out.
+    It is looked up when it is asked for, so that it can be a default argument.  A plugin that does not load is left
+    out.
     """
 
     def __getitem__(self, index: Any) -> Any:
@@ -138,7 +139,9 @@ class RegisteredOrder(Sequence[str]):
         ours = RESOLVERS.names(plugins=False)
         found: list[tuple[int, str]] = []
         for name in RESOLVERS.names()[len(ours) :]:
-            with contextlib.suppress(Exception):  # a stranger's file may fail in any way; who asks for it is told
+            with contextlib.suppress(
+                Exception
+            ):  # a stranger's file may fail in any way; who asks for it is told
                 found.append((find_resolver(name).precedence, name))
         return (*ours, *(name for _, name in sorted(found)))
 
