@@ -47,10 +47,10 @@ def _rule_page(rule: Rule) -> str:
 
 def _index() -> str:
     rules = list_our_rules()
+    stated = sum(find_statement(rule) is not None for rule in rules)
     lines = [
         NOTE + "# Rules\n",
-        f"{len(rules)} rules, {sum(map(_is_stated, rules))} of them for statements of REP-0158. "
-        "`simwright explain CODE` shows a page in the terminal.\n",
+        f"{len(rules)} rules, {stated} of them for statements of REP-0158. `simwright explain CODE` shows one.\n",
     ]
     lines += ["| rule | section | level | fix | good state |", "|---|---|---|---|---|"]
     for rule in rules:
@@ -58,10 +58,6 @@ def _index() -> str:
         title = rule.title.replace("|", "\\|")
         lines.append(f"| [{rule.code}]({rule.code}.md) | {rule.section} | {level} | {rule.fix} | {title} |")
     return "\n".join(lines) + "\n"
-
-
-def _is_stated(rule: Rule) -> bool:
-    return find_statement(rule) is not None
 
 
 def _reference_ids() -> str:

@@ -93,7 +93,8 @@ class Rule:
     code may be one in lower case, and a rule for which neither is in the ledger is one of our own or of a plugin
     (:func:`simwright.check.ledger.find_statement`), filed under the ``section`` it is about.
 
-    ``on`` says what it subscribes to: ``"stage"``, ``"layer"``, ``"prim"``, ``"type:Mesh"``, ``"isa:PhysicsJoint"``, ``"api:PhysicsRigidBodyAPI"``
+    ``on`` says what it subscribes to: ``"stage"``, ``"layer"``, ``"prim"``, ``"type:Mesh"``,
+    ``"isa:PhysicsJoint"``, ``"api:PhysicsRigidBodyAPI"``
     (multiple-apply APIs without their instance name; a trailing ``*`` matches a prefix).
     """
 
