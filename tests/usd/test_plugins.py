@@ -235,12 +235,12 @@ assert "pxr" not in sys.modules
     assert run_python(code).strip() == str(SCHEMAS)
 
 
-def test_every_folder_is_in_the_table() -> None:
+def test_every_class_of_the_table_has_a_folder() -> None:
     classes = set()
     for folder in list_plugin_folders():
         types = json.loads((folder / "plugInfo.json").read_text())["Plugins"][0]["Info"]["Types"]
         classes |= {entry["schemaIdentifier"] for entry in types.values()}
-    assert classes == set(EXPECTED)
+    assert set(EXPECTED) <= classes
 
 
 @pytest.mark.parametrize("name", LIBRARIES)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names for people."""
+
+from __future__ import annotations
+
+from simwright.core.diag import Diagnostic
+from simwright.sanitizer.fixer import Wishes, fix
+from simwright.usd.edit import Editor
+
+
+@fix("sketch-titled")
+def title_sketch(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Take the name of the prim."""
+    prim = editor.find_prim(finding.where.prim)
+    if not prim.GetDisplayName():
+        editor.set_prim_info(editor.choose_home(prim), "displayName", prim.GetName())
