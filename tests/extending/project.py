@@ -19,6 +19,19 @@ from pathlib import Path
 HERE = Path(__file__).parent
 REPO = HERE.parent.parent
 _PARTS = ("src", "scripts", "docs", "samples", "benchmarks", "tests")
+_FIXED = """```
+
+```fixed root.usda
+#usda 1.0
+(
+    defaultPrim = "arm"
+)
+
+def Xform "arm" (
+    displayName = "arm"
+)
+{
+}"""
 _FILES = ("pyproject.toml", "README.md", "Makefile", "CONTRIBUTING.md", "CHANGELOG.md")
 
 
@@ -53,7 +66,19 @@ ADDITIONS = (
         "rule",
         plugins=(("rules", "sketch-titled", "simwright.check.rules.s1_2_5.sketch_titled:sketch_titled"),),
     ),
-    Addition("fix", plugins=(("fixes", "sketch", "simwright.sanitizer.fixes.sketch_titles:title_sketch"),)),
+    Addition(
+        "fix",
+        (
+            (
+                "check/rules/s1_2_5/sketch_titled.py",
+                'on="stage",',
+                '    fix="safe",\n    fix_title="take the name of the prim",',
+            ),
+            ("tests/check/cases/sketch-titled.md", 'def Xform "arm" {}', _FIXED),
+            ("sanitizer/values.py", "VALUES: dict", '    "sketch-title": "what people call the asset",'),
+        ),
+        (("fixes", "sketch", "simwright.sanitizer.fixes.sketch_titles:title_sketch"),),
+    ),
     Addition(
         "solver namespace",
         (("resolve/resolver.py", '"mjc": "simwright', '        "sketch": "simwright.resolve.sketch",'),),
@@ -116,12 +141,17 @@ ADDITIONS = (
     ),
     Addition("robot", plugins=(("robots", "sketch", "plugged_robots:find_folder"),)),
     Addition(
-        "world planner, sensor, action",
+        "world planner, executor, sensor, action",
         (
             (
                 "worlds/planning/planner.py",
                 '"prm": "simwright',
                 '    "sketch": "simwright.worlds.planning.sketch:SketchPlanner",',
+            ),
+            (
+                "worlds/execution/executor.py",
+                "ROWS = {",
+                'ROWS["sketch"] = "simwright.worlds.execution.sketch:SketchExecutor"',
             ),
             (
                 "worlds/sensing/sensor.py",
@@ -136,6 +166,7 @@ ADDITIONS = (
         ),
         (
             ("world_planners", "sketch", "simwright.worlds.planning.sketch:SketchPlanner"),
+            ("world_executors", "sketch", "simwright.worlds.execution.sketch:SketchExecutor"),
             ("world_sensors", "sketch", "simwright.worlds.sensing.sketch:SketchCompass"),
             ("world_actions", "sketch", "simwright.worlds.acting.sketch:sketch_wave"),
         ),
@@ -185,7 +216,8 @@ class Project:
 
     def _install(self) -> None:
         """Files and records as an installer leaves them, for a package that has no other word in this project."""
-        texts = {name: text for addition in ADDITIONS for name, text in addition.files.items()}
+        names = [name for addition in ADDITIONS for name in addition.files]
+        texts = {name: (self.root / name).read_text() for name in names}
         ours = {name: text for name, text in texts.items() if name.startswith("src/simwright/")}
         modules = sorted((name_module(name) for name in ours if name.endswith(".py")), key=len, reverse=True)
 
@@ -199,15 +231,19 @@ class Project:
         for name, text in texts.items():
             if name.startswith("robots/"):
                 write(self.site / change(name), change(text))
-        place = "from pathlib import Path\n\n\ndef find_folder():\n    return Path(__file__).parent / 'robots'\n"
+        place = (
+            "from pathlib import Path\n\n\ndef find_folder():\n    return Path(__file__).parent / 'robots'\n"
+        )
         write(self.site / "plugged_robots.py", place)
         info = self.site / "plugged-1.0.dist-info"
         write(info / "METADATA", "Metadata-Version: 2.1\nName: plugged\nVersion: 1.0\n")
         points = [point for addition in ADDITIONS for point in addition.plugins]
-        groups = {f"[simwright.{group}]\n{change(name)} = {change(target)}\n" for group, name, target in points}
+        groups = {
+            f"[simwright.{group}]\n{change(name)} = {change(target)}\n" for group, name, target in points
+        }
         write(info / "entry_points.txt", "\n".join(sorted(groups)))
 
-    def run(self, *arguments: str, plugged: bool = False, cwd: Path | None = None) -> str:
+    def run(self, *arguments: str, plugged: bool = False, cwd: Path | None = None, code: int = 0) -> str:
         """What Python prints with the copy's sources, and with the other package installed if wanted."""
         paths = [str(self.root / "src"), *([str(self.site)] if plugged else [])]
         done = subprocess.run(
@@ -223,7 +259,7 @@ class Project:
             cwd=cwd or self.root,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == code, done.stdout + done.stderr
         return done.stdout
 
 
@@ -242,7 +278,9 @@ def add_line(path: Path, mark: str, line: str) -> None:
 
 def find_path(name: str) -> str:
     """A path of the table, which leaves ``src/simwright`` out."""
-    return name if name.startswith(("tests/", "scripts/", "benchmarks/", "robots/")) else f"src/simwright/{name}"
+    return (
+        name if name.startswith(("tests/", "scripts/", "benchmarks/", "robots/")) else f"src/simwright/{name}"
+    )
 
 
 def name_module(path: str) -> str:

@@ -26,7 +26,9 @@ class SketchEngine:
     ) -> Simulation:
         """Open it there."""
         settings = settings or Settings()
-        return MUJOCO.open(source, dataclasses.replace(settings, dt=settings.dt or 0.001), reporter, worlds=worlds)
+        return MUJOCO.open(
+            source, dataclasses.replace(settings, dt=settings.dt or 0.001), reporter, worlds=worlds
+        )
 
 
 ENGINE = SketchEngine()

@@ -8,9 +8,10 @@ from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor
 
 
-@fix("sketch-titled")
-def title_sketch(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
-    """Take the name of the prim."""
+@fix("sketch-titled", wishes=("sketch-title",))
+def title_sketch(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+    """Take the name that the user says, else that of the prim."""
     prim = editor.find_prim(finding.where.prim)
+    title = wishes.find("sketch-title") or prim.GetName()
     if not prim.GetDisplayName():
-        editor.set_prim_info(editor.choose_home(prim), "displayName", prim.GetName())
+        editor.set_prim_info(editor.choose_home(prim), "displayName", title)

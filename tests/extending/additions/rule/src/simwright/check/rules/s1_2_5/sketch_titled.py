@@ -6,7 +6,7 @@ Why: people look for robots by the name they know; prims are named for machines.
 Fails: a default prim without `displayName`.
 Passes: `def Xform "arm" (displayName = "Arm, right")`.
 
-Fix: safe; the name of the prim is taken.
+Fix: what people call it is not in the asset.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from simwright.check.facts.snapshot import Snapshot
 from simwright.check.rule import Finding, rule
 
 
-@rule("sketch-titled", "1.2.5", "may", on="stage", fix="safe", fix_title="take the name of the prim")
+@rule(
+    "sketch-titled",
+    "1.2.5",
+    "may",
+    on="stage",
+)
 def sketch_titled(snapshot: Snapshot) -> Iterator[Finding]:
     """Look at the default prim only."""
     prim = snapshot.stage.GetDefaultPrim()
