@@ -21,12 +21,14 @@ def generate() -> str:
     """The page: ours, whatever packages are installed here."""
     tasks = [describe_task(SCENES.get(name)) for name in SCENES.names(plugins=False)]
     lines = [NOTE + INTRO, "| task | done when | needs |", "|---|---|---|"]
-    lines += [f"| [`{t['name']}`](#{t['name']}) | {t['done'] or t['title']} | {_spell(t['needs'])} |" for t in tasks]
+    lines += [
+        f"| [`{t['name']}`](#{t['name']}) | {t['done'] or t['title']} | {_spell(t['needs'])} |" for t in tasks
+    ]
     return "\n".join([*lines, "", *map(_describe, tasks)])
 
 
 def _describe(task: dict[str, Any]) -> str:
-    lines = [f"## {task['name']}\n", f"{task['title'].capitalize()}: \"{task['instruction']}\".\n"]
+    lines = [f"## {task['name']}\n", f'{task["title"].capitalize()}: "{task["instruction"]}".\n']
     lines += ["| option | default | meaning |", "|---|---|---|"]
     for option in task["options"]:
         lines.append(f"| `{option['name']}` | `{json.dumps(option['default'])}` | {option['description']} |")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What docs/architecture.md says of adding things is true: one of everything is added, and nothing else is touched.
 
-Each row of its table has a function here that is named like it; what is added has the word "sketch" in its name, the same
-from another package "plugged".
+Each row of its table has a function here that is named like it; what is added has the word "sketch" in its name, the
+same from another package "plugged".
 """
 
 from __future__ import annotations
