@@ -31,6 +31,17 @@ def Xform "r" {
     }
 }
 """
+RUN = """
+import contextlib, io, json, sys
+from simwright.app.cli.main import run
+printed = []
+for command in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as stream:
+        code = run(command)
+    assert code == int(sys.argv[2]), (command, code, stream.getvalue())
+    printed.append(stream.getvalue())
+print(json.dumps(printed))
+"""
 ARM = """<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="1"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="turn" type="revolute"><parent link="base"/><child link="tip"/><axis xyz="0 1 0"/>
@@ -50,11 +61,12 @@ def word(request):
 
 @pytest.fixture
 def simwright(project, word, tmp_path):
-    """Runs the command in a folder of its own."""
+    """Runs commands in a folder of its own, one after the other in one process; gives what each prints."""
 
-    def run(*arguments, code=0):
-        said = ("-m", "simwright", *map(str, arguments))
-        return project.run(*said, plugged=word == "plugged", cwd=tmp_path, code=code)
+    def run(*commands, code=0):
+        lines = json.dumps([list(map(str, command)) for command in commands])
+        done = project.run("-c", RUN, lines, str(code), plugged=word == "plugged", cwd=tmp_path)
+        return json.loads(done.splitlines()[-1])
 
     return run
 
@@ -110,6 +122,13 @@ def test_what_is_written_and_edited_is_what_the_row_says(addition: Addition):
 # --- everything at once ------------------------------------------------------------------------------------
 
 CHECKED = (
+    "tests/check/test_cases.py::test_case[sketch-titled: pass: it has one]",
+    "tests/check/test_cases.py::test_case[sketch-titled: fail: it has none]",
+    "tests/check/test_cases.py::test_rule_has_a_passing_and_a_failing_case_and_teaches[sketch-titled]",
+    "tests/sanitizer/test_fix_cases.py::test_fix[sketch-titled: fail: it has none]",
+    "tests/sanitizer/test_fix_cases.py::test_every_fix_shows_what_it_writes[sketch-titled]",
+    "tests/usd/test_generated_schemas.py::test_generated_files_are_fresh[extended_physics_sketch]",
+    "tests/usd/test_submission.py::test_our_extensions_pass[extended_physics_sketch]",
     "tests/check/test_ledger.py",
     "tests/check/test_run.py::test_rules_are_sorted_by_section_and_have_one_code_each",
     "tests/check/test_usd_validation.py::test_every_rule_is_announced_without_loading_us",
@@ -128,18 +147,11 @@ CHECKED = (
     "tests/usd/test_plugins.py::test_every_class_of_the_table_has_a_folder",
     "tests/usd/test_plugins.py::test_register_plugins_in_process",
 )
-SELECTED = (
-    "tests/check/test_cases.py",
-    "tests/sanitizer/test_fix_cases.py",
-    "tests/usd/test_generated_schemas.py",
-    "tests/usd/test_submission.py",
-)
 
 
-@pytest.mark.parametrize("choice", [CHECKED, (*SELECTED, "-k", "sketch")], ids=["checked", "selected"])
-def test_our_own_tests_pass(project, choice):
+def test_our_own_tests_pass(project):
     """Those that know tables, pages and schemas; of those with a case for each thing, the cases of the new ones."""
-    done = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *choice)
+    done = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *CHECKED)
     assert " passed" in done
     assert "failed" not in done
 
@@ -155,12 +167,13 @@ def test_import_contracts_hold(project):
 def test_rule(project, simwright, word, tmp_path):
     file = tmp_path / "r.usda"
     file.write_text('#usda 1.0\n(\n    defaultPrim = "r"\n)\ndef Xform "r" {}\n')
-    found = json.loads(
-        simwright("check", file, "--format", "json", "--fail-on", "never", "--select", "1.2.5")
+    checked, explained = simwright(
+        ("check", file, "--format", "json", "--fail-on", "never", "--select", "1.2.5", "--jobs", "1"),
+        ("explain", f"{word}-titled"),
     )
-    rules = [finding["rule"] for asset in found["assets"] for finding in asset["findings"]]
-    assert f"{word}-titled" in rules
-    assert "no statement of REP-0158; about its section 1.2.5" in simwright("explain", f"{word}-titled")
+    found = [finding["rule"] for asset in json.loads(checked)["assets"] for finding in asset["findings"]]
+    assert f"{word}-titled" in found
+    assert "no statement of REP-0158; about its section 1.2.5" in explained
     if word == "sketch":
         page = (project.root / "docs/rules/sketch-titled.md").read_text()
         assert "No statement of REP-0158; about its section 1.2.5, *may*: level info" in page
@@ -171,7 +184,7 @@ def test_fix(simwright, word, tmp_path):
     file.parent.mkdir()
     file.write_text('#usda 1.0\n(\n    defaultPrim = "r"\n)\ndef Xform "r" {}\n')
     told = ("--select", f"{word}-titled", "--set", f"{word}-title=Robbie")
-    simwright("fix", file, "-o", tmp_path / "out", *told, code=1)  # other findings are left
+    simwright(("fix", file, "-o", tmp_path / "out", *told), code=1)  # other findings are left
     assert 'displayName = "Robbie"' in (tmp_path / "out/r.usda").read_text()
 
 
@@ -179,7 +192,7 @@ def test_solver_namespace(project, simwright, word, tmp_path):
     """Read by default: on the command line, in Python, and by the checker, to which the names are a vendor's."""
     file = tmp_path / "r.usda"
     file.write_text(JOINT.replace("word", word).replace("Word", word.capitalize()))
-    shown = json.loads(simwright("resolve", file, "--format", "json"))
+    shown = json.loads(*simwright(("resolve", file, "--format", "json")))
     assert shown["order"] == ["ext_physics", "newton", "physx", "mjc", *WORDS[: WORDS.index(word) + 1]]
     (value,) = [row for prim in shown["prims"] for row in prim["values"] if row["key"] == "armature"]
     assert (value["value"], value["namespace"]) == (4.0, word)
@@ -206,20 +219,25 @@ def test_diagnostic(project):
     )
 
 
-def test_format(project, simwright, word, tmp_path):
-    """Found by its ending, inspected, converted from and to, alone and in a folder, run, and named by the help."""
+def test_format(simwright, word, tmp_path):
+    """Found by its ending, inspected, converted from and to, alone and in a folder, and named by the help."""
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / f"two.{word}").write_text("one\ntwo\n")
     (folder / f"none.{word}").write_text("\n")
-    assert "2 bodies" in simwright("inspect", folder / f"two.{word}")
-    assert f"{word}-empty" in simwright("inspect", folder / f"none.{word}")
-    simwright("convert", folder / f"two.{word}", tmp_path / "two.urdf")
-    simwright("convert", tmp_path / "two.urdf", tmp_path / f"back.{word}")
+    two, none, *_, help_text = simwright(
+        ("inspect", folder / f"two.{word}"),
+        ("inspect", folder / f"none.{word}"),
+        ("convert", folder / f"two.{word}", "two.urdf"),
+        ("convert", "two.urdf", f"back.{word}"),
+        ("convert", folder, "all", "--to", "urdf"),
+        ("convert", "--help"),
+    )
+    assert "2 bodies" in two
+    assert f"{word}-empty" in none
     assert (tmp_path / f"back.{word}").read_text().split() == ["one", "two"]
-    simwright("convert", folder, tmp_path / "all", "--to", "urdf")
     assert (tmp_path / "all/two/two.urdf").is_file()
-    words = " ".join(simwright("convert", "--help").split())
+    words = " ".join(help_text.split())
     assert (
         f"The format to write: urdf, sdf, mjcf, usd, gltf{', sketch' * (word == 'plugged')} or {word}."
         in words
@@ -228,31 +246,33 @@ def test_format(project, simwright, word, tmp_path):
 
 def test_post_build_operation(project, simwright, word, tmp_path):
     """In the list, in the schema of scene files, and done."""
-    file = tmp_path / "s.yaml"
     ops = f"[{{op: {word}_gravity, {word}_factor: 0.25}}]"
-    file.write_text(f"ground: false\nbodies: [{{id: b, shapes: [{{type: sphere}}]}}]\npost_build: {ops}\n")
-    assert f"{word}_gravity" in simwright("scene", "operations")
-    assert f'"{word}_factor"' in simwright("scene", "schema")
-    code = f"""
-from simwright.scenes.load import load_scene
-assert abs(load_scene({str(file)!r}).model.gravity[..., 2] + 9.81 / 4).max() < 1e-6
-"""
-    project.run("-c", code, plugged=word == "plugged")
+    scene = "ground: false\nbodies: [{id: b, shapes: [{type: sphere}]}]\njoints: [{id: j, type: free, child: b}]\n"
+    (tmp_path / "s.yaml").write_text(f"{scene}articulations: [{{joints: [j]}}]\npost_build: {ops}\n")
+    listed, schema, shown = simwright(
+        ("scene", "operations"), ("scene", "schema"), ("inspect", "s.yaml", "--format", "json")
+    )
+    assert f"{word}_gravity" in listed
+    assert f'"{word}_factor"' in schema
+    assert json.loads(shown)["environment"]["gravity"] == pytest.approx([0, 0, -9.81 / 4])
     if word == "sketch":
-        assert (
-            "| `sketch_factor` | `0.5` | factor for gravity |"
-            in (project.root / "docs/operations.md").read_text()
-        )
+        page = (project.root / "docs/operations.md").read_text()
+        assert "| `sketch_factor` | `0.5` | factor for gravity |" in page
 
 
 def test_report_format(simwright, word, tmp_path):
     """Of every command that reports findings."""
     (tmp_path / "r.usda").write_text('#usda 1.0\ndef Xform "r" {}\n')
     (tmp_path / "s.yaml").write_text("bodies: [{id: b, shapes: [{type: sphere}]}]\n")
-    told = simwright("check", "r.usda", "--format", word, "--fail-on", "never", "--select", "default-prim")
-    assert told == f"{word} default-prim\n"
-    assert simwright("scene", "check", "s.yaml", "--format", word) == f"{word} scene-body-alone\n"
-    assert f"html|{'sketch|' * (word == 'plugged')}{word}]" in simwright("check", "--help")
+    choice = ("--fail-on", "never", "--select", "default-prim", "--jobs", "1")
+    checked, scene, help_text = simwright(
+        ("check", "r.usda", "--format", word, *choice),
+        ("scene", "check", "s.yaml", "--format", word),
+        ("check", "--help"),
+    )
+    assert checked == f"{word} default-prim\n"
+    assert scene == f"{word} scene-body-alone\n"
+    assert f"html|{'sketch|' * (word == 'plugged')}{word}]" in help_text
 
 
 def test_schema(project):
@@ -265,27 +285,31 @@ def test_schema(project):
 
 def test_engine(simwright, word, tmp_path):
     (tmp_path / "arm.urdf").write_text(ARM)
-    told = json.loads(simwright("run", "arm.urdf", "--engine", word, "--frames", "2", "--format", "json"))
+    (printed,) = simwright(("run", "arm.urdf", "--engine", word, "--frames", "2", "--format", "json"))
+    told = json.loads(printed)
     assert (told["engine"], told["dt"]) == (word, 0.001)
 
 
 def test_task(project, simwright, word):
     said = ("--robot", "sample_arm", "--policy", "hold", "--format", "json")
-    summary = json.loads(simwright("task", "run", f"{word}_wait", *said))
-    assert [episode["ended"] for episode in summary["episodes"]] == ["success"]
+    (printed,) = simwright(("task", "run", f"{word}_wait", *said))
+    assert [episode["ended"] for episode in json.loads(printed)["episodes"]] == ["success"]
     if word == "sketch":
         assert "## sketch_wait" in (project.root / "docs/task-scenes.md").read_text()
 
 
 def test_policy(simwright, word):
     said = ("--robot", "sample_arm", "--policy", word, "--episodes", "1", "--format", "json")
-    assert json.loads(simwright("task", "run", "sketch_wait", *said))["policy"] == word
-    assert word in json.loads(simwright("task", "show", "reach", "--format", "json"))["policies"]
+    done, shown = simwright(
+        ("task", "run", "sketch_wait", *said), ("task", "show", "reach", "--format", "json")
+    )
+    assert json.loads(done)["policy"] == word
+    assert word in json.loads(shown)["policies"]
 
 
 def test_robot(simwright, word):
-    listed = json.loads(simwright("robots", "list", "--format", "json"))["robots"]
-    assert f"{word}_bot" in {robot["id"] for robot in listed}
+    (printed,) = simwright(("robots", "list", "--format", "json"))
+    assert f"{word}_bot" in {robot["id"] for robot in json.loads(printed)["robots"]}
 
 
 def test_world_planner_executor_sensor_action(project, word, tmp_path):
