@@ -197,7 +197,7 @@ class Project:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.site, self.robots = folder / "project", folder / "site", folder / "robots"
-        skipped = shutil.ignore_patterns("extending", ".hypothesis", ".pytest_cache")
+        skipped = shutil.ignore_patterns("extending", "*.pyc.*")  # the latter are being written
         for name in _PARTS:  # with the compiled files: their times are those of the sources
             shutil.copytree(REPO / name, self.root / name, ignore=skipped)
         for name in _FILES:
