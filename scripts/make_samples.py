@@ -35,12 +35,12 @@ from samples import (  # noqa: E402 - the path above must be set first
     warehouse,
 )
 
-SAMPLES = (package, arm, rover, quadruped, fourbar, rack, box, floor, warehouse, lab, playground, manifests)
+SAMPLES = (arm, rover, quadruped, fourbar, rack, box, floor, warehouse, lab, playground)
 
 
 def build_all() -> dict[str, bytes]:
     """Every file of the package by its path inside it."""
-    files: dict[str, bytes] = {}
+    files = package.build(SAMPLES) | manifests.build()
     for sample in SAMPLES:
         files |= sample.build()
     return dict(sorted(files.items()))

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from generate import NOTE
-from simwright.check.ledger import Row, read_ledger
-from simwright.check.run import all_rules
+from generate import NOTE, list_our_rules
+from simwright.check.ledger import Row, find_statement, read_ledger
+from simwright.check.rule import Rule
 from simwright.sanitizer.fixer import all_fixers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,29 +97,39 @@ HONOURED: dict[str, tuple[str, str]] = {
 
 def generate() -> str:
     """The page."""
-    rules = {rule.code for rule in all_rules()}
     rows = read_ledger()
-    checked = sum(row.code in rules for row in rows)
+    rules: dict[str, list[Rule]] = {}
+    for rule in list_our_rules():
+        if statement := find_statement(rule):
+            rules.setdefault(statement.id, []).append(rule)
+    mended = sum(any(rule.code in all_fixers() for rule in found) for found in rules.values())
     bound = [row for row in rows if row.mode == "behaviour"]
     honoured = sum(row.id in HONOURED for row in bound)
     lines = [
         NOTE + "# REP-0158, statement by statement\n",
-        f"{len(rows)} normative statements: {checked} are checked by a rule, and {len(all_fixers())} of those have a",
+        f"{len(rows)} normative statements: {len(rules)} are checked by a rule, and {mended} of those have a",
         f"[fix](fix.md); {len(bound)} bind simulators, converters and tools, of which {honoured} are honoured and",
         f"shown by a test and {len(bound) - honoured} are not yet; the rest are permissions or need human judgement.\n",
         "| id | section | word | binds | statement | here |",
         "|---|---|---|---|---|---|",
     ]
     for row in rows:
-        cells = (row.id, row.section, row.level, row.binds, row.requirement, _here(row, rules))
+        cells = (
+            row.id,
+            row.section,
+            row.level,
+            row.binds,
+            row.requirement,
+            _here(row, rules.get(row.id, [])),
+        )
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _here(row: Row, rules: set[str]) -> str:
-    if row.code in rules:
-        mended = ", with a fix" if row.code in all_fixers() else ""
-        return f"rule [{row.code}](rules/{row.code}.md){mended}"
+def _here(row: Row, rules: list[Rule]) -> str:
+    if rules:
+        fixes = {rule.code: ", with a fix" if rule.code in all_fixers() else "" for rule in rules}
+        return "; ".join(f"rule [{code}](rules/{code}.md){fix}" for code, fix in fixes.items())
     if row.is_checkable:
         return NOT_YET
     if row.mode == "behaviour":

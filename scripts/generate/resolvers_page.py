@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from simwright.resolve import DEFAULT_ORDER, SchemaResolver, SchemaResolverNeutral, find_resolver
+from simwright.resolve import RESOLVERS, SchemaResolver, SchemaResolverNeutral, find_resolver
 from simwright.resolve.table import Row
 
 INTRO = """# Schema resolvers
@@ -28,14 +28,17 @@ reads `newton` alone unless told otherwise). For the stops of a joint, a value f
 Values are SI and radians; `simwright resolve FILE` shows them with their origin.
 
 A new solver is one file with `ROWS` (and `NAMESPACES` to keep), named in the registry of
-`simwright.resolve.resolver` or by an entry point in the group `simwright.resolvers`.
+`simwright.resolve.resolver` or by an entry point in the group `simwright.resolvers`. It is part of the default order of
+commands, functions and engines: a row of the registry at its place in it, those of other packages behind ours, by
+`PRECEDENCE` (100 if not said, the smallest first) and name.
 """
 
 
 def generate() -> str:
     """The page."""
-    parts = [INTRO.format(order=", ".join(DEFAULT_ORDER))]
-    parts += [_table(r) for r in (SchemaResolverNeutral(), *(find_resolver(name) for name in DEFAULT_ORDER))]
+    ours = RESOLVERS.names(plugins=False)
+    parts = [INTRO.format(order=", ".join(ours))]
+    parts += [_table(r) for r in (SchemaResolverNeutral(), *map(find_resolver, ours))]
     return "\n".join(parts)
 
 

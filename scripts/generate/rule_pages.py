@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import re
 
-from generate import NOTE
-from simwright.check.ledger import read_ledger
+from generate import NOTE, list_our_rules
+from simwright.check.ledger import find_statement, read_ledger
 from simwright.check.rule import Rule
-from simwright.check.run import all_rules
 
 _PART = re.compile(r"^(Why|Fails|Passes|Fix|Reading): ?", re.MULTILINE)
 _TITLES = {
@@ -22,20 +21,21 @@ _TITLES = {
 
 def generate() -> dict[str, str]:
     """Every page by its path."""
-    pages = {f"docs/rules/{rule.code}.md": _rule_page(rule) for rule in all_rules()}
+    pages = {f"docs/rules/{rule.code}.md": _rule_page(rule) for rule in list_our_rules()}
     pages["docs/rules/README.md"] = _index()
     pages["docs/rules/reference-ids.md"] = _reference_ids()
     return pages
 
 
 def _rule_page(rule: Rule) -> str:
-    row = {row.code: row for row in read_ledger()}.get(rule.code)
+    row = find_statement(rule)
+    source = "REP-0158 section" if row else "No statement of REP-0158; about its section"
     requirement = f"> {row.requirement}\n\n" if row else ""
     heuristic = ", heuristic (reported one level lower)" if rule.heuristic else ""
     parts = _PART.split(rule.doc)
     summary = parts[0].partition("\n")[2].strip()
     text = [NOTE, f"# {rule.code}\n\n{rule.title}.\n\n"]
-    text.append(f"REP-0158 section {rule.section}, *{rule.word}*: level {rule.level}{heuristic}. ")
+    text.append(f"{source} {rule.section}, *{rule.word}*: level {rule.level}{heuristic}. ")
     text.append(f"Profile {rule.profile}. Fix: {rule.fix}.\n\n{requirement}")
     if summary:
         text.append(f"{summary}\n\n")
@@ -46,10 +46,11 @@ def _rule_page(rule: Rule) -> str:
 
 
 def _index() -> str:
-    rules = all_rules()
+    rules = list_our_rules()
+    stated = sum(find_statement(rule) is not None for rule in rules)
     lines = [
         NOTE + "# Rules\n",
-        f"{len(rules)} rules of REP-0158. `simwright explain CODE` shows a page in the terminal.\n",
+        f"{len(rules)} rules, {stated} of them for statements of REP-0158. `simwright explain CODE` shows one.\n",
     ]
     lines += ["| rule | section | level | fix | good state |", "|---|---|---|---|---|"]
     for rule in rules:

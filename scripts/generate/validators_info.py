@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from generate import list_our_rules
+
 PLUGIN = "simwright.check.adapters.usd_validation"
 _FAMILY = "rep0158"
 _PROFILES = {
@@ -23,13 +25,14 @@ def generate() -> str:
 
 
 def _list_validators() -> dict[str, Any]:
-    from simwright.check.run import all_rules
+    from simwright.check.ledger import find_statement
 
     found: dict[str, Any] = {"keywords": [_FAMILY, "simwright"]}
-    for rule in all_rules():
-        if rule.module.startswith("simwright.check.rules."):
-            keywords = [f"{_FAMILY}:{rule.section}", f"{_FAMILY}:{rule.profile.value}"]
-            found[rule.code] = {"doc": f"{rule.title} (REP-0158 {rule.section}).", "keywords": keywords}
+    for rule in list_our_rules():
+        keywords = [f"{_FAMILY}:{rule.section}", f"{_FAMILY}:{rule.profile.value}"]
+        source = "" if find_statement(rule) else "about "
+        doc = f"{rule.title} ({source}REP-0158 {rule.section})."
+        found[rule.code] = {"doc": doc, "keywords": keywords}
     return found
 
 

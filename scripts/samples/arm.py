@@ -13,6 +13,8 @@ from samples.xacrofile import expand_xacro
 from simwright.model.inertia import Inertial
 
 FOLDER = "arm"
+README = ("six-axis arm, gripper, wrist camera, ros2_control", "URDF, xacro", "`urdf/arm.urdf.xacro`")
+"""What it is, its formats, where it starts."""
 OBJ_LOOKS = ("shell",)
 """Looks written as OBJ with smooth normals; the small dark and coloured parts are STL."""
 

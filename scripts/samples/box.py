@@ -21,6 +21,8 @@ from simwright.core.math3d import Pose
 from simwright.model.geometry import Box
 
 FOLDER = "box"
+README = ("cardboard box, 2.4 kg", "OpenUSD", "`box.usda`")
+"""What it is, its formats, where it starts."""
 SIZE = (0.4, 0.3, 0.25)
 MASS = 2.4
 LEVELS = {"low": (0, 1), "medium": (1, 2), "high": (3, 4)}

@@ -17,6 +17,8 @@ from samples.usdasset import (
 from samples.usdtext import box_collider, geometries_layer, layer, materials_layer, prim
 
 FOLDER = "floor"
+README = ("floor slab with painted lanes", "OpenUSD", "`floor.usda`")
+"""What it is, its formats, where it starts."""
 SIZE = (8.0, 6.0, 0.1)
 LANE = 5.6
 LEVELS = {"low": 0, "medium": 1, "high": 2}

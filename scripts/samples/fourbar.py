@@ -46,6 +46,8 @@ from samples.usdtext import (
 )
 
 FOLDER = "fourbar"
+README = ("closed four-bar linkage with a ROS topic", "OpenUSD", "`fourbar.usda`")
+"""What it is, its formats, where it starts."""
 ALUMINIUM = 2700.0
 LINKS = ("base_link", "crank", "coupler", "rocker")
 LINK_PATHS = {

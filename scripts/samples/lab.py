@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 FOLDER = "lab"
+README = ("four rooms with furniture, things, doors and robots in the plane", "2D world", "`lab.yaml`")
+"""What it is, its formats, where it starts."""
 
 
 def build() -> dict[str, bytes]:

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
-FOLDERS = ("arm", "rover", "quadruped", "fourbar", "rack", "box", "floor", "warehouse", "lab", "playground")
+from collections.abc import Sequence
+from types import ModuleType
 
 
-def build() -> dict[str, bytes]:
-    """Every file of the package itself."""
-    cmake = _CMAKE.replace("@folders@", " ".join(FOLDERS))
+def build(samples: Sequence[ModuleType]) -> dict[str, bytes]:
+    """Every file of the package itself; a sample has its ``FOLDER``, and its row of the ``README``."""
+    cmake = _CMAKE.replace("@folders@", " ".join(sample.FOLDER for sample in samples))
+    rows = "\n".join(f"| `{sample.FOLDER}` | {' | '.join(sample.README)} |" for sample in samples)
     return {
         "package.xml": _MANIFEST.encode("utf-8"),
         "CMakeLists.txt": cmake.encode("utf-8"),
-        "README.md": _README.encode("utf-8"),
+        "README.md": _README.replace("@rows@", rows).encode("utf-8"),
     }
 
 
@@ -45,16 +47,7 @@ All shapes are our own; the licence is Apache-2.0.
 
 | folder | what | format | starts at |
 |---|---|---|---|
-| `arm` | six-axis arm, gripper, wrist camera, ros2_control | URDF, xacro | `urdf/arm.urdf.xacro` |
-| `rover` | differential-drive base with lidar, IMU and caster | SDF 1.10 | `model.sdf` |
-| `quadruped` | twelve-joint walker with position actuators | MJCF | `scene.xml`, `quadruped.xml` |
-| `fourbar` | closed four-bar linkage with a ROS topic | OpenUSD | `fourbar.usda` |
-| `rack` | static pallet rack with instanced parts | OpenUSD | `rack.usda` |
-| `box` | cardboard box, 2.4 kg | OpenUSD | `box.usda` |
-| `floor` | floor slab with painted lanes | OpenUSD | `floor.usda` |
-| `warehouse` | the props together; the rover | OpenUSD, SDF | `warehouse.usda`, `warehouse.sdf` |
-| `lab` | four rooms with furniture, things, doors and robots in the plane | 2D world | `lab.yaml` |
-| `playground` | the walker, a pendulum and boxes, to be run | scene | `playground.yaml` |
+@rows@
 
 A `robot.yaml` beside a robot is its manifest: `simwright robots list` finds it, `--robot sample_arm` takes it.
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 FOLDER = "playground"
+README = ("the walker, a pendulum and boxes, to be run", "scene", "`playground.yaml`")
+"""What it is, its formats, where it starts."""
 
 
 def build() -> dict[str, bytes]:

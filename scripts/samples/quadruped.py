@@ -17,6 +17,8 @@ from simwright.model.geometry import Box, Capsule, Cylinder, Sphere
 from simwright.model.inertia import Inertial
 
 FOLDER = "quadruped"
+README = ("twelve-joint walker with position actuators", "MJCF", "`scene.xml`, `quadruped.xml`")
+"""What it is, its formats, where it starts."""
 LEGS = {"FL": (1, 1), "FR": (1, -1), "RL": (-1, 1), "RR": (-1, -1)}
 """Leg name: front or rear, left or right."""
 HOME = (0.0, 0.8, -1.6)

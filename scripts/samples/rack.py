@@ -19,6 +19,8 @@ from samples.usdasset import (
 from samples.usdtext import Block, box_collider, geometries_layer, layer, materials_layer, prim
 
 FOLDER = "rack"
+README = ("static pallet rack with instanced parts", "OpenUSD", "`rack.usda`")
+"""What it is, its formats, where it starts."""
 WIDTH, DEPTH, HEIGHT = 1.8, 0.8, 2.2
 POST = (0.08, 0.07)
 SHELVES = (0.22, 0.95, 1.68)

@@ -20,6 +20,8 @@ from samples.text import row, short
 from simwright.model.geometry import Box, Cylinder, Sphere
 
 FOLDER = "rover"
+README = ("differential-drive base with lidar, IMU and caster", "SDF 1.10", "`model.sdf`")
+"""What it is, its formats, where it starts."""
 Lines = list[str]
 
 

@@ -17,6 +17,8 @@ from samples.usdtext import Block, apis, layer, place, prim, vector
 from simwright.model.geometry import Box
 
 FOLDER = "warehouse"
+README = ("the props together; the rover", "OpenUSD, SDF", "`warehouse.usda`, `warehouse.sdf`")
+"""What it is, its formats, where it starts."""
 RACKS = {"rack_1": (-1.4, 2.2), "rack_2": (0.6, 2.2)}
 BOXES = {
     "box_1": (-1.9, 2.2, SHELVES[0], 4.0),

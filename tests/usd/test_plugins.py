@@ -235,12 +235,12 @@ assert "pxr" not in sys.modules
     assert run_python(code).strip() == str(SCHEMAS)
 
 
-def test_every_folder_is_in_the_table() -> None:
+def test_every_class_of_the_table_has_a_folder() -> None:
     classes = set()
     for folder in list_plugin_folders():
         types = json.loads((folder / "plugInfo.json").read_text())["Plugins"][0]["Info"]["Types"]
         classes |= {entry["schemaIdentifier"] for entry in types.values()}
-    assert classes == set(EXPECTED)
+    assert set(EXPECTED) <= classes
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
@@ -281,9 +281,9 @@ def test_schema_keeps_to_its_prim_types(seen: dict[str, Any], name: str) -> None
 
 def test_register_plugins_in_process() -> None:
     code = """
-from simwright.usd.plugins import list_unknown_schemas, register_plugins
+from simwright.usd.plugins import list_plugin_folders, list_unknown_schemas, register_plugins
 first = register_plugins()
-assert len(first) == 13 and register_plugins() == first, first
+assert len(first) == len(list_plugin_folders()) >= 13 and register_plugins() == first, first
 assert list_unknown_schemas() == []
 """
     run_python(code)

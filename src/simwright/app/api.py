@@ -50,8 +50,8 @@ def load(
     ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state; ``look_variants`` also
     reads the looks of USD variants that change nothing else, ``fine_colliders`` reads the meshes of which USD
     colliders are the hulls, where the asset has both; ``resolvers`` are the solvers whose USD attributes
-    count, in order of priority (default: newton, physx, mjc).  Findings go to ``reporter``; with ``strict``, a finding
-    worse than info raises :class:`StrictError`.
+    count, in order of priority (default: all that are known, newton first).  Findings go to ``reporter``; with
+    ``strict``, a finding worse than info raises :class:`StrictError`.
     """
     reporter = Reporter() if reporter is None else reporter
     options = ReadOptions(

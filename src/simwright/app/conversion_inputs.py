@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which files are converted, and where to: a file, or all that folders and patterns mean.
 
-In a folder every description of a robot or scene counts: URDF, ``.urdf.xacro``, SDFormat, MJCF and OpenUSD assets,
-except what is in the wanted format already.  Each becomes a folder of its own below OUT, named by its path.
+In a folder every description of a robot or scene counts, by the endings of the formats that are read, except what is in
+the wanted format already.  Each becomes a folder of its own below OUT, named by its path.
 """
 
 from __future__ import annotations
@@ -10,15 +10,17 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, SimwrightError, UsageError
 from simwright.core.files import suggest_sibling
-from simwright.formats.table import choose_writer, detect_format
+from simwright.formats.table import FORMATS, choose_writer, detect_format
 
-_XML_SUFFIXES = (".urdf", ".urdf.xacro", ".sdf", ".world", ".xml", ".mjcf")
+_PARTS = (".xacro",)
+"""Endings of files that are mostly parts of others; by name they can be converted, in a folder they are passed over."""
 _MAGIC = frozenset("*?[")
 
 
@@ -99,7 +101,7 @@ def _find_layers(folder: Path) -> list[Path]:
 
 
 def _is_description(file: Path, wanted: str) -> bool:
-    if not file.name.lower().endswith(_XML_SUFFIXES):
+    if not file.name.lower().endswith(tuple(ending for ending in _list_endings() if ending not in _PARTS)):
         return False
     try:
         return detect_format(file).name not in (wanted, "usd")
@@ -108,10 +110,18 @@ def _is_description(file: Path, wanted: str) -> bool:
 
 
 def _strip_suffix(name: str) -> str:
-    for suffix in (".urdf.xacro", ".xacro"):
-        if name.lower().endswith(suffix):
-            return name[: -len(suffix)]
+    for ending in _list_endings():
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
     return str(Path(name).with_suffix(""))
+
+
+@cache
+def _list_endings() -> tuple[str, ...]:
+    """Endings of files of all formats that are read, longer ones first."""
+    rows = [row for _, row in FORMATS.items() if row.reader]
+    endings = {ending for row in rows for ending in (*row.extensions, *row.shared_extensions)}
+    return tuple(sorted(endings, key=lambda ending: (-len(ending), ending)))
 
 
 def _make_unique(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from simwright.core.math3d import Array, Pose
 from simwright.engines.layout import Layout, find_floating
 from simwright.engines.protocol import Settings, Simulation
 from simwright.engines.table import load_engine
-from simwright.formats.table import detect_format, read_asset
+from simwright.formats.table import FORMATS, detect_format, read_asset
 from simwright.model.asset import Asset, Keyframe, Shape, scaled
 from simwright.model.geometry import Plane, box_bounds
 from simwright.model.joint import WORLD, Joint, JointKind
@@ -34,7 +34,6 @@ from simwright.scenes.load import LoadedScene, assemble_scene
 from simwright.scenes.replicate import place_worlds
 from simwright.scenes.simulation import ArrayMap, SceneSimulation, open_scene
 
-_ASSETS = ("usd", "urdf", "mjcf", "sdf")
 _GROUND = "ground"
 _REACH = 100.0
 """Pictures show no more than this to each side of the middle [m]."""
@@ -113,9 +112,10 @@ def find_source(
             file = read_scene(path, reporter=reporter)
             loaded = assemble_scene(file, num_worlds=num_worlds, reporter=reporter)
             return SceneSource(loaded, load_control(file))
-        kind = detect_format(path).name
-        if kind not in _ASSETS:
-            raise UsageError(f"a {kind} file cannot be run", hint=f"a scene, or one of {', '.join(_ASSETS)}")
+        row = detect_format(path)
+        if not row.reader or row.name == "world":
+            readable = [name for name, one in FORMATS.items() if one.reader and name != "world"]
+            raise UsageError(f"a {row.name} file cannot be run", hint=f"one of {', '.join(readable)} can")
         asset = read_asset(path, reporter=reporter)
     return AssetSource(
         prepare_asset(asset, floating=floating, ground=ground), name, num_worlds or 1, keyframe

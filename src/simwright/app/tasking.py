@@ -217,6 +217,7 @@ def describe_task(scene: TaskScene) -> dict[str, Any]:
         "name": scene.name,
         "title": scene.title,
         "instruction": scene.instruction,
+        "done": scene.done,
         "robot": scene.fixed_robot or None,
         "needs": {
             "base": needs.base,

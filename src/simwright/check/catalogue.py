@@ -20,7 +20,10 @@ _FAMILIES = ("check-", "usd-")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A rule, or another kind of finding (``section`` is empty).  ``doc`` is the teaching text."""
+    """A rule, or another kind of finding (``section`` is empty).  ``doc`` is the teaching text.
+
+    ``statement`` is the id of the statement of REP-0158 that a rule checks, empty for a rule of our own or a plugin's.
+    """
 
     code: str
     level: Level
@@ -32,10 +35,11 @@ class Entry:
     heuristic: bool = False
     fixable: str = "no"
     fix_title: str = ""
+    statement: str = ""
 
     @property
     def is_rule(self) -> bool:
-        """Is it a rule of the standard?"""
+        """Is it a rule?"""
         return bool(self.section)
 
 
@@ -56,6 +60,7 @@ def load_catalogue(cache: Cache) -> list[Entry]:
 def build_catalogue() -> list[Entry]:
     """The table from the rules themselves; imports every one of them."""
     import simwright.check.asset  # noqa: F401 - declares the kinds of findings
+    from simwright.check.ledger import find_statement
     from simwright.check.run import all_rules
 
     rows = [
@@ -70,6 +75,7 @@ def build_catalogue() -> list[Entry]:
             heuristic=rule.heuristic,
             fixable=rule.fix.value,
             fix_title=rule.fix_title,
+            statement=row.id if (row := find_statement(rule)) else "",
         )
         for rule in all_rules()
     ]

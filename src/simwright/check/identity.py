@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # paths stay text here: it runs over thousands of files before anything else does
 # ruff: noqa: PTH116, PTH118, PTH123
-"""What decides a result besides the asset: this program, its rules, rule plugins and OpenUSD, as one digest."""
+"""What decides a result besides the asset: this program, its rules, plugins of rules and solvers, OpenUSD: a digest."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from pathlib import Path
 
 from simwright import __version__
 
-_ROOMS = ("check", "core", "usd")
+_ROOMS = ("check", "core", "resolve", "usd")
+_GROUPS = ("simwright.rules", "simwright.resolvers")
 _SKIPPED = ("__pycache__",)
 
 
 @cache
 def hash_tool() -> str:
-    """Digest of the version, the sources that take part in a check, rule plugins and the OpenUSD in use."""
+    """Digest of the version, the sources that take part in a check, plugins and the OpenUSD in use."""
     digest = hashlib.blake2b(f"{__version__}\0{sys.version}\0".encode(), digest_size=20)
     package = Path(__file__).resolve().parent.parent
     for room in _ROOMS:
@@ -42,11 +43,12 @@ def _list_files(folder: str) -> list[str]:
 
 
 def _describe_plugins() -> list[str]:
-    """Rule plugins with their versions; an edited plugin counts by the time of its module file."""
+    """Plugins of rules and solvers with their versions; an edited plugin counts by the time of its module file."""
     from importlib.metadata import entry_points
 
     texts = []
-    for point in sorted(entry_points(group="simwright.rules"), key=lambda p: p.name):
+    points = [point for group in _GROUPS for point in entry_points(group=group)]
+    for point in sorted(points, key=lambda p: (p.group, p.name)):
         texts.append(f"{point.name}={point.value}=={point.dist.version if point.dist else ''}")
         texts.append(_describe_module(point.value.partition(":")[0].partition(".")[0]))
     return texts

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from simwright.check.rule import Rule
+
 _FILE = Path(__file__).parent / "data" / "ledger.json"
 _PEER_ID = re.compile(r"\d+(?:\.\d+)+[a-z]?")
 
@@ -33,7 +35,7 @@ class Row:
 
     @property
     def code(self) -> str:
-        """The code of the rule that checks it, if one does."""
+        """The id as rules write their codes."""
         return self.id.lower()
 
     @property
@@ -52,3 +54,9 @@ class Row:
 def read_ledger() -> tuple[Row, ...]:
     """Every row, in the order of the REP."""
     return tuple(Row(**row) for row in json.loads(_FILE.read_text()))
+
+
+def find_statement(rule: Rule) -> Row | None:
+    """The statement that a rule checks: the one it names, else the one its code is the id of, else none."""
+    wanted = (rule.statement or rule.code).lower()
+    return next((row for row in read_ledger() if row.code == wanted), None)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -56,6 +57,7 @@ _LEVELS = {
     Word.SHOULD_NOT: Level.WARNING,
     Word.MAY: Level.INFO,
 }
+_SECTION = re.compile(r"\d+(\.\d+)*")
 _LOWER = {Level.ERROR: Level.WARNING, Level.WARNING: Level.INFO, Level.INFO: Level.INFO}
 
 
@@ -87,8 +89,12 @@ Check: TypeAlias = Callable[..., Iterable[Finding] | None]
 class Rule:
     """A declared rule.
 
-    ``code`` is the ledger id in lower case and permanent.  ``on`` says what it subscribes to: ``"stage"``,
-    ``"layer"``, ``"prim"``, ``"type:Mesh"``, ``"isa:PhysicsJoint"``, ``"api:PhysicsRigidBodyAPI"``
+    ``code`` is permanent.  ``statement`` is the id of the statement of REP-0158 that it checks; where it is empty the
+    code may be one in lower case, and a rule for which neither is in the ledger is one of our own or of a plugin
+    (:func:`simwright.check.ledger.find_statement`), filed under the ``section`` it is about.
+
+    ``on`` says what it subscribes to: ``"stage"``, ``"layer"``, ``"prim"``, ``"type:Mesh"``,
+    ``"isa:PhysicsJoint"``, ``"api:PhysicsRigidBodyAPI"``
     (multiple-apply APIs without their instance name; a trailing ``*`` matches a prefix).
     """
 
@@ -101,6 +107,7 @@ class Rule:
     fix: Fixable = Fixable.NO
     fix_title: str = ""
     module: str = ""
+    statement: str = ""
 
     @property
     def level(self) -> Level:
@@ -140,10 +147,12 @@ def rule(
     heuristic: bool = False,
     fix: str = "no",
     fix_title: str = "",
+    statement: str = "",
 ) -> Callable[[Check], Rule]:
     """Declare a rule: decorates its check function, which becomes the module's ``RULE``-like object."""
 
     def declare(check: Check) -> Rule:
+        assert _SECTION.fullmatch(section), f"{code}: {section!r} is no section of REP-0158, such as 1.3.1"
         assert fix == "no" or fix_title, f"{code}: a fix has a title"
         return Rule(
             code=code,
@@ -155,6 +164,7 @@ def rule(
             fix=Fixable(fix),
             fix_title=fix_title,
             module=check.__module__,
+            statement=statement,
         )
 
     return declare

@@ -44,7 +44,8 @@ def all_rules() -> tuple[Rule, ...]:
                 assert value.code not in found, f"rule {value.code} is declared twice"
                 found[value.code] = value
     for _, plugin in PLUGIN_RULES.items(None):
-        found.setdefault(plugin.code, plugin)
+        if isinstance(plugin, Rule):
+            found.setdefault(plugin.code, plugin)
     return tuple(sorted(found.values(), key=lambda r: (_section_key(r.section), r.code)))
 
 

@@ -58,8 +58,10 @@ class Registry(Generic[T]):
         assert self._builtin.get(name, target) == target, f"{self.what} {name!r} is there already"
         self._builtin[name] = target
 
-    def names(self) -> list[str]:
-        """Every name, ours first, in table order."""
+    def names(self, *, plugins: bool = True) -> list[str]:
+        """Every name, ours first, in table order; those of other packages only if wanted."""
+        if not plugins:
+            return list(self._builtin)
         extra = sorted(name for name in self._plugins if name not in self._builtin)
         return [*self._builtin, *extra]
 

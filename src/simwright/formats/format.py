@@ -7,7 +7,7 @@ reader is imported when a file of the format is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -38,7 +38,7 @@ class ReadOptions:
     time: float | None = None
     look_variants: bool = False
     fine_colliders: bool = False
-    resolvers: tuple[str | SchemaResolver, ...] = DEFAULT_ORDER
+    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
 
 
 def _approve() -> None:

@@ -21,6 +21,7 @@ from simwright.resolve.table import (
 )
 
 NAME = "mjc"
+TITLE = "MuJoCo"
 NAMESPACES = ("mjc",)
 
 ROWS = (

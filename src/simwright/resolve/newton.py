@@ -26,6 +26,7 @@ from simwright.resolve.table import (
 )
 
 NAME = "newton"
+TITLE = "Newton"
 NAMESPACES = ("newton",)
 
 _INF = math.inf

@@ -19,6 +19,7 @@ from simwright.resolve.table import (
 )
 
 NAME = "physx"
+TITLE = "PhysX"
 NAMESPACES = (
     "physx", "physxScene", "physxRigidBody", "physxCollision", "physxConvexHullCollision",
     "physxConvexDecompositionCollision", "physxTriangleMeshCollision",

@@ -2,11 +2,13 @@
 """Schema resolvers: the rows of one solver, found by key, and the registry of solvers.
 
 A new solver is one file of rows and one line in :data:`RESOLVERS`; a package of its own announces the file
-(or a :class:`SchemaResolver` subclass) as an entry point in the group ``simwright.resolvers``.
+(or a :class:`SchemaResolver` subclass) as an entry point in the group ``simwright.resolvers``.  Either way it is in
+:data:`DEFAULT_ORDER`, and so read by every command, function and engine.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final
@@ -19,10 +21,24 @@ from simwright.resolve.transforms import UNSET
 
 
 class SchemaResolver:
-    """The rows of one solver and the namespaces whose attributes are its own."""
+    """The rows of one solver and the namespaces whose attributes are its own.
 
-    def __init__(self, name: str, rows: Iterable[Row], namespaces: Iterable[str] = ()) -> None:
+    ``title`` is its name in prose.  ``precedence`` orders the solvers of other packages behind ours, the smallest
+    first.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rows: Iterable[Row],
+        namespaces: Iterable[str] = (),
+        *,
+        title: str = "",
+        precedence: int = 100,
+    ) -> None:
         self.name = name
+        self.title = title or name
+        self.precedence = precedence
         self.rows = tuple(rows)
         self.namespaces = tuple(dict.fromkeys((name, *namespaces)))
         self._index: dict[tuple[PrimType, str], tuple[Row, ...]] = {}
@@ -65,14 +81,14 @@ class SchemaResolverNewton(SchemaResolver):
     """Newton's own schemas."""
 
     def __init__(self) -> None:
-        super().__init__(newton.NAME, newton.ROWS, newton.NAMESPACES)
+        super().__init__(newton.NAME, newton.ROWS, newton.NAMESPACES, title=newton.TITLE)
 
 
 class SchemaResolverPhysx(SchemaResolver):
     """PhysX schemas and joint state."""
 
     def __init__(self) -> None:
-        super().__init__(physx.NAME, physx.ROWS, physx.NAMESPACES)
+        super().__init__(physx.NAME, physx.ROWS, physx.NAMESPACES, title=physx.TITLE)
 
 
 class SchemaResolverMjc(SchemaResolver):
@@ -82,7 +98,7 @@ class SchemaResolverMjc(SchemaResolver):
         rows = mjc.ROWS
         if legacy_margin_gap:
             rows = tuple(_LEGACY_MARGIN if (r.prim, r.key) == _MARGIN else r for r in rows)
-        super().__init__(mjc.NAME, rows, mjc.NAMESPACES)
+        super().__init__(mjc.NAME, rows, mjc.NAMESPACES, title=mjc.TITLE)
 
 
 class SchemaResolverNeutral(SchemaResolver):
@@ -101,8 +117,37 @@ RESOLVERS: Registry[Any] = Registry(
         "mjc": "simwright.resolve.mjc",
     },
 )
-DEFAULT_ORDER: Final = ("newton", "physx", "mjc")
-"""Every solver that comes with us, so that nothing authored is left unread."""
+
+
+class RegisteredOrder(Sequence[str]):
+    """The names of all registered solvers: ours in the order of the table, then plugins by precedence and name.
+
+    It is looked up when it is asked for, so that it can be a default argument.  A plugin that does not load is left
+    out.
+    """
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._list()[index]
+
+    def __len__(self) -> int:
+        return len(self._list())
+
+    def __repr__(self) -> str:
+        return repr(self._list())
+
+    def _list(self) -> tuple[str, ...]:
+        ours = RESOLVERS.names(plugins=False)
+        found: list[tuple[int, str]] = []
+        for name in RESOLVERS.names()[len(ours) :]:
+            with contextlib.suppress(
+                Exception
+            ):  # a stranger's file may fail in any way; who asks for it is told
+                found.append((find_resolver(name).precedence, name))
+        return (*ours, *(name for _, name in sorted(found)))
+
+
+DEFAULT_ORDER: Final = RegisteredOrder()
+"""Every solver that is known, so that nothing authored is left unread."""
 NEUTRAL: Final = SchemaResolverNeutral()
 
 _MARGIN = (PrimType.SHAPE, "margin")
@@ -143,7 +188,13 @@ def _make(name: str, found: Any) -> SchemaResolver:
     if isinstance(found, type) and issubclass(found, SchemaResolver):
         return found()  # type: ignore[call-arg]  # subclasses take no arguments
     if isinstance(found, ModuleType) and hasattr(found, "ROWS"):
-        return SchemaResolver(name, found.ROWS, getattr(found, "NAMESPACES", ()))
+        return SchemaResolver(
+            name,
+            found.ROWS,
+            getattr(found, "NAMESPACES", ()),
+            title=getattr(found, "TITLE", ""),
+            precedence=getattr(found, "PRECEDENCE", 100),
+        )
     raise UsageError(
         f"the schema resolver {name!r} is {found!r}, which holds no rows",
         hint="an entry point of simwright.resolvers names a module with ROWS or a SchemaResolver",

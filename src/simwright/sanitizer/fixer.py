@@ -10,6 +10,8 @@
 The function looks at ``editor.stage`` and at the finding (its prim, property and ``data``), and asks the editor for
 edits; it changes nothing itself.  It raises :class:`~simwright.usd.edit.Refused` where it cannot do what it says.  It
 asks for nothing where there is nothing left to do, so that a second run changes nothing.
+
+Other packages announce theirs as entry points in the group ``simwright.fixes``; a fix of ours stays in force.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from functools import cache
 from typing import TypeAlias
 
 from simwright.core.diag import Diagnostic
+from simwright.core.registry import Registry
 from simwright.usd.edit import Editor
 
 LAYERS = 3
@@ -91,9 +94,13 @@ def fix(
     return declare_fix
 
 
+PLUGIN_FIXES: Registry[Fixer] = Registry("fix", "simwright.fixes", {})
+"""Fixes of other packages, by entry point."""
+
+
 @cache
 def all_fixers() -> Mapping[str, Fixer]:
-    """Every fix by rule code, in the order in which they run."""
+    """Every fix by rule code, in the order in which they run; where several are for one rule, ours counts."""
     from simwright.sanitizer import fixes
 
     found: list[Fixer] = []
@@ -101,10 +108,11 @@ def all_fixers() -> Mapping[str, Fixer]:
         if not module.ispkg:
             values = vars(importlib.import_module(module.name)).values()
             found += [value for value in values if isinstance(value, Fixer) and value.module == module.name]
-    found.sort(key=lambda fixer: (fixer.phase, fixer.name))
-    table: dict[str, Fixer] = {}
+    codes = [code for fixer in found for code in fixer.codes]
+    assert len(codes) == len(set(codes)), "two fixes of ours for one rule"
+    found += [plugin for _, plugin in PLUGIN_FIXES.items(None) if isinstance(plugin, Fixer)]
+    chosen: dict[str, Fixer] = {}
     for fixer in found:
         for code in fixer.codes:
-            assert code not in table, f"two fixes for {code}"
-            table[code] = fixer
-    return table
+            chosen.setdefault(code, fixer)
+    return dict(sorted(chosen.items(), key=lambda item: (item[1].phase, item[1].name)))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from simwright.core.diag import Where
 from simwright.core.errors import UnknownNameError
+from simwright.sanitizer.fixer import all_fixers
 
 VALUES: dict[str, str] = {
     "identifier": "assetInfo identifier of the asset",
@@ -27,16 +28,20 @@ VALUES: dict[str, str] = {
     "dynamic-friction": "of physics materials that do not say it",
     "restitution": "of physics materials that do not say it",
 }
-"""A name that ends with a dot stands for a group."""
+"""A name that ends with a dot stands for a group.  What fixes of other packages ask for counts as well."""
 
 
 def check_name(name: str, where: Where | None = None) -> None:
     """Raise an error with the near misses if no fix asks for such a value."""
-    groups = tuple(known for known in VALUES if known.endswith("."))
-    if name in VALUES and name not in groups:
+    known = [
+        *VALUES,
+        *(wish for fixer in all_fixers().values() for wish in fixer.wishes if wish not in VALUES),
+    ]
+    groups = tuple(entry for entry in known if entry.endswith("."))
+    if name in known and name not in groups:
         return
     if not any(name.startswith(group) and len(name) > len(group) for group in groups):
-        raise UnknownNameError("value for fixes", name, VALUES, where=where)
+        raise UnknownNameError("value for fixes", name, known, where=where)
 
 
 def check_names(names: Iterable[str]) -> None:

@@ -105,6 +105,8 @@ class TaskScene:
     base: Callable[[Any, float], Pose] = field(default=lambda options, forward: IDENTITY)  # noqa: ARG005 - any
     """``base(options, forward)``: where the robot stands unless told otherwise; ``forward`` is the direction that its
     tool is in, seen from its base [rad]."""
+    done: str = ""
+    """When it is done, in words that follow "when"."""
     max_steps: int = 300
     fixed_robot: str = ""
     workspace: Callable[[Any], Array] | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, package_option
+from simwright.app.cli.options import console, package_option, report_option
 
 if TYPE_CHECKING:
     from simwright.app.checking import CheckOutcome, CheckRequest
@@ -29,7 +29,6 @@ Examples:
   simwright check robot.usda --fix
   simwright check robot.usda --variants --package my_robot=src/my_robot
 """
-_FORMATS = ("text", "json", "sarif", "junit", "github", "md", "html")
 
 
 @click.command("check", epilog=EPILOG)
@@ -47,7 +46,7 @@ _FORMATS = ("text", "json", "sarif", "junit", "github", "md", "html")
     type=click.Choice(["error", "warning", "info", "never"]),
     help="Least level that gives exit code 1.  [error]",
 )
-@format_option(*_FORMATS)
+@report_option
 @click.option(
     "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report to this file."
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, package_option, parse_pairs, print_json
+from simwright.app.cli.options import FormatCommand, console, package_option, parse_pairs, print_json
 
 if TYPE_CHECKING:
     from simwright.app.converting import Conversion
@@ -34,7 +34,7 @@ WRITING = (
 """Options that are words of the writers."""
 
 
-@click.command("convert", epilog=EPILOG)
+@click.command("convert", cls=FormatCommand, epilog=EPILOG)
 @click.argument("sources", metavar="IN...", nargs=-1, required=True, type=click.Path())
 @click.argument("target", metavar="OUT", type=click.Path())
 @package_option
@@ -42,7 +42,7 @@ WRITING = (
 @click.option(
     "--variant", "--set", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select."
 )
-@click.option("--to", "to", metavar="FORMAT", help="The format to write: usd, mjcf, urdf, sdf or gltf.")
+@click.option("--to", "to", metavar="FORMAT", help="The format to write: {targets}.")
 @click.option("--strict", is_flag=True, help="Any loss or guess is an error; nothing is written.")
 @click.option(
     "--lod",
@@ -87,7 +87,7 @@ WRITING = (
     help="How to print what was lost, guessed, found and written.",
 )
 def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
-    """Convert IN (URDF, SDFormat, MJCF, OpenUSD, scene or 2D world) to OUT (OpenUSD, MJCF, URDF, SDFormat or glTF).
+    """Convert IN ({reads}) to OUT ({writes}).
 
     The name of OUT decides what is written: a folder or *.usda is a layered OpenUSD asset (REP-0158), *.usdz a
     package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A folder that is new or

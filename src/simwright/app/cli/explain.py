@@ -77,9 +77,10 @@ def _describe(entry: Entry) -> list[str]:
     if not entry.is_rule:
         return ["not a rule of the standard", ""]
     kind = ", a heuristic" if entry.heuristic else ""
+    source = "REP-0158 section" if entry.statement else "no statement of REP-0158; about its section"
     fix = f"{entry.fixable}: {entry.fix_title}" if entry.fix_title else entry.fixable
     return [
-        f"REP-0158 section {entry.section}, {entry.word}{kind}; profile {entry.profile}",
+        f"{source} {entry.section}, {entry.word}{kind}; profile {entry.profile}",
         f"fix: {fix}",
         "",
     ]

@@ -39,8 +39,8 @@ def inspect(
 ) -> int:
     """Show the bodies, joints, masses, shapes and interfaces of FILE.
 
-    FILE may be URDF, xacro, SDFormat, MJCF, OpenUSD or a scene.  Exit code 1 means that the file could be read but has
-    errors; they are listed.
+    FILE may be in any format that is read, such as URDF, xacro, SDFormat, MJCF, OpenUSD or a scene.  Exit code 1 means
+    that the file could be read but has errors; they are listed.
     """
     from simwright.app.api import load
     from simwright.app.cli.findings import exit_code, print_shown

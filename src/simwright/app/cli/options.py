@@ -28,6 +28,65 @@ def format_option(*choices: str) -> Callable[[F], F]:
     )
 
 
+class ReportFormat(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since click 8.4
+    """The name of a report format; those of other packages are looked up when they are asked for."""
+
+    name = "format"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """All that are known."""
+        from simwright.app.report.table import RENDERERS
+
+        return f"[{'|'.join(RENDERERS.names())}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name itself."""
+        from simwright.app.report.table import RENDERERS
+
+        if value not in RENDERERS:
+            self.fail(f"{value!r} is not one of {', '.join(map(repr, RENDERERS.names()))}.", param, ctx)
+        return str(value)
+
+
+report_option = click.option(
+    "--format",
+    "output_format",
+    type=ReportFormat(),
+    default="text",
+    show_default=True,
+    help="How to print the result.",
+)
+
+
+class FormatCommand(click.Command):
+    """A command whose help names what the table of formats reads and writes, where it says ``{reads}`` and so on."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Fill the words in first; the table is not loaded to run another command."""
+        words = _list_formats()
+        owners: list[Any] = [self, *(param for param in self.params if isinstance(param, click.Option))]
+        for owner in owners:
+            for key, text in words.items():
+                owner.help = owner.help and owner.help.replace(f"{{{key}}}", text)
+        super().format_help(ctx, formatter)
+
+
+def _list_formats() -> dict[str, str]:
+    import simwright.app.api  # noqa: F401 - puts the rows of this floor into the table
+    from simwright.formats.table import FORMATS
+
+    rows = dict(FORMATS.items())
+    return {
+        "reads": _enumerate([row.title for row in rows.values() if row.reader]),
+        "writes": _enumerate([row.title for row in rows.values() if row.writer]),
+        "targets": _enumerate([name for name, row in rows.items() if row.writer]),
+    }
+
+
+def _enumerate(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
 package_option = click.option(
     "--package",
     "assignments",

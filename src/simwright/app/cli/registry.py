@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json
+from simwright.app.cli.options import console, format_option, print_json, report_option
 
 if TYPE_CHECKING:
     from simwright.usd.registry import Extension, SchemaClass
@@ -76,7 +76,7 @@ def show_command(name: str, output_format: str) -> None:
     "validate", epilog="\b\nExample:\n  simwright registry validate my_extension/ --format sarif\n"
 )
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
-@format_option("text", "json", "sarif", "junit", "github", "md", "html")
+@report_option
 def validate_command(folder: str, output_format: str) -> int:
     """Hold an extension FOLDER to REP-0158 4.2.
 

@@ -22,8 +22,8 @@ Examples:
 @click.argument("file", type=click.Path())
 @click.option(
     "--order",
-    default="newton,physx,mjc",
-    show_default=True,
+    default="",
+    show_default="every solver, newton first",
     metavar="SOLVER,...",
     help="Whose attributes count, the first before the second.",
 )
@@ -50,9 +50,9 @@ def resolve(
     from simwright.app.resolution import describe_resolution
     from simwright.core.diag import Level, Reporter
     from simwright.core.packages import parse_assignments
-    from simwright.resolve import Order, make_resolvers
+    from simwright.resolve import DEFAULT_ORDER, Order, make_resolvers
 
-    names = [name.strip() for name in order.split(",") if name.strip()]
+    names = [name.strip() for name in order.split(",") if name.strip()] or list(DEFAULT_ORDER)
     resolvers = make_resolvers(names)
     reporter = Reporter()
     asset = load(file, packages=parse_assignments(assignments), resolvers=names, reporter=reporter)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json
+from simwright.app.cli.options import console, format_option, print_json, report_option
 
 if TYPE_CHECKING:
     from simwright.app.robots import RobotRow
@@ -113,7 +113,7 @@ def show_command(robot: str, output_format: str) -> None:
 )
 @click.argument("names", nargs=-1, required=True, metavar="ROBOT...")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
-@format_option("text", "json", "sarif", "junit", "github", "md", "html")
+@report_option
 def check_command(names: tuple[str, ...], notes: bool, output_format: str) -> int:
     """Check manifests: every problem with its line, and what was meant.
 

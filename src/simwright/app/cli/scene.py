@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json
+from simwright.app.cli.options import console, format_option, print_json, report_option
 
 EPILOG = """\b
 Examples:
@@ -27,7 +27,7 @@ def scene() -> None:
 @click.option("--compat", type=click.Choice(["sap"]), help="Read as SAP Warp's loader reads.")
 @click.option("--document-only", is_flag=True, help="Look at the file alone, not at the assets it names.")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
-@format_option("text", "json", "sarif", "junit", "github", "md", "html")
+@report_option
 def check_command(
     files: tuple[str, ...], compat: str | None, document_only: bool, notes: bool, output_format: str
 ) -> int:
@@ -44,10 +44,13 @@ def check_command(
 
 @scene.command("schema", epilog="\b\nExample:\n  simwright scene schema > scene.schema.json\n")
 def schema_command() -> None:
-    """Print the JSON Schema of scene files, for editors to complete and check by."""
-    from simwright.scenes.schema import FILE
+    """Print the JSON Schema of scene files, for editors to complete and check by.
 
-    click.echo(FILE.read_text(encoding="utf-8"), nl=False)
+    Operations of installed packages are part of it.
+    """
+    from simwright.scenes.schema import render_schema
+
+    click.echo(render_schema(), nl=False)
 
 
 @scene.command("operations", epilog="\b\nExample:\n  simwright scene operations --format json\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from simwright.app.cli.options import format_option
+from simwright.app.cli.options import report_option
 
 EPILOG = """\b
 Examples:
@@ -26,7 +26,7 @@ Examples:
 )
 @click.option("--fit", is_flag=True, help="Draw the workspace to what the robot reaches.")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
-@format_option("text", "json", "sarif", "junit", "github", "md", "html")
+@report_option
 def check_command(
     name: str,
     robot: str,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json
+from simwright.app.cli.options import console, print_json, report_option
 from simwright.app.cli.world_options import world_options
 from simwright.app.cli.world_plan import plan
 from simwright.app.cli.world_run import run
@@ -52,7 +52,7 @@ world.add_command(run)
 @world.command("check", epilog=CHECK_EPILOG)
 @world_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
-@format_option("text", "json", "sarif", "github")
+@report_option
 def check(
     file: str,
     seed: int | None,

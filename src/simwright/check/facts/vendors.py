@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from simwright.resolve.resolver import DEFAULT_ORDER, find_resolver
 from simwright.resolve.table import PrimType
 from simwright.resolve.transforms import EFFORT_RANGE
 from simwright.resolve.translation import list_pairs
@@ -96,7 +97,7 @@ def vendor_of_property(name: str) -> str | None:
     if head in VENDOR_NAMESPACES:
         return VENDOR_NAMESPACES[head]
     match = _CAMEL_VENDORS.match(head)
-    return VENDOR_NAMESPACES[match.group(1)] if match else None
+    return VENDOR_NAMESPACES[match.group(1)] if match else _list_solver_names().get(head)
 
 
 @cache
@@ -105,7 +106,18 @@ def vendor_of_schema(name: str) -> str | None:
     if name in GRAPH_TYPES:
         return "isaac"
     match = _API_VENDORS.match(name)
-    return VENDOR_NAMESPACES[match.group("vendor").lower()] if match else None
+    return VENDOR_NAMESPACES[match.group("vendor").lower()] if match else _list_solver_names().get(name)
+
+
+@cache
+def _list_solver_names() -> dict[str, str]:
+    """Namespaces and schemas of solvers that are not known by name here, such as those of plugins."""
+    found: dict[str, str] = {}
+    for solver in map(find_resolver, DEFAULT_ORDER):
+        if solver.name not in VENDOR_NAMESPACES:
+            names = (*solver.namespaces, *(row.schema for row in solver.rows if row.schema))
+            found |= dict.fromkeys(names, solver.name)
+    return found
 
 
 def find_neutral_property(name: str) -> str | None:

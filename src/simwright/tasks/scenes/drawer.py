@@ -100,6 +100,7 @@ SCENE = make_table_scene(
     name="drawer",
     title="open a drawer",
     instruction="pull the drawer open by its handle",
+    done="the drawer is open far enough",
     options=Options,
     add=add,
     sample=sample,

@@ -52,6 +52,7 @@ SCENE = TaskScene(
     name="locomotion_flat",
     title="get forward over a flat floor",
     instruction="move one metre forward without falling",
+    done="the base has come a metre forward, upright",
     options=Options,
     needs=lambda options: Needs(base="floating"),  # noqa: ARG005 - any options
     add=add,

@@ -91,6 +91,7 @@ SCENE = make_table_scene(
     name="peg_insert",
     title="put a peg into a hole",
     instruction="insert the red peg into the hole of the blue block",
+    done="the peg is deep enough in the hole",
     options=Options,
     add=add,
     sample=sample,

@@ -89,6 +89,7 @@ SCENE = make_table_scene(
     name="pick_place",
     title="put a cube into a tray",
     instruction="pick the red cube up and put it into the blue tray",
+    done="the cube lies still in the tray",
     options=Options,
     add=add,
     sample=sample,

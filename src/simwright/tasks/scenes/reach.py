@@ -78,6 +78,7 @@ SCENE = TaskScene(
     name="reach",
     title="bring the tool to a point",
     instruction="move the tool into the green ball",
+    done="the tool is in the green ball",
     options=Options,
     needs=lambda options: Needs(
         base="fixed", tool=True, reach=float(np.min(np.linalg.norm(list_corners(options), axis=1)))

@@ -77,6 +77,7 @@ SCENE = make_table_scene(
     name="stack",
     title="stack two cubes",
     instruction="stack the red cube on the blue cube",
+    done="the red cube rests on the blue one",
     options=Options,
     add=add,
     sample=sample,

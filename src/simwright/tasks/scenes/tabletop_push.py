@@ -77,6 +77,7 @@ SCENE = make_table_scene(
     name="tabletop_push",
     title="push a cube onto a mark",
     instruction="push the red cube onto the green goal marker",
+    done="the cube lies on the table within the green mark",
     options=Options,
     add=add,
     sample=sample,

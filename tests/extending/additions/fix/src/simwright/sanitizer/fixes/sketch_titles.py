@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names for people."""
+
+from __future__ import annotations
+
+from simwright.core.diag import Diagnostic
+from simwright.sanitizer.fixer import Wishes, fix
+from simwright.usd.edit import Editor
+
+
+@fix("sketch-titled", wishes=("sketch-title",))
+def title_sketch(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+    """Take the name that the user says, else that of the prim."""
+    prim = editor.find_prim(finding.where.prim)
+    title = wishes.find("sketch-title") or prim.GetName()
+    if not prim.GetDisplayName():
+        editor.set_prim_info(editor.choose_home(prim), "displayName", title)
