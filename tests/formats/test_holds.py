@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import sys
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +40,7 @@ def _list_types(hint: Any) -> Iterator[type]:
 
 def _list_fields(cls: type, key: str, seen: tuple[type, ...] = ()) -> Iterator[str]:
     """The keys of all fields of a dataclass, and of those inside it unless a row speaks of them as a whole."""
-    hints = typing.get_type_hints(cls, vars(sys.modules[cls.__module__]), vars(model))
+    hints = typing.get_type_hints(cls, localns=vars(model))
     for field in dataclasses.fields(cls):
         name = f"{key}.{field.name}" if key else field.name
         inner = [kind for kind in _list_types(hints[field.name]) if kind not in seen]

@@ -73,7 +73,17 @@ def _acts(actuator: Any) -> bool:
 
 
 _HARDWARE = ("transmission", "type", "hardware_interfaces", "mechanicalReduction")
-_LAW = ("mjcf", "gain_type", "gain", "bias_type", "bias", "dynamics_type", "dynamics", "length_range")
+_LAW = (
+    "mjcf",
+    "input",
+    "gain_type",
+    "gain",
+    "bias_type",
+    "bias",
+    "dynamics_type",
+    "dynamics",
+    "length_range",
+)
 
 
 def _family(
@@ -388,9 +398,11 @@ FAMILIES: dict[str, Family] = {
 }  # fmt: skip
 """Every list of an asset and every part of it that a format may hold."""
 BOOKKEEPING = frozenset(
-    {"name", "path", "source", "scope", "group", "instancer", "provenance", "origins", "set_name"}
+    {"name", "path", "source", "scope", "group", "instancer", "provenance", "origins", "set_name", "rest"}
 )
-"""Fields that say nothing about the machine: what things are called, how they are sorted, where they come from."""
+"""Fields that say nothing about the machine: what things are called, how they are sorted, where they come from.
+
+``rest`` of a joint is the pose of its frames once more, as the source spelled it."""
 REFERENCES = frozenset({
     "body", "parent", "child", "follower", "leader", "a", "b", "at", "root", "members", "target", "material",
     "physics_material", "file",

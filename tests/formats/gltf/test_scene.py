@@ -155,7 +155,7 @@ def test_lights(export, accept_gltf):
     assert lights["spot"]["spot"] == pytest.approx(
         {"innerConeAngle": math.radians(15), "outerConeAngle": math.radians(30)}
     )
-    assert "gltf-write-light" in found.kinds
+    assert "write-lost" in found.kinds
     accept_gltf(found.file)
 
 

@@ -11,7 +11,7 @@ _GEOM = otherwise("of the geoms that have the material")
 _OWN = (
     "mjcf", "gain_type", "gain", "bias_type", "bias", "dynamics_type", "dynamics", "length_range", "activation_range",
     "activation_early", "damping", "dampingpoly", "armature", "delay", "reference_site", "slider_site", "crank_length",
-    "controls", "control_ranges", "plugin",
+    "controls", "control_ranges", "plugin", "input", "history", "activations",
 )  # fmt: skip
 _TOLD = ("effort_table", "delay_steps", "control", "model_path", "integral_gain", "dc_motor")
 """What the writer reports by itself."""
@@ -67,7 +67,21 @@ HOLDS: Table = {
     **rows(YES, "sensors: pose rate"),
     "sensors.settings": partly(
         "those of MuJoCo's sensors",
-        only=("dimension", "object_type", "reference_type", "reference", "cutoff", "noise", "delay"),
+        only=(
+            "dimension",
+            "object_type",
+            "reference_type",
+            "reference",
+            "cutoff",
+            "noise",
+            "delay",
+            "phase",
+            "stage",
+            "data_type",
+            "intprm",
+            "history",
+            "plugin",
+        ),
     ),
     "actuators": YES,
     **rows(partly("laws and targets of MuJoCo's general actuator"), "actuators: kind transmission"),

@@ -102,7 +102,7 @@ def test_lights(tmp_path: Path, accept_sdf) -> None:
         )  # fmt: skip
         assert twin.pose.is_close(light.pose, 1e-14)
     assert again["lamp"].cone == (0.2, 0.4)
-    assert any("dome and area lights" in finding.message for finding in written.said)
+    assert any("1 light of the kind dome" in finding.message for finding in written.said)
     assert accept_sdf(written.path) == ""
 
 

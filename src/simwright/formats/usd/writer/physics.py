@@ -19,7 +19,7 @@ from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.sheet import Sheet
 from simwright.model.asset import Body
 from simwright.model.filtering import find_components, list_articulated
-from simwright.model.inertia import find_nearest_moments
+from simwright.model.inertia import find_nearest_moments, principal_axes
 from simwright.model.joint import WORLD, JointKind
 
 _EARTH = np.array((0.0, 0.0, -9.81))
@@ -100,7 +100,8 @@ def _write_body(layout: Layout, sheet: Sheet, body: Body) -> None:
         sheet.set(path, "physics:angularVelocity", "vector3f", spin)
     if body.inertial is None:
         return
-    moments, axes = body.inertial.principal()
+    # found anew: the axes of the source may be turned, and single precision would blur slender bodies
+    moments, axes = principal_axes(body.inertial.inertia)
     sheet.apply(path, "PhysicsMassAPI")
     sheet.set(path, "physics:mass", "float", body.inertial.mass)
     sheet.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
