@@ -7,8 +7,6 @@ A file that cannot be converted does not stop the others, and neither does a pro
 from __future__ import annotations
 
 import dataclasses
-import os
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,8 +50,6 @@ CONVERSION_BROKE = declare(
     hint="please report it; SIMWRIGHT_DEBUG=1 and this file alone show where",
     doc="A file met a mistake of Simwright while it was converted with others, which were converted.",
 )
-_CLOCK_NS = 20_000_000
-"""File systems stamp files by a coarser clock than ours."""
 
 Listener: TypeAlias = Callable[[int, int], None]
 """Told how many files are done, and of how many."""
@@ -139,7 +135,7 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
     """Convert a file, and check what was written; mistakes of ours are raised."""
     reporter = Reporter()
     result = Conversion(task.source)
-    started = time.time_ns()
+    written: list[Path] = []
     try:
         entry = convert(
             task.source,
@@ -150,6 +146,7 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
             variants=wishes.variants,
             strict=wishes.strict,
             **wishes.writing,
+            wrote=written.extend,
             reporter=reporter,
         )
     except StrictError:
@@ -158,7 +155,8 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
         result.problem = reporter.add(diagnostic_from_error(error))
     else:
         result.status, result.entry = "written", str(entry)
-        result.files = _list_files(entry, started)
+        folder = entry.parent
+        result.files = sorted(file.relative_to(folder).as_posix() for file in written or [entry])
         result.checked = check_result(entry, wishes) if wishes.check else None
     result.findings = sort_diagnostics(reporter)
     return result
@@ -192,14 +190,6 @@ def check_result(entry: Path, wishes: Wishes) -> list[Diagnostic] | None:
 
     report = check(entry, packages=wishes.packages)
     return sort_diagnostics(finding for _, finding in report)
-
-
-def _list_files(entry: Path, started: int) -> list[str]:
-    """Files in the entry's folder that were written since then, by relative path."""
-    folder = entry.parent
-    found = [Path(base) / name for base, _, names in os.walk(folder) for name in names]
-    fresh = [file for file in found if file.stat().st_mtime_ns >= started - _CLOCK_NS]
-    return sorted(file.relative_to(folder).as_posix() for file in fresh)
 
 
 def _make_plain(finding: Diagnostic) -> Diagnostic:

@@ -25,7 +25,7 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import MissingExtraError, OutputError
-from simwright.core.files import write_folder
+from simwright.core.swap import write_folder
 from simwright.core.math3d import Array
 from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX

@@ -16,7 +16,8 @@ from typing import Any
 
 from simwright.core.diag import Where
 from simwright.core.errors import OutputError, UsageError
-from simwright.core.files import resolve_inside, write_atomic, write_folder
+from simwright.core.files import resolve_inside, write_atomic
+from simwright.core.swap import write_folder
 from simwright.usd.silence import capture
 
 SUFFIXES = (".usda", ".usdc", ".usd")
