@@ -179,9 +179,13 @@ def put_files(
 def recover(folder: Path, name: str) -> None:
     """Undo what a killed process left of writing ``name`` in a folder, and remove its staging folders."""
     for number in range(1, _MOST_STALE + 1):
-        path = _name_staging(folder, name, number)
+        try:
+            path = _name_staging(folder, name, number)
+        except ValueError:  # no name of a file
+            return
         if path.is_dir():
-            _clean(path)
+            with guard_writing(path):
+                _clean(path)
 
 
 def compute_digest(file: Path) -> str | None:

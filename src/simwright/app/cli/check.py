@@ -117,6 +117,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 
 def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
     """The safe fixes of the selected rules, where the assets are; what was done goes to standard error."""
+    from simwright.app.fix_report import describe_backups
     from simwright.app.fixing import FixRequest, fix_in_place
 
     wanted = FixRequest(
@@ -129,7 +130,7 @@ def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
     for result in fix_in_place(paths, wanted):
         count = sum(result.fixed.values())
         if count:
-            kept = f", the old asset is {result.backup}"
+            kept = f", the old asset is {describe_backups(result)}" if result.backups else ""
             click.echo(f"{result.source}: {_count(count, 'finding')} fixed{kept}", err=True)
         for note in result.notes if result.status != "failed" else ():
             click.echo(str(note), err=True)

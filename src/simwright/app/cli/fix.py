@@ -102,7 +102,7 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
 def print_result(result: FixResult, *, dry_run: bool = False) -> None:
     """What was done, for people."""
     from simwright.app.cli.findings import print_report
-    from simwright.app.fix_report import choose_notes, summarize_fix
+    from simwright.app.fix_report import choose_notes, describe_backups, summarize_fix
     from simwright.core.errors import SimwrightError
 
     if result.status == "failed":
@@ -116,15 +116,7 @@ def print_result(result: FixResult, *, dry_run: bool = False) -> None:
         print_report([(result.source, notes)])
     for line in (*more, *summarize_fix(result, dry_run=dry_run)):
         click.echo(line)
-    if result.backup:
-        click.echo(f"kept the old asset as {result.backup}")
+    if result.backups:
+        click.echo(f"kept the old asset as {describe_backups(result)}")
     if result.entry:
         click.echo(f"wrote {result.entry}")
-        _warn_of_folder(result)
-
-
-def _warn_of_folder(result: FixResult) -> None:
-    """A shell that stands in a folder that was exchanged stands in the old one."""
-    backup = Path(result.backup) if result.backup else None
-    if backup is not None and backup.is_dir() and backup.resolve() in (Path.cwd(), *Path.cwd().parents):
-        click.echo('this shell stands in the old folder now: cd "$PWD"', err=True)
