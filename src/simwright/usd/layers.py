@@ -32,7 +32,7 @@ def write_layer(
 
 
 def write_layers(layers: Mapping[str, Any], folder: str | os.PathLike[str]) -> list[Path]:
-    """Write ``{relative path: layer}`` as one folder, which replaces what was there; nothing on failure."""
+    """Write ``{relative path: layer}`` as one folder, beside what is there; nothing on failure."""
     names = sorted(layers)
     for name in names:
         resolve_inside(folder, name, Where(str(Path(folder) / name)))
