@@ -26,6 +26,9 @@ from simwright.model.asset import Asset
 _MOST_READ = 64 << 20
 """Bytes of an earlier result that are searched for the files it names."""
 
+_FILE_NAME = re.compile(rb"""["'@>]([^"'<>@\n\0]{1,400}\.[A-Za-z]\w{1,4})["'@<]""")
+"""What looks like the name of a file in XML, JSON and OpenUSD's text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -68,12 +71,11 @@ class Place:
         files = [name for name in sorted(self.own) if (self.folder / name).is_file()]
         folders = [name for name in sorted(self.own) if (self.folder / name).is_dir()]
         found = dict.fromkeys(files)
-        if folders:
-            words = b"|".join(re.escape(os.fsencode(name)) for name in folders)
-            pattern = re.compile(rb"(?<![\w./-])(?:\./)?((?:" + words + rb")/[^\"'<>@\n\0]+)")
-            for name in (self.entry, *files):
-                for match in pattern.finditer(_read_head(self.folder / name)):
-                    found[os.fsdecode(match[1])] = None
+        for name in (self.entry, *files) if folders else ():
+            for match in _FILE_NAME.finditer(_read_head(self.folder / name)):
+                text = os.fsdecode(match[1])
+                for folder in folders:  # MJCF names files from their folder, URDF perhaps from a package
+                    found[f"{folder}/{text.rpartition(f'{folder}/')[2]}"] = None
         return [name for name in found if ".." not in name.split("/") and (self.folder / name).is_file()]
 
 
