@@ -152,7 +152,9 @@ def test_several_layers_are_replaced_and_nothing_else_is_touched(tmp_path: Path)
     old, folder, notes = read_files(asset.parent), asset.parent.stat(), (asset.parent / "notes.txt").stat()
     result = simwright.fix(asset, in_place=True)
     assert result.files == ["base.usda", "more.usda", "robot.usda"]
-    assert result.backups == [f"{asset.parent}/{name}.orig" for name in ("robot.usda", "base.usda", "more.usda")]
+    assert result.backups == [
+        f"{asset.parent}/{name}.orig" for name in ("robot.usda", "base.usda", "more.usda")
+    ]
     new = read_files(asset.parent)
     assert {name.removesuffix(".orig"): new.pop(name) for name in list(new) if name.endswith(".orig")} == {
         name: old[name] for name in result.files
@@ -192,7 +194,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     (asset.parent / "base.usda").rename(outside)
     (asset.parent / "base.usda").symlink_to(outside)
     old = read_files(tmp_path)
-    with pytest.raises(simwright.SimwrightError, match="a link to .*shared.usda, outside"):
+    with pytest.raises(simwright.SimwrightError, match=r"a link to .*shared\.usda, outside"):
         simwright.fix(asset, in_place=True)
     assert read_files(tmp_path) == old
 

@@ -148,7 +148,7 @@ class _Pool:
         from multiprocessing.connection import wait
 
         pipes: dict[Any, _Worker] = {worker.pipe: worker for worker in self.workers}
-        done = []
+        done: list[tuple[_Job[Any], Any, Loss | None]] = []
         for pipe in wait(list(pipes), _TICK if self.limits else None) if pipes else ():
             worker = pipes[pipe]
             job = worker.job

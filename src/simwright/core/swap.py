@@ -71,7 +71,11 @@ class Staging:
                 if self._lock is None or os.path.samestat(os.fstat(self._lock), path.stat()):
                     return path
                 os.close(self._lock)
-            except (FileExistsError, BlockingIOError, FileNotFoundError):  # others claim or clean at the same moment
+            except (
+                FileExistsError,
+                BlockingIOError,
+                FileNotFoundError,
+            ):  # others claim or clean at the same moment
                 if not parent.is_dir():
                     raise
 
@@ -92,15 +96,16 @@ class Staging:
 def write_folder(
     path: str | os.PathLike[str],
     *,
-    last: str = "",
+    last: str | Sequence[str] = "",
     remove: Sequence[str] = (),
     protect: bool = False,
     written: list[Path] | None = None,
 ) -> Iterator[Path]:
     """A staging folder whose files go to ``path`` when the block ends; nothing happens when it fails.
 
-    ``last`` is the file that others open, ``remove`` are files of an earlier result.  With ``protect``, a file that is
-    there and says something else, but ``last``, is an OutputError.  ``written`` is told all files.
+    ``last`` is the file that others open (several: the last of them names the staging folder), ``remove`` are files of
+    an earlier result.  With ``protect``, a file that is there and says something else, but ``last``, is an OutputError.
+    ``written`` is told all files.
     """
     target = Path(path).resolve()
     with guard_writing(path):
@@ -110,8 +115,9 @@ def write_folder(
             target.parent.mkdir(parents=True, exist_ok=True)
             staging = Staging(target.parent, target.name)
         else:
-            recover(target, last or target.name)
-            staging = Staging(target, last or target.name)
+            name = _list_last(last)[-1] or target.name
+            recover(target, name)
+            staging = Staging(target, name)
         try:
             yield staging.new
             names = staging.list_files()
@@ -140,7 +146,7 @@ def put_files(
     staging: Staging,
     folder: Path,
     *,
-    last: str = "",
+    last: str | Sequence[str] = "",
     remove: Sequence[str] = (),
     protect: bool = False,
     expected: Mapping[str, str | None] | None = None,
@@ -151,7 +157,8 @@ def put_files(
     ``expected`` are digests of what is replaced: another content stops everything.  ``backups`` are names under which
     replaced files are kept.  The other arguments are those of :func:`write_folder`.
     """
-    names = sorted(staging.list_files(), key=lambda name: name == last)
+    gates = _list_last(last)
+    names = sorted(staging.list_files(), key=lambda name: gates.index(name) if name in gates else -1)
     moves = []
     for name in (*names, *(name for name in remove if name not in names)):
         target = resolve_inside(folder, name, Where(str(folder / name)))
@@ -160,7 +167,7 @@ def put_files(
         new = compute_digest(staging.new / name) if name in names else None
         if expected is not None and name in expected and expected[name] != old:
             raise _changed(target)
-        if old is not None and old != new and protect and name != last:
+        if old is not None and old != new and protect and name not in gates:
             raise OutputError(
                 "is there already and says something else; nothing was written",
                 hint="name a folder of its own, or use --overwrite",
@@ -169,11 +176,11 @@ def put_files(
         moves.append(Move(name, relative, old, new, (backups or {}).get(name, "") if old is not None else ""))
     replaced = [move for move in moves if None not in (move.old, move.new) and move.old != move.new]
     is_gated = len(replaced) > 1
-    moves = [move for move in moves if move.old != move.new or (is_gated and move.name == last)]
+    moves = [move for move in moves if move.old != move.new or (is_gated and move.name in gates)]
     if moves:
         _sync_all(staging.new)
         with _alone(folder):
-            _move_all(staging, folder, moves, last if is_gated else "")
+            _move_all(staging, folder, moves, gates if is_gated else ())
 
 
 def recover(folder: Path, name: str) -> None:
@@ -224,7 +231,7 @@ def is_staging(name: str) -> bool:
 # -- moving --------------------------------------------------------------------------------------------------------
 
 
-def _move_all(staging: Staging, folder: Path, moves: list[Move], gate: str) -> None:
+def _move_all(staging: Staging, folder: Path, moves: list[Move], gates: Sequence[str]) -> None:
     fresh = sorted(_find_missing_folders(folder, moves))
     _write_synced(
         staging.journal, json.dumps({"moves": [asdict(move) for move in moves], "folders": fresh}).encode()
@@ -235,10 +242,10 @@ def _move_all(staging: Staging, folder: Path, moves: list[Move], gate: str) -> N
             if move.backup:
                 _keep(folder / move.target, folder / move.backup)
         for move in moves:
-            if gate and move.name == gate and move.old is not None:
+            if move.name in gates and move.old is not None:
                 _take(staging, folder, move)
         for move in moves:
-            _apply(staging, folder, move, is_single=not gate)
+            _apply(staging, folder, move, is_single=not gates)
         for place in {(folder / move.target).parent for move in moves}:
             sync(place)
     except BaseException:
@@ -317,6 +324,10 @@ def _changed(file: Path) -> OutputError:
     )
 
 
+def _list_last(last: str | Sequence[str]) -> Sequence[str]:
+    return [last] if isinstance(last, str) else last
+
+
 def _find_missing_folders(folder: Path, moves: list[Move]) -> set[str]:
     places = {parent for move in moves for parent in Path(move.target).parents}
     return {place.as_posix() for place in places if not (folder / place).exists()}
@@ -388,9 +399,8 @@ def _put_back(path: Path, folder: Path, move: Move) -> None:
             raise _stuck(path, target)
         new.replace(target)
     backup = folder / move.backup if move.backup else None
-    if backup is not None and backup.exists() and target.exists():
-        if backup.samefile(target) or compute_digest(backup) == compute_digest(target):
-            backup.unlink()
+    if backup is not None and backup.exists() and compute_digest(backup) == compute_digest(target):
+        backup.unlink()
 
 
 def _stuck(path: Path, target: Path) -> OutputError:

@@ -58,9 +58,7 @@ def check_target(target: Path, workspace: Workspace) -> None:
         foreign = sorted({item.name for item in folder.iterdir() if not is_staging(item.name)} - known)
         if foreign:
             message = f"the folder holds {foreign[0]!r}, which is no part of the asset"
-            raise OutputError(
-                message, hint="name a new folder, which is the asset's own", where=where
-            )
+            raise OutputError(message, hint="name a new folder, which is the asset's own", where=where)
 
 
 def write_new(workspace: Workspace, target: Path, result: FixResult) -> None:

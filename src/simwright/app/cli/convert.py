@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, limit_options, package_option, parse_pairs, print_json, read_limits
+from simwright.app.cli.options import (
+    console,
+    limit_options,
+    package_option,
+    parse_pairs,
+    print_json,
+    read_limits,
+)
 
 if TYPE_CHECKING:
     from simwright.app.converting import Conversion
@@ -91,9 +98,9 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """Convert IN (URDF, SDFormat, MJCF, OpenUSD, scene or 2D world) to OUT (OpenUSD, MJCF, URDF, SDFormat or glTF).
 
     The name of OUT decides what is written: a folder or *.usda is a layered OpenUSD asset (REP-0158), *.usdz a
-    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A new folder
-    appears whole; files of an earlier result are replaced, and a file goes beside what is there.  Where IN is a folder, a pattern or
-    several files, each file found becomes a folder of its own in OUT.
+    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A new folder appears whole; one
+    that holds an earlier result gets the new files, and a file goes beside what is there.  Where IN is a folder, a
+    pattern or several files, each file found becomes a folder of its own in OUT.
 
     Everything that is lost or guessed is listed; silence means nothing was.  The result is checked, and warnings
     that are left are listed as well.

@@ -52,7 +52,9 @@ def deliver_file(
 ) -> Path:
     """A USD file as the one file that is asked for."""
     deliver = flatten_file if write_options.flatten else pack_file
-    return deliver(source, target, options, reporter, write_options.approve, write_options.wrote)
+    return deliver(
+        source, target, options, reporter, approve=write_options.approve, wrote=write_options.wrote
+    )
 
 
 def pack_file(
@@ -60,6 +62,7 @@ def pack_file(
     target: Path,
     options: ReadOptions,
     reporter: Reporter,
+    *,
     approve: Callable[[], None] = lambda: None,
     wrote: Callable[[Sequence[Path]], None] = lambda _files: None,
 ) -> Path:
@@ -81,6 +84,7 @@ def flatten_file(
     target: Path,
     options: ReadOptions,
     reporter: Reporter,
+    *,
     approve: Callable[[], None] = lambda: None,
     wrote: Callable[[Sequence[Path]], None] = lambda _files: None,
 ) -> Path:

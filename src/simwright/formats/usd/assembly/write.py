@@ -17,9 +17,9 @@ from pxr import Sdf, Tf, Vt
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.files import write_staged
-from simwright.core.swap import write_folder
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
+from simwright.core.swap import write_folder
 from simwright.formats.format import WriteOptions
 from simwright.formats.usd import FORMAT
 from simwright.formats.usd.assembly.anchors import move_anchors
