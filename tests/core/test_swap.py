@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ import pytest
 from simwright.core import swap
 from simwright.core.errors import OutputError
 from simwright.core.files import write_atomic, write_staged
-from simwright.core.swap import Staging, put_files, recover, write_folder
+from simwright.core.swap import Move, Staging, put_files, recover, write_folder
 
 WRITER = """
 import sys, itertools
@@ -205,6 +207,24 @@ def test_an_interrupt_puts_everything_back(tmp_path, monkeypatch):
         fill(tmp_path, "entry", "a", "b", last="entry")
     assert read(tmp_path) == dict.fromkeys(("entry", "a", "b"), "old")
     assert sorted(os.listdir(tmp_path)) == ["a", "b", "entry"]
+
+
+def test_a_journal_that_came_with_an_asset_is_not_followed(tmp_path):
+    folder = tmp_path / "asset"
+    staging = folder / ".entry.simwright"
+    staging.mkdir(parents=True)
+    (tmp_path / "mine").write_text("mine")
+    (folder / "mine").write_text("mine")
+    digest = swap.compute_digest(tmp_path / "mine")
+    moves = [Move("x", "../mine", None, digest), Move("y", "mine", None, digest)]
+    journal = {"staging": 1, "moves": [asdict(move) for move in moves], "folders": []}
+    for text in (json.dumps(journal), "no JSON", "[]"):
+        (staging / "journal").write_text(text)
+        recover(folder, "entry")
+        assert (tmp_path / "mine").exists()
+        assert (folder / "mine").exists()
+    fill(folder, "entry", last="entry")
+    assert (folder / "entry").exists()
 
 
 def test_a_writer_that_lives_is_let_be(tmp_path):

@@ -234,7 +234,14 @@ def is_staging(name: str) -> bool:
 def _move_all(staging: Staging, folder: Path, moves: list[Move], gates: Sequence[str]) -> None:
     fresh = sorted(_find_missing_folders(folder, moves))
     _write_synced(
-        staging.journal, json.dumps({"moves": [asdict(move) for move in moves], "folders": fresh}).encode()
+        staging.journal,
+        json.dumps(
+            {
+                "staging": staging.path.stat().st_ino,
+                "moves": [asdict(move) for move in moves],
+                "folders": fresh,
+            }
+        ).encode(),
     )
     sync(staging.path)
     try:
@@ -345,6 +352,8 @@ def _clean(path: Path) -> None:
     except (BlockingIOError, FileNotFoundError):
         return
     try:
+        if not _is_ours(path):
+            return
         if (path / "journal").exists():
             with _alone(path.parent):
                 _undo(path)
@@ -352,6 +361,19 @@ def _clean(path: Path) -> None:
     finally:
         if lock is not None:
             os.close(lock)
+
+
+def _is_ours(path: Path) -> bool:
+    """Did this user make the folder, on this disk?  One that came with an asset must not tell us what to move."""
+    if path.is_symlink() or (hasattr(os, "getuid") and path.stat().st_uid != os.getuid()):
+        return False
+    try:
+        data = json.loads((path / "journal").read_bytes())
+        return bool(data["staging"] == path.stat().st_ino)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _undo(path: Path) -> None:

@@ -20,7 +20,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.files import resolve_inside
 from simwright.core.packages import PackageMap
-from simwright.core.swap import compute_digest, recover
+from simwright.core.swap import Staging, compute_digest, recover
 from simwright.usd.collect import Collection, Outside, collect_files
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
@@ -51,7 +51,8 @@ class Workspace:
         self.digests: dict[str, str | None] = {}
         """Of the source's layers by place, or of the package, as they were read."""
         self._stage: Any = None
-        self._base = Path(tempfile.mkdtemp(prefix="simwright-fix-")).resolve()
+        self._scratch = Staging(Path(tempfile.gettempdir()).resolve(), "simwright-fix")
+        self._base = Path(tempfile.mkdtemp(dir=self._scratch.new))  # OpenUSD knows layers by their paths
         try:
             recover(self.source.parent, self.source.name)
             self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
@@ -65,7 +66,7 @@ class Workspace:
     def close(self) -> None:
         """Remove the copy."""
         self._stage = self.original = None
-        shutil.rmtree(self._base, ignore_errors=True)
+        self._scratch.close()
 
     @property
     def places(self) -> list[str]:
