@@ -98,7 +98,7 @@ def test_a_worker_that_dies_costs_one_file(robots, monkeypatch, tmp_path, capsys
         "    return read(path, *rest)\n"
         "r.read = stop\n"
     )
-    monkeypatch.setenv("PYTHONPATH", str(killer))
+    monkeypatch.setenv("PYTHONPATH", str(killer), prepend=os.pathsep)
     assert run(["convert", "robots", "out", "--jobs", "2", "--no-check", "--report", "json"]) == 1
     found = {c["source"]: c for c in json.loads(capsys.readouterr().out)["conversions"]}
     assert found["robots/a.urdf"]["findings"][0]["rule"] == "convert-process-died"

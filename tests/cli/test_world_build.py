@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import random
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ from simwright.app.api import check, convert, load
 from simwright.app.cli.main import cli
 from simwright.core.diag import Level
 from simwright.core.errors import UsageError
+from simwright.core.swap import recover
 
 WORLD = """
 params: {name: hut}
@@ -24,6 +29,25 @@ hallways:
 robots:
   - {name: tug, radius: 0.2, pose: [0.0, 0.5]}
 """
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from simwright.app.world_build import build_world
+from simwright.app.worlds import load_world
+count = 0
+def watch(event, arguments):
+    global count
+    if event.startswith("os.") and ".simwright" in str(arguments):
+        count += 1
+        if count == int(sys.argv[3]):
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+build_world(load_world(Path(sys.argv[1])), sys.argv[2])
+"""
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 @pytest.fixture
@@ -49,6 +73,33 @@ def test_one_format_is_written_alone(hut: Path, tmp_path: Path) -> None:
     result = run("world", "build", hut, "-o", tmp_path / "out", "--format", "nav2", "--resolution", "0.1")
     assert result.return_value == 0
     assert sorted(item.name for item in (tmp_path / "out").iterdir()) == ["hut.json", "nav2"]
+
+
+def test_a_kill_leaves_no_half_built_world(hut: Path, tmp_path: Path) -> None:
+    """A new place: nothing or all; an earlier result: that one or the new one, after the next run at the latest."""
+    target = tmp_path / "out"
+    source = random.Random(3)
+    run("world", "build", hut, "-o", tmp_path / "whole")
+    new = read_files(tmp_path / "whole")
+    command = [sys.executable, "-c", KILLED, str(hut), str(target)]
+    for is_old in (False, True):
+        if is_old:
+            run("world", "build", hut, "-o", target, "--resolution", "0.1")
+        old = read_files(target)
+        for limit in sorted(source.sample(range(1, 120), 2)):
+            done = subprocess.run(
+                [*command, str(limit)], capture_output=True, text=True, timeout=60, check=False
+            )
+            assert done.returncode == -signal.SIGKILL, done.stderr
+            if not is_old:
+                assert not target.exists()
+            else:
+                recover(target, "hut.json")
+                assert read_files(target) in (old, new)
+    result = run("world", "build", hut, "-o", target)
+    assert result.return_value == 0
+    assert read_files(target) == new
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["hut.yaml", "out", "whole"]
 
 
 @pytest.mark.parametrize("resolution", ["0", "-1", "nan", "inf", "1e-9"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 import simwright
+from simwright.app.conversion_inputs import Task
+from simwright.app.converting import Wishes, convert_one
 from simwright.core.errors import OutputError, UsageError
 
 ROBOT = """<robot name="r"><link name="a"><inertial><mass value="1"/>
@@ -107,3 +110,59 @@ def test_a_link_out_of_the_folder_is_not_followed(source: Path, tmp_path: Path) 
 def test_a_word_no_writer_knows(source: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no writer knows 'lods'"):
         simwright.convert(source, tmp_path / "x", lods=True)
+
+
+@pytest.mark.parametrize("name", ["r.usda", "r.xml", "r.urdf", "r.sdf", "r.glb", "r.gltf"])
+@pytest.mark.parametrize("first", [True, False], ids=["empty", "an earlier result"])
+def test_the_current_folder_stays_under_the_shell(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, first: bool
+) -> None:
+    place = tmp_path / "work"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    if not first:
+        simwright.convert(source, name)
+    number = place.stat().st_ino
+    simwright.convert(source, name)
+    assert place.stat().st_ino == number
+    assert name in os.listdir()
+    assert sorted(os.listdir()) == sorted(os.listdir(place))
+    assert not [item for item in os.listdir() if item.startswith(".")]
+
+
+def test_files_of_an_earlier_result_go_and_those_of_others_stay(source: Path, tmp_path: Path) -> None:
+    place = tmp_path / "out"
+    simwright.convert(source, place / "r.xml")
+    (mesh,) = (place / "meshes").iterdir()
+    (place / "meshes" / "mine.stl").write_text("mine")
+    (place / "meshes" / "broken.stl").symlink_to("nowhere")
+    source.write_text(ROBOT.replace('<mesh filename="part.stl"/>', '<box size="1 1 1"/>'))
+    simwright.convert(source, place / "r.xml")
+    assert not mesh.exists()
+    assert sorted(os.listdir(place / "meshes")) == ["broken.stl", "mine.stl"]
+    assert sorted(os.listdir(place)) == ["meshes", "r.xml"]
+
+
+def test_only_the_files_of_the_result_are_reported(source: Path, tmp_path: Path) -> None:
+    """A link that leads nowhere, a folder that cannot be read, others' files: nobody looks at them."""
+    place = tmp_path / "work"
+    (place / "deep" / "er").mkdir(parents=True)
+    (place / "deep" / "er" / "broken").symlink_to("nowhere")
+    for number in range(300):
+        (place / "deep" / f"{number}.txt").touch()
+    found = convert_one(Task(str(source), str(place / "r.xml")), Wishes(check=False))
+    assert found.status == "written"
+    assert [file.partition("/")[0] for file in found.files] == ["r.xml", "r_xml"]
+    assert all((place / file).is_file() for file in found.files)
+    assert len(list((place / "deep").iterdir())) == 301
+
+
+@pytest.mark.parametrize("name", ["r.usda", "r.usdz", "r.glb"])
+def test_every_writer_tells_what_it_wrote(source: Path, tmp_path: Path, name: str) -> None:
+    found = convert_one(Task(str(source), str(tmp_path / "out" / name)), Wishes(check=False))
+    there = [path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*")]
+    assert found.files == sorted(path for path in there if (tmp_path / "out" / path).is_file())
+    flat = convert_one(
+        Task(str(source), str(tmp_path / "flat" / "r.usdc")), Wishes(check=False, writing={"flatten": True})
+    )
+    assert flat.files == ["r.usdc"]

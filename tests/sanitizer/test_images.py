@@ -107,9 +107,9 @@ def test_a_new_folder_has_the_new_file_and_not_the_old(asset: Path, tmp_path: Pa
 def test_in_place_keeps_what_others_may_use(asset: Path) -> None:
     result = simwright.fix(asset, select=["tex-png-jpeg"], unsafe=True, in_place=True)
     names = sorted(p.name for p in asset.parent.rglob("*") if p.is_file())
-    assert names == ["a.bmp", "a.png", "asset.usda"]
+    assert names == ["a.bmp", "a.png", "asset.usda", "asset.usda.orig"]
     assert "@./maps/a.png@" in asset.read_text()
-    assert sorted(p.name for p in Path(result.backup).rglob("*") if p.is_file()) == ["a.bmp", "asset.usda"]
+    assert result.backups == [f"{asset}.orig"]
 
 
 def test_undo_takes_new_files_away(asset: Path) -> None:

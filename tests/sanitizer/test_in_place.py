@@ -1,4 +1,7 @@
-"""Fixing where the asset is: the old one is kept, and a kill leaves the old or the new asset, never a mixture."""
+"""Fixing where the asset is: the old one is kept, and a kill leaves the old or the new asset, never a mixture.
+
+Whoever opens the asset next undoes what a killed process had begun.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ from pathlib import Path
 import pytest
 
 import simwright
+from simwright.sanitizer import sanitize
+from simwright.sanitizer.result import FixResult
+from simwright.sanitizer.workspace import Workspace
 
 ENTRY = """#usda 1.0
 (
@@ -40,7 +46,7 @@ import os, signal, sys
 import simwright
 from simwright.sanitizer import delivery, sanitize
 limit, count, is_on = int(sys.argv[2]), 0, False
-WATCHED = ("open", "os.rename", "os.mkdir", "shutil.copytree", "shutil.copyfile", "os.remove", "ctypes.dlopen")
+WATCHED = ("open", "os.rename", "os.link", "os.mkdir", "os.chmod", "os.remove", "os.rmdir", "ctypes.dlopen")
 def watch(event, _):
     global count
     if is_on and event in WATCHED:
@@ -138,17 +144,59 @@ def test_one_layer_is_replaced_as_a_file(tmp_path: Path) -> None:
     assert (asset.parent / "robot.usda.orig.2").exists()
 
 
-def test_several_layers_are_exchanged_with_their_folder(tmp_path: Path) -> None:
+def test_several_layers_are_replaced_and_nothing_else_is_touched(tmp_path: Path) -> None:
     asset = make_asset(tmp_path / "robot")
-    old = read_files(asset.parent)
+    (asset.parent / ".git").mkdir()
+    (asset.parent / ".git/HEAD").write_text("ref")
+    (asset.parent / "broken").symlink_to("nowhere")
+    old, folder, notes = read_files(asset.parent), asset.parent.stat(), (asset.parent / "notes.txt").stat()
     result = simwright.fix(asset, in_place=True)
     assert result.files == ["base.usda", "more.usda", "robot.usda"]
-    assert result.backup == str(tmp_path / "robot.orig")
-    assert read_files(tmp_path / "robot.orig") == old
+    assert result.backups == [
+        f"{asset.parent}/{name}.orig" for name in ("robot.usda", "base.usda", "more.usda")
+    ]
     new = read_files(asset.parent)
-    assert new["notes.txt"] == old["notes.txt"]
-    assert all(new[name] != old[name] for name in result.files)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["robot", "robot.orig"]
+    assert {name.removesuffix(".orig"): new.pop(name) for name in list(new) if name.endswith(".orig")} == {
+        name: old[name] for name in result.files
+    }
+    assert new.keys() == old.keys()
+    assert all((new[name] != old[name]) == (name in result.files) for name in new)
+    assert asset.parent.stat().st_ino == folder.st_ino
+    assert (asset.parent / "notes.txt").stat().st_ino == notes.st_ino
+    assert os.listdir(tmp_path) == ["robot"]
+
+
+@pytest.mark.parametrize("name", ["base.usda", "more.usda"])
+def test_a_file_that_is_edited_meanwhile_stops_the_swap(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where that file itself would have stayed as it is."""
+    asset = make_asset(tmp_path / "robot")
+    if name == "more.usda":
+        (asset.parent / name).write_text("#usda 1.0\n")
+    write = sanitize.write_in_place
+
+    def edit_first(workspace: Workspace, result: FixResult) -> None:
+        (asset.parent / name).write_text(BASE + "# mine\n")
+        write(workspace, result)
+
+    monkeypatch.setattr(sanitize, "write_in_place", edit_first)
+    old = read_files(asset.parent)
+    with pytest.raises(simwright.SimwrightError, match="changed by somebody else") as caught:
+        simwright.fix(asset, in_place=True)
+    assert name in str(caught.value)
+    assert read_files(asset.parent) == {**old, name: (BASE + "# mine\n").encode()}
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    asset = make_asset(tmp_path / "robot")
+    outside = tmp_path / "shared.usda"
+    (asset.parent / "base.usda").rename(outside)
+    (asset.parent / "base.usda").symlink_to(outside)
+    old = read_files(tmp_path)
+    with pytest.raises(simwright.SimwrightError, match=r"a link to .*shared\.usda, outside"):
+        simwright.fix(asset, in_place=True)
+    assert read_files(tmp_path) == old
 
 
 def test_nothing_to_fix_touches_nothing(tmp_path: Path) -> None:
@@ -161,7 +209,6 @@ def test_nothing_to_fix_touches_nothing(tmp_path: Path) -> None:
     assert asset.stat().st_mtime_ns == before
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="folders are exchanged in one step on Linux only")
 @pytest.mark.parametrize(
     ("make", "grade", "new_files"),
     [
@@ -186,12 +233,21 @@ def test_a_kill_leaves_the_old_or_the_new_asset(
     assert whole.returncode == 0, whole.stderr
     events = int(whole.stdout)
     new = read_files(tmp_path / "whole/robot")
-    old = read_files(tmp_path / "whole/robot.orig")
+    kept = {name.removesuffix(".orig"): data for name, data in new.items() if name.endswith(".orig")}
+    old = {name: kept.get(name, data) for name, data in new.items() if name == "notes.txt" or name in kept}
     assert new.keys() - old.keys() >= new_files
     seen = set()
-    for limit in range(1, events + 1, max(1, events // 6)):
+    for limit in sorted({*range(1, events + 1, max(1, events // 6)), events - 1, events}):
         folder = tmp_path / str(limit)
         assert run(folder, limit).returncode == -signal.SIGKILL
+        visible = {
+            name: data for name, data in read_files(folder / "robot").items() if ".simwright" not in name
+        }
+        if "robot.usda" in visible:  # nobody can open a mixture
+            names = old.keys() if visible["robot.usda"] == old["robot.usda"] else new.keys()
+            wanted = old if visible["robot.usda"] == old["robot.usda"] else new
+            assert {name: visible[name] for name in names} == wanted, f"event {limit} of {events}"
+        simwright.check(folder / "robot" / "robot.usda")
         found = read_files(folder / "robot")
         assert found in (old, new), f"a mixture after event {limit} of {events}"
         seen.add(found == new)

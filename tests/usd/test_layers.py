@@ -84,7 +84,7 @@ def test_a_folder_of_layers_appears_whole(tmp_path: Path, layer: Any) -> None:
     assert sorted(files) == [folder / "payloads/mesh.usdc", folder / "robot.usda"]
     assert open_stage(folder / "robot.usda").GetPrimAtPath("/Ünit/Mesh")
     write_layers({"new.usda": other}, folder)
-    assert os.listdir(folder) == ["new.usda"]
+    assert sorted(os.listdir(folder)) == ["new.usda", "payloads", "robot.usda"]
 
 
 def test_a_folder_that_fails_changes_nothing(tmp_path: Path, layer: Any) -> None:

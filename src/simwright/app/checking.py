@@ -26,6 +26,7 @@ from simwright.check.result import AssetResult
 from simwright.check.select import choose_rules, match_words
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from simwright.core.pool import NO_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class CheckRequest:
     config: Path | None = None
     use_cache: bool = True
     jobs: int | None = None
+    limits: Limits = NO_LIMITS
     baseline: Path | None = None
     write_baseline: bool = False
     stamp: bool = False
@@ -105,6 +107,7 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
         cache,
         jobs=request.jobs or _count_cores(),
         force_pool=request.jobs is not None,
+        limits=request.limits,
         listener=listener,
     )
     outcome = CheckOutcome([policy.apply(result) for result in results], entries)

@@ -6,17 +6,15 @@ A file that cannot be converted does not stop the others, and neither does a pro
 
 from __future__ import annotations
 
-import dataclasses
-import os
-import time
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from simwright.app.api import convert
 from simwright.app.conversion_inputs import Task
-from simwright.app.report.json import plain_value
+from simwright.app.report.json import make_plain
 from simwright.core.diag import (
     Diagnostic,
     Level,
@@ -34,9 +32,7 @@ from simwright.core.errors import (
     SimwrightError,
     StrictError,
 )
-
-if TYPE_CHECKING:
-    from concurrent.futures import ProcessPoolExecutor
+from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
 
 WORKER_DIED = declare(
     "convert-process-died",
@@ -52,8 +48,6 @@ CONVERSION_BROKE = declare(
     hint="please report it; SIMWRIGHT_DEBUG=1 and this file alone show where",
     doc="A file met a mistake of Simwright while it was converted with others, which were converted.",
 )
-_CLOCK_NS = 20_000_000
-"""File systems stamp files by a coarser clock than ours."""
 
 Listener: TypeAlias = Callable[[int, int], None]
 """Told how many files are done, and of how many."""
@@ -117,9 +111,14 @@ def combine_exit_codes(conversions: Sequence[Conversion]) -> int:
 
 
 def convert_all(
-    tasks: Sequence[Task], wishes: Wishes, *, jobs: int = 1, listener: Listener | None = None
+    tasks: Sequence[Task],
+    wishes: Wishes,
+    *,
+    jobs: int = 1,
+    limits: Limits = NO_LIMITS,
+    listener: Listener | None = None,
 ) -> list[Conversion]:
-    """Convert files, in the order of the tasks; ``jobs`` is the number of processes."""
+    """Convert files, in the order of the tasks; ``jobs`` is the number of processes, ``limits`` those of each file."""
     tell = listener or (lambda _done, _total: None)
     done: dict[Task, Conversion] = {}
 
@@ -127,8 +126,12 @@ def convert_all(
         done[task] = conversion
         tell(len(done), len(tasks))
 
-    if jobs > 1 and len(tasks) > 1:
-        _run_pool(tasks, wishes, jobs, keep)
+    def lose(task: Task, loss: Loss) -> Conversion:
+        return Conversion(task.source, findings=[describe_loss(loss, task.source, limits, WORKER_DIED)])
+
+    if limits or (jobs > 1 and len(tasks) > 1):
+        work = functools.partial(convert_safely, wishes=wishes)
+        run_each(work, tasks, keep, lose, jobs=jobs, limits=limits)
     else:
         for task in tasks:
             keep(task, convert_safely(task, wishes))
@@ -139,7 +142,7 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
     """Convert a file, and check what was written; mistakes of ours are raised."""
     reporter = Reporter()
     result = Conversion(task.source)
-    started = time.time_ns()
+    written: list[Path] = []
     try:
         entry = convert(
             task.source,
@@ -150,6 +153,7 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
             variants=wishes.variants,
             strict=wishes.strict,
             **wishes.writing,
+            wrote=written.extend,
             reporter=reporter,
         )
     except StrictError:
@@ -158,7 +162,8 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
         result.problem = reporter.add(diagnostic_from_error(error))
     else:
         result.status, result.entry = "written", str(entry)
-        result.files = _list_files(entry, started)
+        folder = entry.parent
+        result.files = sorted(file.relative_to(folder).as_posix() for file in written or [entry])
         result.checked = check_result(entry, wishes) if wishes.check else None
     result.findings = sort_diagnostics(reporter)
     return result
@@ -176,9 +181,9 @@ def convert_safely(task: Task, wishes: Wishes) -> Conversion:
         reporter.report(CONVERSION_BROKE, Where(task.source), what=f"{type(error).__name__}: {error}")
         result = Conversion(task.source, findings=reporter.found, internal=True)
     result.problem = None
-    result.findings = [_make_plain(finding) for finding in result.findings]
+    result.findings = [make_plain(finding) for finding in result.findings]
     if result.checked is not None:
-        result.checked = [_make_plain(finding) for finding in result.checked]
+        result.checked = [make_plain(finding) for finding in result.checked]
     return result
 
 
@@ -192,58 +197,3 @@ def check_result(entry: Path, wishes: Wishes) -> list[Diagnostic] | None:
 
     report = check(entry, packages=wishes.packages)
     return sort_diagnostics(finding for _, finding in report)
-
-
-def _list_files(entry: Path, started: int) -> list[str]:
-    """Files in the entry's folder that were written since then, by relative path."""
-    folder = entry.parent
-    found = [Path(base) / name for base, _, names in os.walk(folder) for name in names]
-    fresh = [file for file in found if file.stat().st_mtime_ns >= started - _CLOCK_NS]
-    return sorted(file.relative_to(folder).as_posix() for file in fresh)
-
-
-def _make_plain(finding: Diagnostic) -> Diagnostic:
-    return dataclasses.replace(finding, data=plain_value(finding.data), fix=None)
-
-
-def _run_pool(
-    tasks: Sequence[Task], wishes: Wishes, jobs: int, keep: Callable[[Task, Conversion], None]
-) -> None:
-    """In fresh processes: threads and a half-used OpenUSD do not survive a fork."""
-    from concurrent.futures import as_completed
-    from concurrent.futures.process import BrokenProcessPool
-
-    left = dict.fromkeys(tasks)
-    try:
-        with _open_pool(min(jobs, len(tasks))) as pool:
-            futures = {pool.submit(convert_safely, task, wishes): task for task in tasks}
-            try:
-                for future in as_completed(futures):
-                    keep(futures[future], future.result())
-                    del left[futures[future]]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    except BrokenProcessPool:
-        for task in left:
-            keep(task, _convert_alone(task, wishes))
-
-
-def _convert_alone(task: Task, wishes: Wishes) -> Conversion:
-    """After a worker died: one process per file tells which one it was."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    with _open_pool(1) as pool:
-        try:
-            return pool.submit(convert_safely, task, wishes).result()
-        except BrokenProcessPool:
-            reporter = Reporter()
-            reporter.report(WORKER_DIED, Where(task.source))
-            return Conversion(task.source, findings=reporter.found)
-
-
-def _open_pool(workers: int) -> ProcessPoolExecutor:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))

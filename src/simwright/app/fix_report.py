@@ -27,6 +27,7 @@ def describe_fix(result: FixResult) -> dict[str, Any]:
         "status": result.status,
         "entry": replace_surrogates(result.entry) or None,
         "backup": replace_surrogates(result.backup) or None,
+        "backups": [replace_surrogates(file) for file in result.backups],
         "files": [replace_surrogates(file) for file in result.files],
         "rounds": result.rounds,
         "proven": result.proven,
@@ -120,3 +121,9 @@ def _list_findings(findings: Iterable[Diagnostic]) -> list[Any]:
     document = build_document(Report([AssetReport("", list(findings))]))
     listed: list[Any] = document["assets"][0]["findings"]
     return listed
+
+
+def describe_backups(result: FixResult) -> str:
+    """Where the old files are, in words."""
+    more = len(result.backups) - 1
+    return f"{result.backups[0]}" + (f" and {more} more" if more > 0 else "")

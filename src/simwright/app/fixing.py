@@ -3,16 +3,30 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from simwright.app.report.json import make_plain
 from simwright.check.config import Config, find_config, read_config
-from simwright.core.errors import UsageError
+from simwright.core.diag import Level, declare, diagnostic_from_error
+from simwright.core.errors import SimwrightError, UsageError
+from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
 
 if TYPE_CHECKING:
     from simwright.sanitizer.result import FixResult
+
+FIXER_DIED = declare(
+    "fix-process-died",
+    Level.ERROR,
+    "the process that fixed this asset died",
+    hint="the file makes OpenUSD crash; please report it",
+    doc="A worker process ended without a result while it fixed an asset, which is as it was.",
+)
+FixTask: TypeAlias = tuple[str, str | None]
+"""An asset and where its fixed copy goes; None for in place or nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +64,52 @@ def fix_one(source: str, target: str | None, request: FixRequest) -> FixResult:
     )
 
 
-def fix_in_place(inputs: Sequence[str], request: FixRequest) -> list[FixResult]:
-    """Fix every asset that the inputs mean, where it is."""
+def fix_in_place(
+    inputs: Sequence[str], request: FixRequest, *, jobs: int = 1, limits: Limits = NO_LIMITS
+) -> list[FixResult]:
+    """Fix every asset that the inputs mean, where it is; ``jobs`` is the number of processes.
+
+    ``limits`` are those of each asset.  One that cannot be written does not stop the others.
+    """
     from simwright.check.entry_points import find_assets
 
     assert request.in_place
-    return [fix_one(path, None, request) for path in find_assets(inputs)]
+    paths = find_assets(inputs)
+    return fix_all([(path, None) for path in paths], request, jobs=jobs, limits=limits)
+
+
+def fix_all(
+    tasks: Sequence[FixTask], request: FixRequest, *, jobs: int = 1, limits: Limits = NO_LIMITS
+) -> list[FixResult]:
+    """Fix assets, each given with its target or None, among others; the results in their order."""
+    from simwright.sanitizer.result import FixResult
+
+    done: dict[FixTask, FixResult] = {}
+
+    def lose(task: FixTask, loss: Loss) -> FixResult:
+        return FixResult(task[0], notes=[describe_loss(loss, task[0], limits, FIXER_DIED)])
+
+    work = functools.partial(_fix_safely, request=request)
+    if limits or (jobs > 1 and len(tasks) > 1):
+        run_each(work, tasks, done.__setitem__, lose, jobs=jobs, limits=limits)
+    else:
+        done = {task: work(task) for task in tasks}
+    return [done[task] for task in tasks]
+
+
+def _fix_safely(task: FixTask, request: FixRequest) -> FixResult:
+    """Fix one asset among others; the result can be sent between processes."""
+    from simwright.sanitizer.result import FixResult
+
+    try:
+        result = fix_one(*task, request)
+    except UsageError:
+        raise
+    except SimwrightError as error:
+        result = FixResult(task[0], notes=[diagnostic_from_error(error)])
+    for found in (result.before, result.after, result.notes):
+        found[:] = [make_plain(finding) for finding in found]
+    return result
 
 
 def check_ways(target: str | None, *, in_place: bool, dry_run: bool) -> None:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from simwright.app.worlds import describe_world
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UnknownNameError, UsageError
-from simwright.core.files import write_atomic, write_folder, write_staged
+from simwright.core.files import write_staged
 from simwright.core.names import make_identifier
+from simwright.core.swap import write_folder
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
@@ -49,8 +50,8 @@ def build_world(
 ) -> Built:
     """Write a world in the formats that are named; ``resolution`` is that of the map [m].
 
-    The same world gives the same bytes.  A folder of an earlier result is replaced; one that holds anything else is
-    left alone.
+    The same world gives the same bytes.  All formats appear together, or none.  Files of an earlier result are
+    replaced; a folder that holds anything else is left alone.
     """
     reporter = Reporter() if reporter is None else reporter
     target, wanted = Path(folder), choose_formats(formats)
@@ -61,10 +62,15 @@ def build_world(
     built = Built(scene)
     for word in wanted:
         _check_place(target / word, _ENTRIES[word].format(name=name))
-    for word in wanted:
-        entry = target / word / _ENTRIES[word].format(name=name)
-        built.entries[word] = _WRITERS[word](world, scene, entry, resolution, reporter)
-    built.facts = write_atomic(target / f"{name}.json", _describe(world, scene))
+    facts = f"{name}.json"
+    last = [*(f"{word}/{_ENTRIES[word].format(name=name)}" for word in wanted), facts]
+    with write_folder(target, last=last) as staging:
+        for word in wanted:
+            place = staging / word / _ENTRIES[word].format(name=name)
+            entry = _WRITERS[word](world, scene, place, resolution, reporter)
+            built.entries[word] = target / entry.relative_to(staging)
+        write_staged(staging, {facts: _describe(world, scene).encode()})
+    built.facts = target / facts
     return built
 
 

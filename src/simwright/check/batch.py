@@ -2,7 +2,7 @@
 """Checking many assets: from the cache where nothing changed, else in worker processes.
 
 Nothing here imports OpenUSD or a rule; :func:`check_path` does, where the work is done.  A worker that dies
-takes only its own asset with it.
+takes only its own asset with it (:mod:`simwright.core.pool`).
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from simwright.check.cache import Cache
 from simwright.check.package_view import PackageView, describe_folders
 from simwright.check.result import AssetResult, decode_result, encode_result
 from simwright.check.settings import Settings
-from simwright.core.diag import Level, Reporter, Where, declare
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+from simwright.core.diag import Level, declare
+from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
 
 CHECKER_DIED = declare(
     "check-process-died",
@@ -54,9 +52,13 @@ def check_paths(
     *,
     jobs: int = 1,
     force_pool: bool = False,
+    limits: Limits = NO_LIMITS,
     listener: Listener | None = None,
 ) -> list[AssetResult]:
-    """Results in the order of the paths, which name them; ``jobs`` is the number of processes."""
+    """Results in the order of the paths, which name them; ``jobs`` is the number of processes.
+
+    ``limits`` are those of each asset.
+    """
     packages = PackageView(plan.packages)
     tell = listener or (lambda _done, _total: None)
     keys = _make_keys(paths, plan, cache, packages)
@@ -68,13 +70,20 @@ def check_paths(
             tell(len(plain), len(paths))
     tasks = [_Task(path, keys[path], plan, cache.folder) for path in paths if path not in plain]
     least = 2 if force_pool else POOL_WORTHWHILE
-    runner = _run_pool if jobs > 1 and len(tasks) >= least else _run_here
 
-    def keep(path: str, result: dict[str, Any]) -> None:
-        plain[path] = result
+    def keep(task: _Task, result: dict[str, Any]) -> None:
+        plain[task.path] = result
         tell(len(plain), len(paths))
 
-    runner(tasks, jobs, keep)
+    def lose(task: _Task, loss: Loss) -> dict[str, Any]:
+        finding = describe_loss(loss, str(Path(task.path).absolute()), limits, CHECKER_DIED)
+        return encode_result(AssetResult(task.path, [finding], failed=True))
+
+    if limits or (jobs > 1 and len(tasks) >= least):
+        run_each(check_path, tasks, keep, lose, jobs=jobs, limits=limits)
+    else:
+        for task in tasks:
+            keep(task, check_path(task))
     if tasks:
         cache.trim()
     return [decode_result(path, plain[path]) for path in paths]
@@ -86,56 +95,6 @@ class _Task:
     key: str
     plan: Plan
     folder: Path | None
-
-
-_Keep: TypeAlias = Callable[[str, dict[str, Any]], None]
-
-
-def _run_here(tasks: list[_Task], _jobs: int, keep: _Keep) -> None:
-    for task in tasks:
-        keep(task.path, check_path(task))
-
-
-def _run_pool(tasks: list[_Task], jobs: int, keep: _Keep) -> None:
-    """In fresh processes: threads and a half-used OpenUSD do not survive a fork."""
-    from concurrent.futures import as_completed
-    from concurrent.futures.process import BrokenProcessPool
-
-    left = {task.path: task for task in tasks}
-    try:
-        with _open_pool(min(jobs, len(tasks))) as pool:
-            futures = {pool.submit(check_path, task): task for task in tasks}
-            try:
-                for future in as_completed(futures):
-                    keep(futures[future].path, future.result())
-                    del left[futures[future].path]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    except BrokenProcessPool:
-        for task in left.values():
-            keep(task.path, _check_alone(task))
-
-
-def _check_alone(task: _Task) -> dict[str, Any]:
-    """After a worker died: one process per asset tells which one it was."""
-    from concurrent.futures.process import BrokenProcessPool
-
-    with _open_pool(1) as pool:
-        future: Future[dict[str, Any]] = pool.submit(check_path, task)
-        try:
-            return future.result()
-        except BrokenProcessPool:
-            reporter = Reporter()
-            reporter.report(CHECKER_DIED, Where(str(Path(task.path).absolute())))
-            return encode_result(AssetResult(task.path, reporter.found, failed=True))
-
-
-def _open_pool(workers: int) -> ProcessPoolExecutor:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
 
 
 def check_path(task: _Task) -> dict[str, Any]:

@@ -8,20 +8,23 @@ moved into place, so a reader sees the old file or the new one and never a part.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from simwright.core.diag import Where
 from simwright.core.errors import InputError, LimitError, NotFoundError, OutputError, UnsafePathError
-from simwright.core.swap import replace_folder
 
 MIB = 1 << 20
 MAX_TEXT_BYTES = 64 * MIB
 """Largest XML, YAML or JSON description that is read; real ones stay far below a tenth of it."""
+_MOST_WRITERS = 100
+"""Processes that write one file at the same time."""
+_LONGEST_STEM = 200
+"""File systems take names of 255 bytes."""
 
 
 def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEXT_BYTES) -> Path:
@@ -82,14 +85,13 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
     temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        temporary = Path(name)
+        handle, temporary = _open_temporary(target)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(_mode_for(target))
-        temporary.replace(target)
+            temporary.chmod(_mode_for(target))
+            temporary.replace(target)  # while it is locked: nobody takes it for a killed process's
     except OSError as error:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
@@ -97,25 +99,65 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
     return target
 
 
-@contextlib.contextmanager
-def write_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A staging folder that replaces ``path`` when the block ends, and vanishes when it fails.
+def _open_temporary(target: Path) -> tuple[int, Path]:
+    """An empty file beside a target that nobody else writes; one that a killed process left is used again."""
+    for number in range(1, _MOST_WRITERS):
+        file = name_temporary(target, "part", number)
+        with contextlib.suppress(BlockingIOError, FileNotFoundError):
+            handle = lock_file(file)
+            if handle is None:
+                file.unlink()
+                break
+            try:
+                is_ours = os.path.samestat(os.fstat(handle), file.lstat())  # not moved away before we had it
+            except FileNotFoundError:
+                is_ours = False
+            if is_ours:
+                os.truncate(handle, 0)
+                return handle, file
+            os.close(handle)
+    handle, name = tempfile.mkstemp(prefix=".part.", dir=target.parent)
+    return handle, Path(name)
 
-    A process that is killed leaves the old folder or the new one, never a part (:mod:`simwright.core.swap`).
+
+def name_temporary(target: Path, word: str, number: int) -> Path:
+    """A hidden name beside a target for something that is not complete yet; the same one the next time."""
+    stem = os.fsdecode(os.fsencode(target.name)[:_LONGEST_STEM])
+    return target.with_name(f".{stem}.{word}" + (f"-{number}" if number > 1 else ""))
+
+
+def lock_file(path: Path, *, create: bool = True, wait: bool = False) -> int | None:
+    """Open a file or folder and lock it until it is closed; BlockingIOError if another process has.
+
+    None where the system or the file system has no locks.
     """
-    target = Path(path).resolve()
-    staging = None
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        yield staging
-        staging.chmod(0o777 & ~_umask())
-        replace_folder(staging, target)
+        import fcntl
+    except ImportError:
+        return None
+    flags = os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_NOFOLLOW | (os.O_CREAT if create else 0)
+    handle = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(handle)
+        raise
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the list of files in a folder, is on the disk; file systems that cannot are let be."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
     except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(path))) from None
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.EBADF, errno.EACCES):
+            raise
     finally:
-        if staging is not None:
-            shutil.rmtree(staging, ignore_errors=True)
+        os.close(handle)
 
 
 def write_staged(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -125,8 +167,6 @@ def write_staged(folder: Path, files: Mapping[str, bytes]) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("xb") as stream:
             stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
 
 
 def _mode_for(target: Path) -> int:

@@ -1,33 +1,207 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Putting a folder in the place of another one, in one step where the system can.
+"""Putting files into a folder, all of them or none.
 
-Linux exchanges two paths at once (``renameat2`` with ``RENAME_EXCHANGE``): whoever looks, and whenever the process is
-killed, the old folder or the new one is there, whole.  Elsewhere the old folder is moved aside first, and moved back
-if the new one cannot take its place.
+A folder that is new appears by one rename.  One that is there stays what it is (a shell or a container may stand in
+it, it may be a mount point): whole files are moved into it, and nothing is looked at but the files that are written.
+
+The files are complete and on disk in a staging folder, ``.NAME.simwright``, before the first one is moved.  A journal
+beside them says what is moved where.  Where several files are replaced, the file that others open is taken away first
+and comes last, so that nobody opens a mixture.  Whoever writes there or reads from there next (:func:`recover`) undoes
+what a killed process left, and removes its staging folder.  A lock tells the killed from the living.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import hashlib
+import json
 import os
 import shutil
 import sys
-import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from simwright.core.diag import Where
+from simwright.core.errors import OutputError
+from simwright.core.files import lock_file, name_temporary, resolve_inside, sync
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
+_MOST_STALE = 8
+"""Staging folders of killed processes that are looked for at one place."""
+_OLD = 86400.0
+"""Where there are no locks, nobody works on a staging folder for this long [s]."""
 
 
-def replace_folder(staging: Path, target: Path) -> None:
-    """Move ``staging`` to ``target``; an older folder there is removed.  Both are in one file system."""
-    if not target.exists():
-        staging.rename(target)
-    elif exchange(staging, target):
-        shutil.rmtree(staging, ignore_errors=True)
-    else:
-        _replace_in_steps(staging, target)
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A staged file and where it goes; digests of what is there (None: nothing) and of what comes (None: nothing)."""
+
+    name: str
+    target: str
+    old: str | None
+    new: str | None
+    backup: str = ""
+
+
+class Staging:
+    """A private folder beside files that are going to be written; ``new`` is what it is filled with."""
+
+    def __init__(self, parent: Path, name: str) -> None:
+        self._lock: int | None = None
+        self.path = self._claim(parent, name)
+        self.new, self.old, self.journal = (self.path / word for word in ("new", "old", "journal"))
+        self.new.mkdir()
+
+    def _claim(self, parent: Path, name: str) -> Path:
+        """A new folder; that it is locked tells others that its process lives."""
+        number = 0
+        while True:
+            number += 1
+            path = _name_staging(parent, name, number)
+            try:
+                if path.is_dir():
+                    _clean(path)
+                path.mkdir(mode=0o700)
+                self._lock = lock_file(path, create=False)
+                if self._lock is None or os.path.samestat(os.fstat(self._lock), path.stat()):
+                    return path
+                os.close(self._lock)
+            except (
+                FileExistsError,
+                BlockingIOError,
+                FileNotFoundError,
+            ):  # others claim or clean at the same moment
+                if not parent.is_dir():
+                    raise
+
+    def close(self) -> None:
+        """Remove the folder, unless it holds what is needed to undo something."""
+        if not self.journal.exists():
+            shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def list_files(self) -> list[str]:
+        """Relative names of the staged files."""
+        return sorted(file.relative_to(self.new).as_posix() for file in self.new.rglob("*") if file.is_file())
+
+
+@contextlib.contextmanager
+def write_folder(
+    path: str | os.PathLike[str],
+    *,
+    last: str | Sequence[str] = "",
+    remove: Sequence[str] = (),
+    protect: bool = False,
+    written: list[Path] | None = None,
+) -> Iterator[Path]:
+    """A staging folder whose files go to ``path`` when the block ends; nothing happens when it fails.
+
+    ``last`` is the file that others open (several: the last of them names the staging folder), ``remove`` are files of
+    an earlier result.  With ``protect``, a file that is there and says something else, but ``last``, is an OutputError.
+    ``written`` is told all files.
+    """
+    target = Path(path).resolve()
+    with guard_writing(path):
+        recover(target.parent, target.name)
+        is_new = not target.exists()
+        if is_new:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            staging = Staging(target.parent, target.name)
+        else:
+            name = _list_last(last)[-1] or target.name
+            recover(target, name)
+            staging = Staging(target, name)
+        try:
+            yield staging.new
+            names = staging.list_files()
+            if is_new:
+                _sync_all(staging.new)
+                staging.new.rename(target)
+                sync(target.parent)
+            else:
+                put_files(staging, target, last=last, remove=remove, protect=protect)
+        finally:
+            staging.close()
+    if written is not None:
+        written += [Path(path) / name for name in names]
+
+
+@contextlib.contextmanager
+def guard_writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the system refuses becomes an OutputError about a path."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(path))) from None
+
+
+def put_files(
+    staging: Staging,
+    folder: Path,
+    *,
+    last: str | Sequence[str] = "",
+    remove: Sequence[str] = (),
+    protect: bool = False,
+    expected: Mapping[str, str | None] | None = None,
+    backups: Mapping[str, str] | None = None,
+) -> None:
+    """Move all staged files into an existing folder, or none; ``staging`` is inside it.
+
+    ``expected`` are digests of what is replaced: another content stops everything.  ``backups`` are names under which
+    replaced files are kept.  The other arguments are those of :func:`write_folder`.
+    """
+    gates = _list_last(last)
+    names = sorted(staging.list_files(), key=lambda name: gates.index(name) if name in gates else -1)
+    moves = []
+    for name in (*names, *(name for name in remove if name not in names)):
+        target = resolve_inside(folder, name, Where(str(folder / name)))
+        relative = target.relative_to(folder.resolve()).as_posix()
+        old = compute_digest(target)
+        new = compute_digest(staging.new / name) if name in names else None
+        if expected is not None and name in expected and expected[name] != old:
+            raise _changed(target)
+        if old is not None and old != new and protect and name not in gates:
+            raise OutputError(
+                "is there already and says something else; nothing was written",
+                hint="name a folder of its own, or use --overwrite",
+                where=Where(str(target)),
+            )
+        moves.append(Move(name, relative, old, new, (backups or {}).get(name, "") if old is not None else ""))
+    replaced = [move for move in moves if None not in (move.old, move.new) and move.old != move.new]
+    is_gated = len(replaced) > 1
+    moves = [move for move in moves if move.old != move.new or (is_gated and move.name in gates)]
+    if moves:
+        _sync_all(staging.new)
+        with _alone(folder):
+            _move_all(staging, folder, moves, gates if is_gated else ())
+
+
+def recover(folder: Path, name: str) -> None:
+    """Undo what a killed process left of writing ``name`` in a folder, and remove its staging folders."""
+    for number in range(1, _MOST_STALE + 1):
+        try:
+            path = _name_staging(folder, name, number)
+        except ValueError:  # no name of a file
+            return
+        if path.is_dir():
+            with guard_writing(path):
+                _clean(path)
+
+
+def compute_digest(file: Path) -> str | None:
+    """SHA-256 of a file's content; None if nothing is there."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
 
 
 def exchange(one: Path, other: Path) -> bool:
@@ -48,14 +222,244 @@ def exchange(one: Path, other: Path) -> bool:
     raise OSError(code, os.strerror(code), str(other))
 
 
-def _replace_in_steps(staging: Path, target: Path) -> None:
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-    old = aside / target.name
-    target.rename(old)
+def is_staging(name: str) -> bool:
+    """Is this the name of a staging folder?"""
+    stem, dot, tail = name.rpartition(".")
+    return bool(dot) and stem.startswith(".") and tail.partition("-")[0] == "simwright"
+
+
+# -- moving --------------------------------------------------------------------------------------------------------
+
+
+def _move_all(staging: Staging, folder: Path, moves: list[Move], gates: Sequence[str]) -> None:
+    fresh = sorted(_find_missing_folders(folder, moves))
+    _write_synced(
+        staging.journal,
+        json.dumps(
+            {
+                "staging": staging.path.stat().st_ino,
+                "moves": [asdict(move) for move in moves],
+                "folders": fresh,
+            }
+        ).encode(),
+    )
+    sync(staging.path)
     try:
-        staging.rename(target)
-    except OSError:
-        old.rename(target)
-        aside.rmdir()
+        for move in moves:
+            if move.backup:
+                _keep(folder / move.target, folder / move.backup)
+        for move in moves:
+            if move.name in gates and move.old is not None:
+                _take(staging, folder, move)
+        for move in moves:
+            _apply(staging, folder, move, is_single=not gates)
+        for place in {(folder / move.target).parent for move in moves}:
+            sync(place)
+    except BaseException:
+        _undo(staging.path)
         raise
-    shutil.rmtree(aside, ignore_errors=True)
+    staging.journal.unlink()
+    sync(staging.path)
+
+
+def _apply(staging: Staging, folder: Path, move: Move, *, is_single: bool) -> None:
+    target, new, old = folder / move.target, staging.new / move.name, staging.old / move.name
+    if move.new is None:
+        if move.old is not None:
+            _take(staging, folder, move)
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if move.old is None:
+        _move_to_free(new, target)
+        return
+    if old.exists():
+        new.chmod(old.stat().st_mode & 0o777)
+        _move_to_free(new, target)
+        return
+    new.chmod(target.stat().st_mode & 0o777)
+    if not is_single:
+        _take(staging, folder, move)
+        _move_to_free(new, target)
+    elif exchange(new, target):
+        if compute_digest(new) != move.old:
+            raise _changed(target)
+    else:
+        old.parent.mkdir(parents=True, exist_ok=True)
+        _keep(target, old)
+        new.replace(target)
+
+
+def _take(staging: Staging, folder: Path, move: Move) -> None:
+    """Move what is there into the staging folder, where it has to be what was expected."""
+    old = staging.old / move.name
+    old.parent.mkdir(parents=True, exist_ok=True)
+    (folder / move.target).rename(old)
+    if compute_digest(old) != move.old:
+        raise _changed(folder / move.target)
+
+
+def _move_to_free(file: Path, target: Path) -> None:
+    """Move a file to where nothing is; what came there meanwhile stays."""
+    try:
+        os.link(file, target, follow_symlinks=False)
+    except FileExistsError:
+        raise _changed(target) from None
+    except OSError:  # a file system without hard links
+        if target.exists():
+            raise _changed(target) from None
+        file.rename(target)
+    else:
+        file.unlink()
+
+
+def _keep(file: Path, backup: Path) -> None:
+    """A second name for a file; a copy where the file system has no hard links."""
+    try:
+        os.link(file, backup, follow_symlinks=False)
+    except FileExistsError:
+        raise _changed(backup) from None
+    except OSError:
+        shutil.copy2(file, backup)
+        sync(backup)
+
+
+def _changed(file: Path) -> OutputError:
+    return OutputError(
+        "was changed by somebody else meanwhile; nothing was written",
+        hint="look at the change, then run the command again",
+        where=Where(str(file)),
+    )
+
+
+def _list_last(last: str | Sequence[str]) -> Sequence[str]:
+    return [last] if isinstance(last, str) else last
+
+
+def _find_missing_folders(folder: Path, moves: list[Move]) -> set[str]:
+    places = {parent for move in moves for parent in Path(move.target).parents}
+    return {place.as_posix() for place in places if not (folder / place).exists()}
+
+
+# -- undoing -------------------------------------------------------------------------------------------------------
+
+
+def _clean(path: Path) -> None:
+    """Remove a staging folder whose process is gone, after what it had begun is undone."""
+    try:
+        lock = lock_file(path, create=False)
+        if lock is None and time.time() - path.stat().st_mtime < _OLD:
+            return
+    except (BlockingIOError, FileNotFoundError):
+        return
+    try:
+        if not _is_ours(path):
+            return
+        if (path / "journal").exists():
+            with _alone(path.parent):
+                _undo(path)
+        shutil.rmtree(path, ignore_errors=True)
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _is_ours(path: Path) -> bool:
+    """Did this user make the folder, on this disk?  One that came with an asset must not tell us what to move."""
+    if path.is_symlink() or (hasattr(os, "getuid") and path.stat().st_uid != os.getuid()):
+        return False
+    try:
+        data = json.loads((path / "journal").read_bytes())
+        return bool(data["staging"] == path.stat().st_ino)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _undo(path: Path) -> None:
+    """Put everything back as it was; what others changed since then stops that, and nothing of it is lost."""
+    folder, journal = path.parent, path / "journal"
+    data = json.loads(journal.read_bytes())
+    moves = [Move(**move) for move in data["moves"]]
+    for move in reversed(moves):
+        _take_back(path, folder, move)
+    for move in moves:
+        _put_back(path, folder, move)
+    for place in sorted(data["folders"], reverse=True):
+        with contextlib.suppress(OSError):
+            (folder / place).rmdir()
+    for place in {(folder / move.target).parent for move in moves}:
+        if place.is_dir():
+            sync(place)
+    journal.unlink()
+
+
+def _take_back(path: Path, folder: Path, move: Move) -> None:
+    """Remove a file that was moved in."""
+    target, new, old = folder / move.target, path / "new" / move.name, path / "old" / move.name
+    is_moved = move.new is not None and (not new.exists() or (target.exists() and new.samefile(target)))
+    found = compute_digest(target)
+    if not is_moved or found in (None, move.old):
+        return
+    if found != move.new:
+        raise _stuck(path, target)
+    if old.exists() or move.old is None:
+        target.unlink()
+
+
+def _put_back(path: Path, folder: Path, move: Move) -> None:
+    target, new, old = folder / move.target, path / "new" / move.name, path / "old" / move.name
+    found = compute_digest(target)
+    if old.exists():
+        if found is None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            old.rename(target)
+        elif found != compute_digest(old) and found != move.old:
+            raise _stuck(path, target)
+    elif new.exists() and move.old is not None and compute_digest(new) != move.new:  # the two changed places
+        if found not in (None, move.new):
+            raise _stuck(path, target)
+        new.replace(target)
+    backup = folder / move.backup if move.backup else None
+    if backup is not None and backup.exists() and compute_digest(backup) == compute_digest(target):
+        backup.unlink()
+
+
+def _stuck(path: Path, target: Path) -> OutputError:
+    return OutputError(
+        f"an interrupted write cannot be undone, since this file was changed afterwards; the old files are in {path}",
+        hint="take out of that folder what you need, then delete it",
+        where=Where(str(target)),
+    )
+
+
+# -- places and locks ----------------------------------------------------------------------------------------------
+
+
+def _name_staging(parent: Path, name: str, number: int) -> Path:
+    return name_temporary(parent / name, "simwright", number)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One process at a time moves files in a folder, where the file system has locks."""
+    lock = lock_file(folder, wait=True)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _write_synced(file: Path, data: bytes) -> None:
+    part = file.with_name(f"{file.name}.part")
+    part.write_bytes(data)
+    sync(part)
+    part.rename(file)
+
+
+def _sync_all(folder: Path) -> None:
+    for base, _, names in os.walk(folder):
+        for name in names:
+            sync(Path(base) / name)
+        sync(Path(base))

@@ -45,11 +45,16 @@ def _approve() -> None:
     """Nothing to object to."""
 
 
+def _wrote(_files: Sequence[Path]) -> None:
+    """Nobody wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
     """What a writer may be told.
 
-    ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there.
+    ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there;
+    ``wrote`` is told the files that were written.
     ``exact`` notes the doubles that single-precision attributes round (OpenUSD).  ``lod`` adds decimated levels of
     detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each needs the extra of its name).
     ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the format of mesh files (stl, obj,
@@ -74,6 +79,7 @@ class WriteOptions:
     world: bool | None = None
     sdf_version: str = ""
     approve: Callable[[], None] = _approve
+    wrote: Callable[[Sequence[Path]], None] = _wrote
 
 
 Reader: TypeAlias = Callable[[Path, ReadOptions, Reporter], Asset]

@@ -1,25 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a result goes: a folder of its own, or files beside others.
 
-A folder that is new, empty or holds an earlier result is replaced whole, in one step.  A file named in a folder with
-other things in it (``simwright convert robot.usda robot.urdf`` where one works) is put beside them, with what it
-needs in a folder of its own (``robot_urdf``); no file that is there and says something else is touched unless the user
-asked for it.
+A new folder appears whole; one that is there is filled, and no file is touched but those of the result and of an
+earlier one (:mod:`simwright.core.swap`).  A file named in a folder with other things in it (``simwright convert
+robot.usda robot.urdf`` where one works) is put beside them, with what it needs in a folder of its own (``robot_urdf``);
+no file that is there and says something else is touched unless the user asked for it.
 """
 
 from __future__ import annotations
 
 import contextlib
-import shutil
-import tempfile
-from collections.abc import Iterator
+import dataclasses
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from simwright.core.diag import Where
 from simwright.core.errors import OutputError
-from simwright.core.files import resolve_inside, write_folder
+from simwright.core.swap import is_staging, recover, write_folder
+from simwright.formats.format import WriteOptions
 from simwright.model.asset import Asset
+
+_MOST_READ = 64 << 20
+"""Bytes of an earlier result that are searched for the files it names."""
+
+_FILE_NAME = re.compile(rb"""["'@>]([^"'<>@\n\0]{1,400}\.[A-Za-z]\w{1,4})["'@<]""")
+"""What looks like the name of a file in XML, JSON and OpenUSD's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,9 @@ class Place:
     folder: Path
     entry: str
     whole: bool
-    overwrite: bool = False
+    own: frozenset[str]
+    overwrite: bool
+    wrote: Callable[[Sequence[Path]], None]
 
     @property
     def path(self) -> Path:
@@ -44,46 +54,33 @@ class Place:
 
     @contextlib.contextmanager
     def fill(self) -> Iterator[Path]:
-        """A folder to write the result into; it goes where it belongs when the block ends without an error."""
-        if self.whole:
-            with write_folder(self.folder) as new:
-                yield new
-            return
-        staging: Path | None = None
-        try:
-            staging = Path(tempfile.mkdtemp(prefix=f".{self.entry}.", dir=self.folder))
+        """A folder to write the result into; its files go where they belong when the block ends without an error."""
+        written: list[Path] = []
+        with write_folder(
+            self.folder,
+            last=self.entry,
+            remove=self._find_earlier() if self.whole else (),
+            protect=not self.whole and not self.overwrite,
+            written=written,
+        ) as staging:
             yield staging
-            self._move_beside(staging)
-        except OSError as error:
-            raise OutputError(
-                f"cannot be written: {error.strerror or error}", where=Where(str(self.path))
-            ) from None
-        finally:
-            if staging is not None:
-                shutil.rmtree(staging, ignore_errors=True)
+        self.wrote(written)
 
-    def _move_beside(self, staging: Path) -> None:
-        """Move every file, the one to open last, so that it never names what is not there yet."""
-        files = [path for path in sorted(staging.rglob("*")) if path.is_file()]
-        files.sort(key=lambda path: path.name == self.entry and path.parent == staging)
-        moves = [
-            (path, resolve_inside(self.folder, path.relative_to(staging).as_posix(), Where(str(self.path))))
-            for path in files
-        ]
-        for path, target in moves:
-            if not self.overwrite and target != self.path.resolve() and _differs(path, target):
-                raise OutputError(
-                    "is there already and says something else; nothing was written",
-                    hint="name a folder of its own, or use --overwrite",
-                    where=Where(str(target)),
-                )
-        for path, target in moves:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
+    def _find_earlier(self) -> list[str]:
+        """Files of an earlier result: those with names of ours, and what they name in folders of ours."""
+        files = [name for name in sorted(self.own) if (self.folder / name).is_file()]
+        folders = [name for name in sorted(self.own) if (self.folder / name).is_dir()]
+        found = dict.fromkeys(files)
+        for name in (self.entry, *files) if folders else ():
+            for match in _FILE_NAME.finditer(_read_head(self.folder / name)):
+                text = os.fsdecode(match[1])
+                for folder in folders:  # MJCF names files from their folder, URDF perhaps from a package
+                    found[f"{folder}/{text.rpartition(f'{folder}/')[2]}"] = None
+        return [name for name in found if ".." not in name.split("/") and (self.folder / name).is_file()]
 
 
 def choose_place(
-    asset: Asset, folder: Path, entry: str, own: frozenset[str], *, named: bool, overwrite: bool = False
+    asset: Asset, folder: Path, entry: str, own: frozenset[str], options: WriteOptions, *, named: bool
 ) -> Place:
     """Where a result may go; ``own`` names what it may bring beside its entry, ``named`` tells that a file was named.
 
@@ -92,31 +89,32 @@ def choose_place(
     where = Where(str(folder))
     if folder.exists() and not folder.is_dir():
         raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
+    place = Place(folder, entry, True, own, options.overwrite, options.wrote)
     if not folder.exists():
-        return Place(folder, entry, whole=True)
+        return place
+    recover(folder.resolve(), entry)
     source = Path(asset.provenance.file).resolve() if asset.provenance.file else None
     if source is not None and source == (folder / entry).resolve():
         raise OutputError("is the source itself", hint="name another file", where=Where(str(folder / entry)))
-    there = {item.name for item in folder.iterdir()}
-    foreign = sorted(there - own - {entry})
+    there = {name for name in os.listdir(folder) if not is_staging(name)}
+    foreign = there - own - {entry}
     holds_source = source is not None and source.parent == folder.resolve()
     if not there or (entry in there and not foreign and not holds_source):
-        return Place(folder, entry, whole=True)
+        return place
     if named:
-        return Place(folder, entry, whole=False, overwrite=overwrite)
+        return dataclasses.replace(place, whole=False)
     if holds_source:
         raise OutputError("the folder holds the source file", hint="name a folder of its own", where=where)
     raise OutputError(
-        f"the folder holds {(foreign or sorted(there))[0]!r}, which is no part of the asset",
+        f"the folder holds {min(foreign or there)!r}, which is no part of the asset",
         hint=f"name a new folder, or a file in this one: {folder / entry}",
         where=where,
     )
 
 
-def _differs(path: Path, target: Path) -> bool:
-    """Is there something else at the target?"""
-    if not target.exists():
-        return False
-    if not target.is_file() or target.stat().st_size != path.stat().st_size:
-        return True
-    return target.read_bytes() != path.read_bytes()
+def _read_head(file: Path) -> bytes:
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_MOST_READ)
+    except OSError:
+        return b""

@@ -12,6 +12,7 @@ from simwright.core.errors import ParseError, UsageError
 from simwright.core.files import check_readable
 from simwright.core.packages import PackageMap, find_packages
 from simwright.core.registry import Registry
+from simwright.core.swap import recover
 from simwright.formats.format import Format, ReadOptions, WriteOptions
 from simwright.model.asset import Asset
 
@@ -37,6 +38,7 @@ _NOT_A_TAG = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>
 
 def detect_format(path: str | os.PathLike[str], reporter: Reporter | None = None) -> Format:
     """The format of a file: by its leading bytes, by its XML root element, then by its extension."""
+    recover(Path(path).parent, Path(path).name)
     file = check_readable(path, max_bytes=None)
     formats = [row for _, row in FORMATS.items(reporter)]
     with file.open("rb") as stream:

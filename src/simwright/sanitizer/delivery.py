@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writing a fixed asset: as a new folder, as a package, or in the place of the old one.
 
-In place, one changed file is replaced as a file; several are replaced by exchanging the whole folder in one step, so
-that whoever looks, and whenever the process is killed, the old asset or the new one is there.  The old one is kept.
+In place, the asset's own files that change are replaced, all of them or none (:mod:`simwright.core.swap`); each is kept
+beside the new one as ``*.orig``.  Nothing else in the folder is touched.  A file that somebody edits while the asset is
+being fixed stops that.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-import tempfile
 from pathlib import Path
 
 from pxr import Sdf
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UsageError
-from simwright.core.files import write_atomic, write_folder
-from simwright.core.swap import exchange
+from simwright.core.files import write_staged
+from simwright.core.swap import Staging, compute_digest, guard_writing, is_staging, put_files, write_folder
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.delivery import PACKAGE_SUFFIX, pack_file
 from simwright.sanitizer.result import FixResult
@@ -54,12 +55,10 @@ def check_target(target: Path, workspace: Workspace) -> None:
         )
     if folder.is_dir():
         known = {place.split("/")[0] for place in workspace.places} - {workspace.entry.name} | {entry}
-        foreign = sorted({item.name for item in folder.iterdir()} - known)
+        foreign = sorted({item.name for item in folder.iterdir() if not is_staging(item.name)} - known)
         if foreign:
             message = f"the folder holds {foreign[0]!r}, which is no part of the asset"
-            raise OutputError(
-                message, hint="name a new folder; an asset's folder is replaced whole", where=where
-            )
+            raise OutputError(message, hint="name a new folder, which is the asset's own", where=where)
 
 
 def write_new(workspace: Workspace, target: Path, result: FixResult) -> None:
@@ -73,7 +72,7 @@ def write_new(workspace: Workspace, target: Path, result: FixResult) -> None:
     if entry != workspace.entry.name:
         _refuse_back_reference(workspace, target)
     names = {place: entry if place == workspace.collection.entry else place for place in workspace.places}
-    with write_folder(folder) as staging:
+    with write_folder(folder, last=entry) as staging:
         for place, name in names.items():
             _write_place(workspace, place, staging / name, folder.resolve())
     result.entry = str(folder / entry)
@@ -81,24 +80,56 @@ def write_new(workspace: Workspace, target: Path, result: FixResult) -> None:
 
 
 def write_in_place(workspace: Workspace, result: FixResult) -> None:
-    """Put the fixed asset where the old one is, and keep the old one beside it."""
+    """Put the fixed asset where the old one is, and keep the files it replaces beside it."""
     source = workspace.source
-    if source.suffix.lower() == PACKAGE_SUFFIX:
-        result.backup = str(_keep_file(source))
-        options = ReadOptions(packages=workspace.packages)
-        pack_file(workspace.entry, source, options, Reporter())
-        result.files = [source.name]
-    else:
-        changed = {place: workspace.encode_result(place, restore=True) for place in workspace.changed_places}
-        if len(changed) == 1:
-            [(place, data)] = changed.items()
-            file = source.parent / place
-            result.backup = str(_keep_file(file))
-            write_atomic(file.resolve(), data)
-        elif changed:
-            result.backup = str(_exchange_folder(source.parent, changed))
-        result.files = sorted(changed)
+    with guard_writing(source), contextlib.closing(Staging(source.parent, source.name)) as staging:
+        if source.suffix.lower() == PACKAGE_SUFFIX:
+            options = ReadOptions(packages=workspace.packages)
+            pack_file(workspace.entry, staging.new / source.name, options, Reporter())
+            changed = [source.name]
+        else:
+            changed = sorted(workspace.changed_places, key=lambda place: (place != source.name, place))
+            data = {place: workspace.encode_result(place, restore=True) for place in changed}
+            write_staged(staging.new, data)
+        backups = _choose_backups(source.parent, changed)
+        expected = {**dict.fromkeys(changed), **workspace.digests}
+        _refuse_edited(workspace)
+        put_files(staging, source.parent, last=source.name, expected=expected, backups=backups)
+    result.backups = [str(source.parent / name) for name in backups.values()]
+    result.files = sorted(changed)
     result.entry = str(source)
+
+
+def _refuse_edited(workspace: Workspace) -> None:
+    """What was proven was proven of the files that were read: also of those that stay as they are."""
+    for place, digest in workspace.digests.items():
+        file = workspace.source.parent / place
+        if compute_digest(file) != digest:
+            raise OutputError(
+                "was changed by somebody else meanwhile; nothing was written",
+                hint="look at the change, then run the command again",
+                where=Where(str(file)),
+            )
+
+
+def _choose_backups(folder: Path, places: list[str]) -> dict[str, str]:
+    """Names under which the files that are there are kept, the same ending for all; links lead to the file itself."""
+    base, real = folder.resolve(), {}
+    for place in places:
+        file = (folder / place).resolve()
+        if base not in file.parents:
+            raise OutputError(
+                f"is a link to {file}, outside the asset's folder; nothing was written",
+                hint="fix that file itself, or write to a new folder with -o",
+                where=Where(str(folder / place)),
+            )
+        if file.exists():
+            real[place] = file.relative_to(base).as_posix()
+    number, suffix = 1, ".orig"
+    while any(os.path.lexists(folder / f"{name}{suffix}") for name in real.values()):
+        number += 1
+        suffix = f".orig.{number}"
+    return {place: f"{name}{suffix}" for place, name in real.items()}
 
 
 def _write_place(workspace: Workspace, place: str, file: Path, folder: Path) -> None:
@@ -122,57 +153,3 @@ def _refuse_back_reference(workspace: Workspace, target: Path) -> None:
                     hint="name a folder",
                     where=Where(str(target)),
                 )
-
-
-def _keep_file(file: Path) -> Path:
-    """A copy of a file under a name of its own."""
-    backup = _choose_backup(file)
-    return write_atomic(backup, file.read_bytes())
-
-
-def _choose_backup(path: Path) -> Path:
-    number = 1
-    backup = path.with_name(f"{path.name}.orig")
-    while backup.exists() or backup.is_symlink():
-        number += 1
-        backup = path.with_name(f"{path.name}.orig.{number}")
-    return backup
-
-
-def _exchange_folder(folder: Path, changed: dict[str, bytes]) -> Path:
-    """Make a whole copy of a folder with the changed files, and let the two change places."""
-    target = folder.resolve()
-    if target.parent == target or target.is_mount():
-        raise OutputError(
-            "several layers change, and this folder cannot be exchanged as a whole",
-            hint="move the asset into a folder of its own, or write to a new one with -o",
-            where=Where(str(folder)),
-        )
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    fresh = staging / target.name
-    try:
-        shutil.copytree(target, fresh, symlinks=True)
-        for place, data in changed.items():
-            _write_synced(fresh / place, data)
-        shutil.copystat(target, fresh)
-        backup = _choose_backup(target)
-        if exchange(fresh, target):
-            fresh.rename(backup)
-        else:
-            target.rename(backup)
-            fresh.rename(target)
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(folder))) from None
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-    return backup
-
-
-def _write_synced(file: Path, data: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if file.is_symlink():
-        file.unlink()
-    with file.open("wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())

@@ -26,7 +26,7 @@ class FixResult:
     """One asset.
 
     ``status`` is ``fixed``, ``unchanged`` or ``failed``; ``entry`` the file to open afterwards (empty for a dry run),
-    ``backup`` where an asset that was fixed in place is kept as it was; ``files`` what was written.  ``before`` and
+    ``backups`` the files that were replaced in place, as they were; ``files`` what was written.  ``before`` and
     ``after`` are the findings of the checker; ``notes`` what the sanitizer itself has to say.  ``diffs`` maps layers to
     readable differences.  ``rounds`` counts passes; ``proven`` says that the machine was compared too.
     """
@@ -34,7 +34,7 @@ class FixResult:
     source: str
     status: str = "failed"
     entry: str = ""
-    backup: str = ""
+    backups: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     before: list[Diagnostic] = field(default_factory=list)
@@ -43,6 +43,11 @@ class FixResult:
     diffs: dict[str, str] = field(default_factory=dict)
     rounds: int = 0
     proven: bool = False
+
+    @property
+    def backup(self) -> str:
+        """The old entry, or the first file that was replaced; empty if none was."""
+        return self.backups[0] if self.backups else ""
 
     @property
     def fixed(self) -> dict[str, int]:

@@ -20,6 +20,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.files import resolve_inside
 from simwright.core.packages import PackageMap
+from simwright.core.swap import Staging, compute_digest, recover
 from simwright.usd.collect import Collection, Outside, collect_files
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
@@ -47,9 +48,13 @@ class Workspace:
         self.complaints = Reporter()
         self.original: Any = None
         """The stage of the source, as long as nobody has changed how it is looked at."""
+        self.digests: dict[str, str | None] = {}
+        """Of the source's layers by place, or of the package, as they were read."""
         self._stage: Any = None
-        self._base = Path(tempfile.mkdtemp(prefix="simwright-fix-")).resolve()
+        self._scratch = Staging(Path(tempfile.gettempdir()).resolve(), "simwright-fix")
+        self._base = Path(tempfile.mkdtemp(dir=self._scratch.new))  # OpenUSD knows layers by their paths
         try:
+            recover(self.source.parent, self.source.name)
             self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
             self.folder = self._make_folder(name)
             self.collection, self._addresses = self._copy()
@@ -61,7 +66,7 @@ class Workspace:
     def close(self) -> None:
         """Remove the copy."""
         self._stage = self.original = None
-        shutil.rmtree(self._base, ignore_errors=True)
+        self._scratch.close()
 
     @property
     def places(self) -> list[str]:
@@ -261,6 +266,7 @@ class Workspace:
 
     def _unpack(self) -> Path:
         check_file(self.source)
+        self.digests[self.source.name] = compute_digest(self.source)
         folder = self._base / "unpacked" / self.source.stem
         with zipfile.ZipFile(self.source) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
@@ -297,6 +303,9 @@ class Workspace:
                 target = self.folder / place
                 target.parent.mkdir(parents=True, exist_ok=True)
                 export_layer(layer, target)
+        if self.origin == self.source:
+            layers = [place for place in collection.places if place.lower().endswith(_LAYERS)]
+            self.digests = {place: compute_digest(self.origin.parent / place) for place in layers}
         addresses: dict[str, dict[str, tuple[str, Path | None]]] = {}
         for moved in collection.moved:
             addresses.setdefault(moved.place, {})[moved.text] = (moved.original, moved.outside)

@@ -25,8 +25,8 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import MissingExtraError, OutputError
-from simwright.core.files import write_folder
 from simwright.core.math3d import Array
+from simwright.core.swap import write_folder
 from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.observing import find_camera

@@ -46,7 +46,22 @@ def flatten_stage(stage: Any, folder: Path) -> Flat:
         mark_layer(flat.layer, mark)
     mover = _Mover(flat, folder, Path(root.realPath).parent if root.realPath else folder)
     UsdUtils.ModifyAssetPaths(flat.layer, mover.move)
+    flat.layer = _order_fields(flat.layer)
     return flat
+
+
+def _order_fields(layer: Any) -> Any:
+    """The same layer with everything said in the order of its text.
+
+    Flattening says things in the order of addresses in memory, and a binary layer keeps that order.
+    """
+    from pxr import Sdf, Tf
+
+    result = Sdf.Layer.CreateAnonymous("flat.usda")
+    try:
+        return result if result.ImportFromString(layer.ExportToString()) else layer
+    except Tf.ErrorException:  # deeper than the parser of text goes
+        return layer
 
 
 def _order_prototypes(layer: Any) -> Any:

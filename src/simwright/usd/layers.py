@@ -16,7 +16,8 @@ from typing import Any
 
 from simwright.core.diag import Where
 from simwright.core.errors import OutputError, UsageError
-from simwright.core.files import resolve_inside, write_atomic, write_folder
+from simwright.core.files import resolve_inside, write_atomic
+from simwright.core.swap import write_folder
 from simwright.usd.silence import capture
 
 SUFFIXES = (".usda", ".usdc", ".usd")
@@ -31,7 +32,7 @@ def write_layer(
 
 
 def write_layers(layers: Mapping[str, Any], folder: str | os.PathLike[str]) -> list[Path]:
-    """Write ``{relative path: layer}`` as one folder, which replaces what was there; nothing on failure."""
+    """Write ``{relative path: layer}`` as one folder, beside what is there; nothing on failure."""
     names = sorted(layers)
     for name in names:
         resolve_inside(folder, name, Where(str(Path(folder) / name)))

@@ -14,6 +14,7 @@ from typing import Any
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import ParseError, UnknownNameError
 from simwright.core.packages import PackageMap
+from simwright.core.swap import recover
 from simwright.usd.arcs import LAYER_UNREADABLE, PACKAGE_UNKNOWN, open_layer, walk_layers
 from simwright.usd.complaints import explain_failure, report_composition, report_messages
 from simwright.usd.guard import check_file
@@ -39,6 +40,7 @@ def open_stage(
     """
     from pxr import Ar, Tf
 
+    recover(Path(path).parent, Path(path).name)
     file = check_file(path)
     reporter = Reporter() if reporter is None else reporter
     packages = PackageMap() if packages is None else packages

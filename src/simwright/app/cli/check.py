@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, package_option, report_option
+from simwright.app.cli.options import console, limit_options, package_option, read_limits, report_option
 
 if TYPE_CHECKING:
     from simwright.app.checking import CheckOutcome, CheckRequest
@@ -29,6 +29,8 @@ Examples:
   simwright check robot.usda --fix
   simwright check robot.usda --variants --package my_robot=src/my_robot
 """
+_UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
+"""What the check itself says of a file too."""
 
 
 @click.command("check", epilog=EPILOG)
@@ -55,6 +57,7 @@ Examples:
 )
 @click.option("--write-baseline", is_flag=True, help="Write what is found now to the --baseline file.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes.  [one per core]")
+@limit_options
 @click.option("--variants", is_flag=True, help="Also check every variant, one at a time.")
 @click.option(
     "--interfaces",
@@ -97,6 +100,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         config=options["config"],
         use_cache=not options["no_cache"],
         jobs=options["jobs"],
+        limits=read_limits(options),
         baseline=options["baseline"],
         write_baseline=options["write_baseline"],
         stamp=options["stamp"],
@@ -116,6 +120,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 
 def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
     """The safe fixes of the selected rules, where the assets are; what was done goes to standard error."""
+    from simwright.app.fix_report import describe_backups
     from simwright.app.fixing import FixRequest, fix_in_place
 
     wanted = FixRequest(
@@ -125,13 +130,14 @@ def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
         packages=request.packages,
         config=request.config,
     )
-    for result in fix_in_place(paths, wanted):
+    for result in fix_in_place(paths, wanted, jobs=request.jobs or 1, limits=request.limits):
         count = sum(result.fixed.values())
         if count:
-            kept = f", the old asset is {result.backup}"
+            kept = f", the old asset is {describe_backups(result)}" if result.backups else ""
             click.echo(f"{result.source}: {_count(count, 'finding')} fixed{kept}", err=True)
-        for note in result.notes if result.status != "failed" else ():
-            click.echo(str(note), err=True)
+        for note in result.notes:
+            if result.status != "failed" or note.kind not in _UNREADABLE:
+                click.echo(str(note), err=True)
 
 
 def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Path | None) -> None:

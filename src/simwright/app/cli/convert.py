@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import FormatCommand, console, package_option, parse_pairs, print_json
+from simwright.app.cli.options import (
+    FormatCommand,
+    console,
+    limit_options,
+    package_option,
+    parse_pairs,
+    print_json,
+    read_limits,
+)
 
 if TYPE_CHECKING:
     from simwright.app.converting import Conversion
@@ -76,6 +84,7 @@ WRITING = (
 )
 @click.option("--no-check", is_flag=True, help="Do not check the result against REP-0158.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
+@limit_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @click.option(
     "--report",
@@ -90,9 +99,9 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """Convert IN ({reads}) to OUT ({writes}).
 
     The name of OUT decides what is written: a folder or *.usda is a layered OpenUSD asset (REP-0158), *.usdz a
-    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A folder that is new or
-    holds an earlier result is replaced whole; a file goes beside what is there.  Where IN is a folder, a pattern or
-    several files, each file found becomes a folder of its own in OUT.
+    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A new folder appears whole; one
+    that holds an earlier result gets the new files, and a file goes beside what is there.  Where IN is a folder, a
+    pattern or several files, each file found becomes a folder of its own in OUT.
 
     Everything that is lost or guessed is listed; silence means nothing was.  The result is checked, and warnings
     that are left are listed as well.
@@ -118,11 +127,12 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     )
     choose_writer(target, wishes.to)
     tasks = plan_tasks(sources, target, wishes.to)
-    if len(tasks) == 1 and tasks[0].target == target:
+    limits = read_limits(options)
+    if len(tasks) == 1 and tasks[0].target == target and not limits:
         conversions = [convert_one(tasks[0], wishes)]
     else:
         with show_progress("converting") as listener:
-            conversions = convert_all(tasks, wishes, jobs=options["jobs"], listener=listener)
+            conversions = convert_all(tasks, wishes, jobs=options["jobs"], limits=limits, listener=listener)
     if options["report"] == "json":
         print_json(describe_conversions(conversions))
     elif len(conversions) == 1:

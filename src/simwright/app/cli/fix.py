@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import package_option, parse_pairs, print_json
+from simwright.app.cli.options import limit_options, package_option, parse_pairs, print_json, read_limits
 
 if TYPE_CHECKING:
     from simwright.sanitizer.result import FixResult
@@ -49,6 +49,7 @@ Examples:
 )
 @click.option("--dry-run", is_flag=True, help="Fix, prove and report, but write nothing.")
 @click.option("--diff", is_flag=True, help="Show what changes in each layer.")
+@limit_options
 @package_option
 @click.option(
     "--config", type=click.Path(dir_okay=False, path_type=Path), help="Use this configuration file."
@@ -75,7 +76,7 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
     Exit code 0 means that no errors are left, 1 that some are, 2 that the asset could not be opened or written.
     """
     from simwright.app.fix_report import describe_fix
-    from simwright.app.fixing import FixRequest, check_ways, fix_one
+    from simwright.app.fixing import FixRequest, check_ways, fix_all, fix_one
     from simwright.core.packages import parse_assignments
 
     check_ways(target, in_place=options["in_place"], dry_run=options["dry_run"])
@@ -91,7 +92,11 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
         packages=parse_assignments(options["assignments"]),
         config=options["config"],
     )
-    result = fix_one(asset, None if dry_run else target, request)
+    limits, place = read_limits(options), None if dry_run else target
+    if limits:
+        (result,) = fix_all([(asset, place)], request, limits=limits)
+    else:
+        result = fix_one(asset, place, request)
     if options["report"] == "json":
         print_json(describe_fix(result))
     else:
@@ -102,7 +107,7 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
 def print_result(result: FixResult, *, dry_run: bool = False) -> None:
     """What was done, for people."""
     from simwright.app.cli.findings import print_report
-    from simwright.app.fix_report import choose_notes, summarize_fix
+    from simwright.app.fix_report import choose_notes, describe_backups, summarize_fix
     from simwright.core.errors import SimwrightError
 
     if result.status == "failed":
@@ -116,15 +121,7 @@ def print_result(result: FixResult, *, dry_run: bool = False) -> None:
         print_report([(result.source, notes)])
     for line in (*more, *summarize_fix(result, dry_run=dry_run)):
         click.echo(line)
-    if result.backup:
-        click.echo(f"kept the old asset as {result.backup}")
+    if result.backups:
+        click.echo(f"kept the old asset as {describe_backups(result)}")
     if result.entry:
         click.echo(f"wrote {result.entry}")
-        _warn_of_folder(result)
-
-
-def _warn_of_folder(result: FixResult) -> None:
-    """A shell that stands in a folder that was exchanged stands in the old one."""
-    backup = Path(result.backup) if result.backup else None
-    if backup is not None and backup.is_dir() and backup.resolve() in (Path.cwd(), *Path.cwd().parents):
-        click.echo('this shell stands in the old folder now: cd "$PWD"', err=True)

@@ -13,6 +13,8 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from simwright.core.pool import Limits
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -94,6 +96,33 @@ package_option = click.option(
     metavar="NAME=DIR",
     help="Where a ROS package is; may be repeated.",
 )
+
+
+def limit_options(command: F) -> F:
+    """``--timeout`` and ``--max-memory`` of each file; they are read with :func:`read_limits`."""
+    for option in (
+        click.option(
+            "--max-memory",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="GIB",
+            help="Give up a file that takes more memory than this.",
+        ),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="SECONDS",
+            help="Give up a file that takes longer than this.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def read_limits(options: dict[str, Any]) -> Limits:
+    """The limits that were set."""
+    from simwright.core.pool import Limits
+
+    return Limits(options["timeout"], options["max_memory"])
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -41,14 +41,8 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     else:
         folder, name = target, f"{make_identifier(asset.name)}{SUFFIXES[0]}"
     files = build_files(asset, name, options, reporter)
-    place = choose_place(
-        asset,
-        folder,
-        name,
-        frozenset(file.partition("/")[0] for file in files),
-        named=named,
-        overwrite=options.overwrite,
-    )
+    own = frozenset(file.partition("/")[0] for file in files)
+    place = choose_place(asset, folder, name, own, options, named=named)
     options.approve()
     with place.fill() as staging:
         write_staged(staging, files)

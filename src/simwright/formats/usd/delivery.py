@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,9 @@ def deliver_file(
 ) -> Path:
     """A USD file as the one file that is asked for."""
     deliver = flatten_file if write_options.flatten else pack_file
-    return deliver(source, target, options, reporter, write_options.approve)
+    return deliver(
+        source, target, options, reporter, approve=write_options.approve, wrote=write_options.wrote
+    )
 
 
 def pack_file(
@@ -60,7 +62,9 @@ def pack_file(
     target: Path,
     options: ReadOptions,
     reporter: Reporter,
+    *,
     approve: Callable[[], None] = lambda: None,
+    wrote: Callable[[Sequence[Path]], None] = lambda _files: None,
 ) -> Path:
     """Write a USD file and everything it needs as a .usdz package; ``options.variants`` become its selections."""
     with _open_source(source, options, reporter) as stage:
@@ -70,7 +74,9 @@ def pack_file(
         _report_left(collection, reporter)
         members = [(place, _encode_member(collection, place)) for place in collection.places if _fits(place)]
         approve()
-        return write_atomic(target, encode_archive(members))
+        write_atomic(target, encode_archive(members))
+    wrote([target])
+    return target
 
 
 def flatten_file(
@@ -78,7 +84,9 @@ def flatten_file(
     target: Path,
     options: ReadOptions,
     reporter: Reporter,
+    *,
     approve: Callable[[], None] = lambda: None,
+    wrote: Callable[[Sequence[Path]], None] = lambda _files: None,
 ) -> Path:
     """Write a USD file as one layer, at the variants of ``options``; files it needs go to ``textures/`` beside it."""
     if target.suffix.lower() not in FLAT_SUFFIXES:
@@ -95,8 +103,10 @@ def flatten_file(
         for asset in sorted(set(flat.refused)):
             reporter.report(FILE_REFUSED, Where(str(source)), asset=Path(asset).name)
         approve()
-        _write_files(flat, target.parent)
-    return write_atomic(target, data)
+        files = _write_files(flat, target.parent)
+    write_atomic(target, data)
+    wrote([*files, target])
+    return target
 
 
 @contextmanager
@@ -168,16 +178,19 @@ def _encode_member(collection: Collection, place: str) -> bytes | Path:
     return collection.files[place] if layer is None else encode_layer(layer, Path(place).suffix.lower())
 
 
-def _write_files(flat: Flat, folder: Path) -> None:
+def _write_files(flat: Flat, folder: Path) -> list[Path]:
+    """Write what the layer needs, before the layer itself; no other file is replaced."""
+    contents: dict[Path, bytes] = {}
     for place, content in sorted(flat.files.items()):
         target = resolve_inside(folder, place)
         data = content.read_bytes() if isinstance(content, Path) else content
-        if target.exists():
-            if target.read_bytes() == data:
-                continue
+        if target.exists() and target.read_bytes() != data:
             raise OutputError(
                 "is another file, which would be overwritten",
                 hint="name an empty folder",
                 where=Where(str(target)),
             )
+        contents[target] = data
+    for target, data in contents.items():
         write_atomic(target, data)
+    return [folder / place for place in sorted(flat.files)]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from simwright.core.diag import Reporter, Where
-from simwright.core.errors import OutputError
+from simwright.core.diag import Reporter
+from simwright.core.files import write_staged
 from simwright.formats.format import WriteOptions
 from simwright.formats.mjcf.writer.actuators import write_actuators
 from simwright.formats.mjcf.writer.bodies import write_bodies
@@ -56,24 +56,12 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     else:
         folder, name = target, f"{make_file_name(asset.name)}.xml"
     named = target.suffix.lower() in SUFFIXES
-    place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
+    place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
     files = build_files(asset, name, reporter, place.side)
     options.approve()
     with place.fill() as staging:
-        _store(staging, files)
+        write_staged(staging, files)
     return place.path
-
-
-def _store(staging: Path, files: dict[str, bytes]) -> None:
-    """Plain files: the folder is moved into place when it is complete."""
-    try:
-        for path, content in files.items():
-            (staging / path).parent.mkdir(parents=True, exist_ok=True)
-            (staging / path).write_bytes(content)
-    except OSError as error:
-        raise OutputError(
-            f"cannot be written: {error.strerror or error}", where=Where(str(staging))
-        ) from None
 
 
 def build_files(asset: Asset, entry: str, reporter: Reporter, side: str = "") -> dict[str, bytes]:

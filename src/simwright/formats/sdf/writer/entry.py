@@ -60,7 +60,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
             f"meshes cannot be written as {options.mesh_format!r}",
             hint=f"choose one of {', '.join(MESH_FORMATS)}",
         )
-    place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
+    place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
     files = build_files(asset, name, dataclasses.replace(options, side=place.side), reporter, wanted)
     options.approve()
     with place.fill() as staging:

@@ -49,7 +49,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
         folder, name = target, f"{images.make_file_name(asset.name)}{SUFFIX}"
     options = _check_options(options, folder)
     named = target.suffix.lower() == SUFFIX
-    place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
+    place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
     files = build_files(asset, name, dataclasses.replace(options, side=place.side), reporter)
     options.approve()
     with place.fill() as staging:

@@ -16,9 +16,10 @@ from pxr import Sdf, Tf, Vt
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
-from simwright.core.files import write_folder, write_staged
+from simwright.core.files import write_staged
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
+from simwright.core.swap import write_folder
 from simwright.formats.format import WriteOptions
 from simwright.formats.usd import FORMAT
 from simwright.formats.usd.assembly.anchors import move_anchors
@@ -39,7 +40,7 @@ _FOLDER = "components"
 def write_assembly(
     scene: Scene, folder: Path, reporter: Reporter, options: WriteOptions | None = None
 ) -> Path:
-    """Write a scene into a folder, which is replaced whole; gives the path of the entry."""
+    """Write a scene into a folder, which appears whole or is filled; gives the path of the entry."""
     register_plugins()
     options = options or WriteOptions()
     try:
@@ -47,7 +48,7 @@ def write_assembly(
     except Tf.ErrorException as error:
         raise OutputError(f"OpenUSD cannot write the scene: {error}", where=Where(str(folder))) from None
     options.approve()
-    with write_folder(folder) as staging:
+    with write_folder(folder, last=entry) as staging:
         write_staged(staging, files)
     return folder / entry
 

@@ -67,7 +67,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     register_plugins()
     folder, name = _choose_place(asset, target)
     named = target.suffix.lower() == SUFFIX
-    place = choose_place(asset, folder, name, OWN_FILES, named=named, overwrite=options.overwrite)
+    place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
     check_depth(asset, Where(str(target)))
     try:
         sheets, images = build_layers(asset, name, reporter, options)
@@ -89,8 +89,8 @@ def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Report
     deliver = flatten_file if options.flatten else pack_file
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         place = Path(folder) / "asset" / name_entry(asset)
-        entry = write(asset, place, replace(options, flatten=False), reporter)
-        return deliver(entry, target, ReadOptions(), reporter)
+        entry = write(asset, place, replace(options, flatten=False, wrote=WriteOptions().wrote), reporter)
+        return deliver(entry, target, ReadOptions(), reporter, wrote=options.wrote)
 
 
 def name_entry(asset: Asset) -> str:
