@@ -4,8 +4,9 @@
 MuJoCo reads the file itself (``compiler.py``); this pass reads it first, so that bad XML, missing files,
 include cycles and absurd sizes end in one clear message, and so that every element has a file and a line.
 It follows ``<include>`` (beside the main file first, then beside the including file, as MuJoCo does) and
-``<model>`` / ``<attach>``.  Files may be named by any relative or absolute path, as MJCF allows; only
-regular files are opened.
+``<model>`` / ``<attach>``.  Files may be named by any relative or absolute path, as MJCF allows, but all of them
+have to pass the gate of the asset (``core.gate``): MuJoCo opens whatever it is told to, so one that lies outside ends
+the reading.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from lxml import etree
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, NotFoundError, ParseError
+from simwright.core.gate import Gate
 from simwright.formats.mjcf.limits import check_elements, check_size, multiply_copies
 from simwright.formats.mjcf.places import Entry, Source
 from simwright.formats.xml import Element, parse
@@ -36,11 +38,13 @@ _SECTIONS = ("actuator", "sensor", "equality", "tendon", "contact", "keyframe", 
 _ALIASES = {"freejoint": "joint", "flexcomp": "deformable"}
 _TEXTURE_FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _FILE_ATTRIBUTES = {"mesh": ("file",), "hfield": ("file",), "texture": _TEXTURE_FILES}
+_OTHER_FILES = ("skin", "flexcomp")
+"""Elements whose file MuJoCo alone reads; where it is missing, MuJoCo says so."""
 
 
-def read_source(path: Path, reporter: Reporter) -> Source:
+def read_source(path: Path, gate: Gate, reporter: Reporter) -> Source:
     """Parse a main file and all it pulls in; missing asset files are reported, then end the reading."""
-    source = _Walk(path, reporter, ()).read()
+    source = _Walk(path, gate, reporter, ()).read()
     if source.missing:
         count = len(source.missing)
         first = next((d.message for d in reporter if d.kind == FILE_MISSING.code), "")
@@ -52,8 +56,9 @@ def read_source(path: Path, reporter: Reporter) -> Source:
 class _Walk:
     """Reads one main file; attached models are walks of their own."""
 
-    def __init__(self, path: Path, reporter: Reporter, chain: tuple[Path, ...]) -> None:
+    def __init__(self, path: Path, gate: Gate, reporter: Reporter, chain: tuple[Path, ...]) -> None:
         self.path = path
+        self.gate = gate
         self.reporter = reporter
         self.chain = (*chain, path.resolve())
         self.source = Source(str(path))
@@ -110,6 +115,7 @@ class _Walk:
                 hint="the path is relative to the main file, or to the including file",
                 where=where,
             )
+        self.gate.admit(file, where, name)
         if file.resolve() in self.seen:
             raise ParseError(
                 f"{name!r} is already included", hint="a file can be included only once", where=where
@@ -128,11 +134,10 @@ class _Walk:
         self.strip_paths = element.get("strippath", "true" if self.strip_paths else "false") == "true"
 
     def _note_files(self, entry: Entry) -> None:
-        parent = entry.element.getparent()
-        if parent is None or parent.tag not in ("asset", "mujoco", "mujocoinclude"):
-            return
         if entry.element.tag == "model":
             self._note_model(entry)
+        if entry.element.tag in _OTHER_FILES:
+            self._check_file(entry)
         folder = self.folders["texture" if entry.element.tag == "texture" else "mesh"]
         for attribute in _FILE_ATTRIBUTES.get(str(entry.element.tag), ()):
             name = entry.element.get(attribute)
@@ -150,6 +155,7 @@ class _Walk:
             self.reporter.report(FILE_MISSING, entry.where, what=tag, file=name, folder=shown)
             self.source.missing.append(entry.where)
             return
+        self.gate.admit(file, entry.where, name)
         key = (tag, entry.name or Path(name).stem)
         if attribute != "file":
             self.source.sides.setdefault(key[1], {})[attribute] = file
@@ -157,16 +163,24 @@ class _Walk:
         self.source.files.setdefault(key, file)
         self.source.named.setdefault(key, entry)
 
+    def _check_file(self, entry: Entry) -> None:
+        name = entry.element.get("file") or ""
+        folders = (self.path.parent, self.path.parent / self.folders["mesh"], Path(entry.where.file).parent)
+        for file in {folder / name for folder in folders} if name else ():
+            if _first_file(file):
+                self.gate.admit(file, entry.where, name)
+
     def _note_model(self, entry: Entry) -> None:
         name = entry.element.get("file") or ""
         file = _first_file(self.path.parent / name) if name else None
         if file is None:
             raise NotFoundError(f"the model file {name!r} does not exist", where=entry.where)
+        self.gate.admit(file, entry.where, name)
         if file.resolve() in self.chain:
             raise ParseError(f"the model {name!r} attaches itself", where=entry.where)
         if len(self.chain) > MAX_NESTED_FILES:
             raise LimitError(f"models are attached more than {MAX_NESTED_FILES} deep", where=entry.where)
-        source = _Walk(file, self.reporter, self.chain).read()
+        source = _Walk(file, self.gate, self.reporter, self.chain).read()
         self.source.missing.extend(source.missing)
         self.source.attached.append(source)
         self.models[entry.name or file.stem] = source

@@ -87,11 +87,11 @@ class MeshFiles:
         file = Path(mesh.file) if mesh.file else None
         if file is None or self._wish or file.suffix.lower() not in _COPIED or not file.is_file():
             return False
-        return list_companions(file) is not None
+        return list_companions(mesh) is not None
 
     def _copy(self, mesh: Mesh) -> str:
         file = Path(mesh.file)
-        companions = list_companions(file) or {}
+        companions = list_companions(mesh) or {}
         name = self._claim(file.stem)
         content = read_bytes(file, _MAX_BYTES)
         place = f"{FOLDER}/{name}" if companions else FOLDER
@@ -120,18 +120,19 @@ class MeshFiles:
         wanted = [subset.material for subset in mesh.data.subsets if len(subset.faces)]
         looks = {name: self._own[name] for name in wanted if name in self._own}
         if not looks and mesh.file and wanted and not is_plain(shape):
-            brought = self._bring(mesh.file)
+            brought = self._bring(mesh)
             looks = {name: brought[name] for name in wanted if name in brought}
         if looks and shape.material in self._own:
             looks.setdefault(shape.material, self._own[shape.material])
         return looks
 
-    def _bring(self, file: str) -> Looks:
+    def _bring(self, mesh: Mesh) -> Looks:
         """Materials of a mesh file by their names there."""
+        file = mesh.file
         if file not in self._brought:
             self._brought[file] = {}
             try:
-                materials = load_mesh_materials(file)
+                materials = load_mesh_materials(file, mesh.gate)
             except SimwrightError as error:
                 self._reporter.report(self._unreadable, file=PurePath(file).name, why=error.message)
                 return {}
@@ -147,8 +148,9 @@ def _cover(data: MeshData, material: str, looks: Looks) -> MeshData:
     return dataclasses.replace(data, subsets=(*data.subsets, rest))
 
 
-def list_companions(file: Path) -> dict[str, Path] | None:
+def list_companions(mesh: Mesh) -> dict[str, Path] | None:
     """What a mesh file needs beside it by relative path; None if that is not all below its folder."""
+    file = Path(mesh.file)
     suffix = file.suffix.lower()
     if suffix == ".stl":
         return {}
@@ -156,7 +158,7 @@ def list_companions(file: Path) -> dict[str, Path] | None:
     base = file.parent.resolve()
     try:
         names = _list_libraries(file) if suffix == ".obj" else []
-        images = [t.file for m in load_mesh_materials(file) for t in m.textures.values()]
+        images = [t.file for m in load_mesh_materials(file, mesh.gate) for t in m.textures.values()]
     except SimwrightError:
         return None
     for path in [*(base / name for name in names), *map(Path, images)]:
