@@ -27,9 +27,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from simwright.app.losses import is_loss
 
 from simwright import Reporter, SimwrightError, run
-from simwright.app.losses import is_loss
 from simwright.core.diag import Level
 from simwright.formats.mjcf.memory import compile_asset
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco

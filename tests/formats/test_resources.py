@@ -48,9 +48,7 @@ def gate(tmp_path: Path, base: Path) -> Gate:
         ("c:d.stl", "ws/bot/urdf/c:d.stl"),
     ],
 )
-def test_what_is_there_is_found(
-    uri: str, expected: str, base: Path, gate: Gate, tmp_path: Path
-) -> None:
+def test_what_is_there_is_found(uri: str, expected: str, base: Path, gate: Gate, tmp_path: Path) -> None:
     assert resolve_resource(uri, base, gate, HERE) == tmp_path / expected
 
 
@@ -92,9 +90,7 @@ def test_model_paths_of_the_environment(
         ("package://etc/passwd", NotFoundError),
     ],
 )
-def test_what_is_not_there_or_not_allowed(
-    uri: str, error: type[Exception], base: Path, gate: Gate
-) -> None:
+def test_what_is_not_there_or_not_allowed(uri: str, error: type[Exception], base: Path, gate: Gate) -> None:
     with pytest.raises(error) as caught:
         resolve_resource(uri, base, gate, HERE)
     assert getattr(caught.value, "where", None) == HERE

@@ -97,8 +97,18 @@ class Gate:
         packages: PackageMap | None = None,
         reporter: Reporter | None = None,
     ) -> Gate:
-        """The gate of the asset whose file the user named."""
-        return cls([find_root(file)], packages, reporter)
+        """The gate of the asset whose file the user named, also by a link to where it really is."""
+        return cls({find_root(file), find_root(Path(file).resolve())}, packages, reporter)
+
+    @classmethod
+    def of_layer(
+        cls, path: str, packages: PackageMap | None = None, reporter: Reporter | None = None
+    ) -> Gate:
+        """The gate of the asset whose root layer is at ``path``.
+
+        One without a path was made in memory, by a caller who may name what he likes.
+        """
+        return cls.around(path, packages, reporter) if path else cls([Path(Path.cwd().anchor)], packages)
 
     def admits(self, path: str | os.PathLike[str]) -> bool:
         """May the file be used?  Links are resolved first."""

@@ -80,5 +80,7 @@ class _Wardrobe:
         if key not in self._meshes:
             self._kept.append(mesh)
             looks = {} if is_plain(shape) else self._looks.take(mesh)
-            self._meshes[key] = Mesh(rename_looks(data, looks), source=mesh.source, file=mesh.file, gate=mesh.gate)
+            self._meshes[key] = Mesh(
+                rename_looks(data, looks), source=mesh.source, file=mesh.file, gate=mesh.gate
+            )
         shape.geometry = self._meshes[key]

@@ -107,7 +107,9 @@ def load_image(name: str, max_bytes: int) -> bytes:
     if not inside or not number.isdigit() or Path(name).exists():
         return read_bytes(Path(name), max_bytes)
     reader: Any = import_object("simwright.formats.mesh.gltf:read_gltf_image")
-    content: bytes = _guarded(lambda data, path, gate: reader(data, path, gate, int(number)), Path(file), None)
+    content: bytes = _guarded(
+        lambda data, path, gate: reader(data, path, gate, int(number)), Path(file), None
+    )
     return content
 
 

@@ -216,9 +216,7 @@ class TreeBuilder:
         """An included file, of whichever format."""
         name = find_foreign(path)
         return (
-            open_foreign(path, name, self.gate, self.reporter)
-            if name
-            else open_document(path, self.reporter)
+            open_foreign(path, name, self.gate, self.reporter) if name else open_document(path, self.reporter)
         )
 
     def _file_of_folder(self, folder: Path) -> Path:
