@@ -7,7 +7,8 @@ A file is admitted if, with every link and ``..`` resolved, it lies below one of
   the folder of that file, else, where that folder is ``urdf``, ``meshes`` or the like, the one that holds it;
 * a ROS package that is known or was found by its name (:mod:`simwright.core.packages`), a folder of the Gazebo
   variables, or a model found by its name;
-* a folder that the user allows (``--allow-outside DIR``).
+* a folder that the user allows: ``--allow-outside DIR``, ``allow_outside`` of the functions, or the environment
+  variable :data:`VARIABLE`, which worker processes inherit.
 
 How the file is named (relative, absolute, ``file://``, ``package://``, by a link) makes no difference.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import NotFoundError, UnsafePathError, UsageError
+from simwright.core.limits import Tally
 from simwright.core.packages import Package, PackageMap, find_named_folder, is_private
 
 FILE_OUTSIDE = declare(
@@ -33,6 +35,9 @@ FILE_OUTSIDE = declare(
 
 MODEL_PATH_VARIABLES = ("GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH")
 """Environment variables whose folders hold models, in the order they are searched."""
+
+VARIABLE = "SIMWRIGHT_ALLOW_OUTSIDE"
+"""Environment variable that lists folders in which every asset may name files."""
 
 _MARKS = ("package.xml", "model.config")
 _MAX_LEVELS = 8
@@ -61,6 +66,20 @@ def list_model_folders() -> Iterator[Path]:
                 yield Path(entry)
 
 
+def allow_folders(folders: Iterable[str | os.PathLike[str]]) -> None:
+    """Let every asset of this process, and of those it starts, name files in these folders."""
+    given = [str(folder) for folder in parse_folders(folders)]
+    if given:
+        known = filter(None, [os.environ.get(VARIABLE, "")])
+        os.environ[VARIABLE] = os.pathsep.join([*known, *given])
+
+
+def list_allowed() -> tuple[Path, ...]:
+    """Folders of the environment variable."""
+    entries = os.environ.get(VARIABLE, "").split(os.pathsep)
+    return tuple(Path(entry).resolve() for entry in entries if entry)
+
+
 def parse_folders(folders: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
     """Folders that the user allows, which must exist."""
     found = []
@@ -73,13 +92,13 @@ def parse_folders(folders: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]
 
 
 class Gate:
-    """The folders that one asset may name files in.
+    """The folders that one asset may name files in, and what it has asked for so far (``tally``).
 
     ``roots`` are the folders of the asset itself, ``packages`` those of its ROS packages and what the user allows.
     :meth:`take` reports to ``reporter``; the other methods raise.
     """
 
-    __slots__ = ("_folders", "_told", "packages", "reporter", "roots")
+    __slots__ = ("_folders", "_told", "packages", "reporter", "roots", "tally")
 
     def __init__(
         self, roots: Iterable[Path], packages: PackageMap | None = None, reporter: Reporter | None = None
@@ -87,7 +106,8 @@ class Gate:
         self.roots = tuple(roots)
         self.packages = PackageMap() if packages is None else packages
         self.reporter = reporter
-        self._folders: set[Path] = {*self.roots, *self.packages.allowed}
+        self.tally = Tally()
+        self._folders: set[Path] = {*self.roots, *self.packages.allowed, *list_allowed()}
         self._told: set[tuple[Where, str]] = set()
 
     @classmethod
@@ -137,8 +157,7 @@ class Gate:
             shown = (said or os.fspath(path))[:200]
             if self.reporter is not None and (where, shown) not in self._told:
                 self._told.add((where, shown))
-                data = {"file": shown, "reason": error.message, "advice": error.hint}
-                self.reporter.report(FILE_OUTSIDE, where, **data)
+                self.reporter.report(FILE_OUTSIDE, where, file=shown, reason=error.message, advice=error.hint)
             return None
 
     def find_package(self, name: str, near: Path | None = None) -> Package | None:

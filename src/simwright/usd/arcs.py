@@ -3,7 +3,9 @@
 
 The walk follows sublayers, references and payloads (also those of variants that are not selected), runs the
 guard on each file before OpenUSD opens it, and refuses ``package://`` addresses that leave their package.
-Layers that lie outside the asset (:mod:`simwright.core.gate`) are reported and muted on the stage.  Layers opened here stay open and are the ones the stage uses, so nothing is read twice.
+Layers that lie outside the asset (:mod:`simwright.core.gate`) are reported and muted on the stage.  What
+composing would make of the others is counted first (:mod:`simwright.usd.multiplicity`).  Layers opened here
+stay open and are the ones the stage uses, so nothing is read twice.
 """
 
 from __future__ import annotations
@@ -15,14 +17,16 @@ from typing import Any
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import InputError, LimitError, ParseError, UnsafePathError
 from simwright.core.gate import Gate
+from simwright.core.limits import BUDGETS, check_limit
 from simwright.core.packages import SCHEME, split_uri
 from simwright.usd import crate
 from simwright.usd.guard import LAYER_SUFFIXES, check_file
 from simwright.usd.locate import Locator
+from simwright.usd.multiplicity import check_multiplicity
 from simwright.usd.settled import once_per_file
 
-MAX_LAYERS = 20_000
-"""Most layers one stage may be composed of."""
+MAX_LAYERS = BUDGETS["usd-layers"].default
+"""Most layers that are followed where nothing is composed."""
 
 PACKAGE_UNKNOWN = declare(
     "usd-package-unknown",
@@ -55,7 +59,9 @@ def walk_layers(root: Any, gate: Gate, reporter: Reporter, locator: Locator) -> 
     Also gives the identifiers of layers that the gate does not admit.
     """
     walk = _Walk(gate, reporter, locator)
-    return walk.run(root), walk.outside
+    layers = walk.run(root)
+    check_multiplicity(root, layers)
+    return layers, walk.outside
 
 
 def open_layer(path: str) -> Any:
@@ -141,7 +147,7 @@ class _Walk:
                 if identifier in seen:
                     continue
                 seen.add(identifier)
-                _check_number(len(seen), root)
+                check_limit("usd-layers", len(seen), Where(root.identifier))
                 other = self._open(layer, asset, identifier)
                 if other is not None:
                     layers.append(other)
@@ -237,12 +243,3 @@ def _spec_kind(path: Any) -> Any:
     if path.IsPrimVariantSelectionPath():
         return Sdf.VariantSpec if path.GetVariantSelection()[1] else Sdf.VariantSetSpec
     return None
-
-
-def _check_number(count: int, root: Any) -> None:
-    if count > MAX_LAYERS:
-        raise LimitError(
-            f"the stage is composed of more than {MAX_LAYERS} layers",
-            hint="is it the right file?",
-            where=Where(root.identifier),
-        )

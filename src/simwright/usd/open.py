@@ -84,9 +84,9 @@ def _compose(layer: Any, resolver_context: Any, load: bool, file: Path, muted: l
         stage = Usd.Stage.OpenMasked(layer, resolver_context, Usd.StagePopulationMask(), rule)
         stage.MuteAndUnmuteLayers(muted, [])
         stage.SetPopulationMask(Usd.StagePopulationMask.All())
-        return stage
     except Tf.ErrorException as error:
         raise explain_failure(error, file) from None
+    return stage
 
 
 def _check_used(stage: Any, gate: Gate) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, package_option
+from simwright.app.cli.options import console, format_option, gate_options, package_option
 
 if TYPE_CHECKING:
     from simwright.app.checking import CheckOutcome, CheckRequest
@@ -64,6 +64,7 @@ _FORMATS = ("text", "json", "sarif", "junit", "github", "md", "html")
     help="Folder with ROS interface definitions; may be repeated.",
 )
 @package_option
+@gate_options
 @click.option(
     "--config", type=click.Path(dir_okay=False, path_type=Path), help="Use this configuration file."
 )

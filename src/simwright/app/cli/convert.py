@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, package_option, parse_pairs, print_json
+from simwright.app.cli.options import console, gate_options, package_option, parse_pairs, print_json
 
 if TYPE_CHECKING:
     from simwright.app.converting import Conversion
@@ -38,6 +38,7 @@ WRITING = (
 @click.argument("sources", metavar="IN...", nargs=-1, required=True, type=click.Path())
 @click.argument("target", metavar="OUT", type=click.Path())
 @package_option
+@gate_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option(
     "--variant", "--set", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select."

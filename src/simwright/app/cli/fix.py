@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import package_option, parse_pairs, print_json
+from simwright.app.cli.options import gate_options, package_option, parse_pairs, print_json
 
 if TYPE_CHECKING:
     from simwright.sanitizer.result import FixResult
@@ -50,6 +50,7 @@ Examples:
 @click.option("--dry-run", is_flag=True, help="Fix, prove and report, but write nothing.")
 @click.option("--diff", is_flag=True, help="Show what changes in each layer.")
 @package_option
+@gate_options
 @click.option(
     "--config", type=click.Path(dir_okay=False, path_type=Path), help="Use this configuration file."
 )

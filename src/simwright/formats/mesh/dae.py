@@ -24,6 +24,7 @@ from lxml import etree
 from simwright.core.diag import Where
 from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
+from simwright.core.limits import Tally
 from simwright.core.math3d import Array
 from simwright.formats.mesh.join import Part, join_parts, list_objects
 from simwright.formats.xml import parse_bytes
@@ -45,7 +46,10 @@ def _read_parts(content: bytes, file: Path) -> list[Part]:
     document = _open(content, file)
     unit = float(document.assetInfo.unitmeter or 1.0)
     to_model = np.diag((unit, unit, unit, 1.0))
-    parts = list(_parts(document, to_model))
+    parts, tally = [], Tally()
+    for part in _parts(document, to_model):
+        tally.add("mesh-elements", len(part.vertices) + len(part.indices), Where(str(file)))
+        parts.append(part)
     if not parts:
         raise ParseError("the COLLADA scene has no faces", where=Where(str(file)))
     return parts

@@ -26,6 +26,7 @@ from simwright.core.diag import Where
 from simwright.core.errors import LimitError, ParseError
 from simwright.core.files import MIB, read_bytes
 from simwright.core.gate import Gate
+from simwright.core.limits import Tally
 from simwright.core.math3d import Array, Pose
 from simwright.formats.mesh.join import Part, join_parts, list_objects
 from simwright.model.geometry import Faces, MeshData
@@ -52,10 +53,12 @@ def read_gltf_objects(content: bytes, file: Path, gate: Gate) -> dict[str, Faces
 def _read_parts(content: bytes, file: Path, gate: Gate) -> list[Part]:
     document = _Document(content, file, gate)
     parts = []
+    tally = Tally()
     for node, mesh, matrix in document.instances():
         for primitive in mesh.get("primitives", []):
             part = document.read_primitive(primitive)
             if part is not None:
+                tally.add("mesh-elements", len(part.vertices) + len(part.indices), Where(str(file)))
                 part.names = (str(node.get("name", "")), str(mesh.get("name", "")))
                 parts.append(part.transformed(_Y_TO_Z @ matrix))
     if not parts:

@@ -15,8 +15,10 @@ from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, ParseError, SimwrightError
 from simwright.core.files import MIB, read_bytes
 from simwright.core.gate import Gate
+from simwright.core.limits import Tally
 from simwright.core.math3d import HUGE
 from simwright.core.registry import import_object
+from simwright.formats.images import check_image
 from simwright.model.geometry import Faces, Mesh, MeshData
 from simwright.model.material import RenderMaterial
 
@@ -74,6 +76,8 @@ def load_mesh(path: str | Path, gate: Gate | None = None) -> MeshData:
         )
     data: MeshData = _guarded(import_object(reader), file, gate)
     _check_mesh(data, file)
+    if gate is not None:
+        gate.tally.add("mesh-elements", len(data.vertices) + len(data.indices), Where(str(file)))
     return drop_unused(data)
 
 
@@ -101,8 +105,17 @@ def load_mesh_objects(path: str | Path, gate: Gate | None = None) -> dict[str, F
     return objects
 
 
-def load_image(name: str, max_bytes: int) -> bytes:
-    """The bytes of an image file, or of an image inside a glTF file (``<file>#image<number>``)."""
+def load_image(name: str, max_bytes: int, tally: Tally) -> bytes:
+    """The bytes of an image file, or of an image inside a glTF file (``<file>#image<number>``).
+
+    They are an image: else, and where ``tally`` has too many pixels with them, an InputError.
+    """
+    content = _read_image(name, max_bytes)
+    check_image(content, Where(name), tally)
+    return content
+
+
+def _read_image(name: str, max_bytes: int) -> bytes:
     file, inside, number = name.rpartition("#image")
     if not inside or not number.isdigit() or Path(name).exists():
         return read_bytes(Path(name), max_bytes)

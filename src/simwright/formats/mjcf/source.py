@@ -19,7 +19,8 @@ from lxml import etree
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, NotFoundError, ParseError
 from simwright.core.gate import Gate
-from simwright.formats.mjcf.limits import check_elements, check_size, multiply_copies
+from simwright.core.limits import check_limit
+from simwright.formats.mjcf.limits import check_image, check_numbers, check_size, multiply_copies
 from simwright.formats.mjcf.places import Entry, Source
 from simwright.formats.xml import Element, parse
 
@@ -78,7 +79,8 @@ class _Walk:
                 where=Where(str(self.path), root.sourceline),
             )
         self._walk(root, str(self.path), 1, 0)
-        check_elements(self.source.elements, Where(str(self.path)))
+        check_limit("mjcf-elements", self.source.elements, Where(str(self.path)))
+        check_numbers(self.source.entries, Where(str(self.path)))
         for entry in self.source.entries:
             self._note_files(entry)
         for entry in self.source.entries:
@@ -94,7 +96,7 @@ class _Walk:
                 more = multiply_copies(element, copies, where)
                 self._walk(*self._include(element, where, depth), more, depth + 1, in_default)
             elif not in_default:
-                check_size(element, copies, where)
+                check_size(element, copies, where, self.gate.tally)
                 self._note_entry(element, where, multiply_copies(element, copies, where))
 
     def _note_entry(self, element: Element, where: Where, copies: int) -> None:
@@ -156,6 +158,7 @@ class _Walk:
             self.source.missing.append(entry.where)
             return
         self.gate.admit(file, entry.where, name)
+        check_image(entry.element, attribute, file, entry.where, self.gate.tally)
         key = (tag, entry.name or Path(name).stem)
         if attribute != "file":
             self.source.sides.setdefault(key[1], {})[attribute] = file
@@ -190,7 +193,7 @@ class _Walk:
         if other is None:
             return
         self.source.elements += entry.copies * other.elements
-        check_elements(self.source.elements, entry.where)
+        check_limit("mjcf-elements", self.source.elements, entry.where)
         prefix = entry.element.get("prefix") or ""
         for (section, name), named in other.named.items():
             self.source.named.setdefault((section, prefix + name), named)

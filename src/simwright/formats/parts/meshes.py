@@ -12,10 +12,13 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from simwright.core.diag import Kind, Reporter
+from simwright.core.diag import Kind, Reporter, Where
 from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB, read_bytes
+from simwright.core.gate import Gate
+from simwright.core.limits import Tally
 from simwright.core.names import NameScope
+from simwright.formats.images import check_image
 from simwright.formats.mesh import load_mesh_materials
 from simwright.formats.mesh.writer import write_mesh
 from simwright.formats.parts.images import Images, make_file_name
@@ -61,6 +64,7 @@ class MeshFiles:
         self._unreadable = unreadable
         self._names = NameScope()
         self._plain: dict[object, str] = {}
+        self._tally = Tally()
         self._known: dict[tuple[object, ...], str] = {}
         self._kept: list[Mesh] = []  # their ids are keys, so they must live
         self._brought: dict[str, Looks] = {}
@@ -92,13 +96,16 @@ class MeshFiles:
     def _copy(self, mesh: Mesh) -> str:
         file = Path(mesh.file)
         companions = list_companions(mesh) or {}
+        _ = mesh.data  # what cannot be read is an error, and not copied
         name = self._claim(file.stem)
-        content = read_bytes(file, _MAX_BYTES)
         place = f"{FOLDER}/{name}" if companions else FOLDER
         for path, companion in companions.items():
-            self._files[f"{place}/{path}"] = read_bytes(companion, _MAX_BYTES)
+            content = read_bytes(companion, _MAX_BYTES)
+            if companion.suffix.lower() != ".mtl":
+                check_image(content, Where(str(companion)), self._tally)
+            self._files[f"{place}/{path}"] = content
         path = f"{place}/{name}{file.suffix.lower()}"
-        self._files[path] = content
+        self._files[path] = read_bytes(file, _MAX_BYTES)
         return path
 
     def _write(self, shape: Shape, mesh: Mesh, looks: Looks) -> str:
@@ -161,8 +168,13 @@ def list_companions(mesh: Mesh) -> dict[str, Path] | None:
         images = [t.file for m in load_mesh_materials(file, mesh.gate) for t in m.textures.values()]
     except SimwrightError:
         return None
+    if any(not name.lower().endswith(".mtl") for name in names):
+        return None
+    gate = mesh.gate or Gate.around(file)
     for path in [*(base / name for name in names), *map(Path, images)]:
         target = path.resolve()
+        if not gate.admits(target):
+            return None
         if not target.is_file():
             continue
         if base not in target.parents:
