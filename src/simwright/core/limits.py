@@ -64,9 +64,9 @@ BUDGETS = {
         ),
         Budget(
             "mjcf-copies",
-            100_000,
-            "copies of one element by replicate, composite and flexcomp",
-            "time and memory of MuJoCo's compiler",
+            5_000,
+            "copies made by all <replicate> elements",
+            "time: MuJoCo's grows with the square of their number, 4 s for 4,000",
         ),
         Budget(
             "mjcf-pixels",

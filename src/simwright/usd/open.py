@@ -67,9 +67,11 @@ def open_stage(
             for found in reporter.found[first:]
             if found.kind in (PACKAGE_UNKNOWN.code, LAYER_UNREADABLE.code, LAYER_OUTSIDE.code)
         }
-        report_composition(stage, skipped, reporter, locator)
+        report_composition(stage, skipped.union(outside), reporter, locator)
         del held
-    report_messages(messages, reporter, str(path))
+    # what OpenUSD says of a layer that is left out would tell what is in it
+    told = [message for message in messages if not any(name in message.text for name in outside)]
+    report_messages(told, reporter, str(path))
     return stage
 
 

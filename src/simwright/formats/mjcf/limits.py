@@ -35,7 +35,7 @@ def multiply_copies(element: Element, copies: int, where: Where) -> int:
     """``copies`` times the counts of every ``replicate`` around an element."""
     for parent in element.iterancestors("replicate"):
         copies *= max(1, _whole(parent.get("count")))
-    check_limit("mjcf-copies", copies, where)
+    check_limit("mjcf-elements", copies, where)
     return copies
 
 
@@ -44,7 +44,9 @@ def check_size(element: Element, copies: int, where: Where, tally: Tally) -> Non
     tag = element.tag
     if tag in ("replicate", "composite", "flexcomp"):
         total = multiply_copies(element, copies, where) * max(1, _product(element.get("count")))
-        check_limit("mjcf-copies", total, where)
+        check_limit("mjcf-elements", total, where)
+        if tag == "replicate":
+            tally.add("mjcf-copies", total, where)
     elif tag == "texture":
         width, height = (max(1, _whole(element.get(key))) for key in ("width", "height"))
         sides = 1 if element.get("type") == "2d" else _SIDES
