@@ -26,6 +26,7 @@ from generate import (
     rule_pages,
     scene_schema,
     schemas_page,
+    security_page,
     translation_page,
     validators_info,
 )
@@ -40,6 +41,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/resolvers.md": resolvers_page.generate,
     "docs/runtime-arrays.md": arrays_page.generate,
     "docs/schemas.md": schemas_page.generate,
+    "docs/security.md": security_page.generate,
     "docs/translation.md": translation_page.generate,
     "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
     "src/simwright/scenes/scene.schema.json": scene_schema.generate,

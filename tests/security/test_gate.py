@@ -14,7 +14,7 @@ from PIL import Image, PngImagePlugin
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.core.diag import Reporter
+from simwright.core.diag import Reporter, diagnostic_from_error
 from simwright.core.errors import SimwrightError, UnsafePathError, UsageError
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import find_packages
@@ -139,8 +139,9 @@ DAE = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="
 </profile_COMMON></effect></library_effects>
 <library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
 <library_geometries><geometry id="g"><mesh><source id="v"><float_array id="a" count="9">0 0 0 1 0 0 0 1 0</float_array>
-<technique_common><accessor source="#a" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
-<param name="Z" type="float"/></accessor></technique_common></source><vertices id="w"><input semantic="POSITION"
+<technique_common><accessor source="#a" count="3" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="w"><input semantic="POSITION"
 source="#v"/></vertices><triangles count="1" material="k"><input semantic="VERTEX" source="#w" offset="0"/><p>0 1 2</p>
 </triangles></mesh></geometry></library_geometries><library_visual_scenes><visual_scene id="z"><node><instance_geometry
 url="#g"><bind_material><technique_common><instance_material symbol="k" target="#m"/></technique_common></bind_material>
@@ -233,7 +234,7 @@ def test_no_byte_of_an_outside_file_is_in_any_result(case: str, way: str, home: 
         try:
             simwright.convert(source, out / target, reporter=reporter)
         except SimwrightError as error:
-            assert CANARY.decode() not in str(error)
+            reporter.add(diagnostic_from_error(error))
         files = [file for file in out.rglob("*") if file.is_file()]
         leaks = [file for file in files if CANARY in file.read_bytes() or CANARY.decode() in file.name]
         assert not leaks, (target, leaks)
@@ -245,10 +246,7 @@ def test_flattening_and_fixing_copy_nothing_from_outside(case: str, home: Path, 
     source = plant(home, CASES[case], "link")
     out = tmp_path / "out"
     simwright.convert(source, out / "flat.usda", flatten=True)
-    try:
-        simwright.fix(source, out / "fixed", unsafe=True)
-    except SimwrightError as error:
-        assert CANARY.decode() not in str(error)
+    simwright.fix(source, out / "fixed", unsafe=True)
     assert not [f for f in out.rglob("*") if f.is_file() and CANARY in f.read_bytes()]
 
 
@@ -358,8 +356,8 @@ OPENED = {
     "formats/table.py", "usd/guard.py", "usd/arcs.py", "usd/locate.py", "usd/complaints.py",
     # what a gate has admitted, or bytes that were read before
     "formats/mesh/load.py", "formats/mjcf/limits.py", "formats/images.py", "formats/sdf/foreign.py",
-    "formats/mjcf/writer/textures.py", "formats/usd/writer/images.py", "formats/gltf/pictures.py", "sanitizer/images.py",
-    "formats/usd/delivery.py", "usd/archive.py", "sanitizer/workspace.py",
+    "formats/mjcf/writer/textures.py", "formats/usd/writer/images.py", "formats/gltf/pictures.py",
+    "sanitizer/images.py", "formats/usd/delivery.py", "usd/archive.py", "sanitizer/workspace.py",
     # our own results and private copies
     "formats/place.py", "sanitizer/delivery.py", "sanitizer/fixes/paths.py", "usd/edit.py", "usd/layers.py",
     # schema submissions, which are looked at in their own folder

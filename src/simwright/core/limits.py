@@ -90,7 +90,7 @@ BUDGETS = {
             "usd-prims",
             2_000_000,
             "prims of a stage, counted as often as they are referenced",
-            "time and memory of composing: nine layers of ten references make a billion prims",
+            "time and memory of composing: nine layers of ten references make a hundred million",
         ),
     )
 }

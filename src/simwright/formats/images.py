@@ -7,7 +7,8 @@ Only the formats named here are opened, and only up to a size: an image is input
 from __future__ import annotations
 
 import io
-import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,18 @@ _SIGNATURES = (b"\x76\x2f\x31\x01", b"#?RADIANCE", b"#?RGBE", b"\xabKTX 20\xbb")
 """How OpenEXR, Radiance and KTX2 files begin, which Pillow does not read."""
 
 
+@contextmanager
+def _sizes_judged_here() -> Iterator[None]:
+    """Without Pillow's own limit, which is per image and cannot be raised by the user."""
+    from PIL import Image
+
+    before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+    try:
+        yield
+    finally:
+        Image.MAX_IMAGE_PIXELS = before
+
+
 def check_image(content: bytes, where: Where, tally: Tally) -> None:
     """An InputError if bytes are no image, or one that makes too many pixels of an asset; nothing is decoded whole."""
     from PIL import Image, UnidentifiedImageError
@@ -36,10 +49,7 @@ def check_image(content: bytes, where: Where, tally: Tally) -> None:
     if content.startswith(_SIGNATURES) or content[4:12] == b"ftypavif":
         return
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the size is judged here
-            image = Image.open(io.BytesIO(content), formats=_DELIVERED)
-        with image:
+        with _sizes_judged_here(), Image.open(io.BytesIO(content), formats=_DELIVERED) as image:
             tally.add("image-pixels", image.width * image.height, where)
             image.verify()
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
@@ -67,7 +77,7 @@ def load_samples(path: Path, tally: Tally) -> Samples:
     where = Where(str(path))
     check_readable(path, MAX_BYTES)
     try:
-        with Image.open(path, formats=_FORMATS) as image:
+        with _sizes_judged_here(), Image.open(path, formats=_FORMATS) as image:
             width, height = image.size
             tally.add("height-samples", width * height, where)
             return _take_samples(image)
