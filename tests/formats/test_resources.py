@@ -8,6 +8,7 @@ import pytest
 
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, UnsafePathError
+from simwright.core.gate import Gate
 from simwright.core.packages import Package, PackageMap
 from simwright.formats.resources import resolve_resource
 
@@ -29,8 +30,9 @@ def base(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def packages(tmp_path: Path) -> PackageMap:
-    return PackageMap({"pkg": Package("pkg", tmp_path / "pkg", "test")})
+def gate(tmp_path: Path, base: Path) -> Gate:
+    packages = PackageMap({"pkg": Package("pkg", tmp_path / "pkg", "test")})
+    return Gate.around(base / "robot.urdf", packages)
 
 
 @pytest.mark.parametrize(
@@ -46,29 +48,27 @@ def packages(tmp_path: Path) -> PackageMap:
         ("c:d.stl", "ws/bot/urdf/c:d.stl"),
     ],
 )
-def test_what_is_there_is_found(
-    uri: str, expected: str, base: Path, packages: PackageMap, tmp_path: Path
-) -> None:
-    assert resolve_resource(uri, base, packages, HERE) == tmp_path / expected
+def test_what_is_there_is_found(uri: str, expected: str, base: Path, gate: Gate, tmp_path: Path) -> None:
+    assert resolve_resource(uri, base, gate, HERE) == tmp_path / expected
 
 
-def test_absolute_paths(base: Path, packages: PackageMap) -> None:
+def test_absolute_paths(base: Path, gate: Gate) -> None:
     target = base.parent / "meshes" / "a b.stl"
-    assert resolve_resource(str(target), base, packages, HERE) == target
-    assert resolve_resource(f"file://{target}", base, packages, HERE) == target
-    assert resolve_resource(f"file://localhost{target}", base, packages, HERE) == target
+    assert resolve_resource(str(target), base, gate, HERE) == target
+    assert resolve_resource(f"file://{target}", base, gate, HERE) == target
+    assert resolve_resource(f"file://localhost{target}", base, gate, HERE) == target
 
 
 @pytest.mark.parametrize("variable", ["GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "SDF_PATH"])
 def test_model_paths_of_the_environment(
-    variable: str, base: Path, packages: PackageMap, monkeypatch: pytest.MonkeyPatch
+    variable: str, base: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     models = base.parent.parent / "models"
     with pytest.raises(NotFoundError, match="'can'"):
-        resolve_resource("model://can/model.sdf", base, packages, HERE)
+        resolve_resource("model://can/model.sdf", base, gate, HERE)
     monkeypatch.setenv(variable, f"/nowhere:{models}")
     for scheme in ("model", "package"):
-        found = resolve_resource(f"{scheme}://can/model.sdf", base, packages, HERE)
+        found = resolve_resource(f"{scheme}://can/model.sdf", base, gate, HERE)
         assert found == models / "can" / "model.sdf"
 
 
@@ -90,9 +90,7 @@ def test_model_paths_of_the_environment(
         ("package://etc/passwd", NotFoundError),
     ],
 )
-def test_what_is_not_there_or_not_allowed(
-    uri: str, error: type[Exception], base: Path, packages: PackageMap
-) -> None:
+def test_what_is_not_there_or_not_allowed(uri: str, error: type[Exception], base: Path, gate: Gate) -> None:
     with pytest.raises(error) as caught:
-        resolve_resource(uri, base, packages, HERE)
+        resolve_resource(uri, base, gate, HERE)
     assert getattr(caught.value, "where", None) == HERE

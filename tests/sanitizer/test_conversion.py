@@ -314,7 +314,7 @@ def test_another_asset_with_lengths_is_nobody_elses_to_convert(tmp_path: Path) -
     write_plain(tmp_path / "other", 'metersPerUnit = 0.01\n    upAxis = "Z"')
     more = '        def Xform "part" (references = @../other/robot.usda@) {}'
     source = write_plain(tmp_path / "asset", 'metersPerUnit = 0.01\n    upAxis = "Z"', more)
-    result = simwright.fix(source, tmp_path / "out", select=RULES, unsafe=True)
+    result = simwright.fix(source, tmp_path / "out", select=RULES, unsafe=True, allow_outside=[tmp_path])
     assert "belongs to another asset and would keep its units" in result.notes[0].message
     assert (tmp_path / "other" / "robot.usda").read_text() == PLAIN.format(
         said='metersPerUnit = 0.01\n    upAxis = "Z"', more=""

@@ -80,7 +80,15 @@ CONSEQUENCES = {
 
 def fix_case(source: Path, target: Path, case: Case) -> FixResult:
     settings = read_settings(case)
-    return simwright.fix(source, target, select=[case.rule], unsafe=True, values=VALUES, settings=settings)
+    return simwright.fix(
+        source,
+        target,
+        select=[case.rule],
+        unsafe=True,
+        values=VALUES,
+        settings=settings,
+        allow_outside=[source.parent.parent],
+    )
 
 
 def read_settings(case: Case) -> Settings:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from simwright.app.report.report import Report, build_asset_report
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import StrictError, UsageError
+from simwright.core.gate import parse_folders
 from simwright.core.packages import PackageMap, find_packages
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.table import FORMATS, choose_writer, detect_format, read_asset, write_asset
@@ -35,6 +36,7 @@ def load(
     *,
     format: str | None = None,  # noqa: A002 - the word users know
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     time: float | None = None,
@@ -46,7 +48,8 @@ def load(
 ) -> Asset:
     """Read a robot, prop or scene of any supported format into the neutral model.
 
-    ``packages`` maps ROS package names to folders, in addition to those of the environment;
+    ``packages`` maps ROS package names to folders, in addition to those of the environment; ``allow_outside`` are
+    folders outside the asset in which it may name files (see docs/security.md);
     ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state; ``look_variants`` also
     reads the looks of USD variants that change nothing else, ``fine_colliders`` reads the meshes of which USD
     colliders are the hulls, where the asset has both; ``resolvers`` are the solvers whose USD attributes
@@ -55,7 +58,7 @@ def load(
     """
     reporter = Reporter() if reporter is None else reporter
     options = ReadOptions(
-        packages=_find_packages(path, packages),
+        packages=_find_packages(path, packages, allow_outside),
         arguments=dict(arguments or {}),
         variants=dict(variants or {}),
         time=time,
@@ -76,6 +79,7 @@ def convert(
     to: str | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     strict: bool = False,
@@ -96,12 +100,12 @@ def convert(
     options = _write_options(source, reporter, strict, writing)
     if options.flatten and row.name != "usd":
         raise UsageError(f"only OpenUSD layers can be flattened, not {row.title}", where=Where(str(target)))
-    reading = _Reading(format, packages, arguments, variants)
+    reading = _Reading(format, packages, tuple(allow_outside), arguments, variants)
     file = Path(source) if row.name == "usd" and not isinstance(source, Asset) else None
     if file is not None and _is_one_usd_file(file, target, format, flatten=options.flatten):
         from simwright.formats.usd.delivery import deliver_file
 
-        found = _find_packages(file, packages)
+        found = _find_packages(file, packages, allow_outside)
         read_options = ReadOptions(packages=found, variants=dict(variants or {}))
         return deliver_file(file, Path(target), read_options, options, reporter)
     asset = reading.open(
@@ -138,6 +142,7 @@ class _Reading:
 
     format: str | None
     packages: Mapping[str, str | os.PathLike[str]] | None
+    allow_outside: tuple[str | os.PathLike[str], ...]
     arguments: Mapping[str, str] | None
     variants: Mapping[str, str] | None
 
@@ -154,10 +159,12 @@ class _Reading:
 
 
 def _find_packages(
-    path: str | os.PathLike[str], packages: Mapping[str, str | os.PathLike[str]] | None
+    path: str | os.PathLike[str],
+    packages: Mapping[str, str | os.PathLike[str]] | None,
+    allow_outside: Iterable[str | os.PathLike[str]],
 ) -> PackageMap:
     explicit = {name: Path(folder) for name, folder in (packages or {}).items()}
-    return find_packages(explicit, near=[Path(path).parent])
+    return find_packages(explicit, near=[Path(path).parent], allowed=parse_folders(allow_outside))
 
 
 def _is_one_usd_file(
@@ -174,6 +181,7 @@ def to_stage(
     *,
     format: str | None = None,  # noqa: A002 - the word users know
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     strict: bool = False,
@@ -188,7 +196,8 @@ def to_stage(
     from simwright.formats.usd.writer.memory import build_stage
 
     reporter = Reporter() if reporter is None else reporter
-    asset = _Reading(format, packages, arguments, variants).open(source, reporter, strict=strict)
+    reading = _Reading(format, packages, tuple(allow_outside), arguments, variants)
+    asset = reading.open(source, reporter, strict=strict)
     options = _write_options(source, reporter, strict, writing)
     return build_stage(asset, options, reporter)
 
@@ -215,6 +224,7 @@ def check(
     variants: bool = False,
     settings: Settings | None = None,
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
 ) -> Report:
     """Check a USD file, every asset in a folder, or a ``Usd.Stage`` (also in memory) against REP-0158.
 
@@ -233,7 +243,8 @@ def check(
     choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore), profile)
     rules = [rule for rule in all_rules() if rule.code in set(choice.codes)]
     if isinstance(path_or_stage, str | os.PathLike):
-        view = PackageView((name, os.fspath(folder)) for name, folder in (packages or {}).items())
+        explicit = [(name, os.fspath(folder)) for name, folder in (packages or {}).items()]
+        view = PackageView(explicit, parse_folders(allow_outside))
         results = [
             check_file(path, rules=rules, settings=settings, variants=variants, packages=view.find_for(path))
             for path in find_assets([path_or_stage])
@@ -260,6 +271,7 @@ def fix(
     values: Mapping[str, str] | None = None,
     settings: Settings | None = None,
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
 ) -> FixResult:
     """Repair what :func:`check` finds in a USD asset, and prove that nothing else changed.
 
@@ -290,7 +302,7 @@ def fix(
         settings=settings or CheckSettings(),
     )
     target = None if out is None else Path(out)
-    found = _find_packages(path, packages)
+    found = _find_packages(path, packages, allow_outside)
     with pause_collector():
         return sanitize(Path(path), order, found, target=target, in_place=in_place, with_diff=diff)
 
@@ -305,6 +317,7 @@ def diff(
     configurations: int = 20,
     seed: int = 0,
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
     arguments: Mapping[str, str] | None = None,
     variants: Mapping[str, str] | None = None,
     reporter: Reporter | None = None,
@@ -321,10 +334,18 @@ def diff(
     settings = make_settings(
         _listed(only), _listed(ignore), rtol=rtol, configurations=configurations, seed=seed
     )
+    allowed = tuple(allow_outside)
     first, second = (
         side
         if isinstance(side, Asset)
-        else load(side, packages=packages, arguments=arguments, variants=variants, reporter=reporter)
+        else load(
+            side,
+            packages=packages,
+            allow_outside=allowed,
+            arguments=arguments,
+            variants=variants,
+            reporter=reporter,
+        )
         for side in (a, b)
     )
     return compare_assets(first, second, settings)

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from simwright.core.gate import list_allowed
 from simwright.core.packages import Package, PackageMap, find_packages
 
 _INTERFACES = ("msg", "srv", "action")
@@ -20,8 +21,8 @@ _INTERFACES = ("msg", "srv", "action")
 class PackageView:
     """Packages of the environment and around each asset."""
 
-    def __init__(self, explicit: Iterable[tuple[str, str]] = ()) -> None:
-        self._base = find_packages({name: Path(folder) for name, folder in explicit})
+    def __init__(self, explicit: Iterable[tuple[str, str]] = (), allowed: Iterable[Path] = ()) -> None:
+        self._base = find_packages({name: Path(folder) for name, folder in explicit}, allowed=allowed)
         self._by_folder: dict[str, PackageMap] = {}
         self._stamps: dict[Package, str] = {}
 
@@ -30,7 +31,8 @@ class PackageView:
         folder = str(Path(asset).parent)
         if folder not in self._by_folder:
             around = find_packages(near=[Path(folder)], environ={})
-            found = PackageMap(dict(self._base.packages), [*self._base.near, *around.near])
+            near = [*self._base.near, *around.near]
+            found = PackageMap(dict(self._base.packages), near, self._base.allowed)
             for package in around:
                 found.add(package)
             self._by_folder[folder] = found
@@ -39,7 +41,8 @@ class PackageView:
     def describe_for(self, asset: str) -> str:
         """A digest of those packages."""
         found = self.find_for(asset)
-        text = "\0".join(self._describe(package) for package in found)
+        allowed = (str(folder) for folder in (*found.allowed, *list_allowed()))
+        text = "\0".join([*(self._describe(package) for package in found), *allowed])
         return hashlib.blake2b(os.fsencode(text), digest_size=16).hexdigest()
 
     def _describe(self, package: Package) -> str:

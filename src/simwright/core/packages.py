@@ -10,11 +10,14 @@ Packages are found in this order, first one wins (:func:`find_packages`):
 5. for a name that none of these knows: a folder of that name at, or directly in, one of the folders above
    the file (:func:`find_named_folder`), because many collections of models come without package.xml.
 
-An address may never leave its package (:func:`split_uri`).
+A folder found by its name alone must look like a package, and is never the user's home (:func:`find_named_folder`).
+An address may never leave its package (:func:`split_uri`); where links in it lead is for
+:mod:`simwright.core.gate` to judge.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +38,19 @@ _PACKAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\Z")
 _NAME_TAG = re.compile(rb"<name>\s*([^<\s]+)\s*</name>")
 _MAX_DEPTH = 8
 _MAX_PACKAGE_XML = 1 << 20
+_MANIFEST = "package.xml"
+_MAX_ENTRIES = 10_000
+_USUAL_FOLDERS = frozenset({
+    "materials", "media", "meshes", "mjcf", "models", "robots", "sdf", "textures", "urdf", "usd", "worlds", "xacro",
+})  # fmt: skip
+_USUAL_ENDINGS = (
+    "package.xml", "model.config", ".urdf", ".xacro", ".sdf", ".stl", ".dae", ".obj", ".glb", ".gltf", ".usd", ".usda",
+    ".usdc",
+)  # fmt: skip
+
+
+_NEARBY = "package.xml"
+"""Origin of packages found around a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +61,31 @@ class Package:
     path: Path
     origin: str
 
+    def list_folders(self) -> set[Path]:
+        """Its folder with links resolved, and the one its manifest is a link to, as after a symlink install.
+
+        The second counts only where the user's environment names the package: an asset may bring links of its own.
+        """
+        folders = {self.path.resolve()}
+        manifest = self.path / _MANIFEST
+        if self.origin != _NEARBY and manifest.is_symlink():
+            real = manifest.resolve()
+            if real.name == _MANIFEST and real.is_file():
+                folders.add(real.parent)
+        return folders
+
 
 @dataclass(slots=True)
 class PackageMap:
     """Packages by name, with :meth:`resolve` for addresses.
 
-    ``near`` are folders around which a package without package.xml is looked for.
+    ``near`` are folders around which a package without package.xml is looked for; ``allowed`` further folders in
+    which the user lets an asset name files (:mod:`simwright.core.gate`).
     """
 
     packages: dict[str, Package] = field(default_factory=dict)
     near: list[Path] = field(default_factory=list)
+    allowed: tuple[Path, ...] = ()
 
     def add(self, package: Package) -> None:
         """Add a package unless its name is taken: the first one wins."""
@@ -79,7 +110,6 @@ class PackageMap:
             raise self.unknown(name, where)
         base = package.path.resolve()
         target = (base / relative).resolve()
-        # a link *inside* a package may lead elsewhere (symlink installs); the text of the address may not
         if not target.exists():
             raise NotFoundError(
                 f"{uri} does not exist (package {name!r} is {package.path})",
@@ -139,10 +169,14 @@ def find_packages(
     explicit: Mapping[str, Path] | None = None,
     near: Sequence[str | os.PathLike[str]] = (),
     environ: Mapping[str, str] | None = None,
+    allowed: Iterable[Path] = (),
 ) -> PackageMap:
-    """Every package that can be found; ``near`` names files whose surroundings are searched."""
+    """Every package that can be found; ``near`` names files whose surroundings are searched.
+
+    ``allowed`` are further folders in which an asset may name files.
+    """
     environ = os.environ if environ is None else environ
-    found = PackageMap()
+    found = PackageMap(allowed=tuple(allowed))
     for name, path in (explicit or {}).items():
         found.add(Package(name, path, "--package"))
     for prefix in _split_path(environ.get("AMENT_PREFIX_PATH", "")):
@@ -159,16 +193,36 @@ def find_packages(
 
 
 def find_named_folder(name: str, place: Path) -> Path | None:
-    """A folder called ``name`` at, or directly in, ``place`` or a folder above it (not the root folder)."""
+    """A folder called ``name`` at, or directly in, ``place`` or a folder above it (not the root folder).
+
+    It holds what a package or a model holds: else an asset could name any folder beside it or around it.
+    """
     start = place.resolve()
     for folder in [start, *start.parents][: _MAX_DEPTH + 1]:
         if folder == folder.parent:
             return None
-        if folder.name == name and folder.is_dir():
-            return folder
-        if (folder / name).is_dir():
-            return folder / name
+        for candidate in (folder, folder / name):
+            if candidate.name == name and not is_private(candidate) and _looks_like_package(candidate):
+                return candidate
     return None
+
+
+def is_private(folder: Path) -> bool:
+    """Is it the user's home, a folder that holds it, or one at the top of the file system?"""
+    home = Path(os.environ.get("HOME", "/")).resolve()
+    return len(folder.parts) < 3 or folder == home or folder in home.parents
+
+
+def _looks_like_package(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in itertools.islice(entries, _MAX_ENTRIES):
+                word = entry.name.lower()
+                if word.endswith(_USUAL_ENDINGS) or (word in _USUAL_FOLDERS and entry.is_dir()):
+                    return True
+    except OSError:
+        return False
+    return False
 
 
 def _split_path(value: str) -> list[Path]:
@@ -183,7 +237,7 @@ def _ament_packages(prefix: Path) -> Iterator[Package]:
             names.update(entry.name for entry in os.scandir(source))
     for name in sorted(names):
         folder = prefix / "share" / name
-        if (folder / "package.xml").is_file() or ((index / name).is_file() and folder.is_dir()):
+        if (folder / _MANIFEST).is_file() or ((index / name).is_file() and folder.is_dir()):
             yield Package(name, folder, "AMENT_PREFIX_PATH")
 
 
@@ -214,17 +268,17 @@ def _surrounding(place: Path) -> Iterator[Package]:
     for folder in [start, *start.parents][: _MAX_DEPTH + 1]:
         name = read_package_name(folder)
         if name:
-            yield Package(name, folder, "package.xml")
+            yield Package(name, folder, _NEARBY)
             for sibling in sorted(folder.parent.iterdir()):
                 other = read_package_name(sibling)
                 if other and sibling != folder:
-                    yield Package(other, sibling, "package.xml")
+                    yield Package(other, sibling, _NEARBY)
             return
 
 
 def read_package_name(folder: Path) -> str | None:
     """The name in ``folder/package.xml``, if there is one."""
-    manifest = folder / "package.xml"
+    manifest = folder / _MANIFEST
     try:
         if not manifest.is_file() or manifest.stat().st_size > _MAX_PACKAGE_XML:
             return None

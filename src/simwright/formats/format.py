@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from simwright.core.diag import Reporter
+from simwright.core.gate import Gate
 from simwright.core.packages import PackageMap
 from simwright.core.registry import import_object
 from simwright.formats.holds import NO, NOTHING, Held, Table, report_losses
@@ -29,7 +30,8 @@ class ReadOptions:
     asks for the looks of USD variants that change materials only; ``fine_colliders`` for the meshes of which USD
     colliders are the hulls, where the asset has both;
     ``resolvers`` are the solvers whose USD attributes count, the first before the second (names or
-    ``SchemaResolver`` objects; Newton alone would be ``("newton",)``, none at all ``()``).
+    ``SchemaResolver`` objects; Newton alone would be ``("newton",)``, none at all ``()``).  ``gate`` is that of the
+    file that names this one; without it, a reader makes one around its own file (:meth:`make_gate`).
     """
 
     packages: PackageMap = field(default_factory=PackageMap)
@@ -39,6 +41,11 @@ class ReadOptions:
     look_variants: bool = False
     fine_colliders: bool = False
     resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
+    gate: Gate | None = None
+
+    def make_gate(self, path: Path, reporter: Reporter) -> Gate:
+        """The gate through which everything passes that a file names."""
+        return self.gate or Gate.around(path, self.packages, reporter)
 
 
 def _approve() -> None:

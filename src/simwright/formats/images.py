@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers from image files: the samples of a height map or a floor plan.
+"""Images: are they what they say, and their numbers as the samples of a height map or a floor plan.
 
 Only the formats named here are opened, and only up to a size: an image is input like any other.
 """
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +16,44 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Where
-from simwright.core.errors import LimitError, ParseError
+from simwright.core.errors import ParseError
 from simwright.core.files import MIB, check_readable
+from simwright.core.limits import Tally
 from simwright.core.math3d import Array
 
-MAX_SAMPLES = 1 << 26
-"""Most pixels of an image that is read as numbers."""
 MAX_BYTES = 512 * MIB
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "PPM")
+
+
+_DELIVERED = (*_FORMATS, "TGA", "WEBP", "GIF", "DDS")
+_SIGNATURES = (b"\x76\x2f\x31\x01", b"#?RADIANCE", b"#?RGBE", b"\xabKTX 20\xbb")
+"""How OpenEXR, Radiance and KTX2 files begin, which Pillow does not read."""
+
+
+@contextmanager
+def _sizes_judged_here() -> Iterator[None]:
+    """Without Pillow's own limit, which is per image and cannot be raised by the user."""
+    from PIL import Image
+
+    before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+    try:
+        yield
+    finally:
+        Image.MAX_IMAGE_PIXELS = before
+
+
+def check_image(content: bytes, where: Where, tally: Tally) -> None:
+    """An InputError if bytes are no image, or one that makes too many pixels of an asset; nothing is decoded whole."""
+    from PIL import Image, UnidentifiedImageError
+
+    if content.startswith(_SIGNATURES) or content[4:12] == b"ftypavif":
+        return
+    try:
+        with _sizes_judged_here(), Image.open(io.BytesIO(content), formats=_DELIVERED) as image:
+            tally.add("image-pixels", image.width * image.height, where)
+            image.verify()
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        raise ParseError("it is no image that can be read", hint="provide it as PNG", where=where) from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,21 +67,19 @@ class Samples:
     full: float | None
 
 
-def load_samples(path: Path) -> Samples:
-    """The first channel of an image; whatever is wrong with it is an InputError that names it."""
+def load_samples(path: Path, tally: Tally) -> Samples:
+    """The first channel of an image; whatever is wrong with it is an InputError that names it.
+
+    Its pixels count as height samples of the asset.
+    """
     from PIL import Image, UnidentifiedImageError
 
     where = Where(str(path))
     check_readable(path, MAX_BYTES)
     try:
-        with Image.open(path, formats=_FORMATS) as image:
+        with _sizes_judged_here(), Image.open(path, formats=_FORMATS) as image:
             width, height = image.size
-            if width * height > MAX_SAMPLES:
-                raise LimitError(
-                    f"the image has {width} x {height} pixels; the limit is {MAX_SAMPLES}",
-                    hint="make it smaller",
-                    where=where,
-                )
+            tally.add("height-samples", width * height, where)
             return _take_samples(image)
     except UnidentifiedImageError:
         raise ParseError(

@@ -7,31 +7,28 @@
 * ``model://NAME/path``: a folder NAME in the places the Gazebo variables list
   (``GAZEBO_MODEL_PATH``, ``GZ_SIM_RESOURCE_PATH``, ``SDF_PATH``, ``IGN_GAZEBO_RESOURCE_PATH``), else at or
   beside a folder above the file, else a ROS package of that name;
-* ``file://path`` and absolute paths: that file, wherever it is;
+* ``file://path`` and absolute paths: that file;
 * anything else without a scheme: a path from the folder of the file that holds the address.
 
-Nothing is fetched: an address with any other scheme is refused.
+Nothing is fetched: an address with any other scheme is refused.  Wherever it leads, the file must lie in one of the
+folders of the asset's gate (``core.gate``).
 """
 
 from __future__ import annotations
 
-import os
 import re
 import urllib.parse
-from collections.abc import Iterator
 from pathlib import Path
 
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, UnsafePathError
-from simwright.core.packages import PackageMap, find_named_folder
-
-MODEL_PATH_VARIABLES = ("GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH")
-"""Environment variables whose folders hold models, in the order they are searched."""
+from simwright.core.gate import MODEL_PATH_VARIABLES, Gate
+from simwright.core.packages import split_uri
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(//)?")
 
 
-def resolve_resource(uri: str, base: Path, packages: PackageMap, where: Where) -> Path:
+def resolve_resource(uri: str, base: Path, gate: Gate, where: Where) -> Path:
     """The existing file or folder that ``uri`` names in a file of the folder ``base``.
 
     Raises NotFoundError if it is not there and UnsafePathError if it may not be followed.
@@ -40,21 +37,21 @@ def resolve_resource(uri: str, base: Path, packages: PackageMap, where: Where) -
     if not text or "\0" in text:
         raise NotFoundError(f"the address {uri!r} names nothing", where=where)
     try:
-        return _resolve(text, base, packages, where)
+        return gate.admit(_resolve(text, base, gate, where), where, text)
     except (OSError, RuntimeError, ValueError) as error:  # too long a name, a loop of links
         raise NotFoundError(f"{text[:200]!r} cannot be looked up: {error}", where=where) from None
 
 
-def _resolve(uri: str, base: Path, packages: PackageMap, where: Where) -> Path:
+def _resolve(uri: str, base: Path, gate: Gate, where: Where) -> Path:
     match = _SCHEME.match(uri)
     scheme = match.group(1).lower() if match else ""
     if match is None:
         return _existing(base / uri, uri, where)
     rest = uri[match.end() :]
     if scheme == "package" and match.group(2):
-        return _resolve_package(uri, base, packages, where)
+        return _resolve_package(uri, base, gate, where)
     if scheme == "model" and match.group(2):
-        return _resolve_model(rest, uri, base, packages, where)
+        return _resolve_model(rest, uri, base, gate, where)
     if scheme == "file":
         return _existing(base / _file_path(rest), uri, where)
     if (base / uri).exists():  # a colon in a file name
@@ -66,16 +63,17 @@ def _resolve(uri: str, base: Path, packages: PackageMap, where: Where) -> Path:
     )
 
 
-def _resolve_package(uri: str, base: Path, packages: PackageMap, where: Where) -> Path:
-    name, _, relative = uri[len("package://") :].partition("/")
-    if packages.find(name, near=base) is None:
-        folder = _find_model(name, base)
-        if folder is not None and ".." not in relative.split("/"):
+def _resolve_package(uri: str, base: Path, gate: Gate, where: Where) -> Path:
+    name, relative = split_uri(uri, where)
+    package = gate.find_package(name, near=base)
+    if package is None:
+        folder = gate.find_model(name, base)
+        if folder is not None:
             return _existing(folder / relative, uri, where)
-    return packages.resolve(uri, where, near=base)
+    return gate.packages.resolve(uri, where, near=base)
 
 
-def _resolve_model(rest: str, uri: str, base: Path, packages: PackageMap, where: Where) -> Path:
+def _resolve_model(rest: str, uri: str, base: Path, gate: Gate, where: Where) -> Path:
     name, _, relative = rest.partition("/")
     if not name or name.startswith(".") or ".." in relative.split("/"):
         raise UnsafePathError(
@@ -83,8 +81,7 @@ def _resolve_model(rest: str, uri: str, base: Path, packages: PackageMap, where:
             hint="write model://MODEL/path/inside/it, without '..'",
             where=where,
         )
-    package = packages.find(name)
-    folder = _find_model(name, base) or (package.path if package else None)
+    folder = gate.find_model(name, base)
     if folder is None:
         raise NotFoundError(
             f"model {name!r} was not found",
@@ -92,20 +89,6 @@ def _resolve_model(rest: str, uri: str, base: Path, packages: PackageMap, where:
             where=where,
         )
     return _existing(folder / relative, uri, where)
-
-
-def _find_model(name: str, base: Path) -> Path | None:
-    for place in _model_places():
-        if (place / name).is_dir():
-            return place / name
-    return find_named_folder(name, base)
-
-
-def _model_places() -> Iterator[Path]:
-    for variable in MODEL_PATH_VARIABLES:
-        for entry in os.environ.get(variable, "").split(os.pathsep):
-            if entry:
-                yield Path(entry)
 
 
 def _file_path(rest: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from simwright.core.gate import Gate
 from simwright.core.math3d import Array, vec3
 from simwright.model.display import Shown, show_file
 
@@ -159,11 +160,11 @@ class Mesh:
 
     ``source`` tells where it came from (file or prim), ``file`` the mesh file if there is one and it has the same
     points.  ``recipe`` is how the engine that made the mesh makes it again, bit for bit; it is the reader's and never
-    comes from an attribute of a file.
+    comes from an attribute of a file.  ``gate`` tells which files the mesh file may name (materials, images).
     """
 
     kind: ClassVar[str] = "mesh"
-    __slots__ = ("_data", "_load", "file", "recipe", "source")
+    __slots__ = ("_data", "_load", "file", "gate", "recipe", "source")
 
     def __init__(
         self,
@@ -173,6 +174,7 @@ class Mesh:
         source: str = "",
         file: str = "",
         recipe: Recipe | None = None,
+        gate: Gate | None = None,
     ) -> None:
         assert (data is None) != (load is None), "a mesh has its data or a way to load it"
         self._data = data
@@ -180,6 +182,7 @@ class Mesh:
         self.source = source
         self.file = file
         self.recipe = recipe
+        self.gate = gate
 
     @classmethod
     def of(cls, vertices: Any, triangles: Any, source: str = "") -> Mesh:

@@ -199,6 +199,7 @@ class Renaming:
                 source=geometry.source,
                 file=geometry.file,
                 recipe=geometry.recipe,
+                gate=geometry.gate,
             )
         return self._meshes[id(geometry)]
 

@@ -160,6 +160,7 @@ class Run:
         editor = Editor(stage, self.workspace.list_own(), self.workspace.is_taken)
         editor.find_original = self.workspace.name_original
         editor.known = self.known
+        editor.gate = self.workspace.gate
         done: list[Diagnostic] = []
         for finding in findings:
             count, shifts = len(editor.edits), editor.shifts.copy()

@@ -7,6 +7,7 @@ it back from there, so an asset is always in a state that was accepted.  The sou
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import tempfile
@@ -19,6 +20,7 @@ from pxr import Ar, Sdf, UsdUtils
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.files import resolve_inside
+from simwright.core.gate import Gate, find_root
 from simwright.core.packages import PackageMap
 from simwright.core.swap import Staging, compute_digest, recover
 from simwright.usd.collect import Collection, Outside, collect_files
@@ -38,7 +40,9 @@ class Workspace:
 
     def __init__(self, source: Path, packages: PackageMap, *, name: str = "") -> None:
         self.source = source.absolute()
-        self.packages = packages
+        # the copy names files of the source's folder by their path there
+        root = find_root(self.source)
+        self.packages = dataclasses.replace(packages, allowed=(*packages.allowed, root))
         self.edited: set[str] = set()
         self.added: set[str] = set()
         self.dropped: set[str] = set()
@@ -62,6 +66,11 @@ class Workspace:
             self.close()
             raise
         self.entry = self.folder / self.collection.entry
+
+    @property
+    def gate(self) -> Gate:
+        """What files that the asset names have to pass."""
+        return Gate([self._base], self.packages)
 
     def close(self) -> None:
         """Remove the copy."""
@@ -179,7 +188,9 @@ class Workspace:
         """Places of all files that the asset names now."""
         stage = self.open()
         with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
-            return collect_files(stage.GetRootLayer(), outside=Outside.KEEP, target=self.folder).places
+            return collect_files(
+                stage.GetRootLayer(), self.gate, outside=Outside.KEEP, target=self.folder
+            ).places
 
     def read_state(self) -> str:
         """A text that is the same when the asset is."""
@@ -296,7 +307,7 @@ class Workspace:
         stage = self.original = open_stage(self.origin, packages=self.packages)
         with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
             root = stage.GetRootLayer()
-            collection = collect_files(root, outside=Outside.KEEP, target=self.folder)
+            collection = collect_files(root, self.gate, outside=Outside.KEEP, target=self.folder)
             for place, file in collection.files.items():
                 self._copy_file(file, place)
             for place, layer in collection.layers.items():

@@ -48,7 +48,9 @@ class LookTaker:
             )
             same = all(a.material == b.material for a, b in zip(subsets, mesh.data.subsets, strict=True))
             renamed = dataclasses.replace(mesh.data, subsets=subsets)
-            self._meshes[key] = mesh if same else Mesh(renamed, source=mesh.source, file=mesh.file)
+            self._meshes[key] = (
+                mesh if same else Mesh(renamed, source=mesh.source, file=mesh.file, gate=mesh.gate)
+            )
         return self._meshes[key]
 
     def _claim(self, name: str, materials: Mapping[str, Any]) -> str:

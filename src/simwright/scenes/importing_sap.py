@@ -82,10 +82,10 @@ def _split_mesh(mesh: Mesh, scale: np.ndarray[tuple[int, ...], np.dtype[np.float
     pieces = sorted(data.subsets, key=lambda subset: subset.material or subset.name)
     if len(pieces) < 2 or data.counts is not None or not mesh.file.lower().endswith(".dae"):
         whole = MeshData(vertices, np.ascontiguousarray(triangles).reshape(-1))
-        return [Mesh(whole, source=mesh.source, file=mesh.file)]
+        return [Mesh(whole, source=mesh.source, file=mesh.file, gate=mesh.gate)]
     parts = []
     for piece in pieces:
         used, corners = np.unique(triangles[piece.faces], return_inverse=True)
         part = MeshData(vertices[used], corners.reshape(-1).astype(np.int32))
-        parts.append(Mesh(part, source=mesh.source, file=mesh.file))
+        parts.append(Mesh(part, source=mesh.source, file=mesh.file, gate=mesh.gate))
     return parts

@@ -16,6 +16,7 @@ from typing import Any
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError, NotFoundError, ParseError
+from simwright.core.gate import Gate
 from simwright.core.packages import PackageMap
 from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
@@ -57,7 +58,7 @@ def open_robot_file(
     reporter = Reporter() if reporter is None else reporter
     if detect_format(file).name == "mjcf":
         # the same guard as the reader's: MuJoCo sees nothing that is not well-formed, has entities or lies elsewhere
-        read_source(file, reporter)
+        read_source(file, Gate.around(file, packages, reporter), reporter)
         return SpecSource(file, path)
     options = ReadOptions(packages=find_near(file) if packages is None else packages)
     asset = read_asset(file, options=options, reporter=reporter)

@@ -3,24 +3,30 @@
 
 The walk follows sublayers, references and payloads (also those of variants that are not selected), runs the
 guard on each file before OpenUSD opens it, and refuses ``package://`` addresses that leave their package.
-Layers opened here stay open and are the ones the stage uses, so nothing is read twice.
+Layers that lie outside the asset (:mod:`simwright.core.gate`) are reported and muted on the stage.  What
+composing would make of the others is counted first (:mod:`simwright.usd.multiplicity`).  Layers opened here
+stay open and are the ones the stage uses, so nothing is read twice.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import InputError, LimitError, ParseError, UnsafePathError
-from simwright.core.packages import SCHEME, PackageMap, split_uri
+from simwright.core.gate import Gate
+from simwright.core.limits import BUDGETS, check_limit
+from simwright.core.packages import SCHEME, split_uri
 from simwright.usd import crate
 from simwright.usd.guard import LAYER_SUFFIXES, check_file
 from simwright.usd.locate import Locator
+from simwright.usd.multiplicity import check_multiplicity
 from simwright.usd.settled import once_per_file
 
-MAX_LAYERS = 20_000
-"""Most layers one stage may be composed of."""
+MAX_LAYERS = BUDGETS["usd-layers"].default
+"""Most layers that are followed where nothing is composed."""
 
 PACKAGE_UNKNOWN = declare(
     "usd-package-unknown",
@@ -36,12 +42,26 @@ LAYER_UNREADABLE = declare(
     hint="{advice}",
     doc="A layer that is referenced, sublayered or a payload exists but is not a USD layer.",
 )
+LAYER_OUTSIDE = declare(
+    "usd-layer-outside",
+    Level.ERROR,
+    "the layer {asset!r} is left out: it lies outside the asset and its packages",
+    hint="put it into the asset, or allow its folder with --allow-outside {folder}",
+    doc="A layer that is referenced, sublayered or a payload is in none of the folders the asset may use.",
+    loss=True,
+)
 _PACKAGE_PREFIX = SCHEME.rstrip("/")
 
 
-def walk_layers(root: Any, packages: PackageMap, reporter: Reporter, locator: Locator) -> list[Any]:
-    """Open, and so hold, every layer reachable from ``root``; call it with the resolver context bound."""
-    return _Walk(packages, reporter, locator).run(root)
+def walk_layers(root: Any, gate: Gate, reporter: Reporter, locator: Locator) -> tuple[list[Any], list[str]]:
+    """Open, and so hold, every layer reachable from ``root``; call it with the resolver context bound.
+
+    Also gives the identifiers of layers that the gate does not admit.
+    """
+    walk = _Walk(gate, reporter, locator)
+    layers = walk.run(root)
+    check_multiplicity(root, layers)
+    return layers, walk.outside
 
 
 def open_layer(path: str) -> Any:
@@ -103,10 +123,11 @@ def _check_specs(path: str, layer: Any) -> None:
 class _Walk:
     """One walk: what was seen, and whom to tell."""
 
-    __slots__ = ("checked", "locator", "packages", "reporter")
+    __slots__ = ("checked", "gate", "locator", "outside", "reporter")
 
-    def __init__(self, packages: PackageMap, reporter: Reporter, locator: Locator) -> None:
-        self.packages = packages
+    def __init__(self, gate: Gate, reporter: Reporter, locator: Locator) -> None:
+        self.gate = gate
+        self.outside: list[str] = []
         self.reporter = reporter
         self.locator = locator
         self.checked: set[str] = set()
@@ -126,7 +147,7 @@ class _Walk:
                 if identifier in seen:
                     continue
                 seen.add(identifier)
-                _check_number(len(seen), root)
+                check_limit("usd-layers", len(seen), Where(root.identifier))
                 other = self._open(layer, asset, identifier)
                 if other is not None:
                     layers.append(other)
@@ -145,8 +166,8 @@ class _Walk:
                 where=where,
             )
         name, _ = split_uri(asset, where)
-        if name not in self.packages:
-            advice = self.packages.unknown(name).hint
+        if name not in self.gate.packages:
+            advice = self.gate.packages.unknown(name).hint
             self.reporter.report(PACKAGE_UNKNOWN, where, package=name, asset=asset, advice=advice)
 
     def _check_package(self, layer: Any, asset: str, identifier: str) -> None:
@@ -175,6 +196,12 @@ class _Walk:
         outer = Ar.SplitPackageRelativePathOuter(identifier)[0]
         resolved = Ar.GetResolver().Resolve(outer).GetPathString()
         if not resolved or not resolved.lower().endswith(LAYER_SUFFIXES):
+            return None
+        if not self.gate.admits(resolved):
+            where = self.locator.where_asset(layer, "/", asset)
+            folder = str(Path(resolved).resolve().parent)
+            self.reporter.report(LAYER_OUTSIDE, where, asset=asset, folder=folder)
+            self.outside.append(identifier)
             return None
         try:
             if resolved not in self.checked:
@@ -216,12 +243,3 @@ def _spec_kind(path: Any) -> Any:
     if path.IsPrimVariantSelectionPath():
         return Sdf.VariantSpec if path.GetVariantSelection()[1] else Sdf.VariantSetSpec
     return None
-
-
-def _check_number(count: int, root: Any) -> None:
-    if count > MAX_LAYERS:
-        raise LimitError(
-            f"the stage is composed of more than {MAX_LAYERS} layers",
-            hint="is it the right file?",
-            where=Where(root.identifier),
-        )

@@ -16,7 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from simwright.core.diag import Where
 from simwright.core.errors import InputError
+from simwright.core.gate import Gate
 from simwright.core.packages import SCHEME
 from simwright.usd.arcs import MAX_LAYERS, open_layer
 from simwright.usd.guard import LAYER_SUFFIXES, check_file
@@ -60,7 +62,7 @@ class Collection:
 
     ``entry`` is the place of the root layer.  ``files`` maps places to files that are copied as they are, ``layers``
     to layers in memory whose addresses were changed; a place is in one of the two.  ``missing`` lists addresses that
-    lead to no file, ``refused`` those of files that are no part of an asset, each with the layer that names it.
+    lead to no file, ``refused`` those of files of other kinds than assets hold, each with the layer that names it.
     ``moved`` are the addresses that changed.
     """
 
@@ -78,21 +80,24 @@ class Collection:
 
 
 def collect_files(
-    root: Any, *, outside: Outside = Outside.COLLECT, target: Path | None = None, name: str = ""
+    root: Any, gate: Gate, *, outside: Outside = Outside.COLLECT, target: Path | None = None, name: str = ""
 ) -> Collection:
     """The collection of an open root layer; call it with the resolver context of its stage bound.
+
+    Files that ``gate`` does not admit are refused, which it reports.
 
     ``target`` is the folder of the copy, which addresses of files that stay are counted from; ``name`` the new name of
     the root layer.
     """
-    return _Walk(root, outside, target, name).run()
+    return _Walk(root, gate, outside, target, name).run()
 
 
 class _Walk:
     """One walk: the places given so far, and the layers still to be looked at."""
 
-    def __init__(self, root: Any, outside: Outside, target: Path | None, name: str) -> None:
+    def __init__(self, root: Any, gate: Gate, outside: Outside, target: Path | None, name: str) -> None:
         self.root = root
+        self.gate = gate
         self.outside = outside
         self.target = target
         self.folder = Path(root.realPath).absolute().parent
@@ -149,6 +154,8 @@ class _Walk:
         place = self._choose_place(file, text)
         if place is None:
             return None if text.startswith((SCHEME, "/")) else Path(key)
+        if self.gate.take(file, Where(layer.realPath), text) is None:
+            return None
         self.places[key] = place
         self._add(file, place)
         return place

@@ -16,6 +16,7 @@ from typing import Any
 
 from pxr import Sdf, Usd, UsdUtils
 
+from simwright.core.gate import Gate
 from simwright.usd.shifts import Shifts
 
 
@@ -56,6 +57,8 @@ class Editor:
         self.files: dict[Path, bytes] = {}
         self.find_original: Callable[[str], str] = str
         """From a file of the stage to the one of the source that it is a copy of."""
+        self.gate = Gate.of_layer(self.root.realPath)
+        """What files have to pass before a fix brings them into the asset."""
         self.memory: dict[str, Any] = {}
         """What a fix found out about the stage and wants to know again for its next finding."""
         self.known: dict[str, Any] = {}

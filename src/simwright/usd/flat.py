@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from simwright.core.gate import Gate
 from simwright.usd.collect import COLLECTED_SUFFIXES, find_tiles
 
 PROTOTYPE = "Flattened_Prototype_"
@@ -33,8 +34,8 @@ class Flat:
     refused: list[str] = field(default_factory=list)
 
 
-def flatten_stage(stage: Any, folder: Path) -> Flat:
-    """Flatten a stage into a layer that is going to be in ``folder``."""
+def flatten_stage(stage: Any, folder: Path, gate: Gate) -> Flat:
+    """Flatten a stage into a layer that is going to be in ``folder``; files outside ``gate`` are reported."""
     from pxr import UsdUtils
 
     from simwright.usd.notes import find_marks, mark_layer
@@ -44,7 +45,7 @@ def flatten_stage(stage: Any, folder: Path) -> Flat:
     flat.layer.documentation = root.documentation
     for mark in sorted(find_marks(stage.GetUsedLayers())):
         mark_layer(flat.layer, mark)
-    mover = _Mover(flat, folder, Path(root.realPath).parent if root.realPath else folder)
+    mover = _Mover(flat, folder, Path(root.realPath).parent if root.realPath else folder, gate)
     UsdUtils.ModifyAssetPaths(flat.layer, mover.move)
     flat.layer = _order_fields(flat.layer)
     return flat
@@ -128,8 +129,9 @@ def _rename_references(spec: Any, renamed: dict[str, str]) -> None:
 class _Mover:
     """Gives addresses of the flattened layer."""
 
-    def __init__(self, flat: Flat, folder: Path, base: Path) -> None:
+    def __init__(self, flat: Flat, folder: Path, base: Path, gate: Gate) -> None:
         self.flat = flat
+        self.gate = gate
         self.folder = folder.absolute()
         self.base = base
         self.places: dict[str, str] = {}
@@ -161,6 +163,8 @@ class _Mover:
         if file.suffix.lower() not in COLLECTED_SUFFIXES:
             self.flat.refused.append(text)
             return text
+        if self.gate.take(file, said=text) is None:
+            return text
         if self.folder in file.parents:
             place = f"./{file.relative_to(self.folder).as_posix()}"
         else:
@@ -173,6 +177,9 @@ class _Mover:
         from pxr import Ar
 
         if text not in self.places:
+            outer = Ar.SplitPackageRelativePathOuter(text)[0]
+            if self.gate.take(outer, said=text) is None:
+                return text
             asset = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(text))
             if not asset or Path(inner).suffix.lower() not in COLLECTED_SUFFIXES:
                 self.flat.refused.append(text)

@@ -13,9 +13,10 @@ from typing import Any
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import ParseError, UnknownNameError
+from simwright.core.gate import Gate
 from simwright.core.packages import PackageMap
 from simwright.core.swap import recover
-from simwright.usd.arcs import LAYER_UNREADABLE, PACKAGE_UNKNOWN, open_layer, walk_layers
+from simwright.usd.arcs import LAYER_OUTSIDE, LAYER_UNREADABLE, PACKAGE_UNKNOWN, open_layer, walk_layers
 from simwright.usd.complaints import explain_failure, report_composition, report_messages
 from simwright.usd.guard import check_file
 from simwright.usd.locate import Locator
@@ -31,12 +32,14 @@ def open_stage(
     variants: Mapping[str, str] | None = None,
     load: bool = True,
     reporter: Reporter | None = None,
+    gate: Gate | None = None,
 ) -> Any:
     """The ``Usd.Stage`` of a .usda, .usdc, .usd or .usdz file.
 
     ``variants`` maps variant set names to the variants to select, in the session layer, on the default prim
     and everything below it.  ``load=False`` leaves payloads unloaded.  Composition errors are reported; a
-    root layer that cannot be read, an unsafe address, or a file beyond the limits raises an InputError.
+    root layer that cannot be read, an unsafe address, or a file beyond the limits raises an InputError.  Layers that
+    ``gate`` does not admit (without one: that of the asset the file lies in) are reported and muted.
     """
     from pxr import Ar, Tf
 
@@ -44,6 +47,7 @@ def open_stage(
     file = check_file(path)
     reporter = Reporter() if reporter is None else reporter
     packages = PackageMap() if packages is None else packages
+    gate = gate or Gate.around(file, packages, reporter)
     register_plugins()
     locator = Locator()
     first = len(reporter.found)
@@ -56,28 +60,45 @@ def open_stage(
                 raise explain_failure(error, Path(path)) from None
             if not layer:
                 raise ParseError("OpenUSD cannot open this layer", where=Where(str(path)))
-            held = walk_layers(layer, packages, reporter, locator)
-            stage = _compose(layer, resolver_context, load, Path(path))
+            held, outside = walk_layers(layer, gate, reporter, locator)
+            stage = _compose(layer, resolver_context, load, Path(path), outside)
+            _check_used(stage, gate)
         _select_variants(stage, variants or {}, Where(str(path)))
         skipped = {
             str(found.data["asset"]).split("//", 1)[-1].removeprefix("./")
             for found in reporter.found[first:]
-            if found.kind in (PACKAGE_UNKNOWN.code, LAYER_UNREADABLE.code)
+            if found.kind in (PACKAGE_UNKNOWN.code, LAYER_UNREADABLE.code, LAYER_OUTSIDE.code)
         }
-        report_composition(stage, skipped, reporter, locator)
+        report_composition(stage, skipped.union(outside), reporter, locator)
         del held
-    report_messages(messages, reporter, str(path))
+    # what OpenUSD says of a layer that is left out would tell what is in it
+    told = [message for message in messages if not any(name in message.text for name in outside)]
+    report_messages(told, reporter, str(path))
     return stage
 
 
-def _compose(layer: Any, resolver_context: Any, load: bool, file: Path) -> Any:
+def _compose(layer: Any, resolver_context: Any, load: bool, file: Path, muted: list[str]) -> Any:
     from pxr import Tf, Usd
 
     rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
     try:
-        return Usd.Stage.Open(layer, resolver_context, rule)
+        if not muted:
+            return Usd.Stage.Open(layer, resolver_context, rule)
+        # a stage can only be told what to leave out once it is there: so it starts with no prims
+        stage = Usd.Stage.OpenMasked(layer, resolver_context, Usd.StagePopulationMask(), rule)
+        stage.MuteAndUnmuteLayers(muted, [])
+        stage.SetPopulationMask(Usd.StagePopulationMask.All())
     except Tf.ErrorException as error:
         raise explain_failure(error, file) from None
+    return stage
+
+
+def _check_used(stage: Any, gate: Gate) -> None:
+    """Nothing was composed that the walk has not seen."""
+    for layer in stage.GetUsedLayers():
+        file = layer.realPath.partition("[")[0]
+        if file:
+            gate.admit(file, Where(str(stage.GetRootLayer().realPath)))
 
 
 def _select_variants(stage: Any, variants: Mapping[str, str], where: Where) -> None:

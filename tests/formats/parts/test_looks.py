@@ -8,6 +8,7 @@ import dataclasses
 import numpy as np
 
 from simwright.formats.gltf.messages import LOOK_HIGHLIGHTS, LOOK_UNREADABLE
+from simwright.formats.mesh import mesh_geometry
 from simwright.formats.parts.looks import FileLooks, is_plain, list_uncovered, rename_looks
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh, Sphere, Subset
@@ -30,8 +31,8 @@ def test_equal_looks_are_taken_once_and_others_get_a_name(tmp_path, reporter):
     asset = Asset("robot", materials=[RenderMaterial("steel")])
     looks = FileLooks(asset, reporter, LOOK_UNREADABLE)
     assert looks.own == {"steel"}
-    assert [dict(looks.take(file)) for file in files] == [{"paint": "paint"}] * 2
-    name = looks.take(other)["paint"]
+    assert [dict(looks.take(mesh_geometry(file))) for file in files] == [{"paint": "paint"}] * 2
+    name = looks.take(mesh_geometry(other))["paint"]
     assert name not in ("paint", "steel")
     assert [material.name for material in asset.materials] == ["steel", "paint", name]
     assert asset.materials[1].opacity == 1.0
@@ -41,8 +42,8 @@ def test_highlights_are_left_out_and_reported_unless_wanted(tmp_path, reporter):
     file = write_obj(tmp_path / "a", "part", PAINT)
     dim, bright = Asset("dim"), Asset("bright")
     looks = FileLooks(dim, reporter, LOOK_UNREADABLE)
-    looks.take(file)
-    FileLooks(bright, reporter, LOOK_UNREADABLE, highlights=True).take(file)
+    looks.take(mesh_geometry(file))
+    FileLooks(bright, reporter, LOOK_UNREADABLE, highlights=True).take(mesh_geometry(file))
     assert dim.materials[0].specular is None
     assert bright.materials[0].specular is not None
     looks.report_dimmed(LOOK_HIGHLIGHTS)
@@ -54,7 +55,7 @@ def test_highlights_are_left_out_and_reported_unless_wanted(tmp_path, reporter):
 def test_a_file_that_cannot_be_read_is_reported_once(tmp_path, reporter):
     looks = FileLooks(Asset("robot"), reporter, LOOK_UNREADABLE)
     for _ in range(2):
-        assert looks.take(str(tmp_path / "absent.obj")) == {}
+        assert looks.take(mesh_geometry(tmp_path / "absent.obj")) == {}
     assert [finding.kind for finding in reporter] == [LOOK_UNREADABLE.code]
 
 

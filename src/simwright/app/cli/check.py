@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, limit_options, package_option, read_limits, report_option
+from simwright.app.cli.options import (
+    console,
+    gate_options,
+    limit_options,
+    package_option,
+    read_limits,
+    report_option,
+)
 
 if TYPE_CHECKING:
     from simwright.app.checking import CheckOutcome, CheckRequest
@@ -66,6 +73,7 @@ _UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
     help="Folder with ROS interface definitions; may be repeated.",
 )
 @package_option
+@gate_options
 @click.option(
     "--config", type=click.Path(dir_okay=False, path_type=Path), help="Use this configuration file."
 )

@@ -11,6 +11,7 @@ import click
 from simwright.app.cli.options import (
     FormatCommand,
     console,
+    gate_options,
     limit_options,
     package_option,
     parse_pairs,
@@ -46,6 +47,7 @@ WRITING = (
 @click.argument("sources", metavar="IN...", nargs=-1, required=True, type=click.Path())
 @click.argument("target", metavar="OUT", type=click.Path())
 @package_option
+@gate_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option(
     "--variant", "--set", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select."

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import limit_options, package_option, parse_pairs, print_json, read_limits
+from simwright.app.cli.options import (
+    gate_options,
+    limit_options,
+    package_option,
+    parse_pairs,
+    print_json,
+    read_limits,
+)
 
 if TYPE_CHECKING:
     from simwright.sanitizer.result import FixResult
@@ -51,6 +58,7 @@ Examples:
 @click.option("--diff", is_flag=True, help="Show what changes in each layer.")
 @limit_options
 @package_option
+@gate_options
 @click.option(
     "--config", type=click.Path(dir_okay=False, path_type=Path), help="Use this configuration file."
 )

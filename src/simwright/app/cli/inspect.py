@@ -5,7 +5,14 @@ from __future__ import annotations
 
 import click
 
-from simwright.app.cli.options import console, format_option, package_option, parse_pairs, print_json
+from simwright.app.cli.options import (
+    console,
+    format_option,
+    gate_options,
+    package_option,
+    parse_pairs,
+    print_json,
+)
 
 EPILOG = """\b
 Examples:
@@ -19,6 +26,7 @@ Examples:
 @click.command("inspect", epilog=EPILOG)
 @click.argument("file", type=click.Path())
 @package_option
+@gate_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
 @click.option("--time", type=float, help="USD time code to read at.")

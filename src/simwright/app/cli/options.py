@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -123,6 +124,56 @@ def read_limits(options: dict[str, Any]) -> Limits:
     from simwright.core.pool import Limits
 
     return Limits(options["timeout"], options["max_memory"])
+
+
+def _allow(context: click.Context, _option: click.Parameter, folders: tuple[str, ...]) -> None:
+    from simwright.core.gate import VARIABLE, allow_folders
+
+    _restore(context, VARIABLE)
+    allow_folders(folders)
+
+
+def _raise_limits(context: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> None:
+    from simwright.core.limits import VARIABLE, set_limits
+
+    _restore(context, VARIABLE)
+    set_limits(pairs)
+
+
+def _restore(context: click.Context, variable: str) -> None:
+    """What a command tells its worker processes by the environment ends with it."""
+    before = os.environ.get(variable)
+
+    def restore() -> None:
+        os.environ.pop(variable, None)
+        if before is not None:
+            os.environ[variable] = before
+
+    context.call_on_close(restore)
+
+
+allow_option = click.option(
+    "--allow-outside",
+    multiple=True,
+    metavar="DIR",
+    expose_value=False,
+    callback=_allow,
+    help="A folder outside the asset in which it may name files; may be repeated.",
+)
+limit_option = click.option(
+    "--limit",
+    "budgets",
+    multiple=True,
+    metavar="NAME=VALUE",
+    expose_value=False,
+    callback=_raise_limits,
+    help="How much an asset may ask for, see docs/security.md; may be repeated.",
+)
+
+
+def gate_options(command: F) -> F:
+    """What an asset may name, and how much it may ask for."""
+    return allow_option(limit_option(command))
 
 
 def console(*, stderr: bool = False) -> Console:

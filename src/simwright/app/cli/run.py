@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simwright.app.cli.options import console, format_option, parse_pairs, print_json
+from simwright.app.cli.options import console, format_option, gate_options, parse_pairs, print_json
 
 if TYPE_CHECKING:
     from simwright.app.running import RunResult
@@ -60,6 +60,7 @@ INTERRUPTED = 130
     "--floating/--fixed", default=None, help="Robot files: a free or a fixed base; else as the file says."
 )
 @click.option("--ground/--no-ground", default=False, help="Robot files: add a plane to stand on.")
+@gate_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @format_option("text", "json")
 def run(

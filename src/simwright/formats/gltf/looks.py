@@ -79,6 +79,8 @@ class _Wardrobe:
         key = (id(mesh), is_plain(shape))
         if key not in self._meshes:
             self._kept.append(mesh)
-            looks = {} if is_plain(shape) else self._looks.take(mesh.file)
-            self._meshes[key] = Mesh(rename_looks(data, looks), source=mesh.source, file=mesh.file)
+            looks = {} if is_plain(shape) else self._looks.take(mesh)
+            self._meshes[key] = Mesh(
+                rename_looks(data, looks), source=mesh.source, file=mesh.file, gate=mesh.gate
+            )
         shape.geometry = self._meshes[key]

@@ -16,12 +16,11 @@ import numpy.typing as npt
 
 from simwright.core.errors import InputError
 from simwright.core.files import MIB
+from simwright.core.limits import Tally
 from simwright.formats.mesh import load_image
 
 Channel = npt.NDArray[np.float32]
 MAX_BYTES = 256 * MIB
-MAX_PIXELS = 1 << 26
-"""Most pixels of an image that is baked."""
 PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _FORMATS = ("PNG", "JPEG", "TGA", "BMP", "TIFF", "WEBP", "GIF", "DDS", "PPM")
 _DEPTH_AT, _COLOR_AT, _WIDE = 24, 25, 16
@@ -40,11 +39,12 @@ class Pictures:
         self._content: dict[str, bytes] = {}
         self._pixels: dict[str, Channel] = {}
         self._copied: dict[str, bool] = {}
+        self._tally = Tally()
 
     def read(self, file: str) -> bytes:
         """The bytes of an image; an InputError says why not."""
         if file not in self._content:
-            self._content[file] = load_image(file, MAX_BYTES)
+            self._content[file] = load_image(file, MAX_BYTES, self._tally)
         return self._content[file]
 
     def can_copy(self, file: str) -> bool:
@@ -54,8 +54,6 @@ class Pictures:
             plain = content.startswith(JPEG)
             if content.startswith(PNG) and len(content) > _COLOR_AT:
                 plain = content[_DEPTH_AT] < _WIDE
-            if plain:
-                _verify(content)
             self._copied[file] = plain
         return self._copied[file]
 
@@ -70,27 +68,16 @@ class Pictures:
     def get_pixels(self, file: str) -> Channel:
         """``(height, width, 4)`` values from 0 to 1 as the file has them."""
         if file not in self._pixels:
-            self._pixels[file] = _decode(self.read(file))
+            self._pixels[file] = _decode(self.read(file), self._tally)
         return self._pixels[file]
 
 
-def _verify(content: bytes) -> None:
-    from PIL import Image
-
-    try:
-        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image:
-            image.verify()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-        raise PictureError("it is no image that can be read") from None
-
-
-def _decode(content: bytes) -> Channel:
+def _decode(content: bytes, tally: Tally) -> Channel:
     from PIL import Image
 
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
-            if image.width * image.height > MAX_PIXELS:
-                raise PictureError(f"it has {image.width} x {image.height} pixels")
+            tally.add("baked-pixels", image.width * image.height)
             if image.mode.startswith("I"):
                 wide = np.asarray(image.convert("I"), dtype=np.float32) / np.float32(65535.0)
                 ones = np.ones_like(wide)

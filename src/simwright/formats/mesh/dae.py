@@ -23,6 +23,8 @@ from lxml import etree
 
 from simwright.core.diag import Where
 from simwright.core.errors import ParseError
+from simwright.core.gate import Gate
+from simwright.core.limits import Tally
 from simwright.core.math3d import Array
 from simwright.formats.mesh.join import Part, join_parts, list_objects
 from simwright.formats.xml import parse_bytes
@@ -30,12 +32,12 @@ from simwright.model.geometry import Faces, MeshData
 from simwright.model.material import RenderMaterial, Rgb, Texture
 
 
-def read_dae(content: bytes, file: Path) -> MeshData:
+def read_dae(content: bytes, file: Path, _gate: Gate | None = None) -> MeshData:
     """The mesh in the bytes of a COLLADA file; ``file`` is named in errors."""
     return join_parts(_read_parts(content, file))
 
 
-def read_dae_objects(content: bytes, file: Path) -> dict[str, Faces]:
+def read_dae_objects(content: bytes, file: Path, _gate: Gate | None = None) -> dict[str, Faces]:
     """Faces by the name of a node (what Gazebo calls a submesh) or of its geometry."""
     return list_objects(_read_parts(content, file))
 
@@ -44,7 +46,10 @@ def _read_parts(content: bytes, file: Path) -> list[Part]:
     document = _open(content, file)
     unit = float(document.assetInfo.unitmeter or 1.0)
     to_model = np.diag((unit, unit, unit, 1.0))
-    parts = list(_parts(document, to_model))
+    parts, tally = [], Tally()
+    for part in _parts(document, to_model):
+        tally.add("mesh-elements", len(part.vertices) + len(part.indices), Where(str(file)))
+        parts.append(part)
     if not parts:
         raise ParseError("the COLLADA scene has no faces", where=Where(str(file)))
     return parts
@@ -144,13 +149,13 @@ def _material_name(material: Any) -> str:
     return str(material.name or material.id)
 
 
-def read_dae_materials(content: bytes, file: Path) -> list[RenderMaterial]:
+def read_dae_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMaterial]:
     """Materials of a COLLADA file, in library order."""
     found: dict[str, RenderMaterial] = {}
     for material in _open(_strip_geometry(content, file), file).materials:
         name = _material_name(material)
         if name not in found:
-            found[name] = _convert(name, material.effect, file)
+            found[name] = _convert(name, material.effect, file, gate)
     return list(found.values())
 
 
@@ -170,7 +175,7 @@ _SHAPES = frozenset({
 })  # fmt: skip
 
 
-def _convert(name: str, effect: Any, file: Path) -> RenderMaterial:
+def _convert(name: str, effect: Any, file: Path, gate: Gate) -> RenderMaterial:
     result = RenderMaterial(name, source=Where(str(file)))
     result.double_sided = bool(effect.double_sided)
     for slot, value in (
@@ -181,7 +186,7 @@ def _convert(name: str, effect: Any, file: Path) -> RenderMaterial:
         color = _color(value)
         if color is not None:
             setattr(result, slot, color)
-        texture = _texture(value, file)
+        texture = _texture(value, file, gate)
         if texture is not None:
             result.textures[slot] = texture
     if isinstance(effect.shininess, float) and effect.shininess > 1.0:
@@ -196,14 +201,15 @@ def _color(value: Any) -> Rgb | None:
     return None
 
 
-def _texture(value: Any, file: Path) -> Texture | None:
+def _texture(value: Any, file: Path, gate: Gate) -> Texture | None:
     sampler = getattr(value, "sampler", None)
     if sampler is None:
         return None
     path = str(sampler.surface.image.path)
     if "://" in path and not path.startswith("file://"):
         return None
-    return Texture(str(file.parent / path.removeprefix("file://")))
+    image = gate.take(file.parent / path.removeprefix("file://"), Where(str(file)), path)
+    return None if image is None else Texture(str(image))
 
 
 def _opacity(effect: Any) -> float:

@@ -2,8 +2,8 @@
 """glTF 2.0, as .gltf and .glb: the default scene flattened, Y-up turned to Z-up.
 
 glTF says Y-up and metres (glTF 2.0, 3.4), and that is what is followed: (x, y, z) becomes (x, -z, y).
-Triangles, strips and fans are read; points and lines are not surfaces.  Buffers may be embedded or lie in
-the file's own folder; nothing else is opened.  Compressed (Draco, meshopt) and sparse accessors are refused
+Triangles, strips and fans are read; points and lines are not surfaces.  Buffers and images may be embedded or
+lie in the asset (``core.gate``); nothing else is opened.  Compressed (Draco, meshopt) and sparse accessors are refused
 with an error.
 """
 
@@ -16,6 +16,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,9 @@ import numpy.typing as npt
 from simwright.core.colors import make_display
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError, ParseError
-from simwright.core.files import MIB, read_bytes, resolve_inside
+from simwright.core.files import MIB, read_bytes
+from simwright.core.gate import Gate
+from simwright.core.limits import Tally
 from simwright.core.math3d import Array, Pose
 from simwright.formats.mesh.join import Part, join_parts, list_objects
 from simwright.model.geometry import Faces, MeshData
@@ -37,23 +40,25 @@ _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 
-def read_gltf(content: bytes, file: Path) -> MeshData:
+def read_gltf(content: bytes, file: Path, gate: Gate) -> MeshData:
     """The mesh in the bytes of a glTF file; ``file`` is named in errors."""
-    return join_parts(_read_parts(content, file))
+    return join_parts(_read_parts(content, file, gate))
 
 
-def read_gltf_objects(content: bytes, file: Path) -> dict[str, Faces]:
+def read_gltf_objects(content: bytes, file: Path, gate: Gate) -> dict[str, Faces]:
     """Faces by the name of a node or of its mesh."""
-    return list_objects(_read_parts(content, file))
+    return list_objects(_read_parts(content, file, gate))
 
 
-def _read_parts(content: bytes, file: Path) -> list[Part]:
-    document = _Document(content, file)
+def _read_parts(content: bytes, file: Path, gate: Gate) -> list[Part]:
+    document = _Document(content, file, gate)
     parts = []
+    tally = Tally()
     for node, mesh, matrix in document.instances():
         for primitive in mesh.get("primitives", []):
             part = document.read_primitive(primitive)
             if part is not None:
+                tally.add("mesh-elements", len(part.vertices) + len(part.indices), Where(str(file)))
                 part.names = (str(node.get("name", "")), str(mesh.get("name", "")))
                 parts.append(part.transformed(_Y_TO_Z @ matrix))
     if not parts:
@@ -64,8 +69,9 @@ def _read_parts(content: bytes, file: Path) -> list[Part]:
 class _Document:
     """A glTF document with bounds-checked access to its buffers."""
 
-    def __init__(self, content: bytes, file: Path) -> None:
+    def __init__(self, content: bytes, file: Path, gate: Gate) -> None:
         self.file = file
+        self.gate = gate
         self.tree, self._chunk = _split_container(content, file)
         self._buffers: dict[int, bytes] = {}
 
@@ -176,7 +182,7 @@ class _Document:
                 return base64.b64decode(str(uri).partition(",")[2], validate=True)
             except binascii.Error:
                 raise self.error(f"buffer {index} is not base64") from None
-        place = resolve_inside(self.file.parent, str(uri), Where(str(self.file)))
+        place = self.gate.admit(self.file.parent / unquote(str(uri)), Where(str(self.file)), str(uri))
         return read_bytes(place, _MAX_BUFFER_BYTES)
 
 
@@ -225,12 +231,12 @@ def _material_name(document: _Document, index: object) -> str:
     return str(document.row("materials", index).get("name") or f"material_{index}")
 
 
-def read_gltf_materials(content: bytes, file: Path) -> list[RenderMaterial]:
+def read_gltf_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMaterial]:
     """Materials of a glTF file, in order, with display colours as the model has them.
 
     An image inside the file is named ``<file>#image<number>``.
     """
-    document = _Document(content, file)
+    document = _Document(content, file, gate)
     return [_convert(document, index) for index in range(len(document.rows("materials")))]
 
 
@@ -284,16 +290,17 @@ def _image_path(document: _Document, holder: dict[str, Any] | None) -> str:
     uri = str(document.row("images", texture["source"]).get("uri", ""))
     if not uri or uri.startswith("data:"):
         return f"{document.file}{INSIDE}{texture['source']}"
-    return str(resolve_inside(document.file.parent, uri, Where(str(document.file))))
+    image = document.gate.take(document.file.parent / unquote(uri), Where(str(document.file)), uri)
+    return "" if image is None else str(image)
 
 
 INSIDE = "#image"
 """Between the path of a glTF file and the number of an image in it."""
 
 
-def read_gltf_image(content: bytes, file: Path, number: int) -> bytes:
+def read_gltf_image(content: bytes, file: Path, gate: Gate, number: int) -> bytes:
     """The bytes of an image that is inside a glTF file, as they are there (PNG or JPEG)."""
-    document = _Document(content, file)
+    document = _Document(content, file, gate)
     row = document.row("images", number)
     uri = str(row.get("uri", ""))
     if uri.startswith("data:"):

@@ -14,8 +14,11 @@ import numpy as np
 from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, ParseError, SimwrightError
 from simwright.core.files import MIB, read_bytes
+from simwright.core.gate import Gate
+from simwright.core.limits import Tally
 from simwright.core.math3d import HUGE
 from simwright.core.registry import import_object
+from simwright.formats.images import check_image
 from simwright.model.geometry import Faces, Mesh, MeshData
 from simwright.model.material import RenderMaterial
 
@@ -58,8 +61,11 @@ _HEAD_BYTES = 1 << 14
 _UP = re.compile(rb"<up_axis>\s*([A-Z_]{4})\s*</up_axis>")
 
 
-def load_mesh(path: str | Path) -> MeshData:
-    """The arrays of a mesh file [m, Z-up]; whatever is wrong with it is an InputError that names it."""
+def load_mesh(path: str | Path, gate: Gate | None = None) -> MeshData:
+    """The arrays of a mesh file [m, Z-up]; whatever is wrong with it is an InputError that names it.
+
+    What the file names in turn has to pass ``gate``: without one, that of the asset the file lies in.
+    """
     file = Path(path)
     reader = _READERS.get(file.suffix.lower())
     if reader is None:
@@ -68,49 +74,64 @@ def load_mesh(path: str | Path) -> MeshData:
             hint=f"convert it to one of {' '.join(MESH_EXTENSIONS)}",
             where=Where(str(path)),
         )
-    data: MeshData = _guarded(import_object(reader), file)
+    data: MeshData = _guarded(import_object(reader), file, gate)
     _check_mesh(data, file)
+    if gate is not None:
+        gate.tally.add("mesh-elements", len(data.vertices) + len(data.indices), Where(str(file)))
     return drop_unused(data)
 
 
-def load_mesh_materials(path: str | Path) -> list[RenderMaterial]:
+def load_mesh_materials(path: str | Path, gate: Gate | None = None) -> list[RenderMaterial]:
     """The materials a mesh file brings, named as the ``material`` of the mesh's subsets.
 
-    Colours are taken as written.  STL and PLY have none.
+    Colours are taken as written.  STL and PLY have none.  Images that ``gate`` does not admit are left out, which it
+    reports.
     """
     file = Path(path)
     reader = _MATERIAL_READERS.get(file.suffix.lower())
     if reader is None:
         return []
-    materials: list[RenderMaterial] = _guarded(import_object(reader), file)
+    materials: list[RenderMaterial] = _guarded(import_object(reader), file, gate)
     return materials
 
 
-def load_mesh_objects(path: str | Path) -> dict[str, Faces]:
+def load_mesh_objects(path: str | Path, gate: Gate | None = None) -> dict[str, Faces]:
     """The faces of :func:`load_mesh` by the name of the object they belong to in the file; STL and PLY name none."""
     file = Path(path)
     reader = _OBJECT_READERS.get(file.suffix.lower())
     if reader is None:
         return {}
-    objects: dict[str, Faces] = _guarded(import_object(reader), file)
+    objects: dict[str, Faces] = _guarded(import_object(reader), file, gate)
     return objects
 
 
-def load_image(name: str, max_bytes: int) -> bytes:
-    """The bytes of an image file, or of an image inside a glTF file (``<file>#image<number>``)."""
+def load_image(name: str, max_bytes: int, tally: Tally) -> bytes:
+    """The bytes of an image file, or of an image inside a glTF file (``<file>#image<number>``).
+
+    They are an image: else, and where ``tally`` has too many pixels with them, an InputError.
+    """
+    content = _read_image(name, max_bytes)
+    check_image(content, Where(name), tally)
+    return content
+
+
+def _read_image(name: str, max_bytes: int) -> bytes:
     file, inside, number = name.rpartition("#image")
     if not inside or not number.isdigit() or Path(name).exists():
         return read_bytes(Path(name), max_bytes)
     reader: Any = import_object("simwright.formats.mesh.gltf:read_gltf_image")
-    content: bytes = _guarded(lambda bytes_, path: reader(bytes_, path, int(number)), Path(file))
+    content: bytes = _guarded(
+        lambda data, path, gate: reader(data, path, gate, int(number)), Path(file), None
+    )
     return content
 
 
 class MeshLibrary:
     """Lazy meshes of one read: the same file (path, time, size) gives the same object."""
 
-    def __init__(self, reporter: Reporter | None = None) -> None:
+    def __init__(self, gate: Gate | None = None, reporter: Reporter | None = None) -> None:
         self._meshes: dict[tuple[str, int, int], Mesh] = {}
+        self._gate = gate
         self._reporter = reporter
 
     def mesh(self, path: str | Path, where: Where = NOWHERE) -> Mesh:
@@ -119,7 +140,7 @@ class MeshLibrary:
         status = file.stat()
         key = (str(file), status.st_mtime_ns, status.st_size)
         if key not in self._meshes:
-            self._meshes[key] = mesh_geometry(file)
+            self._meshes[key] = mesh_geometry(file, self._gate)
             if self._reporter is not None and file.suffix.lower() == ".dae":
                 _report_axis(file, where, self._reporter)
         return self._meshes[key]
@@ -128,10 +149,10 @@ class MeshLibrary:
         return len(self._meshes)
 
 
-def mesh_geometry(path: str | Path) -> Mesh:
+def mesh_geometry(path: str | Path, gate: Gate | None = None) -> Mesh:
     """A mesh that loads ``path`` when it is first looked at."""
     file = Path(path)
-    return Mesh(load=lambda: load_mesh(file), source=str(file), file=str(file))
+    return Mesh(load=lambda: load_mesh(file, gate), source=str(file), file=str(file), gate=gate)
 
 
 def _report_axis(file: Path, where: Where, reporter: Reporter) -> None:
@@ -161,13 +182,13 @@ def drop_unused(data: MeshData) -> MeshData:
     )
 
 
-def _guarded(reader: Any, file: Path) -> Any:
+def _guarded(reader: Any, file: Path, gate: Gate | None) -> Any:
     """Run a reader on the file's bytes; a failure of any sort becomes a ParseError or LimitError."""
-    run: Callable[[bytes, Path], Any] = reader
+    run: Callable[[bytes, Path, Gate], Any] = reader
     where = Where(str(file))
     content = read_bytes(file, MAX_MESH_BYTES)
     try:
-        return run(content, file)
+        return run(content, file, gate or Gate.around(file))
     except SimwrightError:
         raise
     except (MemoryError, RecursionError, OverflowError):

@@ -19,7 +19,8 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import InputError, ParseError
-from simwright.core.files import MIB, read_bytes, resolve_inside
+from simwright.core.files import MIB, read_bytes
+from simwright.core.gate import Gate
 from simwright.core.math3d import Array
 from simwright.formats.mesh.obj_columns import Columns, Numbers, read_columns
 from simwright.model.geometry import Faces, MeshData, Subset
@@ -43,7 +44,7 @@ class _Lines:
     material: int = 0
 
 
-def read_obj(content: bytes, file: Path) -> MeshData:
+def read_obj(content: bytes, file: Path, _gate: Gate | None = None) -> MeshData:
     """The mesh in the bytes of an OBJ file; ``file`` is named in errors."""
     return _assemble(read_columns(content) or _read_lines(content, file))
 
@@ -157,7 +158,7 @@ def _subsets(columns: Columns) -> tuple[Subset, ...]:
     return tuple(Subset(name, faces.astype(np.int32), name) for name, faces in found if len(faces))
 
 
-def read_obj_objects(content: bytes, file: Path) -> dict[str, Faces]:  # noqa: ARG001 - every reader's form
+def read_obj_objects(content: bytes, _file: Path, _gate: Gate | None = None) -> dict[str, Faces]:
     """Faces by the name of an object (``o``) or group (``g``)."""
     found: dict[str, list[int]] = {}
     current: dict[str, str] = {}
@@ -172,25 +173,26 @@ def read_obj_objects(content: bytes, file: Path) -> dict[str, Faces]:  # noqa: A
     return {name: np.array(faces, dtype=np.int32) for name, faces in found.items() if name}
 
 
-def read_obj_materials(content: bytes, file: Path) -> list[RenderMaterial]:
+def read_obj_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMaterial]:
     """Materials of the libraries an OBJ file names; a library that is absent has none."""
     materials: list[RenderMaterial] = []
     if b"\\" not in content:
         content = b"\n".join(_MTLLIB.findall(content))
-    for _, words in _statements(content):
+    for number, words in _statements(content):
         if words[0] != "mtllib":
             continue
+        name = " ".join(words[1:])
+        library = gate.take(file.parent / name, Where(str(file), number), name)
         try:
-            library = resolve_inside(file.parent, " ".join(words[1:]))
-            text = read_bytes(library, _MAX_MTL_BYTES)
+            text = read_bytes(library, _MAX_MTL_BYTES) if library is not None else b""
         except InputError:
             continue
         known = {material.name for material in materials}
-        materials += [m for m in read_mtl(text, library) if m.name not in known]
+        materials += [m for m in read_mtl(text, library or file, gate) if m.name not in known]
     return materials
 
 
-def read_mtl(content: bytes, file: Path) -> list[RenderMaterial]:
+def read_mtl(content: bytes, file: Path, gate: Gate) -> list[RenderMaterial]:
     """Materials of an MTL file, in order."""
     materials: list[RenderMaterial] = []
     for number, words in _statements(content):
@@ -198,7 +200,7 @@ def read_mtl(content: bytes, file: Path) -> list[RenderMaterial]:
             materials.append(RenderMaterial(" ".join(words[1:]), source=Where(str(file), number)))
         elif materials:
             try:
-                _set_property(materials[-1], words, file.parent)
+                _set_property(materials[-1], words, Where(str(file), number), gate)
             except (ValueError, IndexError):
                 raise ParseError(
                     f"bad MTL statement {' '.join(words)[:80]!r}", where=Where(str(file), number)
@@ -216,7 +218,7 @@ _TEXTURES = {
 }
 
 
-def _set_property(material: RenderMaterial, words: list[str], folder: Path) -> None:
+def _set_property(material: RenderMaterial, words: list[str], where: Where, gate: Gate) -> None:
     key = words[0].lower()
     if key in ("kd", "ke", "ks") and words[1] not in ("spectral", "xyz"):
         name = {"kd": "diffuse", "ke": "emissive", "ks": "specular"}[key]
@@ -234,7 +236,9 @@ def _set_property(material: RenderMaterial, words: list[str], folder: Path) -> N
     elif key in _TEXTURES:
         slot, channel = _TEXTURES[key]
         image = words[-1].replace("\\", "/")
-        material.textures[slot] = Texture(str(folder / image), channel)
+        path = gate.take(Path(where.file).parent / image, where, image)
+        if path is not None:
+            material.textures[slot] = Texture(str(path), channel)
 
 
 def _color(words: list[str]) -> Rgb:

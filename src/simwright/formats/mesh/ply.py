@@ -11,13 +11,14 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import ParseError
+from simwright.core.gate import Gate
 from simwright.model.geometry import MeshData
 
 _ELEMENT = re.compile(rb"^element\s+(\w+)\s+(\d+)\s*$", re.MULTILINE)
 _MAX_HEADER = 1 << 16
 
 
-def read_ply(content: bytes, file: Path) -> MeshData:
+def read_ply(content: bytes, file: Path, _gate: Gate | None = None) -> MeshData:
     """The mesh in the bytes of a PLY file; ``file`` is named in errors."""
     where = Where(str(file))
     end = content[:_MAX_HEADER].find(b"end_header")

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import Where
 from simwright.core.errors import ParseError
+from simwright.core.gate import Gate
 from simwright.core.grouping import find_first
 from simwright.model.geometry import MeshData
 
@@ -25,7 +26,7 @@ _FACTORS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 _VERTEX = re.compile(rb"\bvertex\s+(\S+)\s+(\S+)\s+(\S+)", re.IGNORECASE)
 
 
-def read_stl(content: bytes, file: Path) -> MeshData:
+def read_stl(content: bytes, file: Path, _gate: Gate | None = None) -> MeshData:
     """The mesh in the bytes of an STL file; ``file`` is named in errors."""
     corners = _read_ascii(content, file) if _is_ascii(content) else _read_binary(content, file)
     if not np.all(np.isfinite(corners)):

@@ -40,9 +40,9 @@ from simwright.model.asset import Asset
 from simwright.model.kinematics import place_bodies
 
 
-def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:  # noqa: ARG001 - every reader's form
+def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     """Read an MJCF file."""
-    source = read_source(path, reporter)
+    source = read_source(path, options.make_gate(path, reporter), reporter)
     mujoco, spec, model, scales = compile_model(path, source, reporter)
     asset = Asset(name=str(spec.modelname or path.stem))
     asset.provenance.version = str(mujoco.__version__)

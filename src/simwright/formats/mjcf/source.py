@@ -4,8 +4,9 @@
 MuJoCo reads the file itself (``compiler.py``); this pass reads it first, so that bad XML, missing files,
 include cycles and absurd sizes end in one clear message, and so that every element has a file and a line.
 It follows ``<include>`` (beside the main file first, then beside the including file, as MuJoCo does) and
-``<model>`` / ``<attach>``.  Files may be named by any relative or absolute path, as MJCF allows; only
-regular files are opened.
+``<model>`` / ``<attach>``.  Files may be named by any relative or absolute path, as MJCF allows, but all of them
+have to pass the gate of the asset (``core.gate``): MuJoCo opens whatever it is told to, so one that lies outside ends
+the reading.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from lxml import etree
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, NotFoundError, ParseError
-from simwright.formats.mjcf.limits import check_elements, check_size, multiply_copies
+from simwright.core.gate import Gate
+from simwright.core.limits import check_limit
+from simwright.formats.mjcf.limits import check_image, check_numbers, check_size, multiply_copies
 from simwright.formats.mjcf.places import Entry, Source
 from simwright.formats.xml import Element, parse
 
@@ -36,11 +39,13 @@ _SECTIONS = ("actuator", "sensor", "equality", "tendon", "contact", "keyframe", 
 _ALIASES = {"freejoint": "joint", "flexcomp": "deformable"}
 _TEXTURE_FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _FILE_ATTRIBUTES = {"mesh": ("file",), "hfield": ("file",), "texture": _TEXTURE_FILES}
+_OTHER_FILES = ("skin", "flexcomp")
+"""Elements whose file MuJoCo alone reads; where it is missing, MuJoCo says so."""
 
 
-def read_source(path: Path, reporter: Reporter) -> Source:
+def read_source(path: Path, gate: Gate, reporter: Reporter) -> Source:
     """Parse a main file and all it pulls in; missing asset files are reported, then end the reading."""
-    source = _Walk(path, reporter, ()).read()
+    source = _Walk(path, gate, reporter, ()).read()
     if source.missing:
         count = len(source.missing)
         first = next((d.message for d in reporter if d.kind == FILE_MISSING.code), "")
@@ -52,8 +57,9 @@ def read_source(path: Path, reporter: Reporter) -> Source:
 class _Walk:
     """Reads one main file; attached models are walks of their own."""
 
-    def __init__(self, path: Path, reporter: Reporter, chain: tuple[Path, ...]) -> None:
+    def __init__(self, path: Path, gate: Gate, reporter: Reporter, chain: tuple[Path, ...]) -> None:
         self.path = path
+        self.gate = gate
         self.reporter = reporter
         self.chain = (*chain, path.resolve())
         self.source = Source(str(path))
@@ -73,7 +79,8 @@ class _Walk:
                 where=Where(str(self.path), root.sourceline),
             )
         self._walk(root, str(self.path), 1, 0)
-        check_elements(self.source.elements, Where(str(self.path)))
+        check_limit("mjcf-elements", self.source.elements, Where(str(self.path)))
+        check_numbers(self.source.entries, Where(str(self.path)))
         for entry in self.source.entries:
             self._note_files(entry)
         for entry in self.source.entries:
@@ -89,7 +96,7 @@ class _Walk:
                 more = multiply_copies(element, copies, where)
                 self._walk(*self._include(element, where, depth), more, depth + 1, in_default)
             elif not in_default:
-                check_size(element, copies, where)
+                check_size(element, copies, where, self.gate.tally)
                 self._note_entry(element, where, multiply_copies(element, copies, where))
 
     def _note_entry(self, element: Element, where: Where, copies: int) -> None:
@@ -110,6 +117,7 @@ class _Walk:
                 hint="the path is relative to the main file, or to the including file",
                 where=where,
             )
+        self.gate.admit(file, where, name)
         if file.resolve() in self.seen:
             raise ParseError(
                 f"{name!r} is already included", hint="a file can be included only once", where=where
@@ -128,11 +136,10 @@ class _Walk:
         self.strip_paths = element.get("strippath", "true" if self.strip_paths else "false") == "true"
 
     def _note_files(self, entry: Entry) -> None:
-        parent = entry.element.getparent()
-        if parent is None or parent.tag not in ("asset", "mujoco", "mujocoinclude"):
-            return
         if entry.element.tag == "model":
             self._note_model(entry)
+        if entry.element.tag in _OTHER_FILES:
+            self._check_file(entry)
         folder = self.folders["texture" if entry.element.tag == "texture" else "mesh"]
         for attribute in _FILE_ATTRIBUTES.get(str(entry.element.tag), ()):
             name = entry.element.get(attribute)
@@ -150,6 +157,8 @@ class _Walk:
             self.reporter.report(FILE_MISSING, entry.where, what=tag, file=name, folder=shown)
             self.source.missing.append(entry.where)
             return
+        self.gate.admit(file, entry.where, name)
+        check_image(entry.element, attribute, file, entry.where, self.gate.tally)
         key = (tag, entry.name or Path(name).stem)
         if attribute != "file":
             self.source.sides.setdefault(key[1], {})[attribute] = file
@@ -157,16 +166,24 @@ class _Walk:
         self.source.files.setdefault(key, file)
         self.source.named.setdefault(key, entry)
 
+    def _check_file(self, entry: Entry) -> None:
+        name = entry.element.get("file") or ""
+        folders = (self.path.parent, self.path.parent / self.folders["mesh"], Path(entry.where.file).parent)
+        for file in {folder / name for folder in folders} if name else ():
+            if _first_file(file):
+                self.gate.admit(file, entry.where, name)
+
     def _note_model(self, entry: Entry) -> None:
         name = entry.element.get("file") or ""
         file = _first_file(self.path.parent / name) if name else None
         if file is None:
             raise NotFoundError(f"the model file {name!r} does not exist", where=entry.where)
+        self.gate.admit(file, entry.where, name)
         if file.resolve() in self.chain:
             raise ParseError(f"the model {name!r} attaches itself", where=entry.where)
         if len(self.chain) > MAX_NESTED_FILES:
             raise LimitError(f"models are attached more than {MAX_NESTED_FILES} deep", where=entry.where)
-        source = _Walk(file, self.reporter, self.chain).read()
+        source = _Walk(file, self.gate, self.reporter, self.chain).read()
         self.source.missing.extend(source.missing)
         self.source.attached.append(source)
         self.models[entry.name or file.stem] = source
@@ -176,7 +193,7 @@ class _Walk:
         if other is None:
             return
         self.source.elements += entry.copies * other.elements
-        check_elements(self.source.elements, entry.where)
+        check_limit("mjcf-elements", self.source.elements, entry.where)
         prefix = entry.element.get("prefix") or ""
         for (section, name), named in other.named.items():
             self.source.named.setdefault((section, prefix + name), named)

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from simwright.core.diag import Kind, Reporter
 from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB
+from simwright.core.limits import Tally
 from simwright.core.names import NameScope
 from simwright.formats.mesh import load_image
 from simwright.model.material import RenderMaterial, Texture
@@ -33,6 +34,7 @@ class Images:
         self._failed = failed
         self._names = NameScope()
         self._known: dict[str, str] = {}
+        self._tally = Tally()
 
     def take(self, file: str, material: str) -> str:
         """The path of an image in the folder; empty, and a finding, if it cannot be read."""
@@ -52,7 +54,7 @@ class Images:
 
     def _bring(self, file: str, material: str) -> str:
         try:
-            content = load_image(file, _MAX_BYTES)
+            content = load_image(file, _MAX_BYTES, self._tally)
         except SimwrightError as error:
             shown = PurePath(file).name
             self._reporter.report(self._failed, file=shown, name=material, why=error.message)

@@ -18,7 +18,7 @@ from simwright.core.errors import InputError
 from simwright.core.names import NameScope
 from simwright.formats.mesh import load_mesh_materials
 from simwright.model.asset import Asset, Shape
-from simwright.model.geometry import Faces, MeshData, Subset
+from simwright.model.geometry import Faces, Mesh, MeshData, Subset
 from simwright.model.material import RenderMaterial
 
 _METALLIC_FILES = frozenset({".gltf", ".glb"})
@@ -45,11 +45,12 @@ class FileLooks:
         self._files: dict[str, dict[str, str]] = {}
         self._dimmed: list[RenderMaterial] = []
 
-    def take(self, file: str) -> Mapping[str, str]:
-        """Materials of a file: name there -> name in the asset."""
+    def take(self, mesh: Mesh) -> Mapping[str, str]:
+        """Materials of a mesh file: name there -> name in the asset."""
+        file = mesh.file
         if file not in self._files:
             self._files[file] = {}
-            for material in self._load(file):
+            for material in self._load(mesh):
                 name = material.name
                 self._files[file][name] = self._adopt(file, material)
         return self._files[file]
@@ -60,9 +61,10 @@ class FileLooks:
             first = self._dimmed[0]
             self._reporter.report(kind, first.source, count=len(self._dimmed), first=first.name)
 
-    def _load(self, file: str) -> list[RenderMaterial]:
+    def _load(self, mesh: Mesh) -> list[RenderMaterial]:
+        file = mesh.file
         try:
-            return list(load_mesh_materials(file))
+            return list(load_mesh_materials(file, mesh.gate))
         except InputError as error:
             where = error.where or Where(file)
             self._reporter.report(self._unreadable, where, file=PurePath(file).name, why=error.message)

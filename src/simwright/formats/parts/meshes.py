@@ -12,10 +12,13 @@ import dataclasses
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from simwright.core.diag import Kind, Reporter
+from simwright.core.diag import Kind, Reporter, Where
 from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB, read_bytes
+from simwright.core.gate import Gate
+from simwright.core.limits import Tally
 from simwright.core.names import NameScope
+from simwright.formats.images import check_image
 from simwright.formats.mesh import load_mesh_materials
 from simwright.formats.mesh.writer import write_mesh
 from simwright.formats.parts.images import Images, make_file_name
@@ -61,6 +64,7 @@ class MeshFiles:
         self._unreadable = unreadable
         self._names = NameScope()
         self._plain: dict[object, str] = {}
+        self._tally = Tally()
         self._known: dict[tuple[object, ...], str] = {}
         self._kept: list[Mesh] = []  # their ids are keys, so they must live
         self._brought: dict[str, Looks] = {}
@@ -87,18 +91,21 @@ class MeshFiles:
         file = Path(mesh.file) if mesh.file else None
         if file is None or self._wish or file.suffix.lower() not in _COPIED or not file.is_file():
             return False
-        return list_companions(file) is not None
+        return list_companions(mesh) is not None
 
     def _copy(self, mesh: Mesh) -> str:
         file = Path(mesh.file)
-        companions = list_companions(file) or {}
+        companions = list_companions(mesh) or {}
+        _ = mesh.data  # what cannot be read is an error, and not copied
         name = self._claim(file.stem)
-        content = read_bytes(file, _MAX_BYTES)
         place = f"{FOLDER}/{name}" if companions else FOLDER
         for path, companion in companions.items():
-            self._files[f"{place}/{path}"] = read_bytes(companion, _MAX_BYTES)
+            content = read_bytes(companion, _MAX_BYTES)
+            if companion.suffix.lower() != ".mtl":
+                check_image(content, Where(str(companion)), self._tally)
+            self._files[f"{place}/{path}"] = content
         path = f"{place}/{name}{file.suffix.lower()}"
-        self._files[path] = content
+        self._files[path] = read_bytes(file, _MAX_BYTES)
         return path
 
     def _write(self, shape: Shape, mesh: Mesh, looks: Looks) -> str:
@@ -120,18 +127,19 @@ class MeshFiles:
         wanted = [subset.material for subset in mesh.data.subsets if len(subset.faces)]
         looks = {name: self._own[name] for name in wanted if name in self._own}
         if not looks and mesh.file and wanted and not is_plain(shape):
-            brought = self._bring(mesh.file)
+            brought = self._bring(mesh)
             looks = {name: brought[name] for name in wanted if name in brought}
         if looks and shape.material in self._own:
             looks.setdefault(shape.material, self._own[shape.material])
         return looks
 
-    def _bring(self, file: str) -> Looks:
+    def _bring(self, mesh: Mesh) -> Looks:
         """Materials of a mesh file by their names there."""
+        file = mesh.file
         if file not in self._brought:
             self._brought[file] = {}
             try:
-                materials = load_mesh_materials(file)
+                materials = load_mesh_materials(file, mesh.gate)
             except SimwrightError as error:
                 self._reporter.report(self._unreadable, file=PurePath(file).name, why=error.message)
                 return {}
@@ -147,8 +155,9 @@ def _cover(data: MeshData, material: str, looks: Looks) -> MeshData:
     return dataclasses.replace(data, subsets=(*data.subsets, rest))
 
 
-def list_companions(file: Path) -> dict[str, Path] | None:
+def list_companions(mesh: Mesh) -> dict[str, Path] | None:
     """What a mesh file needs beside it by relative path; None if that is not all below its folder."""
+    file = Path(mesh.file)
     suffix = file.suffix.lower()
     if suffix == ".stl":
         return {}
@@ -156,11 +165,16 @@ def list_companions(file: Path) -> dict[str, Path] | None:
     base = file.parent.resolve()
     try:
         names = _list_libraries(file) if suffix == ".obj" else []
-        images = [t.file for m in load_mesh_materials(file) for t in m.textures.values()]
+        images = [t.file for m in load_mesh_materials(file, mesh.gate) for t in m.textures.values()]
     except SimwrightError:
         return None
+    if any(not name.lower().endswith(".mtl") for name in names):
+        return None
+    gate = mesh.gate or Gate.around(file)
     for path in [*(base / name for name in names), *map(Path, images)]:
         target = path.resolve()
+        if not gate.admits(target):
+            return None
         if not target.is_file():
             continue
         if base not in target.parents:

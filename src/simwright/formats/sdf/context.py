@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from simwright.core.diag import Level, Reporter, declare
+from simwright.core.gate import Gate
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope
-from simwright.core.packages import PackageMap
 from simwright.formats.mesh import MeshLibrary
 from simwright.formats.resources import resolve_resource
 from simwright.formats.sdf.document import Document
@@ -56,7 +56,7 @@ class Reading:
 
     asset: Asset
     reporter: Reporter
-    packages: PackageMap
+    gate: Gate
     graph: FrameGraph
     world_name: str = ""
     meshes: MeshLibrary = field(init=False)
@@ -64,7 +64,7 @@ class Reading:
     joint_items: list[Item] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.meshes = MeshLibrary(self.reporter)
+        self.meshes = MeshLibrary(self.gate, self.reporter)
 
     def claim(self, kind: str, name: str, owner: str = "") -> str:
         """A name that is free among its kind: ``name``, else ``owner_name``, else numbered."""
@@ -87,7 +87,7 @@ class Reading:
 
     def resolve(self, document: Document, element: Element, uri: str) -> Path:
         """The file an address names; an InputError if it cannot be found."""
-        return resolve_resource(uri, document.base, self.packages, document.where(element))
+        return resolve_resource(uri, document.base, self.gate, document.where(element))
 
     def keep_rest(
         self,

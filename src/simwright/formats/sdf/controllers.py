@@ -200,7 +200,7 @@ class _Robot:
 
     def resolve(self, uri: str, where: Where) -> Path:
         """Follow an address in the plugin's file."""
-        return resolve_resource(uri, self._plugin.document.base, self._plugin.reading.packages, where)
+        return resolve_resource(uri, self._plugin.document.base, self._plugin.reading.gate, where)
 
 
 def _read_joint_command(plugin: Plugin, kind: str, ending: str) -> None:

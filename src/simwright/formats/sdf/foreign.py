@@ -14,8 +14,8 @@ from typing import Any
 from lxml import etree
 
 from simwright.core.diag import Reporter, Where
+from simwright.core.gate import Gate
 from simwright.core.math3d import IDENTITY, Pose
-from simwright.core.packages import PackageMap
 from simwright.formats.format import ReadOptions
 from simwright.formats.sdf.context import Reading
 from simwright.formats.sdf.document import Document
@@ -36,9 +36,10 @@ def find_foreign(path: Path) -> str:
         return _FOREIGN_ROOTS.get(find_root_tag(stream.read(_HEAD_BYTES)), "")
 
 
-def open_foreign(path: Path, name: str, packages: PackageMap, reporter: Reporter) -> Document:
+def open_foreign(path: Path, name: str, gate: Gate, reporter: Reporter) -> Document:
     """A document with one model of names and poses; its asset is ``document.foreign``."""
-    asset = read_asset(path, format_name=name, options=ReadOptions(packages=packages), reporter=reporter)
+    options = ReadOptions(packages=gate.packages, gate=gate)
+    asset = read_asset(path, format_name=name, options=options, reporter=reporter)
     root = etree.Element("sdf", version="1.11")
     model = _add(root, "model", Where(str(path), 1), name=asset.name)
     poses = {WORLD: IDENTITY}

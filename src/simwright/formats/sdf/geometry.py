@@ -204,7 +204,7 @@ def _take_submesh(reading: Reading, document: Document, element: Element, mesh: 
     name = document.text(element, "name")
     center = document.flag(element, "center")
     data = mesh.data
-    objects = load_mesh_objects(mesh.file)
+    objects = load_mesh_objects(mesh.file, mesh.gate)
     faces = objects.get(name)
     if faces is None:  # some files name parts only by their material
         faces = next((s.faces for s in data.subsets if s.name == name), None)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.errors import InputError, LimitError, NotFoundError
-from simwright.core.packages import PackageMap
+from simwright.core.gate import Gate
 from simwright.formats.resources import resolve_resource
 from simwright.formats.sdf.document import NEWEST, Document, open_document
 from simwright.formats.sdf.foreign import find_foreign, open_foreign
@@ -71,7 +71,7 @@ _ROOT_TAGS = ("model", "light", "actor", "world")
 class TreeBuilder:
     """Builds the model tree of one file and the files it includes."""
 
-    packages: PackageMap
+    gate: Gate
     reporter: Reporter
     stack: list[Path] = field(default_factory=list)
     opened: dict[Path, Document] = field(default_factory=dict)
@@ -209,23 +209,21 @@ class TreeBuilder:
         where = document.where(include)
         if not uri:
             raise NotFoundError("it has no <uri>", hint="add one", where=where)
-        path = resolve_resource(uri, document.base, self.packages, where)
-        return (self._file_of_folder(path) if path.is_dir() else path).resolve()
+        path = resolve_resource(uri, document.base, self.gate, where)
+        return self.gate.admit(self._file_of_folder(path), where, uri) if path.is_dir() else path
 
     def _open(self, path: Path) -> Document:
         """An included file, of whichever format."""
         name = find_foreign(path)
         return (
-            open_foreign(path, name, self.packages, self.reporter)
-            if name
-            else open_document(path, self.reporter)
+            open_foreign(path, name, self.gate, self.reporter) if name else open_document(path, self.reporter)
         )
 
     def _file_of_folder(self, folder: Path) -> Path:
         """The SDFormat file of a model folder: the newest this reader knows, as ``model.config`` lists."""
         for manifest in (folder / "model.config", folder / "manifest.xml"):
             if manifest.is_file():
-                name = _choose_version(parse(manifest, max_bytes=1 << 20))
+                name = _choose_version(parse(self.gate.admit(manifest), max_bytes=1 << 20))
                 # the manifest names a file beside it; anything else is not followed
                 if name and Path(name).name == name and (folder / name).is_file():
                     return folder / name

@@ -41,7 +41,8 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     """Read an SDFormat file (1.4 to 1.12) with everything it includes."""
     document = open_document(path, reporter)
     worlds = list(document.children(document.root, "world"))
-    builder = TreeBuilder(options.packages, reporter)
+    gate = options.make_gate(path, reporter)
+    builder = TreeBuilder(gate, reporter)
     top = builder.build_top(document, worlds[0] if worlds else document.root, is_world=bool(worlds))
     _check_root(document, top)
     links = [item for model in top.walk() for item in model.links]
@@ -51,7 +52,7 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
 
     asset = Asset(_choose_name(document, top))
     asset.provenance = Provenance(str(path), "sdf", document.version_text)
-    reading = Reading(asset, reporter, options.packages, FrameGraph(top, reporter))
+    reading = Reading(asset, reporter, gate, FrameGraph(top, reporter))
     if top.is_world:
         reading.world_name = top.name
         read_environment(reading, document, top.element)

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from simwright.core.diag import Level, declare
 from simwright.core.errors import LimitError, ParseError
+from simwright.core.limits import Tally
 from simwright.core.math3d import IDENTITY, Array, Pose
-from simwright.formats.images import MAX_SAMPLES, Samples, load_samples
+from simwright.formats.images import Samples, load_samples
 from simwright.formats.sdf.context import Reading
 from simwright.formats.sdf.document import Document
 from simwright.formats.xml import Element
@@ -58,7 +59,7 @@ class Placed:
 def read_heightmap(reading: Reading, document: Document, element: Element, owner: str) -> Placed:
     """A grid of heights."""
     file = reading.resolve(document, element, document.text(element, "uri"))
-    samples = load_samples(file)
+    samples = load_samples(file, reading.gate.tally)
     if min(samples.values.shape) < 2:
         raise ParseError("a height map needs two rows and two columns", where=document.where(element))
     if not np.all(np.isfinite(samples.values)):
@@ -72,7 +73,7 @@ def read_heightmap(reading: Reading, document: Document, element: Element, owner
     if not np.all(size[:2] > 0.0):
         document.report_number(document.child(element, "size"), str(size), "a positive extent", "1 1 1")
         size = np.ones(3)
-    heights = _refine(_stretch(samples, float(size[2])), document, element)
+    heights = _refine(_stretch(samples, float(size[2])), document, element, reading.gate.tally)
     position = document.values(element, "pos", 3, (0.0, 0.0, 0.0))
     reading.keep_rest(document, element, owner, _TERRAIN_CARRIED, _TERRAIN_KNOWN)
     field = Heightfield(np.ascontiguousarray(heights[::-1]), size[:2], source=str(file))
@@ -91,14 +92,13 @@ def _stretch(samples: Samples, tall: float) -> Array:
     return abs(tall) * (1.0 - shares if tall < 0.0 else shares)
 
 
-def _refine(heights: Array, document: Document, element: Element) -> Array:
+def _refine(heights: Array, document: Document, element: Element, tally: Tally) -> Array:
     """``sampling`` points for every pixel, on straight lines between them."""
     sampling = int(min(document.positive(element, "sampling", default=1.0), 64.0))
     if sampling <= 1:
         return heights
     rows, columns = ((count - 1) * sampling + 1 for count in heights.shape)
-    if rows * columns > MAX_SAMPLES:
-        raise LimitError("the height map has too many samples", hint="lower <sampling>")
+    tally.add("height-samples", rows * columns, document.where(element))
     for axis, count in ((0, rows), (1, columns)):
         at = np.arange(count) / sampling
         low = np.minimum(at.astype(np.int64), heights.shape[axis] - 2)
@@ -111,7 +111,7 @@ def _refine(heights: Array, document: Document, element: Element) -> Array:
 def read_plan(reading: Reading, document: Document, element: Element, owner: str) -> Placed:
     """Boxes where an image is dark."""
     file = reading.resolve(document, element, document.text(element, "uri"))
-    samples = load_samples(file)
+    samples = load_samples(file, reading.gate.tally)
     scale = document.positive(element, "scale", default=1.0)
     height = document.positive(element, "height", default=1.0)
     threshold = document.positive(element, "threshold", default=200.0)

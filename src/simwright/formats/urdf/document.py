@@ -16,9 +16,9 @@ from lxml import etree
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import InputError
+from simwright.core.gate import Gate
 from simwright.core.math3d import HUGE, IDENTITY, Pose
 from simwright.core.names import NameScope
-from simwright.core.packages import PackageMap
 from simwright.formats.mesh import MESH_EXTENSIONS, MeshLibrary
 from simwright.formats.resources import resolve_resource
 from simwright.formats.xml import Element, XmlReader
@@ -62,14 +62,14 @@ class Document(XmlReader):
     """A URDF document, the asset that grows from it, and the services its readers share."""
 
     def __init__(
-        self, path: Path, root: Element, packages: PackageMap, reporter: Reporter, files: Sequence[str] = ()
+        self, path: Path, root: Element, gate: Gate, reporter: Reporter, files: Sequence[str] = ()
     ) -> None:
         super().__init__(str(path), reporter)
         self.root = root
         self.files = list(files)
         self.base = path.resolve().parent
-        self.packages = packages
-        self.meshes = MeshLibrary(reporter)
+        self.gate = gate
+        self.meshes = MeshLibrary(gate, reporter)
         self.asset = Asset(root.get("name") or path.name.split(".")[0] or "robot")
         self.shape_names = NameScope()
 
@@ -120,7 +120,7 @@ class Document(XmlReader):
 
     def resolve(self, uri: str, where: Where) -> Path:
         """The file of an address in this document."""
-        return resolve_resource(uri, self.base, self.packages, where)
+        return resolve_resource(uri, self.base, self.gate, where)
 
     def mesh(self, element: Element, uri: str, link: str) -> Mesh | None:
         """The lazy mesh of an address; a missing or foreign file is reported."""

@@ -48,12 +48,13 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
 def open_document(path: Path, options: ReadOptions, reporter: Reporter) -> Document:
     """The parsed document, expanded if it is xacro."""
     root, files = parse(path), list[str]()
+    gate = options.make_gate(path, reporter)
     if needs_xacro(path, root):
-        root, files = expand_xacro(path, options, reporter)
+        root, files = expand_xacro(path, options.arguments, gate, reporter)
     if root.tag != "robot":
         raise ParseError(
             f"this is no URDF file: its root element is <{root.tag}>",
             hint="a URDF file starts with <robot>",
             where=Where(str(path), root.sourceline),
         )
-    return Document(path, root, options.packages, reporter, files)
+    return Document(path, root, gate, reporter, files)

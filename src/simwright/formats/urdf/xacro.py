@@ -3,8 +3,8 @@
 
 The ``xacro`` package does the expansion; what it reads and evaluates goes through here:
 
-* files (includes, YAML) are read only inside known folders: the package of the file, the packages of the read
-  options, and the file's own folder; entities are refused, sizes and nesting are limited;
+* files (includes, YAML) have to pass the gate of the asset (``core.gate``); entities are refused, sizes and nesting
+  are limited;
 * ``$(find NAME)`` asks the read options' packages, ``$(arg NAME)`` their arguments;
 * expressions are evaluated by ``expressions``;
 * what xacro would print becomes findings.
@@ -18,14 +18,14 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, ParseError, SimwrightError, UsageError
 from simwright.core.files import MAX_TEXT_BYTES
-from simwright.formats.format import ReadOptions
+from simwright.core.gate import Gate
 from simwright.formats.urdf.expressions import Evaluator
 from simwright.formats.urdf.xacro_files import XacroFiles, load_yaml
 from simwright.formats.xml import Element, parse_bytes
@@ -61,20 +61,22 @@ def needs_xacro(path: Path, root: Element) -> bool:
     return path.name.lower().endswith(".xacro") or any(e.prefix == "xacro" for e in root.iter())
 
 
-def expand_xacro(path: Path, options: ReadOptions, reporter: Reporter) -> tuple[Element, list[str]]:
+def expand_xacro(
+    path: Path, arguments: Mapping[str, str], gate: Gate, reporter: Reporter
+) -> tuple[Element, list[str]]:
     """The expanded root element, and the files that took part (see ``document.ORIGIN``)."""
     where = Where(str(path))
     with _LOCK:
-        files = XacroFiles(path, options.packages)
+        files = XacroFiles(path, gate)
         with _prepared(files, reporter, where) as xacro:
             try:
-                document = xacro.process_file(files.start, mappings=dict(options.arguments))
+                document = xacro.process_file(files.start, mappings=dict(arguments))
                 text = document.toxml("utf-8")
             except Exception as error:  # noqa: BLE001 - xacro lets every sort of exception through
                 raise _translate(error, files, where) from None
     if len(text) > MAX_TEXT_BYTES:
         raise LimitError(f"xacro expands to {len(text) >> 20} MiB of text", where=where)
-    for name in sorted(set(options.arguments) - files.arguments):
+    for name in sorted(set(arguments) - files.arguments):
         known = ", ".join(sorted(files.arguments)) or "none"
         reporter.report(XACRO_ARGUMENT, where, name=name, known=known)
     return parse_bytes(text, str(path)), files.names

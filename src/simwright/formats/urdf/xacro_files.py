@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files a xacro expansion may read, and how: known folders only, no entities, limited nesting.
-
-A path counts by its text: a link inside a known folder may lead elsewhere, as in a workspace that was
-installed with links.
-"""
+"""The files a xacro expansion may read, and how: through the gate only, no entities, limited nesting."""
 
 from __future__ import annotations
 
@@ -16,9 +12,10 @@ from typing import Any
 from lxml import etree
 
 from simwright.core.diag import Where
-from simwright.core.errors import InputError, LimitError, NotFoundError, ParseError, UnsafePathError
+from simwright.core.errors import InputError, LimitError, NotFoundError, ParseError
 from simwright.core.files import MIB, read_bytes
-from simwright.core.packages import PackageMap, read_package_name
+from simwright.core.gate import Gate
+from simwright.formats.resources import resolve_resource
 from simwright.formats.urdf.document import ORIGIN
 from simwright.formats.urdf.expressions import Evaluator
 from simwright.formats.xml import Element, parse_bytes
@@ -26,22 +23,18 @@ from simwright.formats.xml import Element, parse_bytes
 _MAX_INCLUDE_DEPTH = 32
 _MAX_YAML_BYTES = 16 * MIB
 _MAX_YAML_VALUES = 1_000_000
-_DESCRIPTION_FOLDERS = {"urdf", "xacro", "robot", "robots", "model", "models", "description"}
 
 
 class XacroFiles:
     """The files of one expansion.  ``names`` are those read, ``arguments`` those they declare."""
 
-    def __init__(self, path: Path, packages: PackageMap) -> None:
+    def __init__(self, path: Path, gate: Gate) -> None:
         self.start = os.path.abspath(path)  # noqa: PTH100 - links must stay as they are
         self.module: Any = None
         self.names: list[str] = []
         self.arguments: set[str] = set()
         self._shown = {self.start: str(path)}
-        self._packages = packages
-        self._folders = [_home_folder(Path(self.start).parent)]
-        self._folders += [os.path.abspath(package.path) for package in packages]  # noqa: PTH100 - as above
-        self._folders += [os.path.realpath(folder) for folder in list(self._folders)]
+        self._gate = gate
 
     @property
     def current(self) -> str:
@@ -51,29 +44,22 @@ class XacroFiles:
         return self._shown.get(name, name)
 
     def locate(self, name: str) -> str:
-        """The absolute path of a file name in the current file; it lies in a known folder."""
+        """The absolute path of a file name in the current file; the gate admits it."""
+        where = Where(self.current)
         if str(name).startswith("package://"):
-            return str(self._packages.resolve(str(name), Where(self.current), near=Path(self.start).parent))
+            return str(resolve_resource(str(name), Path(self.start).parent, self._gate, where))
         stack = self.module.filestack
         base = os.path.dirname(stack[-1]) if stack and stack[-1] else os.path.dirname(self.start)  # noqa: PTH120 - text only
         path = os.path.normpath(os.path.join(base, str(name)))  # noqa: PTH118 - text only
-        if "\0" in path or not any(path == f or path.startswith(f"{f}{os.sep}") for f in self._folders):
-            raise UnsafePathError(
-                f"refused: {str(name)!r} lies outside the folders xacro may read",
-                hint="give the package it belongs to with --package NAME=DIR",
-                where=Where(self.current),
-            )
+        self._gate.admit(path, where, str(name))
         return path
 
     def find_package(self, name: str) -> str:
         """The folder of ``$(find NAME)``, which may be read from then on."""
-        package = self._packages.find(str(name), near=Path(self.start).parent)
+        package = self._gate.find_package(str(name), near=Path(self.start).parent)
         if package is None:
-            raise self._packages.unknown(str(name), Where(self.current))
-        folder = os.path.abspath(package.path)  # noqa: PTH100 - links must stay as they are
-        if folder not in self._folders:
-            self._folders.append(folder)
-        return folder
+            raise self._gate.packages.unknown(str(name), Where(self.current))
+        return os.path.abspath(package.path)  # noqa: PTH100 - links must stay as they are
 
     def parse(self, _source: Any, filename: str) -> Any:
         """The DOM of a file, its elements marked with their place; takes the place of ``xacro.parse``."""
@@ -137,14 +123,6 @@ class XacroFiles:
                 element.set(ORIGIN, f"{number}:{element.sourceline}")
             elif etree.QName(element).localname == "arg":
                 self.arguments.add(str(element.get("name")))
-
-
-def _home_folder(folder: Path) -> str:
-    """The package a folder belongs to, else the description around it, else the folder itself."""
-    for above in [folder, *folder.parents][:8]:
-        if read_package_name(above):
-            return str(above)
-    return str(folder.parent if folder.name.lower() in _DESCRIPTION_FOLDERS else folder)
 
 
 def _refuse_entities(root: Element, filename: str) -> None:

@@ -19,6 +19,7 @@ from pxr import Ar, Sdf
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import resolve_inside, write_atomic
+from simwright.core.gate import Gate
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive
 from simwright.usd.collect import Collection, collect_files
@@ -67,9 +68,9 @@ def pack_file(
     wrote: Callable[[Sequence[Path]], None] = lambda _files: None,
 ) -> Path:
     """Write a USD file and everything it needs as a .usdz package; ``options.variants`` become its selections."""
-    with _open_source(source, options, reporter) as stage:
+    with _open_source(source, options, reporter) as (stage, gate):
         with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
-            collection = collect_files(stage.GetRootLayer())
+            collection = collect_files(stage.GetRootLayer(), gate)
             _keep_selections(stage, collection)
         _report_left(collection, reporter)
         members = [(place, _encode_member(collection, place)) for place in collection.places if _fits(place)]
@@ -96,9 +97,9 @@ def flatten_file(
             where=Where(str(target)),
         )
     _check_apart(source, target)
-    with _open_source(source, options, reporter) as stage:
+    with _open_source(source, options, reporter) as (stage, gate):
         with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
-            flat = flatten_stage(stage, target.parent)
+            flat = flatten_stage(stage, target.parent, gate)
             data = encode_layer(flat.layer, target.suffix.lower())
         for asset in sorted(set(flat.refused)):
             reporter.report(FILE_REFUSED, Where(str(source)), asset=Path(asset).name)
@@ -110,11 +111,17 @@ def flatten_file(
 
 
 @contextmanager
-def _open_source(source: Path, options: ReadOptions, reporter: Reporter) -> Iterator[Any]:
-    """The stage of a source; packages are opened as the files they hold."""
+def _open_source(source: Path, options: ReadOptions, reporter: Reporter) -> Iterator[tuple[Any, Gate]]:
+    """The stage of a source, and its gate; packages are opened as the files they hold."""
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         opened = _unpack(source, Path(folder)) if source.suffix.lower() == PACKAGE_SUFFIX else source
-        yield open_stage(opened, packages=options.packages, variants=options.variants, reporter=reporter)
+        gate = options.make_gate(opened, reporter)
+        yield (
+            open_stage(
+                opened, packages=options.packages, variants=options.variants, reporter=reporter, gate=gate
+            ),
+            gate,
+        )
 
 
 def _check_apart(source: Path, target: Path) -> None:

@@ -7,6 +7,7 @@ they mean is resolved by ``solvers``, and all of them wait in ``asset.extras``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from pxr import Tf, Usd
@@ -14,6 +15,7 @@ from pxr import Tf, Usd
 from simwright.core.collector import pause_collector
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import ParseError
+from simwright.core.gate import Gate
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.actuators import read_actuators
 from simwright.formats.usd.bindings import Bindings
@@ -67,7 +69,10 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     """Read a .usd, .usda, .usdc or .usdz file."""
     from simwright.usd.open import open_stage
 
-    stage = open_stage(path, packages=options.packages, variants=options.variants, reporter=reporter)
+    options = replace(options, gate=options.make_gate(path, reporter))
+    stage = open_stage(
+        path, packages=options.packages, variants=options.variants, reporter=reporter, gate=options.gate
+    )
     if options.fine_colliders:
         select_fine_colliders(stage, options.variants)
     asset = read_stage(stage, options, reporter, name=_choose_name(stage, path), file=str(path))
@@ -104,6 +109,7 @@ def _make_source(stage: Usd.Stage, options: ReadOptions, reporter: Reporter, nam
         asset=Asset(name or _choose_name(stage, Path(file))),
         order=make_order(make_resolvers(options.resolvers)),
         played=played,
+        gate=options.gate or Gate.of_layer(stage.GetRootLayer().realPath, options.packages, reporter),
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from pxr import Gf, Usd, UsdGeom
 
 from simwright.core.diag import Level, Reporter, Where, declare
+from simwright.core.gate import Gate
 from simwright.core.math3d import IDENTITY, Array, Pose, matrices_from_quats
 from simwright.formats.usd.found import Found, Sorts, may_share
 from simwright.formats.usd.transforms import are_sound, mend_transforms
@@ -76,7 +77,7 @@ class Source:
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
     ``noted`` tells that layers have notes on prims (see ``simwright.usd.notes``), ``exact`` that there are doubles
     beside floats, ``annotated`` that there is any note.  ``played`` is the stage with its time samples, None where a
-    time was chosen.
+    time was chosen.  ``gate`` is what files that the stage names have to pass.
     """
 
     stage: Usd.Stage
@@ -85,6 +86,7 @@ class Source:
     units: Units
     reporter: Reporter
     asset: Asset
+    gate: Gate
     order: Order = field(default_factory=lambda: Order(make_resolvers(DEFAULT_ORDER)))
     authored: dict[str, dict[str, Any]] = field(default_factory=dict)
     xforms: Any = None

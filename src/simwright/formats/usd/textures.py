@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from pxr import Sdf, Usd, UsdShade
+from pxr import Ar, Sdf, Usd, UsdShade
 
 from simwright.core.diag import Level, declare
 from simwright.core.units import DEGREE
@@ -49,12 +50,15 @@ def _read_file(source: Source, shader: UsdShade.Shader) -> str:
     value = _value(source, shader, "file")
     if not isinstance(value, Sdf.AssetPath):
         return ""
+    where = source.where(shader.GetPrim(), "inputs:file")
     if value.resolvedPath:
-        return str(value.resolvedPath)
+        outer = Ar.SplitPackageRelativePathOuter(value.resolvedPath)[0]
+        admitted = source.gate.take(outer, where, str(value.path))
+        return str(value.resolvedPath) if admitted is not None else ""
     if "<UDIM>" not in value.path:
-        where = source.where(shader.GetPrim(), "inputs:file")
         source.reporter.report(TEXTURE_MISSING, where, file=str(value.path))
-    return str(value.path)
+    # anchored where it was looked for: a path that is relative would be counted from the current folder
+    return str(Path(source.file).absolute().parent / str(value.path))
 
 
 def _read_wrap(source: Source, shader: UsdShade.Shader, name: str) -> str:

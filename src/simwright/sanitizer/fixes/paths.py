@@ -132,6 +132,8 @@ def _collect(editor: Editor, layer: Sdf.Layer, file: Path) -> str:
         raise Refused(f"{file.name} is not there; add the file or remove the path")
     if file.suffix.lower() not in COLLECTED_SUFFIXES:
         raise Refused(f"{file.name} is no layer, image or sound; copy it by hand")
+    for tile in tiles:
+        _check_gate(editor, tile)
     asset = Path(editor.root.realPath).parent
     contents = _read_layer(editor, file) if file.suffix.lower() in SUFFIXES else _read_files(tiles)
     base = _choose_folder(editor, asset, file.parent.name or "files", contents)
@@ -139,6 +141,13 @@ def _collect(editor: Editor, layer: Sdf.Layer, file: Path) -> str:
         editor.add_file(editor.root, f"{base}/{place}", content)
     found = Path(os.path.relpath(asset / base / file.name, Path(layer.realPath).parent)).as_posix()
     return found if found.startswith("../") else f"./{found}"
+
+
+def _check_gate(editor: Editor, file: Path) -> None:
+    try:
+        editor.gate.admit(file)
+    except InputError as error:
+        raise Refused(f"{error.message}; {error.hint}") from None
 
 
 def _read_files(files: list[Path]) -> dict[str, bytes]:
@@ -156,7 +165,7 @@ def _read_layer(editor: Editor, file: Path) -> dict[str, bytes]:
         layer = open_layer(str(file))
         if not layer:
             raise Refused(f"{file.name} cannot be read")
-        found = collect_files(layer)
+        found = collect_files(layer, editor.gate)
         contents = {place: read_bytes(path) for place, path in found.files.items()}
         contents |= {place: encode_layer(made, Path(place).suffix) for place, made in found.layers.items()}
     return contents

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from pxr import Sdf, Usd, UsdShade
+from pxr import Ar, Sdf, Usd, UsdShade
 
 from simwright.core.diag import Diagnostic
+from simwright.core.files import read_bytes
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.images import MAX_BYTES, Picture, decode_image, read_asset
 from simwright.usd.edit import Editor, Refused
@@ -46,7 +47,7 @@ def convert_sky(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """A picture of a light; one of high dynamic range keeps it only as .hdr on a dome."""
     prim = editor.find_prim(finding.where.prim)
     attribute = prim.GetAttribute(finding.where.prop)
-    address, picture = _read_picture(attribute)
+    address, picture = _read_picture(editor, attribute)
     if picture.is_raw and prim.GetTypeName() != "RectLight":
         raise Refused(f"{address} has a high range; convert it to Radiance .hdr")
     _name_png(editor, attribute, address, picture.encode())
@@ -61,8 +62,8 @@ def name_source(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     folder = Path(editor.find_original(layer.realPath)).parent
     for suffix in _SOURCES:
         file = folder / f"{stem}{suffix}"
-        if f"{stem}{suffix}" != address and file.is_file() and file.stat().st_size <= MAX_BYTES:
-            new = editor.add_file(layer, choose_name(address, suffix), file.read_bytes())
+        if f"{stem}{suffix}" != address and file.is_file() and editor.gate.admits(file):
+            new = editor.add_file(layer, choose_name(address, suffix), read_bytes(file, MAX_BYTES))
             editor.rename_address(layer, address, new)
             return
     raise Refused(
@@ -73,7 +74,7 @@ def name_source(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def _convert(editor: Editor, finding: Diagnostic, *, with_alpha: bool = False) -> None:
     prim = editor.find_prim(finding.where.prim)
     attribute = find_source(prim, finding.where.prop)
-    address, picture = _read_picture(attribute)
+    address, picture = _read_picture(editor, attribute)
     _name_png(editor, attribute, address, picture.encode(with_alpha=with_alpha))
     if picture.is_raw and len(picture.image.getbands()) > 2:
         _keep_raw(editor, prim)
@@ -88,12 +89,15 @@ def find_source(prim: Usd.Prim, name: str) -> Usd.Attribute:
     return found[0] if found else attribute
 
 
-def _read_picture(attribute: Usd.Attribute) -> tuple[str, Picture]:
+def _read_picture(editor: Editor, attribute: Usd.Attribute) -> tuple[str, Picture]:
     if attribute.GetNumTimeSamples():
         raise Refused(f"{attribute.GetName()} changes over time")
     value = attribute.Get()
     if not isinstance(value, Sdf.AssetPath):
         raise Refused(f"{attribute.GetName()} names several files")
+    outer = Ar.SplitPackageRelativePathOuter(value.resolvedPath)[0]
+    if outer and not editor.gate.admits(outer):
+        raise Refused(f"{value.path} lies outside the asset; allow its folder with --allow-outside")
     return value.path, decode_image(read_asset(value.path, value.resolvedPath), value.path)
 
 

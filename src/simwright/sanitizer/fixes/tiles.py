@@ -15,6 +15,7 @@ from typing import Any
 from pxr import Gf, Sdf, Usd
 
 from simwright.core.diag import Diagnostic
+from simwright.core.files import read_bytes
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.pictures import choose_name, find_source
 from simwright.sanitizer.images import MAX_BYTES, Picture, decode_image
@@ -46,7 +47,7 @@ def pack_tiles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     spec = editor.find_strongest(source.GetPrim(), source.GetName())
     if spec is None:
         raise Refused(f"nobody says {name}")
-    tiles = _read_tiles(Path(spec.layer.realPath).parent, value.path)
+    tiles = _read_tiles(editor, Path(spec.layer.realPath).parent, value.path)
     picture, scale, shift = _pack(tiles)
     _transform_coordinates(editor, shader, scale, shift)
     address = value.path.replace(_MARKER, "").replace("..", ".").replace("_.", ".").replace("-.", ".")
@@ -54,7 +55,7 @@ def pack_tiles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     editor.set_value(source.GetPrim(), source.GetName(), _KINDS.Asset, Sdf.AssetPath(file))
 
 
-def _read_tiles(folder: Path, address: str) -> dict[tuple[int, int], Picture]:
+def _read_tiles(editor: Editor, folder: Path, address: str) -> dict[tuple[int, int], Picture]:
     """Images by column and row."""
     place = Path(address)
     before, after = place.name.split(_MARKER, 1)
@@ -63,9 +64,9 @@ def _read_tiles(folder: Path, address: str) -> dict[tuple[int, int], Picture]:
     found: dict[tuple[int, int], Picture] = {}
     for file in sorted(home.iterdir()) if home.is_dir() else ():
         match = pattern.fullmatch(file.name)
-        if match and _FIRST <= int(match.group(1)) <= _LAST and file.stat().st_size <= MAX_BYTES:
+        if match and _FIRST <= int(match.group(1)) <= _LAST and editor.gate.admits(file):
             row, column = divmod(int(match.group(1)) - _FIRST, _ROW)
-            found[column, row] = decode_image(file.read_bytes(), file.name)
+            found[column, row] = decode_image(read_bytes(file, MAX_BYTES), file.name)
     if not found:
         raise Refused(f"no tile of {address} is there")
     if len({(p.image.size, p.is_raw) for p in found.values()}) > 1:

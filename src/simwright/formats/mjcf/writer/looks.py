@@ -46,7 +46,7 @@ class _Wardrobe:
         if key not in self._meshes:
             self._kept.append(mesh)
             changed = dataclasses.replace(mesh.data, subsets=self._choose(mesh, is_plain(shape)))
-            self._meshes[key] = Mesh(changed, source=mesh.source, file=mesh.file)
+            self._meshes[key] = Mesh(changed, source=mesh.source, file=mesh.file, gate=mesh.gate)
         shape.geometry = self._meshes[key]
 
     def _choose(self, mesh: Mesh, is_dressed: bool) -> tuple[Subset, ...]:
@@ -55,7 +55,7 @@ class _Wardrobe:
         for subset in mesh.data.subsets:
             name: str | None = subset.material if subset.material in self._looks.own else None
             if name is None and mesh.file and not is_dressed:
-                name = self._looks.take(mesh.file).get(subset.material)
+                name = self._looks.take(mesh).get(subset.material)
             if name and len(subset.faces):
                 result.append(Subset(subset.name or name, subset.faces, name))
         return tuple(result)

@@ -7,12 +7,14 @@ MuJoCo reads PNG; other images are turned into PNG where Pillow is installed, an
 from __future__ import annotations
 
 import io
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from simwright.core.errors import SimwrightError
-from simwright.core.files import MIB, read_bytes
+from simwright.core.files import MIB
+from simwright.core.limits import Tally
 from simwright.core.names import NameScope
+from simwright.formats.mesh import load_image
 from simwright.formats.mjcf.writer.draft import Draft
 from simwright.formats.mjcf.writer.meshes import make_file_name
 from simwright.formats.mjcf.writer.messages import TEXTURE_LEFT_OUT
@@ -37,6 +39,7 @@ class TextureLibrary:
         self._draft = draft
         self._known: dict[tuple[str, str], str | None] = {}
         self._file_names = NameScope()
+        self._tally = Tally()
 
     def restore_generated(self) -> None:
         """Gradients, checkers and flat colours that MuJoCo paints itself, and images on cubes."""
@@ -100,7 +103,7 @@ class TextureLibrary:
         """The content as PNG."""
         why, advice = "it cannot be read", "check the path"
         try:
-            content = read_bytes(Path(file), MAX_BYTES)
+            content = load_image(file, MAX_BYTES, self._tally)
         except SimwrightError as error:
             why = error.message
         else:

@@ -13,6 +13,7 @@ from typing import Any
 
 from simwright.core.errors import InputError
 from simwright.core.files import MIB
+from simwright.core.limits import Tally
 from simwright.core.names import NameScope, make_identifier
 from simwright.formats.mesh import load_image
 
@@ -33,6 +34,7 @@ class Images:
         self.origins: dict[str, str] = {}
         self._known: dict[tuple[str, bool], tuple[str, str]] = {}
         self._names = NameScope()
+        self._tally = Tally()
 
     def take(self, file: str, *, is_picture: bool = True) -> tuple[str, str]:
         """The path of an image inside the asset, or an empty one and the reason."""
@@ -43,7 +45,7 @@ class Images:
 
     def _bring(self, file: str, is_picture: bool) -> tuple[str, str]:
         try:
-            content = load_image(file, _MAX_BYTES)
+            content = load_image(file, _MAX_BYTES, self._tally)
         except InputError as error:
             return "", error.message
         suffix = _find_suffix(content)

@@ -48,10 +48,10 @@ class _Wardrobe:
         if key not in self._meshes:
             self._kept.append(mesh)
             look = ""
-            changed = rename_looks(mesh.data, {} if is_plain(shape) else self._looks.take(mesh.file))
+            changed = rename_looks(mesh.data, {} if is_plain(shape) else self._looks.take(mesh))
             if len(changed.subsets) == 1 and len(changed.subsets[0].faces) == changed.face_count:
                 look = changed.subsets[0].material  # one look for all of it needs no face set
                 changed = dataclasses.replace(changed, subsets=())
-            self._meshes[key] = Mesh(changed, source=mesh.source, file=mesh.file), look
+            self._meshes[key] = Mesh(changed, source=mesh.source, file=mesh.file, gate=mesh.gate), look
         shape.geometry, look = self._meshes[key]
         shape.material = shape.material or look

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which files an asset may name: everything a reader or writer opens because a file says so passes here.
+
+A file is admitted if, with every link and ``..`` resolved, it lies below one of
+
+* the root of the asset (:func:`find_root`): the ROS package or Gazebo model that holds the file the user named, else
+  the folder of that file, else, where that folder is ``urdf``, ``meshes`` or the like, the one that holds it;
+* a ROS package that is known or was found by its name (:mod:`simwright.core.packages`), a folder of the Gazebo
+  variables, or a model found by its name;
+* a folder that the user allows: ``--allow-outside DIR``, ``allow_outside`` of the functions, or the environment
+  variable :data:`VARIABLE`, which worker processes inherit.
+
+How the file is named (relative, absolute, ``file://``, ``package://``, by a link) makes no difference.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
+from simwright.core.errors import NotFoundError, UnsafePathError, UsageError
+from simwright.core.limits import Tally
+from simwright.core.packages import Package, PackageMap, find_named_folder, is_private
+
+FILE_OUTSIDE = declare(
+    "file-outside",
+    Level.WARNING,
+    "{file!r} is not used: {reason}",
+    hint="{advice}",
+    doc="A file names another one that lies outside the asset, its packages and the folders the user allows.",
+    loss=True,
+)
+
+MODEL_PATH_VARIABLES = ("GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH")
+"""Environment variables whose folders hold models, in the order they are searched."""
+
+VARIABLE = "SIMWRIGHT_ALLOW_OUTSIDE"
+"""Environment variable that lists folders in which every asset may name files."""
+
+_MARKS = ("package.xml", "model.config")
+_MAX_LEVELS = 8
+_PARTS_OF_ASSETS = frozenset({
+    "config", "configuration", "description", "launch", "materials", "meshes", "mjcf", "model", "models", "payloads",
+    "robot", "robots", "sdf", "textures", "urdf", "usd", "worlds", "xacro",
+})  # fmt: skip
+"""Names of folders that hold a part of an asset, as people lay them out."""
+
+
+def find_root(file: str | os.PathLike[str]) -> Path:
+    """The root folder of the asset that a file belongs to, every link resolved."""
+    folder = Path(os.path.abspath(file)).parent.resolve()  # noqa: PTH100 - the file itself may be a link
+    for above in [folder, *folder.parents][:_MAX_LEVELS]:
+        if not is_private(above) and any((above / mark).is_file() for mark in _MARKS):
+            return above
+    is_part = folder.name.lower() in _PARTS_OF_ASSETS and not is_private(folder.parent)
+    return folder.parent if is_part else folder
+
+
+def list_model_folders() -> Iterator[Path]:
+    """Folders of the Gazebo variables, in the order they are searched."""
+    for variable in MODEL_PATH_VARIABLES:
+        for entry in os.environ.get(variable, "").split(os.pathsep):
+            if entry:
+                yield Path(entry)
+
+
+def allow_folders(folders: Iterable[str | os.PathLike[str]]) -> None:
+    """Let every asset of this process, and of those it starts, name files in these folders."""
+    given = [str(folder) for folder in parse_folders(folders)]
+    if given:
+        known = filter(None, [os.environ.get(VARIABLE, "")])
+        os.environ[VARIABLE] = os.pathsep.join([*known, *given])
+
+
+def list_allowed() -> tuple[Path, ...]:
+    """Folders of the environment variable."""
+    entries = os.environ.get(VARIABLE, "").split(os.pathsep)
+    return tuple(Path(entry).resolve() for entry in entries if entry)
+
+
+def parse_folders(folders: Iterable[str | os.PathLike[str]]) -> tuple[Path, ...]:
+    """Folders that the user allows, which must exist."""
+    found = []
+    for folder in folders:
+        path = Path(folder).expanduser()
+        if not path.is_dir():
+            raise UsageError(f"--allow-outside: {os.fspath(folder)!r} is not a folder")
+        found.append(path.resolve())
+    return tuple(found)
+
+
+class Gate:
+    """The folders that one asset may name files in, and what it has asked for so far (``tally``).
+
+    ``roots`` are the folders of the asset itself, ``packages`` those of its ROS packages and what the user allows.
+    :meth:`take` reports to ``reporter``; the other methods raise.
+    """
+
+    __slots__ = ("_folders", "_told", "packages", "reporter", "roots", "tally")
+
+    def __init__(
+        self, roots: Iterable[Path], packages: PackageMap | None = None, reporter: Reporter | None = None
+    ) -> None:
+        self.roots = tuple(roots)
+        self.packages = PackageMap() if packages is None else packages
+        self.reporter = reporter
+        self.tally = Tally()
+        self._folders: set[Path] = {*self.roots, *self.packages.allowed, *list_allowed()}
+        self._told: set[tuple[Where, str]] = set()
+
+    @classmethod
+    def around(
+        cls,
+        file: str | os.PathLike[str],
+        packages: PackageMap | None = None,
+        reporter: Reporter | None = None,
+    ) -> Gate:
+        """The gate of the asset whose file the user named, also by a link to where it really is."""
+        return cls({find_root(file), find_root(Path(file).resolve())}, packages, reporter)
+
+    @classmethod
+    def of_layer(
+        cls, path: str, packages: PackageMap | None = None, reporter: Reporter | None = None
+    ) -> Gate:
+        """The gate of the asset whose root layer is at ``path``.
+
+        One without a path was made in memory, by a caller who may name what he likes.
+        """
+        return cls.around(path, packages, reporter) if path else cls([Path(Path.cwd().anchor)], packages)
+
+    def admits(self, path: str | os.PathLike[str]) -> bool:
+        """May the file be used?  Links are resolved first."""
+        return self._covers(Path(path).resolve())
+
+    def admit(self, path: str | os.PathLike[str], where: Where | None = None, said: str = "") -> Path:
+        """The path with every link resolved; an UnsafePathError if it lies outside.  ``said`` is how it is named."""
+        try:
+            target = Path(path).resolve()
+        except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL character
+            shown = said or os.fspath(path)
+            raise NotFoundError(f"{shown[:200]!r} cannot be looked up: {error}", where=where) from None
+        if not self._covers(target):
+            raise UnsafePathError(
+                f"refused: {(said or os.fspath(path))[:200]!r} lies outside the asset and its packages",
+                hint=f"put it into the asset, or allow its folder with --allow-outside {target.parent}",
+                where=where,
+            )
+        return target
+
+    def take(self, path: str | os.PathLike[str], where: Where = NOWHERE, said: str = "") -> Path | None:
+        """The same, but what lies outside is reported, once for each place, and gives None."""
+        try:
+            return self.admit(path, where, said)
+        except (UnsafePathError, NotFoundError) as error:
+            shown = (said or os.fspath(path))[:200]
+            if self.reporter is not None and (where, shown) not in self._told:
+                self._told.add((where, shown))
+                self.reporter.report(FILE_OUTSIDE, where, file=shown, reason=error.message, advice=error.hint)
+            return None
+
+    def find_package(self, name: str, near: Path | None = None) -> Package | None:
+        """The ROS package called ``name``, in which files may be named from then on."""
+        package = self.packages.find(name, near)
+        if package is not None:
+            self._folders |= package.list_folders()
+        return package
+
+    def find_model(self, name: str, near: Path) -> Path | None:
+        """The folder of a Gazebo model, in which files may be named from then on."""
+        places = (place / name for place in list_model_folders() if (place / name).is_dir())
+        folder = next(places, None) or find_named_folder(name, near)
+        if folder is None:
+            package = self.find_package(name)
+            return package.path if package else None
+        self._folders.add(folder.resolve())
+        return folder
+
+    def _covers(self, target: Path) -> bool:
+        around = {target, *target.parents}
+        if around & self._folders:
+            return True
+        # ROS and Gazebo installations have hundreds of folders, which most assets never ask for
+        known = {folder for package in self.packages for folder in package.list_folders()}
+        known |= {folder.resolve() for folder in list_model_folders() if folder.is_dir()}
+        return bool(around & known)
