@@ -18,7 +18,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -108,7 +108,14 @@ def main() -> int:
         parser.error("no files: name some, or set MENAGERIE_ROOT")
     files = sorted({file for folder in folders for file in find_files(folder) if arguments.only in str(file)})
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(partial(compare_file, steps=arguments.steps), files))
+        results = list(
+            pool.map(
+                partial(
+                    compare_file, steps=arguments.steps, allowed=[f for f in folders if Path(f).is_dir()]
+                ),
+                files,
+            )
+        )
     rows = sorted((row for row in results if row), key=lambda row: (row.exact, -row.difference, row.file))
     show(rows, len(files) - len(rows), arguments.format)
     return 1 if any(row.fails for row in rows) else 0
@@ -136,8 +143,8 @@ def find_files(path: Path) -> Iterator[Path]:
         sys.exit(f"{path} does not exist")
 
 
-def compare_file(path: Path, steps: int) -> Row | None:
-    """Both sides of one file; None if MuJoCo does not load it."""
+def compare_file(path: Path, steps: int, allowed: Sequence[Path] = ()) -> Row | None:
+    """Both sides of one file, which may name files in ``allowed`` folders; None if MuJoCo does not load it."""
     with quiet_mujoco():
         try:
             model = mujoco.MjModel.from_xml_path(str(path))
@@ -147,7 +154,7 @@ def compare_file(path: Path, steps: int) -> Row | None:
     controls = make_controls(model, steps)
     plain = run_plain(model, controls, steps)
     try:
-        ours = run_simwright(path, controls, steps)
+        ours = run_simwright(path, controls, steps, allowed)
     except SimwrightError as error:
         row.difference, row.reason = np.inf, str(error)
         return row
@@ -184,7 +191,7 @@ def run_plain(model: Any, controls: Controls, steps: int) -> Motion:
     return Motion(joints, model, [], any(data.warning.number[int(alarm)] for alarm in alarms))
 
 
-def run_simwright(path: Path, controls: Controls, steps: int) -> Motion:
+def run_simwright(path: Path, controls: Controls, steps: int, allowed: Sequence[Path] = ()) -> Motion:
     """The motion of the file as ``simwright run FILE`` has it."""
     reporter = Reporter()
     step = float(controls.timestep)
@@ -192,7 +199,9 @@ def run_simwright(path: Path, controls: Controls, steps: int) -> Motion:
     sequence = None
     if controls.values.size:
         sequence = ControlSequence(None, TimedRows(controls.values, times, steps * step))
-    result = run(path, engine="mujoco", frames=steps, control=sequence, reporter=reporter)
+    result = run(
+        path, engine="mujoco", frames=steps, control=sequence, reporter=reporter, allow_outside=allowed
+    )
     assert result.layout is not None
     joints = {freedom.name: result.positions[0, freedom.positions] for freedom in result.layout.freedoms}
     losses = [d.message for d in reporter if d.level is not Level.INFO and d.loss]

@@ -21,9 +21,9 @@ payloads: everything that is opened because a file says so passes one gate (`sim
 `..` resolved, it has to lie below one of
 
 - the **root of the asset**: the ROS package (`package.xml`) or Gazebo model (`model.config`) that holds the file you
-  named, else the folder of that file; where that folder is called `urdf`, `meshes`, `models` or the like, the folder
+  named, else the folder of that file; where that folder is called `urdf`, `meshes`, `usd` or the like, the folder
   that holds it. Your home, folders above it and folders at the top of the file system are never taken whole because of
-  a folder in them;
+  a folder in them, and for a file that lies in your home itself nothing hidden belongs to it;
 - its **ROS packages**: those of `--package`, `AMENT_PREFIX_PATH`, `ROS_PACKAGE_PATH` and those beside its own. A folder
   without `package.xml` that is found by its name alone has to look like a package: it holds meshes, textures or robot
   descriptions;
@@ -32,10 +32,10 @@ payloads: everything that is opened because a file says so passes one gate (`sim
   repeated), `allow_outside=[...]` of the Python functions, or the environment variable `{FOLDERS}`.
 
 It makes no difference how the file is named: relative, absolute, `file://`, `package://`, `model://`, or by a link in
-the asset. What is refused costs that mesh, texture, include or layer, with a finding that names the place and the folder
-to allow; layers are muted before the stage has prims. MuJoCo needs every file of a model, so there the model is refused
-as a whole. Images are identified, measured and verified, and meshes parsed, before a writer delivers them. A stage that
-you made in memory may name what you like.
+the asset. What is refused costs that mesh, texture, include or layer, with a finding that names the place and the
+folder to allow; layers are muted before the stage has prims. MuJoCo needs every file of a model, so there the model is
+refused as a whole. Images are identified, measured and verified, and meshes parsed, before a writer delivers them. A
+stage that you made in memory may name what you like.
 
 ## How much an asset may ask for
 

@@ -308,6 +308,16 @@ def test_the_root_of_an_asset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert find_root(package / "urdf" / "deep" / "r.urdf") == package
 
 
+def test_nothing_hidden_in_the_home_belongs_to_a_file_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    gate = Gate.around(tmp_path / "r.urdf")
+    assert gate.admits(tmp_path / "meshes" / "a.stl")
+    assert not gate.admits(tmp_path / ".ssh" / "id")
+    assert Gate.around(tmp_path / "bot" / "r.urdf").admits(tmp_path / "bot" / ".cache" / "a.stl")
+
+
 def test_a_folder_beside_the_asset_is_no_package_unless_it_looks_like_one(home: Path) -> None:
     packages = find_packages(near=[home], environ={})
     gate = Gate.around(home / "r.urdf", packages)

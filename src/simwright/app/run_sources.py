@@ -8,7 +8,7 @@ file is run as it is: its own options, its own start, nothing added unless it is
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,11 +18,18 @@ from simwright.app.scenes import ENDINGS
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import NotFoundError, UnknownNameError, UsageError
 from simwright.core.files import suggest_sibling
+from simwright.core.gate import parse_folders
 from simwright.core.math3d import Array, Pose
+from simwright.core.packages import find_packages
 from simwright.engines.layout import Layout, find_floating
 from simwright.engines.protocol import Settings, Simulation
 from simwright.engines.table import load_engine
+<<<<<<< HEAD
 from simwright.formats.table import FORMATS, detect_format, read_asset
+=======
+from simwright.formats.format import ReadOptions
+from simwright.formats.table import detect_format, read_asset
+>>>>>>> gate
 from simwright.model.asset import Asset, Keyframe, Shape, scaled
 from simwright.model.geometry import Plane, box_bounds
 from simwright.model.joint import WORLD, Joint, JointKind
@@ -95,6 +102,7 @@ def find_source(
     floating: bool | None = None,
     ground: bool = False,
     keyframe: str = "",
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
     reporter: Reporter,
 ) -> Source:
     """A scene file, a robot file, an asset, or a scene as it is."""
@@ -112,11 +120,19 @@ def find_source(
             file = read_scene(path, reporter=reporter)
             loaded = assemble_scene(file, num_worlds=num_worlds, reporter=reporter)
             return SceneSource(loaded, load_control(file))
+<<<<<<< HEAD
         row = detect_format(path)
         if not row.reader or row.name == "world":
             readable = [name for name, one in FORMATS.items() if one.reader and name != "world"]
             raise UsageError(f"a {row.name} file cannot be run", hint=f"one of {', '.join(readable)} can")
         asset = read_asset(path, reporter=reporter)
+=======
+        kind = detect_format(path).name
+        if kind not in _ASSETS:
+            raise UsageError(f"a {kind} file cannot be run", hint=f"a scene, or one of {', '.join(_ASSETS)}")
+        packages = find_packages(near=[path.parent], allowed=parse_folders(allow_outside))
+        asset = read_asset(path, options=ReadOptions(packages), reporter=reporter)
+>>>>>>> gate
     return AssetSource(
         prepare_asset(asset, floating=floating, ground=ground), name, num_worlds or 1, keyframe
     )

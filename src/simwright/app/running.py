@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -167,6 +167,7 @@ def run(
     threads: int | None = None,
     floating: bool | None = None,
     ground: bool = False,
+    allow_outside: Iterable[str | os.PathLike[str]] = (),
     reporter: Reporter | None = None,
     progress: Progress | None = None,
 ) -> RunResult:
@@ -175,8 +176,9 @@ def run(
     A robot is run as its file has it: its time step, its options, its start.  ``dt`` [s], ``solver`` and ``options``
     replace what the file says; ``keyframe`` starts from a named state of it; ``floating`` lets the base go or holds it;
     ``ground`` adds a plane to stand on.  ``control`` is a file of targets or controls over time (the scene's own, if it
-    names one); ``record`` a ``.npz`` or ``.mp4``.  ``progress`` is called with a word, what is done and what there is
-    to do.  A simulation that becomes unstable ends early: see ``stopped`` and ``findings`` of the result.
+    names one); ``record`` a ``.npz`` or ``.mp4``.  ``allow_outside`` is that of :func:`simwright.load`.
+    ``progress`` is called with a word, what is done and what there is to do.  A simulation that becomes unstable ends
+    early: see ``stopped`` and ``findings`` of the result.
     """
     reporter = Reporter() if reporter is None else reporter
     if frames < 0 or (record_every is not None and record_every < 1):
@@ -189,7 +191,13 @@ def run(
     settings = Settings(dt=dt, solver=solver, options=dict(options or {}), threads=threads, device=device)
     settings.check(adapter.capabilities)
     found = find_source(
-        source, num_worlds, floating=floating, ground=ground, keyframe=keyframe, reporter=reporter
+        source,
+        num_worlds,
+        floating=floating,
+        ground=ground,
+        keyframe=keyframe,
+        allow_outside=allow_outside,
+        reporter=reporter,
     )
     sequence = found.sequence
     if control is not None:

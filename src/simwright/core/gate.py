@@ -42,10 +42,10 @@ VARIABLE = "SIMWRIGHT_ALLOW_OUTSIDE"
 _MARKS = ("package.xml", "model.config")
 _MAX_LEVELS = 8
 _PARTS_OF_ASSETS = frozenset({
-    "config", "configuration", "description", "launch", "materials", "meshes", "mjcf", "model", "models", "payloads",
-    "robot", "robots", "sdf", "textures", "urdf", "usd", "worlds", "xacro",
+    "configuration", "description", "materials", "meshes", "mjcf", "payloads", "sdf", "textures", "urdf", "usd",
+    "worlds", "xacro",
 })  # fmt: skip
-"""Names of folders that hold a part of an asset, as people lay them out."""
+"""Names of folders that hold a part of an asset and nobody gives to a whole one, as robot or models."""
 
 
 def find_root(file: str | os.PathLike[str]) -> Path:
@@ -179,9 +179,15 @@ class Gate:
 
     def _covers(self, target: Path) -> bool:
         around = {target, *target.parents}
-        if around & self._folders:
+        if any(self._is_own(folder, target) for folder in around & self._folders):
             return True
         # ROS and Gazebo installations have hundreds of folders, which most assets never ask for
         known = {folder for package in self.packages for folder in package.list_folders()}
         known |= {folder.resolve() for folder in list_model_folders() if folder.is_dir()}
         return bool(around & known)
+
+    def _is_own(self, folder: Path, target: Path) -> bool:
+        """An asset that lies in the user's home has no part in what is hidden there: keys, settings, histories."""
+        if folder not in self.roots or not is_private(folder) or folder == folder.parent:
+            return True
+        return not any(part.startswith(".") for part in target.relative_to(folder).parts)

@@ -77,7 +77,7 @@ class _Building:
 
     def _add_asset(self, asset: Any, where: Where, seen: set[str]) -> None:
         file = self._sources.find_asset(asset, where)
-        packages = find_packages({}, near=[file.parent])
+        packages = find_packages({}, near=[file.parent], allowed=sorted(self._sources.roots))
         options = ReadOptions(packages, resolvers=("newton",)) if self._sap else ReadOptions(packages)
         read = read_asset(file, format_name=asset.type, options=options, reporter=self._reporter)
         key = read.name if read.provenance.format != "usd" else (read.bodies[0].path if read.bodies else "")

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.errors import InputError, NotFoundError
 from simwright.core.files import suggest_sibling
+from simwright.core.gate import find_root
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
 from simwright.scenes.document_sources import ExternalAsset, Source
 from simwright.scenes.git_cache import GitCache
@@ -42,6 +43,8 @@ class SourceFinder:
         self._compat = file.compat
         self._reporter = Reporter() if reporter is None else reporter
         self._cache = cache
+        self.roots = {find_root(self._folder / "scene")}
+        """Folders that assets of the scene may name files in: it is the scene that the user named."""
 
     def find_file(self, path: str, where: Where = NOWHERE) -> Path:
         """An existing file."""
@@ -90,6 +93,7 @@ class SourceFinder:
     def _lay_beside(self, file: Path, external: Sequence[ExternalAsset], where: Where) -> Path:
         """A folder of links: everything beside ``file``, and each external file under its target name."""
         origins = [(entry.target, self.find_source(entry.origin, "mjcf", where)) for entry in external]
+        self.roots |= {find_root(file), *(origin.resolve().parent for _, origin in origins)}
         key = [str(file.resolve()), *(f"{target} {origin.resolve()}" for target, origin in origins)]
         folder = _make_folder(key)
         if folder is None:
