@@ -103,3 +103,24 @@ def test_a_worker_that_dies_costs_one_file(robots, monkeypatch, tmp_path, capsys
     found = {c["source"]: c for c in json.loads(capsys.readouterr().out)["conversions"]}
     assert found["robots/a.urdf"]["findings"][0]["rule"] == "convert-process-died"
     assert found["robots/sub/b.urdf"]["status"] == "written"
+
+
+def test_a_file_that_takes_too_long_is_given_up(robots, monkeypatch, tmp_path, capsys):
+    slow = tmp_path / "site"
+    slow.mkdir()
+    (slow / "sitecustomize.py").write_text(
+        "import simwright.formats.urdf.read as r, time\n"
+        "read = r.read\n"
+        "def wait(path, *rest):\n"
+        "    if path.name == 'a.urdf': time.sleep(600)\n"
+        "    return read(path, *rest)\n"
+        "r.read = wait\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(slow), prepend=os.pathsep)
+    assert (
+        run(["convert", "robots", "out", "--timeout", "20", "--jobs", "2", "--no-check", "--report", "json"])
+        == 1
+    )
+    found = {c["source"]: c for c in json.loads(capsys.readouterr().out)["conversions"]}
+    assert [finding["rule"] for finding in found["robots/a.urdf"]["findings"]] == ["asset-timeout"]
+    assert found["robots/sub/b.urdf"]["status"] == "written"

@@ -24,12 +24,8 @@ from simwright.core.packages import find_packages
 from simwright.engines.layout import Layout, find_floating
 from simwright.engines.protocol import Settings, Simulation
 from simwright.engines.table import load_engine
-<<<<<<< HEAD
-from simwright.formats.table import FORMATS, detect_format, read_asset
-=======
 from simwright.formats.format import ReadOptions
-from simwright.formats.table import detect_format, read_asset
->>>>>>> gate
+from simwright.formats.table import FORMATS, detect_format, read_asset
 from simwright.model.asset import Asset, Keyframe, Shape, scaled
 from simwright.model.geometry import Plane, box_bounds
 from simwright.model.joint import WORLD, Joint, JointKind
@@ -120,19 +116,12 @@ def find_source(
             file = read_scene(path, reporter=reporter)
             loaded = assemble_scene(file, num_worlds=num_worlds, reporter=reporter)
             return SceneSource(loaded, load_control(file))
-<<<<<<< HEAD
         row = detect_format(path)
         if not row.reader or row.name == "world":
             readable = [name for name, one in FORMATS.items() if one.reader and name != "world"]
             raise UsageError(f"a {row.name} file cannot be run", hint=f"one of {', '.join(readable)} can")
-        asset = read_asset(path, reporter=reporter)
-=======
-        kind = detect_format(path).name
-        if kind not in _ASSETS:
-            raise UsageError(f"a {kind} file cannot be run", hint=f"a scene, or one of {', '.join(_ASSETS)}")
         packages = find_packages(near=[path.parent], allowed=parse_folders(allow_outside))
         asset = read_asset(path, options=ReadOptions(packages), reporter=reporter)
->>>>>>> gate
     return AssetSource(
         prepare_asset(asset, floating=floating, ground=ground), name, num_worlds or 1, keyframe
     )
