@@ -16,6 +16,13 @@ from simwright.sanitizer import rounds
 from simwright.sanitizer.fixer import Fixer, Wishes, all_fixers
 from simwright.usd.edit import Editor
 
+
+@pytest.fixture(autouse=True)
+def _allow_what_is_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Assets here name files beside their own folder, as a user may allow."""
+    monkeypatch.setenv("SIMWRIGHT_ALLOW_OUTSIDE", str(tmp_path))
+
+
 ENTRY = """#usda 1.0
 (
     defaultPrim = "robot"

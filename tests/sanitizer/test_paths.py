@@ -12,6 +12,13 @@ import simwright
 from simwright.core.errors import UnknownNameError
 from simwright.sanitizer.result import FixResult
 
+
+@pytest.fixture(autouse=True)
+def _allow_what_is_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Assets here name files beside their own folder, as a user may allow."""
+    monkeypatch.setenv("SIMWRIGHT_ALLOW_OUTSIDE", str(tmp_path))
+
+
 PATHS = ("path-self-contained", "path-no-absolute", "path-no-proprietary")
 
 

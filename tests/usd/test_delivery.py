@@ -16,6 +16,13 @@ from simwright.core.errors import InputError, OutputError, StrictError, UnsafePa
 from simwright.usd.archive import ALIGNMENT, encode_archive
 from simwright.usd.open import open_stage
 
+
+@pytest.fixture(autouse=True)
+def _allow_what_is_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Assets here name files beside their own folder, as a user may allow."""
+    monkeypatch.setenv("SIMWRIGHT_ALLOW_OUTSIDE", str(tmp_path))
+
+
 # a transparent pixel
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63000100000500010d0a2db4"

@@ -17,6 +17,9 @@ from simwright.core.errors import LimitError
 from simwright.core.limits import check_limit
 from simwright.usd.settled import once_per_file
 
+_DEEPEST = 64
+"""Names in a path of a prim that only arcs above it bring."""
+
 
 def check_multiplicity(root: Any, layers: Iterable[Any]) -> None:
     """A LimitError if composing ``root`` makes too many prims or layers; ``layers`` are all that it may use."""
@@ -149,6 +152,8 @@ class _Count:
         return total
 
     def _weigh_inherited(self, name: str, path: str) -> int:
+        if path.count("/") > _DEEPEST:  # a prim that brings its own child: paths would grow for ever
+            return 0
         arcs = self.outline(name).arcs
         above = path.rpartition("/")[0]
         while above:

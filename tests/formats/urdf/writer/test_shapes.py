@@ -31,6 +31,13 @@ from simwright.model.moments import compute_moments
 
 from .writing import make_solid, random_pose, write
 
+
+@pytest.fixture(autouse=True)
+def _allow_what_is_beside(tmp_path, monkeypatch):
+    """Assets here name files beside their own folder, as a user may allow."""
+    monkeypatch.setenv("SIMWRIGHT_ALLOW_OUTSIDE", str(tmp_path))
+
+
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108020000009077"
     "53de0000000c49444154789c6360f8cf000002020100e221bc330000000049454e44ae426082"
