@@ -56,14 +56,18 @@ class Place:
     def fill(self) -> Iterator[Path]:
         """A folder to write the result into; its files go where they belong when the block ends without an error."""
         written: list[Path] = []
+        earlier = self._find_earlier() if self.whole else []
         with write_folder(
             self.folder,
             last=self.entry,
-            remove=self._find_earlier() if self.whole else (),
+            remove=earlier,
             protect=not self.whole and not self.overwrite,
             written=written,
         ) as staging:
             yield staging
+        for folder in {parent for name in earlier for parent in list(Path(name).parents)[:-1]}:
+            with contextlib.suppress(OSError):  # it holds something
+                (self.folder / folder).rmdir()
         self.wrote(written)
 
     def _find_earlier(self) -> list[str]:
