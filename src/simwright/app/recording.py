@@ -29,7 +29,7 @@ from simwright.runtime.kinematics import Motion, move_bodies
 from simwright.runtime.model import Model
 
 if TYPE_CHECKING:
-    from simwright.app.run_sources import Source
+    from simwright.app.run_sources import RunSource
 
 ENDINGS = (".npz", ".mp4")
 MOST_BYTES = 4_000_000_000
@@ -66,7 +66,7 @@ def import_video() -> Any:
 class Recorder:
     """Keeps what a source records of every ``every``-th step of a run."""
 
-    def __init__(self, source: Source, simulation: Simulation, every: int, steps: int) -> None:
+    def __init__(self, source: RunSource, simulation: Simulation, every: int, steps: int) -> None:
         self.every, self._source, self._simulation = every, source, simulation
         layout = simulation.layout
         numbers = layout.nq + layout.nv + 7 * len(layout.bodies)

@@ -30,7 +30,7 @@ from simwright.model.asset import Asset, Keyframe, Shape, scaled
 from simwright.model.geometry import Plane, box_bounds
 from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.kinematics import build_tree, forward_kinematics
-from simwright.scenes.control import ControlSequence, load_control
+from simwright.scenes.control import ControlSequence, TimedRows, load_control
 from simwright.scenes.document import read_scene
 from simwright.scenes.exporting import export_world
 from simwright.scenes.load import LoadedScene, assemble_scene
@@ -42,7 +42,7 @@ _REACH = 100.0
 """Pictures show no more than this to each side of the middle [m]."""
 
 
-class Source(Protocol):
+class RunSource(Protocol):
     """Something that can be run."""
 
     name: str
@@ -100,7 +100,7 @@ def find_source(
     keyframe: str = "",
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     reporter: Reporter,
-) -> Source:
+) -> RunSource:
     """A scene file, a robot file, an asset, or a scene as it is."""
     if isinstance(source, LoadedScene):
         if num_worlds not in (None, source.model.world_count):
@@ -219,12 +219,13 @@ class AssetSource:
     def command(self, simulation: Simulation, sequence: ControlSequence, time: float) -> None:
         """Position targets by dof, raw controls by actuator."""
         if sequence.targets is not None:
-            row = self._spread(sequence, sequence.targets, time, "dof")
+            row = self._spread(sequence, sequence.targets, time)
             simulation.set_targets(np.tile(row, (self.worlds, 1)))
         if sequence.controls is not None:
             self._command_raw(simulation, sequence, time)
 
-    def _spread(self, sequence: ControlSequence, table: Any, time: float, what: str) -> Array:
+    def _spread(self, sequence: ControlSequence, table: TimedRows, time: float) -> Array:
+        """A row of targets, as the engine counts freedoms."""
         row = table.sample(time)
         if table.names is None:
             if len(row) != self._layout.nv:
@@ -234,7 +235,6 @@ class AssetSource:
                     where=Where(sequence.file),
                 )
             return np.asarray(row, dtype=np.float64)
-        del what
         values = np.zeros(self._layout.nv)
         for name, value in zip(table.names, row, strict=True):
             values[self._layout.find(name).v] = value

@@ -14,7 +14,7 @@ import numpy as np
 
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
-from simwright.app.run_sources import Source, find_source
+from simwright.app.run_sources import RunSource, find_source
 from simwright.app.run_text import show_line, show_run, show_run_html
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import UsageError
@@ -229,7 +229,7 @@ class _Runner:
 
     def __init__(
         self,
-        source: Source,
+        source: RunSource,
         simulation: Simulation,
         result: RunResult,
         wishes: Wishes,

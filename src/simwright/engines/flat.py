@@ -18,7 +18,7 @@ import numpy as np
 from simwright.core.math3d import Array, Pose, vec3
 from simwright.engines.layout import Freedom, Layout
 from simwright.model.joint import POSITIONS, VELOCITIES, Motion
-from simwright.runtime.rotation import conjugate, cross, rotate
+from simwright.runtime.rotation import conjugate, cross, normalize, rotate
 
 _TO_WXYZ, _FROM_WXYZ = (3, 0, 1, 2), (1, 2, 3, 0)
 
@@ -70,7 +70,7 @@ class FlatMap:
         rate[:, their_rates] = np.where(self._inverted, -rotate(conjugate(turn), spin), spin)
         ours, our_rates, theirs, their_rates = self._free
         pose, moving = q[:, ours], qd[:, our_rates].copy()
-        turn = _unit(pose[..., 3:])
+        turn = normalize(pose[..., 3:])
         moving[..., :3] -= cross(moving[..., 3:], rotate(turn, self._centres))
         place[:, theirs] = np.concatenate((pose[..., :3], turn[..., _TO_WXYZ]), axis=-1)
         rate[:, their_rates] = moving
@@ -87,7 +87,7 @@ class FlatMap:
         qd[:, our_rates] = np.where(self._inverted, -rotate(conjugate(turn), spin), spin)
         ours, our_rates, theirs, their_rates = self._free
         pose, moving = place[:, theirs], rate[:, their_rates].copy()
-        turn = _unit(pose[..., 3:][..., _FROM_WXYZ])
+        turn = normalize(pose[..., 3:][..., _FROM_WXYZ])
         moving[..., :3] += cross(moving[..., 3:], rotate(turn, self._centres))
         q[:, ours] = np.concatenate((pose[..., :3], turn), axis=-1)
         qd[:, our_rates] = moving
@@ -116,10 +116,3 @@ def _find_centre(place: FlatPlace) -> Array:
     """The centre of mass in the joint's frame on the body."""
     frame: Pose = ~place.freedom.far
     return frame.apply(vec3(place.centre))
-
-
-def _unit(turn: Array) -> Array:
-    size = np.linalg.norm(turn, axis=-1, keepdims=True)
-    # a quaternion that is a unit but for rounding stays as it is, so that states go through unchanged
-    scaled = np.where(np.abs(size - 1.0) < 1e-15, turn, turn / np.maximum(size, 1e-12))
-    return np.where(size > 0.0, scaled, np.array((0.0, 0.0, 0.0, 1.0)))

@@ -36,6 +36,14 @@ def conjugate(q: Values) -> Values:
     return turned
 
 
+def normalize(q: Values) -> Values:
+    """Quaternions of unit length; one of no length is the identity, and one that is a unit but for rounding stays."""
+    size = np.linalg.norm(q, axis=-1, keepdims=True)
+    scaled = np.where(np.abs(size - 1.0) < 1e-15, q, q / np.maximum(size, 1e-12))
+    unit: Values = np.where(size > 0.0, scaled, np.array((0.0, 0.0, 0.0, 1.0)))
+    return unit
+
+
 def rotate(q: Values, v: Values) -> Values:
     """Vectors turned by unit quaternions."""
     vector, scalar = q[..., :3], q[..., 3:]

@@ -20,7 +20,7 @@ from simwright.core.math3d import Array, Pose
 from simwright.engines.layout import Freedom, Layout
 from simwright.formats.mjcf.memory import MujocoNames
 from simwright.model.joint import Motion
-from simwright.runtime.rotation import compose, conjugate, cross, invert, multiply, rotate
+from simwright.runtime.rotation import compose, conjugate, cross, invert, multiply, normalize, rotate
 
 Index = npt.NDArray[np.int64]
 _FROM_WXYZ, _TO_WXYZ = (1, 2, 3, 0), (3, 0, 1, 2)
@@ -93,7 +93,7 @@ class CoordinateMap:
     def _turn_to_engine(self, q: Array, v: Array, qpos: Array, qvel: Array) -> None:
         if len(self._ball.freedoms):
             ball = self._ball
-            turn, spin = _unit(q[:, ball.q][..., _FROM_WXYZ]), v[:, ball.v]
+            turn, spin = normalize(q[:, ball.q][..., _FROM_WXYZ]), v[:, ball.v]
             local = rotate(conjugate(turn), spin)
             turn, local = _invert_turn(turn, local, spin, ball.inverted)
             inner = multiply(multiply(ball.far[:, 3:], turn), conjugate(ball.far[:, 3:]))
@@ -102,7 +102,7 @@ class CoordinateMap:
         if len(self._free.freedoms):
             free = self._free
             pose, rate = q[:, free.q][..., _POSE_FROM_WXYZ], v[:, free.v]
-            pose[..., 3:] = _unit(pose[..., 3:])
+            pose[..., 3:] = normalize(pose[..., 3:])
             pose, rate = _invert_motion(pose, rate, free.inverted)
             body = compose(compose(free.near, pose), invert(free.far))
             spin = rotate(free.near[:, 3:], rate[..., 3:])
@@ -215,13 +215,6 @@ def _collect(rows: list[tuple[Freedom, list[int], list[int]]], nq: int, nv: int)
 def _as_seven(pose: Pose) -> list[float]:
     w, x, y, z = pose.q
     return [*pose.p, x, y, z, w]
-
-
-def _unit(turn: Array) -> Array:
-    size = np.linalg.norm(turn, axis=-1, keepdims=True)
-    # a quaternion that is a unit but for rounding stays as it is, so that states go through unchanged
-    scaled = np.where(np.abs(size - 1.0) < 1e-15, turn, turn / np.maximum(size, 1e-12))
-    return np.where(size > 0.0, scaled, np.array((0.0, 0.0, 0.0, 1.0)))
 
 
 def _invert_turn(
