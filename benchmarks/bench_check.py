@@ -20,8 +20,8 @@ from benchmarks.measure import PYTHON, Result, growth
 OURS = """
 import json, re, sys, time
 from pxr import Usd, UsdPhysics
-from simwright.check.run import all_rules, run_rules
-from simwright.check.facts.snapshot import Snapshot
+from simwright.checker.run import all_rules, run_rules
+from simwright.checker.facts.snapshot import Snapshot
 from simwright.usd.open import open_stage
 def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) / 1024
 rules = all_rules()

@@ -50,7 +50,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
     "src/simwright/scenes/scene.schema.json": scene_schema.generate,
     "src/simwright/tasks/robot.schema.json": robot_schema.generate,
-    "src/simwright/check/adapters/usd_validation/plugInfo.json": validators_info.generate,
+    "src/simwright/checker/adapters/usd_validation/plugInfo.json": validators_info.generate,
 }
 
 

@@ -90,7 +90,11 @@ def count_lines(text: str, tree: ast.Module) -> tuple[int, int]:
     """Lines of code (no blanks, comments or docstrings) and comment lines."""
     silent: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
             silent.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     code: set[int] = set()
     comments = 0
@@ -112,7 +116,9 @@ def list_imports(tree: ast.Module, package: str) -> Iterator[str]:
             base = node.module or ""
             if node.level:
                 parts = package.split(".")
-                base = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
+                base = ".".join(
+                    [*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])]
+                )
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
@@ -231,8 +237,12 @@ def list_parts(files: dict[str, File], what: str, package: str | None) -> Iterat
         rows = [(value, file.name, name) for file in chosen for value, name in file.functions if value > 12]
         yield from (f"{value:3} {file}.{name}" for value, file, name in sorted(rows, reverse=True))
     elif what == "comments":
-        rows = [(file.code, file.comments, file.name) for file in chosen if file.comments * 100 < 3 * file.code]
-        yield from (f"{code:5} lines {count:3} comments  {name}" for code, count, name in sorted(rows, reverse=True))
+        rows = [
+            (file.code, file.comments, file.name) for file in chosen if file.comments * 100 < 3 * file.code
+        ]
+        yield from (
+            f"{code:5} lines {count:3} comments  {name}" for code, count, name in sorted(rows, reverse=True)
+        )
     else:
         yield from (" ".join(group) for group in find_cycles(files) if inside & set(group))
 
@@ -242,7 +252,9 @@ def show_table(rows: Sequence[dict[str, Any]]) -> str:
     heads = list(rows[0])
     cells = [heads, *[[str(row[head]) for head in heads] for row in rows]]
     widths = [max(len(line[column]) for line in cells) for column in range(len(heads))]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells)
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells
+    )
 
 
 def main() -> None:
@@ -256,7 +268,9 @@ def main() -> None:
     if options.list:
         print("\n".join(list_parts(files, options.list, options.package)))
         return
-    names = [options.package] if options.package else [*sorted({file.package for file in files.values()}), None]
+    names = (
+        [options.package] if options.package else [*sorted({file.package for file in files.values()}), None]
+    )
     rows = [measure(files, name) for name in names]
     print(json.dumps(rows, indent=2) if options.format == "json" else show_table(rows))
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from generate import NOTE, list_our_rules
-from simwright.check.ledger import Row, find_statement, read_ledger
-from simwright.check.rule import Rule
+from simwright.checker.ledger import Row, find_statement, read_ledger
+from simwright.checker.rule import Rule
 from simwright.sanitizer.fixer import all_fixers
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,27 +32,27 @@ HONOURED: dict[str, tuple[str, str]] = {
         "tests/formats/usd/test_writer_samples.py",
     ),
     "SELFCOLL-JOINT-DEFAULT": ("src/simwright/formats/usd/joints.py", "tests/formats/usd/test_joints.py"),
-    "NS-CONCAT": ("src/simwright/check/facts/names.py", "tests/check/test_names.py"),
-    "NS-EMPTY": ("src/simwright/check/facts/names.py", "tests/check/test_names.py"),
-    "TF-IMPLICIT-ROOT": ("src/simwright/check/facts/names.py", "tests/check/test_names.py"),
-    "TF-IMPLICIT-CHAIN": ("src/simwright/check/facts/names.py", "tests/check/test_names.py"),
-    "TF-IFACE-NO-FRAME": ("src/simwright/check/facts/names.py", "tests/check/test_names.py"),
-    "TF-NOT-EVERY-BODY": ("src/simwright/check/facts/names.py", "tests/check/test_names.py"),
+    "NS-CONCAT": ("src/simwright/checker/facts/names.py", "tests/checker/test_names.py"),
+    "NS-EMPTY": ("src/simwright/checker/facts/names.py", "tests/checker/test_names.py"),
+    "TF-IMPLICIT-ROOT": ("src/simwright/checker/facts/names.py", "tests/checker/test_names.py"),
+    "TF-IMPLICIT-CHAIN": ("src/simwright/checker/facts/names.py", "tests/checker/test_names.py"),
+    "TF-IFACE-NO-FRAME": ("src/simwright/checker/facts/names.py", "tests/checker/test_names.py"),
+    "TF-NOT-EVERY-BODY": ("src/simwright/checker/facts/names.py", "tests/checker/test_names.py"),
     "JNAME-SOURCE": ("src/simwright/model/joint.py", "tests/formats/usd/test_joints.py"),
     "JNAME-FALLBACK": ("src/simwright/model/joint.py", "tests/formats/usd/test_joints.py"),
     "QOS-DEFAULTS": ("src/simwright/model/ros.py", "tests/formats/usd/test_ros.py"),
     "CTRL-NO-INFER": ("src/simwright/formats/usd/ros.py", "tests/formats/usd/test_ros.py"),
     "SENS-SIM-IGNORE": ("src/simwright/formats/usd/leftovers.py", "tests/formats/usd/test_read.py"),
-    "REG-CHECKER": ("src/simwright/check/run.py", "tests/check/test_run.py"),
-    "TOOL-ALL-RULES": ("src/simwright/check/run.py", "tests/check/test_ledger.py"),
-    "TOOL-SECTION-REFS": ("src/simwright/check/run.py", "tests/check/test_cases.py"),
+    "REG-CHECKER": ("src/simwright/checker/run.py", "tests/checker/test_run.py"),
+    "TOOL-ALL-RULES": ("src/simwright/checker/run.py", "tests/checker/test_ledger.py"),
+    "TOOL-SECTION-REFS": ("src/simwright/checker/run.py", "tests/checker/test_cases.py"),
     "TOOL-FIX-SCHEMA": ("src/simwright/resolve/translation.py", "tests/sanitizer/test_translation.py"),
     "TOOL-FIX-XFORM": ("src/simwright/sanitizer/fixes/transforms.py", "tests/sanitizer/test_fix_cases.py"),
     "TOOL-FIX-VENDOR": (
         "src/simwright/sanitizer/fixes/layers/isolation.py",
         "tests/sanitizer/test_layering.py",
     ),
-    "ASSETS-PASS": ("samples/simwright_samples/README.md", "tests/check/test_samples.py"),
+    "ASSETS-PASS": ("samples/simwright_samples/README.md", "tests/checker/test_samples.py"),
     "CONTACT-CONVERTER": (
         "src/simwright/formats/sdf/writer/surfaces.py",
         "tests/formats/sdf/writer/test_shapes.py",

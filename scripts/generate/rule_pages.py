@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 
 from generate import NOTE, list_our_rules
-from simwright.check.ledger import find_statement, read_ledger
-from simwright.check.rule import Rule
+from simwright.checker.ledger import find_statement, read_ledger
+from simwright.checker.rule import Rule
 
 _PART = re.compile(r"^(Why|Fails|Passes|Fix|Reading): ?", re.MULTILINE)
 _TITLES = {

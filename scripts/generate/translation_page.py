@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from simwright.check.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
+from simwright.checker.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 from simwright.resolve import RESOLVERS, find_resolver
 from simwright.resolve.followers import API, DIALECTS, ENABLED, LEADER, MULTIPLIER, OFFSET
 from simwright.resolve.motors import API as MOTOR

@@ -8,7 +8,7 @@ from typing import Any
 
 from generate import list_our_rules
 
-PLUGIN = "simwright.check.adapters.usd_validation"
+PLUGIN = "simwright.checker.adapters.usd_validation"
 _FAMILY = "rep0158"
 _PROFILES = {
     "core": "the asset itself: units, structure, physics, looks (REP-0158 section 1 and 4)",
@@ -25,7 +25,7 @@ def generate() -> str:
 
 
 def _list_validators() -> dict[str, Any]:
-    from simwright.check.ledger import find_statement
+    from simwright.checker.ledger import find_statement
 
     found: dict[str, Any] = {"keywords": [_FAMILY, "simwright"]}
     for rule in list_our_rules():

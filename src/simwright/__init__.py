@@ -43,7 +43,7 @@ _PUBLIC = {
     "Pose": "simwright.core.math3d:Pose",
     "Reporter": "simwright.core.diag:Reporter",
     "SimwrightError": "simwright.core.errors:SimwrightError",
-    "check": "simwright.check",  # the package, which can be called
+    "check": "simwright.app.api:check",
     "convert": "simwright.app.api:convert",
     "diff": "simwright.app.api:diff",
     "fix": "simwright.app.api:fix",

@@ -134,7 +134,7 @@ def test_a_second_run_imports_neither_openusd_nor_a_rule(folder):
         "import sys\n"
         "from simwright.app.cli.main import run\n"
         "code = run(['check', '.', '--select', 'units-meters'])\n"
-        "heavy = [n for n in sys.modules if n == 'pxr' or n.startswith(('pxr.', 'simwright.check.rules', 'numpy'))]\n"
+        "heavy = [n for n in sys.modules if n == 'pxr' or n.startswith(('pxr.', 'simwright.checker.rules', 'numpy'))]\n"
         "print('HEAVY', len(heavy), code)\n"
     )
     outputs = [

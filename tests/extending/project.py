@@ -64,17 +64,17 @@ class Addition:
 ADDITIONS = (
     Addition(
         "rule",
-        plugins=(("rules", "sketch-titled", "simwright.check.rules.s1_2_5.sketch_titled:sketch_titled"),),
+        plugins=(("rules", "sketch-titled", "simwright.checker.rules.s1_2_5.sketch_titled:sketch_titled"),),
     ),
     Addition(
         "fix",
         (
             (
-                "check/rules/s1_2_5/sketch_titled.py",
+                "checker/rules/s1_2_5/sketch_titled.py",
                 'on="stage",',
                 '    fix="safe",\n    fix_title="take the name of the prim",',
             ),
-            ("tests/check/cases/sketch-titled.md", 'def Xform "arm" {}', _FIXED),
+            ("tests/checker/cases/sketch-titled.md", 'def Xform "arm" {}', _FIXED),
             ("sanitizer/values.py", "VALUES: dict", '    "sketch-title": "what people call the asset",'),
         ),
         (("fixes", "sketch", "simwright.sanitizer.fixes.sketch_titles:title_sketch"),),

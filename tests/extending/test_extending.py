@@ -122,16 +122,16 @@ def test_what_is_written_and_edited_is_what_the_row_says(addition: Addition):
 # --- everything at once ------------------------------------------------------------------------------------
 
 CHECKED = (
-    "tests/check/test_cases.py::test_case[sketch-titled: pass: it has one]",
-    "tests/check/test_cases.py::test_case[sketch-titled: fail: it has none]",
-    "tests/check/test_cases.py::test_rule_has_a_passing_and_a_failing_case_and_teaches[sketch-titled]",
+    "tests/checker/test_cases.py::test_case[sketch-titled: pass: it has one]",
+    "tests/checker/test_cases.py::test_case[sketch-titled: fail: it has none]",
+    "tests/checker/test_cases.py::test_rule_has_a_passing_and_a_failing_case_and_teaches[sketch-titled]",
     "tests/sanitizer/test_fix_cases.py::test_fix[sketch-titled: fail: it has none]",
     "tests/sanitizer/test_fix_cases.py::test_every_fix_shows_what_it_writes[sketch-titled]",
     "tests/usd/test_generated_schemas.py::test_generated_files_are_fresh[extended_physics_sketch]",
     "tests/usd/test_submission.py::test_our_extensions_pass[extended_physics_sketch]",
-    "tests/check/test_ledger.py",
-    "tests/check/test_run.py::test_rules_are_sorted_by_section_and_have_one_code_each",
-    "tests/check/test_usd_validation.py::test_every_rule_is_announced_without_loading_us",
+    "tests/checker/test_ledger.py",
+    "tests/checker/test_run.py::test_rules_are_sorted_by_section_and_have_one_code_each",
+    "tests/checker/test_usd_validation.py::test_every_rule_is_announced_without_loading_us",
     "tests/sanitizer/test_coverage.py",
     "tests/sanitizer/test_values.py::test_every_value_that_a_fix_asks_for_is_declared",
     "tests/resolve/test_translation.py",
@@ -198,7 +198,7 @@ def test_solver_namespace(project, simwright, word, tmp_path):
     assert (value["value"], value["namespace"]) == (4.0, word)
     code = f"""
 import simwright
-from simwright.check.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
 from simwright.engines.newton.entry import add_asset
 from simwright.resolve import schema_attrs
 asset = simwright.load({str(file)!r})

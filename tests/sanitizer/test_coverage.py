@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simwright.check.ledger import read_ledger
-from simwright.check.run import all_rules
+from simwright.checker.ledger import read_ledger
+from simwright.checker.run import all_rules
 from simwright.core.diag import Fixable
 from simwright.sanitizer.fixer import all_fixers
 

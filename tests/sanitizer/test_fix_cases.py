@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import simwright
-from simwright.check.run import all_rules
-from simwright.check.settings import Settings
+from simwright.checker.run import all_rules
+from simwright.checker.settings import Settings
 from simwright.core.diag import Fixable
 from simwright.sanitizer.fixer import all_fixers
 from simwright.sanitizer.result import FixResult

@@ -9,7 +9,7 @@ import pytest
 from pxr import Sdf, Usd
 
 import simwright
-from simwright.check.settings import Settings
+from simwright.checker.settings import Settings
 from simwright.sanitizer.result import FixResult
 
 sys.path.insert(0, str(Path(__file__).parent))

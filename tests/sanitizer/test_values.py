@@ -9,7 +9,7 @@ import pytest
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.check.config import read_config
+from simwright.checker.config import read_config
 from simwright.core.errors import UsageError
 from simwright.sanitizer.fixer import all_fixers
 from simwright.sanitizer.values import VALUES, check_name

@@ -22,7 +22,7 @@ from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 if TYPE_CHECKING:
     from pxr import Usd
 
-    from simwright.check.settings import Settings
+    from simwright.checker.settings import Settings
     from simwright.compare.difference import Difference
     from simwright.sanitizer.result import FixResult
 
@@ -233,12 +233,12 @@ def check(
     names to folders.  Configuration files, the cache and baselines belong to the command line and are not
     used.  Suppressions in the asset are: what they silence is not in the report.
     """
-    from simwright.check.asset import check_file, check_stage
-    from simwright.check.catalogue import build_catalogue
-    from simwright.check.entry_points import find_assets
-    from simwright.check.package_view import PackageView
-    from simwright.check.run import all_rules
-    from simwright.check.select import choose_rules
+    from simwright.checker.asset import check_file, check_stage
+    from simwright.checker.catalogue import build_catalogue
+    from simwright.checker.entry_points import find_assets
+    from simwright.checker.package_view import PackageView
+    from simwright.checker.run import all_rules
+    from simwright.checker.select import choose_rules
 
     choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore), profile)
     rules = [rule for rule in all_rules() if rule.code in set(choice.codes)]
@@ -280,10 +280,10 @@ def fix(
     of :func:`check`.  Fixes that need intent are made with ``unsafe``, or where ``values`` (``identifier``, ``version``
     and the like) say what is meant.  ``diff`` adds readable differences of the layers.
     """
-    from simwright.check.catalogue import build_catalogue
-    from simwright.check.run import all_rules
-    from simwright.check.select import choose_rules
-    from simwright.check.settings import Settings as CheckSettings
+    from simwright.checker.catalogue import build_catalogue
+    from simwright.checker.run import all_rules
+    from simwright.checker.select import choose_rules
+    from simwright.checker.settings import Settings as CheckSettings
     from simwright.core.collector import pause_collector
     from simwright.sanitizer.fixer import Wishes
     from simwright.sanitizer.rounds import Order

@@ -15,15 +15,15 @@ from pathlib import Path
 from simwright.app.report.report import Report, build_asset_report
 from simwright.app.report.wording import shorten_path
 from simwright.app.scenes import check_scene, split_scenes
-from simwright.check.baseline import read_baseline, subtract_baseline, write_baseline
-from simwright.check.batch import Listener, Plan, check_paths
-from simwright.check.cache import open_cache
-from simwright.check.catalogue import Entry, load_catalogue
-from simwright.check.config import Config, find_config, read_config
-from simwright.check.entry_points import find_assets
-from simwright.check.policy import build_policy
-from simwright.check.result import AssetResult
-from simwright.check.select import choose_rules, match_words
+from simwright.checker.baseline import read_baseline, subtract_baseline, write_baseline
+from simwright.checker.batch import Listener, Plan, check_paths
+from simwright.checker.cache import open_cache
+from simwright.checker.catalogue import Entry, load_catalogue
+from simwright.checker.config import Config, find_config, read_config
+from simwright.checker.entry_points import find_assets
+from simwright.checker.policy import build_policy
+from simwright.checker.result import AssetResult
+from simwright.checker.select import choose_rules, match_words
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from simwright.core.pool import NO_LIMITS, Limits
@@ -148,7 +148,7 @@ def _refuse_partial_stamp(request: CheckRequest, config: Config) -> None:
 
 
 def _stamp(results: list[AssetResult], profile: str) -> list[tuple[str, bool]]:
-    from simwright.check.stamp import stamp_asset
+    from simwright.checker.stamp import stamp_asset
 
     return [(result.path, stamp_asset(result, profile)) for result in results]
 

@@ -92,7 +92,7 @@ def _walk(folder: Path, wanted: str, target: Path) -> Iterator[Path]:
 
 
 def _find_layers(folder: Path) -> list[Path]:
-    from simwright.check.entry_points import find_assets
+    from simwright.checker.entry_points import find_assets
 
     try:
         return [Path(path) for path in find_assets([folder])]

@@ -189,7 +189,7 @@ def convert_safely(task: Task, wishes: Wishes) -> Conversion:
 
 def check_result(entry: Path, wishes: Wishes) -> list[Diagnostic] | None:
     """What all rules of the checker say about a written asset; None if it is no OpenUSD asset."""
-    from simwright.check.entry_points import SUFFIXES
+    from simwright.checker.entry_points import SUFFIXES
 
     if entry.suffix not in SUFFIXES:
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from simwright.app.report.json import make_plain
-from simwright.check.config import Config, find_config, read_config
+from simwright.checker.config import Config, find_config, read_config
 from simwright.core.diag import Level, declare, diagnostic_from_error
 from simwright.core.errors import SimwrightError, UsageError
 from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
@@ -71,7 +71,7 @@ def fix_in_place(
 
     ``limits`` are those of each asset.  One that cannot be written does not stop the others.
     """
-    from simwright.check.entry_points import find_assets
+    from simwright.checker.entry_points import find_assets
 
     assert request.in_place
     paths = find_assets(inputs)

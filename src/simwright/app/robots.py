@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from simwright.check.result import AssetResult
+from simwright.checker.result import AssetResult
 from simwright.core.diag import Level, Reporter, Where, declare, diagnostic_from_error, sort_diagnostics
 from simwright.core.documents.validate import InvalidDocumentError
 from simwright.core.errors import OutputError, SimwrightError

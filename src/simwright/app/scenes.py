@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from simwright.check.result import AssetResult
+from simwright.checker.result import AssetResult
 from simwright.core.diag import Reporter, diagnostic_from_error, sort_diagnostics
 from simwright.core.errors import SimwrightError
 

@@ -20,7 +20,7 @@ from simwright.usd.submission_example import EXAMPLE_PATH
 from simwright.usd.submission_plugin import UNREADABLE
 
 if TYPE_CHECKING:
-    from simwright.check.rule import Rule
+    from simwright.checker.rule import Rule
 
 LAYER_SECTION = "1.2.1"
 """The section on how a distributed asset is cut into layers."""
@@ -47,8 +47,8 @@ def check_example(path: Path, reporter: Reporter) -> None:
     """
     if any(_forbids_opening(found, path) for found in reporter):
         return
-    from simwright.check.asset import check_file
-    from simwright.check.run import all_rules
+    from simwright.checker.asset import check_file
+    from simwright.checker.run import all_rules
 
     own = _match_own_names(path.parent)
     result = check_file(path, rules=[rule for rule in all_rules() if applies_to_example(rule)])

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from simwright.check.facts.meshes import make_facts
-from simwright.check.facts.topology import count_edges, weld_near
+from simwright.checker.facts.meshes import make_facts
+from simwright.checker.facts.topology import count_edges, weld_near
 from simwright.sanitizer.faces import Faces, Ints, NewFaces
 from simwright.sanitizer.polygons import split_polygon
 

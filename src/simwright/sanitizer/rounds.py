@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from simwright.check.asset import check_file, check_opened
-from simwright.check.rule import Rule
-from simwright.check.settings import Settings
+from simwright.checker.asset import check_file, check_opened
+from simwright.checker.rule import Rule
+from simwright.checker.settings import Settings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
 from simwright.sanitizer.fixer import LAYERS, SETTLED, Fixer, Wishes, all_fixers

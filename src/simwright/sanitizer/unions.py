@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from simwright.check.facts.meshes import make_facts
-from simwright.check.facts.topology import weld_near
+from simwright.checker.facts.meshes import make_facts
+from simwright.checker.facts.topology import weld_near
 from simwright.sanitizer.faces import Faces
 from simwright.sanitizer.polygons import split_faces
 

@@ -23,7 +23,7 @@ from simwright.app.cli.options import (
 if TYPE_CHECKING:
     from simwright.app.checking import CheckOutcome, CheckRequest
     from simwright.app.report.report import Report
-    from simwright.check.batch import Listener
+    from simwright.checker.batch import Listener
 
 EPILOG = """\b
 Examples:

@@ -11,7 +11,7 @@ import click
 from simwright.app.cli.options import console, format_option, print_json
 
 if TYPE_CHECKING:
-    from simwright.check.catalogue import Entry
+    from simwright.checker.catalogue import Entry
 
 EPILOG = """\b
 Examples:
@@ -31,8 +31,8 @@ def explain(code: str, output_format: str) -> None:
     """Explain what the rule CODE asks for, why, and how to get there."""
     from dataclasses import asdict
 
-    from simwright.check.cache import open_cache
-    from simwright.check.catalogue import find_entry, load_catalogue
+    from simwright.checker.cache import open_cache
+    from simwright.checker.catalogue import find_entry, load_catalogue
 
     entry = find_entry(load_catalogue(open_cache()), code)
     if output_format == "json":

@@ -12,7 +12,7 @@ from simwright.app.cli.options import console
 from simwright.core.diag import Diagnostic, Level
 
 if TYPE_CHECKING:
-    from simwright.check.result import AssetResult
+    from simwright.checker.result import AssetResult
 
 
 def print_findings(path: str, found: Iterable[Diagnostic], output_format: str = "text") -> None:

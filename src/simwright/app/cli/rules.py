@@ -27,9 +27,9 @@ Examples:
 @format_option("text", "json")
 def rules(select: tuple[str, ...], profile: str, output_format: str) -> None:
     """List the rules that simwright check knows, by REP-0158 section."""
-    from simwright.check.cache import open_cache
-    from simwright.check.catalogue import load_catalogue
-    from simwright.check.select import choose_rules
+    from simwright.checker.cache import open_cache
+    from simwright.checker.catalogue import load_catalogue
+    from simwright.checker.select import choose_rules
 
     entries = load_catalogue(open_cache())
     chosen = set(choose_rules(entries, select, profile=profile).codes)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pxr import Sdf, Usd, UsdShade
 
-from simwright.check.facts.shaders import identify_shader, is_proprietary
+from simwright.checker.facts.shaders import identify_shader, is_proprietary
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.pictures import find_source

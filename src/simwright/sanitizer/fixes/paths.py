@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pxr import Ar, Sdf
 
-from simwright.check.facts.paths import Form, classify_path, find_package
+from simwright.checker.facts.paths import Form, classify_path, find_package
 from simwright.core.diag import Diagnostic, Fixable
 from simwright.core.errors import InputError
 from simwright.core.files import read_bytes

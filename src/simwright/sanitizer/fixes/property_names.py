@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from pxr import Sdf
 
-from simwright.check.facts.schemas import known_properties
-from simwright.check.facts.vendors import VENDOR_NAMESPACES
+from simwright.checker.facts.schemas import known_properties
+from simwright.checker.facts.vendors import VENDOR_NAMESPACES
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.unknown_names import WISH, settle_unknown

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from pxr import Sdf, Usd, UsdGeom
 
-from simwright.check.facts.meshes import make_facts
+from simwright.checker.facts.meshes import make_facts
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.faces import Faces, read_faces, replace_faces
 from simwright.sanitizer.fixer import Wishes, fix

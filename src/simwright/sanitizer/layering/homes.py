@@ -9,8 +9,8 @@ from typing import Any
 
 from pxr import Sdf
 
-from simwright.check.facts.domains import Domain
-from simwright.check.facts.layers import LayerFacts
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts
 from simwright.sanitizer.layering.roles import (
     BASE,
     CUSTOM,

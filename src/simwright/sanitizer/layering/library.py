@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from pxr import Sdf
 
-from simwright.check.facts.domains import SMALL_GEOMETRY, Domain, domain_of_property, is_bounds
+from simwright.checker.facts.domains import SMALL_GEOMETRY, Domain, domain_of_property, is_bounds
 from simwright.core.names import NameScope, make_identifier
 from simwright.sanitizer.layering.homes import make_layer
 from simwright.sanitizer.layering.stacks import Stack, list_sites

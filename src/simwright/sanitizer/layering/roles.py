@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cache
 
-from simwright.check.facts.domains import (
+from simwright.checker.facts.domains import (
     Domain,
     domain_of_api,
     domain_of_property,
     domain_of_type,
     is_unknown_property,
 )
-from simwright.check.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
 
 ENTRY, BASE, SHAPES, MATERIALS = "entry", "base", "instances", "materials"
 PHYSICS, EXTENDED, ROS, CUSTOM, VENDOR = "physics", "extended_physics", "ros", "custom", "vendor"

@@ -12,7 +12,7 @@ from typing import Any
 
 from pxr import Sdf
 
-from simwright.check.facts.domains import Domain
+from simwright.checker.facts.domains import Domain
 from simwright.sanitizer.layering import opinions as acts
 from simwright.sanitizer.layering.anchors import check_definition
 from simwright.sanitizer.layering.clearing import Clearance, has_to_stay, is_alone, is_movable

@@ -12,8 +12,8 @@ from typing import Any
 
 from pxr import Ar, Sdf, Usd
 
-from simwright.check.facts.layer_walk import gather_layer
-from simwright.check.facts.layers import LayerFacts
+from simwright.checker.facts.layer_walk import gather_layer
+from simwright.checker.facts.layers import LayerFacts
 from simwright.sanitizer.fixer import SETTLED
 from simwright.sanitizer.layering.roles import find_home
 from simwright.usd.edit import Editor, Refused

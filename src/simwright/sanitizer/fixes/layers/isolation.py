@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from simwright.check.facts.vendors import VENDOR_NAMESPACES, vendor_of_key
+from simwright.checker.facts.vendors import VENDOR_NAMESPACES, vendor_of_key
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.layering.roles import FEATURES, MATERIALS, VENDOR

@@ -7,7 +7,7 @@ from functools import cache, partial
 
 from pxr import Usd
 
-from simwright.check.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
 from simwright.resolve.resolver import DEFAULT_ORDER, find_resolver
 from simwright.sanitizer.fixes.translation.followers import translate_follower
 from simwright.sanitizer.fixes.translation.inertia import translate_inertia

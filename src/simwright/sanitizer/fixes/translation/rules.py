@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from pxr import Usd
 
-from simwright.check.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.translation.prims import translate_prim

@@ -10,7 +10,7 @@ from typing import Any
 
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
-from simwright.check.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
 from simwright.core.units import DEGREE
 from simwright.resolve.table import Scale
 from simwright.usd.edit import Editor, Refused

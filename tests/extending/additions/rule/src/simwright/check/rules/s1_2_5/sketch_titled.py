@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.check.facts.snapshot import Snapshot
-from simwright.check.rule import Finding, rule
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.rule import Finding, rule
 
 
 @rule(

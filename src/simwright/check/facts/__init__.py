@@ -1,5 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""What rules ask about a stage: gathered once, shared by many rules, judged by none.
-
-:mod:`~simwright.check.facts.snapshot` walks the stage; every other module derives one family of facts from it.
-"""

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checking many assets: from the cache where nothing changed, else in worker processes.
+
+Nothing here imports OpenUSD or a rule; :func:`check_path` does, where the work is done.  A worker that dies
+takes only its own asset with it (:mod:`simwright.core.pool`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from simwright.checker.cache import Cache
+from simwright.checker.package_view import PackageView, describe_folders
+from simwright.checker.result import AssetResult, decode_result, encode_result
+from simwright.checker.settings import Settings
+from simwright.core.diag import Level, declare
+from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
+
+CHECKER_DIED = declare(
+    "check-process-died",
+    Level.ERROR,
+    "the process that checked this asset died",
+    hint="the file makes OpenUSD crash; please report it",
+    doc="A worker process ended without a result while it checked an asset. The other assets were checked.",
+)
+POOL_WORTHWHILE = 4
+"""Fewer assets than this are checked in this process: a worker takes a moment to start."""
+
+Listener: TypeAlias = Callable[[int, int], None]
+"""Told how many assets are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is done with every asset: the rules by code, and everything else that decides the result."""
+
+    codes: tuple[str, ...]
+    settings: Settings = field(default_factory=Settings)
+    variants: bool = False
+    packages: tuple[tuple[str, str], ...] = ()
+    """Explicit ROS packages, name and folder."""
+
+
+def check_paths(
+    paths: Sequence[str],
+    plan: Plan,
+    cache: Cache,
+    *,
+    jobs: int = 1,
+    force_pool: bool = False,
+    limits: Limits = NO_LIMITS,
+    listener: Listener | None = None,
+) -> list[AssetResult]:
+    """Results in the order of the paths, which name them; ``jobs`` is the number of processes.
+
+    ``limits`` are those of each asset.
+    """
+    packages = PackageView(plan.packages)
+    tell = listener or (lambda _done, _total: None)
+    keys = _make_keys(paths, plan, cache, packages)
+    plain: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        stored = cache.get_result(keys[path])
+        if stored is not None:
+            plain[path] = stored
+            tell(len(plain), len(paths))
+    tasks = [_Task(path, keys[path], plan, cache.folder) for path in paths if path not in plain]
+    least = 2 if force_pool else POOL_WORTHWHILE
+
+    def keep(task: _Task, result: dict[str, Any]) -> None:
+        plain[task.path] = result
+        tell(len(plain), len(paths))
+
+    def lose(task: _Task, loss: Loss) -> dict[str, Any]:
+        finding = describe_loss(loss, str(Path(task.path).absolute()), limits, CHECKER_DIED)
+        return encode_result(AssetResult(task.path, [finding], failed=True))
+
+    if limits or (jobs > 1 and len(tasks) >= least):
+        run_each(check_path, tasks, keep, lose, jobs=jobs, limits=limits)
+    else:
+        for task in tasks:
+            keep(task, check_path(task))
+    if tasks:
+        cache.trim()
+    return [decode_result(path, plain[path]) for path in paths]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    path: str
+    key: str
+    plan: Plan
+    folder: Path | None
+
+
+def check_path(task: _Task) -> dict[str, Any]:
+    """Check one asset and remember the result; this is what a worker does."""
+    from simwright.checker.asset import check_file
+    from simwright.checker.run import RULE_CRASHED, all_rules
+
+    started = time.time_ns()
+    wanted = set(task.plan.codes)
+    path = str(Path(task.path).absolute())
+    cache = Cache(task.folder)
+    result = check_file(
+        path,
+        rules=[rule for rule in all_rules() if rule.code in wanted],
+        settings=task.plan.settings,
+        variants=task.plan.variants,
+        packages=PackageView(task.plan.packages).find_for(path),
+        with_files=task.folder is not None,
+    )
+    plain = encode_result(result)
+    if not result.failed and all(finding.kind != RULE_CRASHED.code for finding in result.findings):
+        cache.put_result(task.key, plain, result.files, started)
+    return plain
+
+
+def _make_keys(paths: Sequence[str], plan: Plan, cache: Cache, packages: PackageView) -> dict[str, str]:
+    if cache.folder is None:
+        return dict.fromkeys(paths, "")
+    interfaces = describe_folders(plan.settings.interfaces)
+    common = cache.make_key(plan.codes, plan.variants, asdict(plan.settings), interfaces)
+    keys = {}
+    for path in paths:
+        full = str(Path(path).absolute())
+        keys[path] = cache.make_key("asset", full, packages.describe_for(full), common)
+    return keys

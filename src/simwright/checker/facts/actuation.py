@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Can the neutral schemas say what MuJoCo's actuators and tendons do?  (REP-0158 4.2.2)
+
+ExtendedPhysicsActuatorAPI drives revolute and prismatic joints as motor, position or velocity servo, with a lag.
+Muscles, cylinders, motors on tendons, sites and bodies have no neutral form, nor have tendons.
+"""
+
+from __future__ import annotations
+
+from simwright.checker.facts.layers import LayerFacts, Opinion
+from simwright.checker.facts.snapshot import Node, Snapshot
+
+MJC = "MjcActuator"
+NEUTRAL = "an Xform or Scope with ExtendedPhysicsActuatorAPI"
+_TENDON = "MjcTendon"
+_JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
+
+
+def has_neutral_form(node: Node, snapshot: Snapshot) -> bool:
+    """Does an MjcActuator drive a joint by a law that the neutral schema has?"""
+    targets = [snapshot.node(path) for path in node.relationships().get("mjc:target", ())]
+    if not targets or any(target is None or target.type not in _JOINTS for target in targets):
+        return False
+    dynamics = _read(node, "mjc:dynType", "none")
+    if _read(node, "mjc:gainType", "fixed") != "fixed" or dynamics not in ("none", "filter", "filterexact"):
+        return False
+    bias = _read(node, "mjc:biasType", "none")
+    if bias == "none":
+        return True
+    gain, numbers = _numbers(node, "mjc:gainPrm", [1.0]), _numbers(node, "mjc:biasPrm", [])
+    first, second, third = (*numbers, 0.0, 0.0, 0.0)[:3]
+    is_position = second == -gain[0] and third <= 0.0
+    is_velocity = second == 0.0 and third == -gain[0]
+    return bias == "affine" and first == 0.0 and (is_position or is_velocity)
+
+
+def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
+    """Is it said of something that the neutral word is not for?
+
+    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider.
+    """
+    spec = facts.layer.GetPrimAtPath(opinion.at)
+    if spec is None:
+        return False
+    applied = spec.GetInfo("apiSchemas").GetAppliedItems() if spec.HasInfo("apiSchemas") else ()
+    return spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied)
+
+
+def _read(node: Node, name: str, default: str) -> str:
+    attribute = node.prim.GetAttribute(name)
+    value = attribute.Get() if attribute else None
+    return default if value is None else str(value)
+
+
+def _numbers(node: Node, name: str, default: list[float]) -> list[float]:
+    attribute = node.prim.GetAttribute(name)
+    value = attribute.Get() if attribute else None
+    try:
+        return [float(v) for v in value] or default if value is not None else default
+    except (TypeError, ValueError):
+        return default

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which layers make up one asset: a stage may compose several, each with its own physics and ROS layers.
+
+An asset begins at an entry layer: the stage's root layer, or a layer whose default prim says that it is a
+model of its own (a kind of component or above, or an assetInfo identifier) and that another asset brings in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pxr import Ar, Kind, Sdf
+
+from simwright.checker.facts.domains import FEATURES, Domain
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.layers import Arc, LayerFacts, Opinion
+    from simwright.checker.facts.snapshot import Snapshot
+
+_SMALL_PRIMS = 64
+_ROS_AND_BEYOND = tuple(domain for domain in FEATURES if domain is not Domain.PHYSICS)
+
+
+@dataclass(slots=True, eq=False)
+class Asset:
+    """An entry layer and the layers that belong to it, the entry first."""
+
+    entry: LayerFacts
+    layers: list[LayerFacts] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """File name of the entry layer."""
+        return self.entry.name
+
+    def is_small_prop(self, heavy_elements: int) -> bool:
+        """Is it one small file with at most core physics and no joint?  Such a prop need not be divided."""
+        facts = self.entry
+        if len(self.layers) > 1 or facts.prims > _SMALL_PRIMS or facts.elements > heavy_elements:
+            return False
+        if any(facts.counts[domain] for domain in _ROS_AND_BEYOND):
+            return False
+        return not any(o.kind == "type" and o.what.endswith("Joint") for o in facts.of(Domain.PHYSICS))
+
+
+def find_assets(snapshot: Snapshot) -> list[Asset]:
+    """The assets of a stage, its own first; every layer belongs to one."""
+    return snapshot.shared("assets", _find_assets)
+
+
+def find_asset(snapshot: Snapshot, facts: LayerFacts) -> Asset:
+    """The asset a layer belongs to."""
+    return next(asset for asset in find_assets(snapshot) if facts in asset.layers)
+
+
+def _find_assets(snapshot: Snapshot) -> list[Asset]:
+    left = {facts.layer.identifier: facts for facts in snapshot.layers}
+    root = snapshot.layers[0]
+    assets = [Asset(left.pop(root.layer.identifier))]
+    with Ar.ResolverContextBinder(snapshot.stage.GetPathResolverContext()):
+        for asset in assets:  # grows while it is read
+            queue = [asset.entry]
+            for facts in queue:
+                asset.layers.append(facts)
+                for arc, target in _targets(facts):
+                    found = left.get(target)
+                    if found is None:
+                        continue
+                    del left[target]
+                    if _starts_asset(asset, facts, arc, found):
+                        assets.append(Asset(found))
+                    else:
+                        queue.append(found)
+    assets[0].layers.extend(left.values())
+    return assets
+
+
+def _targets(facts: LayerFacts) -> list[tuple[Arc, str]]:
+    """Arcs to layers that are open, with the identifiers of those; one per asset path."""
+    found: dict[str, tuple[Arc, str]] = {}
+    for arc in facts.arcs:
+        if arc.asset and arc.asset not in found:
+            layer = Sdf.Layer.FindRelativeToLayer(facts.layer, arc.asset)
+            if layer:
+                found[arc.asset] = (arc, layer.identifier)
+    return list(found.values())
+
+
+def _starts_asset(asset: Asset, facts: LayerFacts, arc: Arc, found: LayerFacts) -> bool:
+    """Does an arc bring in another asset?  What makes up the asset's own root prim from its folder does not."""
+    if arc.kind == "sublayer" or not is_entry(found):
+        return False
+    own = default_path(facts.layer)
+    on_root = bool(own) and arc.path.StripAllVariantSelections().pathString == own
+    folder = str(asset.entry.layer.realPath).rpartition("/")[0]
+    inside = not folder or str(found.layer.realPath).startswith(f"{folder}/")
+    return not (on_root and inside)
+
+
+def default_path(layer: Sdf.Layer) -> str:
+    """Path of a layer's default prim, "" where it names none or nothing that could be a prim."""
+    name = layer.defaultPrim
+    path = name if name.startswith("/") else f"/{name}"
+    return path if name and Sdf.Path.IsValidPathString(path) and Sdf.Path(path).IsPrimPath() else ""
+
+
+def is_entry(facts: LayerFacts) -> bool:
+    """Does a layer's default prim say that it is an asset of its own?"""
+    path = default_path(facts.layer)
+    spec = facts.layer.GetPrimAtPath(path) if path else None
+    if spec is None:
+        return False
+    return Kind.Registry.IsA(spec.kind, Kind.Tokens.model) or "identifier" in spec.assetInfo
+
+
+def find_link_tree(facts: LayerFacts, snapshot: Snapshot) -> list[Sdf.Path]:
+    """Xforms that a layer defines and places as part of the kinematic tree.
+
+    A layer of meshes places the parts of its shapes too; there only prims named like a rigid body count.
+    """
+    if not facts.placed or not facts.is_mesh_library:
+        return facts.placed
+    bodies = snapshot.shared("body names", lambda s: {node.name for node in s.bodies})
+    return [path for path in facts.placed if path.name in bodies]
+
+
+def find_own_features(facts: LayerFacts, asset: Asset, *domains: Domain) -> list[Opinion]:
+    """A layer's feature opinions, but for what may stand elsewhere by right.
+
+    A composing layer may name contexts (``ros:context:namespace``), and ``ros:joint:name`` goes with its joint.
+    """
+    return [
+        opinion
+        for opinion in facts.of(*(domains or FEATURES))
+        if not (opinion.what == "ros:joint:name" or (facts is asset.entry and _is_context(opinion)))
+    ]
+
+
+def _is_context(opinion: Opinion) -> bool:
+    return opinion.what == "RosContextAPI" or opinion.what.startswith("ros:context:")

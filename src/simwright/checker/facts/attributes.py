@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions about a single attribute that many rules ask: is it said, is it declared with the right type?
+
+A registered schema answers ``GetTypeName`` with its own type whatever a layer wrote, so the declared type is
+read from the layers.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pxr import Sdf
+
+from simwright.checker.facts.snapshot import Node
+from simwright.checker.rule import Finding
+from simwright.core.diag import Level
+
+_EXAMPLES = {"string": '"{}"', "token": '"{}"'}
+
+
+def strongest_spec(node: Node, name: str) -> Sdf.AttributeSpec | None:
+    """The strongest opinion of the asset about an attribute; the session layer is not the asset's."""
+    attribute = node.prim.GetAttribute(name)
+    if not attribute:
+        return None
+    session = node.prim.GetStage().GetSessionLayer()
+    for spec in attribute.GetPropertyStack():
+        if spec.layer != session and isinstance(spec, Sdf.AttributeSpec):
+            return spec
+    return None
+
+
+def declared_type(node: Node, name: str) -> str:
+    """The type an attribute is declared with in the layers, "" if no layer mentions it."""
+    spec = strongest_spec(node, name)
+    return str(spec.typeName) if spec is not None else ""
+
+
+def is_local(node: Node, name: str) -> bool:
+    """Is the strongest opinion in the stage's own layer stack, not behind a reference?"""
+    spec = strongest_spec(node, name)
+    return spec is not None and spec.layer in node.prim.GetStage().GetLayerStack(includeSessionLayers=False)
+
+
+def check_declared(node: Node, name: str, expected: str, *, level: Level | None = None) -> Iterator[Finding]:
+    """A finding if the attribute is declared with another type."""
+    found = declared_type(node, name)
+    if found and found != expected:
+        yield Finding(
+            f"{name} is declared as {found}, it must be {expected}",
+            hint=f"declare it as {expected} {name}",
+            at=node,
+            prop=name,
+            level=level,
+            data={"found": found, "expected": expected},
+        )
+
+
+def check_required(node: Node, name: str, expected: str, example: str) -> Iterator[Finding]:
+    """A finding if the attribute is missing, empty or declared with another type."""
+    value = node.authored(name)
+    line = f"{expected} {name} = {_EXAMPLES.get(expected, '{}').format(example)}"
+    if value is None:
+        yield Finding(f"{name} is not authored, it is required", hint=f"add {line}", at=node, prop=name)
+        return
+    if isinstance(value, str) and not value.strip():
+        yield Finding(
+            f"{name} is empty, it is required", hint=f"write, for example, {line}", at=node, prop=name
+        )
+        return
+    yield from check_declared(node, name, expected)
+
+
+def check_token(
+    node: Node, name: str, allowed: Sequence[str], *, required: bool, aliases: dict[str, str] | None = None
+) -> Iterator[Finding]:
+    """Findings of a token with allowed values: missing, wrong type, or another value."""
+    value = node.authored(name)
+    if value is None:
+        if required:
+            yield from check_required(node, name, "token", allowed[0])
+        return
+    if not isinstance(value, str) or value not in allowed:
+        yield _unknown_token(node, name, value, allowed, aliases or {})
+        return
+    yield from check_declared(node, name, "token")
+
+
+def _unknown_token(
+    node: Node, name: str, value: Any, allowed: Sequence[str], aliases: dict[str, str]
+) -> Finding:
+    text = value if isinstance(value, str) else ""
+    plain = text.strip().lower().replace("-", "_").replace(" ", "_")
+    close = difflib.get_close_matches(plain, allowed, n=1, cutoff=0.6)
+    meant = plain if plain in allowed else aliases.get(plain, close[0] if close else "")
+    choices = ", ".join(f'"{item}"' for item in allowed)
+    return Finding(
+        f"{name} is {value!r}, it must be one of {choices}",
+        hint=f'write token {name} = "{meant or allowed[0]}"' + ("" if meant else " or another of them"),
+        at=node,
+        prop=name,
+        data={"value": str(value), "meant": meant},
+    )

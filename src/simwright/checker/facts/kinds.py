@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The model hierarchy of a stage: which prims have a kind, and what stands above them (REP-0158 1.2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from pxr import Kind
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.snapshot import Node, Snapshot
+
+
+@dataclass(slots=True)
+class Kinds:
+    """Kinds by node path, and the places where the hierarchy is broken."""
+
+    of: dict[str, str] = field(default_factory=dict)
+    models: list[Node] = field(default_factory=list)
+    nested: list[tuple[Node, Node]] = field(default_factory=list)
+    """(model, the component above it)"""
+    cut_off: list[tuple[Node, Node]] = field(default_factory=list)
+    """(model, the nearest ancestor that is no group)"""
+
+
+@cache
+def is_kind(kind: str, base: str) -> bool:
+    """Is a kind ``base`` or derived from it, custom kinds included?"""
+    return bool(kind) and bool(Kind.Registry.IsA(kind, base))
+
+
+def find_kinds(snapshot: Snapshot) -> Kinds:
+    """The hierarchy, read once."""
+    return snapshot.shared("kinds", _find_kinds)
+
+
+def _find_kinds(snapshot: Snapshot) -> Kinds:
+    kinds = Kinds()
+    inside: dict[int, list[Node]] = {}
+    said = [(facts, path) for facts in snapshot.layers for path in facts.kinds]
+    names = {path.StripAllVariantSelections().name for _, path in said}
+    # an arc renames the prim it leads to, so with arcs to kinds every prim may be the one
+    anywhere = any(not facts.is_root or any(not arc.asset for arc in facts.arcs) for facts, _ in said)
+    for node in snapshot.nodes:
+        if node.prototype is not None:
+            inside.setdefault(id(node.prototype), []).append(node)
+        if node.in_prototype and node.parent is None:
+            continue  # a prototype's root stands for its instances, which are nodes themselves
+        kind = node.prim.GetKind() if anywhere or node.name in names else ""
+        if kind:
+            kinds.of[node.path] = kind
+            if is_kind(kind, "model"):
+                kinds.models.append(node)
+    for model in kinds.models:
+        _place(model, kinds, inside)
+    return kinds
+
+
+def _place(model: Node, kinds: Kinds, inside: dict[int, list[Node]]) -> None:
+    """Look up from a model: a component above is a fault, and so is a gap in the chain of groups."""
+    gap: Node | None = None
+    above = _above(model, inside)
+    while above is not None:
+        kind = kinds.of.get(above.path, "")
+        if is_kind(kind, "component"):
+            kinds.nested.append((model, above))
+            return
+        if gap is None and not is_kind(kind, "group"):
+            gap = above
+        above = _above(above, inside)
+    if gap is not None:
+        kinds.cut_off.append((model, gap))
+
+
+def _above(node: Node, inside: dict[int, list[Node]]) -> Node | None:
+    parent = node.parent
+    if parent is None or not (parent.in_prototype and parent.parent is None):
+        return parent
+    instances = inside.get(id(parent))
+    return instances[0] if instances else None

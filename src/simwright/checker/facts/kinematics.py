@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which prims are kinematic (bodies, what lies between them, frames), and which are leaf geometry (REP-0158 1.1)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from simwright.checker.facts.transforms import read_stack
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.snapshot import Node, Snapshot
+
+
+def walk_inheritors(node: Node, snapshot: Snapshot) -> Iterator[Node]:
+    """Xformable prims below a node that its transform moves: the walk ends where the stack is reset."""
+    pending = list(reversed(_below(node)))
+    while pending:
+        below = pending.pop()
+        if below.is_a("Xformable"):
+            if read_stack(below, snapshot).resets:
+                continue
+            yield below
+        pending.extend(reversed(_below(below)))
+
+
+def is_leaf_geometry(node: Node, snapshot: Snapshot) -> bool:
+    """Is it a shape that nothing Xformable hangs on, or the root of instanced or point-instanced shapes?"""
+    if node.is_a("Gprim"):
+        return not _below(node) or not any(walk_inheritors(node, snapshot))
+    holds_shapes = node.prototype is not None or node.is_a("PointInstancer")
+    return holds_shapes and not any(is_frame(n) for n in walk_inheritors(node, snapshot))
+
+
+class Role(enum.StrEnum):
+    """Why a prim's transform is a kinematic one."""
+
+    BODY = "rigid body"
+    BETWEEN = "Xform between two bodies"
+    FRAME = "TF frame"
+
+
+def list_kinematic(snapshot: Snapshot) -> dict[int, tuple[Node, Role]]:
+    """Bodies, the Xformable prims between a body and the next one above, and frames, by ``id`` of the node."""
+    return snapshot.shared("kinematics", _gather_kinematic)
+
+
+def find_common_path(paths: list[str]) -> str:
+    """The deepest path that is at or above all of them; empty when only the stage is.
+
+    The first and the last in order of the alphabet are enough: what they share, all share.
+    """
+    if not paths:
+        return ""
+    first, last = min(paths).split("/"), max(paths).split("/")
+    shared = 0
+    while shared < min(len(first), len(last)) and first[shared] == last[shared]:
+        shared += 1
+    return "/".join(first[:shared])
+
+
+def _below(node: Node) -> Sequence[Node]:
+    return node.prototype.children if node.prototype else node.children
+
+
+def is_frame(node: Node) -> bool:
+    """Is it a rigid body or a TF frame?"""
+    return node.has("PhysicsRigidBodyAPI") or node.has("RosFrameAPI")
+
+
+def _gather_kinematic(snapshot: Snapshot) -> dict[int, tuple[Node, Role]]:
+    found = {id(node): (node, Role.FRAME) for node in snapshot.frames}
+    for body in snapshot.bodies:
+        between: list[Node] = []
+        for above in body.ancestors():
+            if above.has("PhysicsRigidBodyAPI"):
+                found.update((id(node), (node, Role.BETWEEN)) for node in between)
+                break
+            if above.is_a("Xformable"):
+                between.append(above)
+    found.update((id(node), (node, Role.BODY)) for node in snapshot.bodies)
+    return found

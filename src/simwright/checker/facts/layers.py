@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What each layer holds: domains of its opinions, arcs, asset paths, array sizes and its role.
+
+Roles are decided by what a layer holds, never by its file name (REP-0158 1.2.1 names files, but converters
+name them otherwise).  :mod:`simwright.checker.facts.layer_walk` fills the facts in.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pxr import Sdf, Usd
+
+from simwright.checker.facts.domains import (
+    FEATURES,
+    Domain,
+    domain_of_api,
+    domain_of_property,
+    domain_of_type,
+)
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.snapshot import Snapshot
+    from simwright.checker.settings import Settings
+
+__all__ = [
+    "FEATURES",
+    "Arc",
+    "AssetPath",
+    "Domain",
+    "LayerFacts",
+    "Opinion",
+    "TextValue",
+    "domain_of_api",
+    "domain_of_property",
+    "domain_of_type",
+    "encoding_of",
+    "gather_layers",
+    "list_names",
+]
+
+
+COUNTED_ELEMENTS = 1_000_000
+"""Mesh arrays of a layer are counted up to here: heavy beyond doubt."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Saying:
+    """What many opinions have in common: one object for all properties, APIs or types of a name in a layer."""
+
+    domain: Domain
+    what: str
+    kind: str
+    vendor: str = ""
+
+
+class Opinion:
+    """One opinion that rules want to point at: an applied API, a typed prim or a property.
+
+    ``at`` is the prim; ``what`` the name, ``kind`` is ``api``, ``type`` or ``property``.
+    """
+
+    __slots__ = ("at", "saying")
+
+    def __init__(self, at: Sdf.Path, saying: Saying) -> None:
+        self.at = at
+        self.saying = saying
+
+    @property
+    def domain(self) -> Domain:
+        """What it is about."""
+        return self.saying.domain
+
+    @property
+    def what(self) -> str:
+        """The name of the property, API or type."""
+        return self.saying.what
+
+    @property
+    def kind(self) -> str:
+        """``api``, ``type`` or ``property``."""
+        return self.saying.kind
+
+    @property
+    def vendor(self) -> str:
+        """Whose it is, empty for neutral ones."""
+        return self.saying.vendor
+
+    @property
+    def path(self) -> Sdf.Path:
+        """The prim or property that holds it (made when asked: there are many opinions)."""
+        return self.at.AppendProperty(self.what) if self.kind == "property" else self.at
+
+
+class Statement(NamedTuple):
+    """All that one prim of a layer says of the kind that rules want to point at; many prims share their sayings."""
+
+    at: Sdf.Path
+    sayings: tuple[Saying, ...]
+
+
+class Arc(NamedTuple):
+    """A composition arc as authored: ``kind`` is reference, payload, sublayer, inherit or specialize."""
+
+    kind: str
+    path: Sdf.Path
+    asset: str
+    target: Sdf.Path
+
+
+class AssetPath(NamedTuple):
+    """An asset-valued opinion: the attribute or prim, the text authored; ``attribute`` or ``metadata``."""
+
+    path: Sdf.Path
+    text: str
+    kind: str = "attribute"
+
+
+class TextValue(NamedTuple):
+    """A string attribute whose value might be a file or an address."""
+
+    path: Sdf.Path
+    text: str
+
+
+@dataclass(slots=True, eq=False)
+class LayerFacts:
+    """One layer of the stage."""
+
+    layer: Sdf.Layer
+    is_root: bool = False
+    statements: list[Statement] = field(default_factory=list)
+    """What its prims say, as walked."""
+    counts: Counter[Domain] = field(default_factory=Counter)
+    arcs: list[Arc] = field(default_factory=list)
+    asset_paths: list[AssetPath] = field(default_factory=list)
+    texts: list[TextValue] = field(default_factory=list)
+    elements: int = 0
+    """Array elements in the layer."""
+    bytes: int = 0
+    """Array bytes in the layer."""
+    heaviest: Sdf.Path | None = None
+    """The attribute with the most data."""
+    matrices: list[Sdf.Path] = field(default_factory=list)
+    """Arrays of six or nine numbers, which may be a matrix."""
+    related: list[tuple[Sdf.Path, tuple[str, ...]]] = field(default_factory=list)
+    """Prims and names of relationships they have."""
+    defines: Counter[Domain] = field(default_factory=Counter)
+    """Prims with specifier ``def`` and a type, by domain."""
+    looks: list[Sdf.Path] = field(default_factory=list)
+    """Materials, shaders and node graphs that are defined here; materials that are only physical aside."""
+    placed: list[Sdf.Path] = field(default_factory=list)
+    """Xforms defined and placed here: the kinematic tree.  Those that only place another asset do not count."""
+    kinds: list[Sdf.Path] = field(default_factory=list)
+    """Prims with a kind."""
+    neutral_apis: list[tuple[Sdf.Path, str]] = field(default_factory=list)
+    """Applied APIs that belong to no domain."""
+    unknown: dict[str, Sdf.Path] = field(default_factory=dict)
+    """Attributes that nobody we know would write: name, and where it is first."""
+    other_ops: list[Sdf.Path] = field(default_factory=list)
+    """Transform ops that are neither ``xformOp:translate`` nor ``xformOp:orient``."""
+    instanceable: list[Sdf.Path] = field(default_factory=list)
+    """Prims with an opinion on ``instanceable``."""
+    names: set[str] = field(default_factory=set)
+    """Names of all properties it mentions."""
+    prims: int = 0
+    has_clips: bool = False
+    has_samples: bool = False
+    has_variants: bool = False
+    has_meshes: bool = False
+    """Mesh points or faces are authored here."""
+    _opinions: list[Opinion] | None = field(default=None, repr=False)
+    _memo: dict[tuple[Domain, ...], list[Opinion]] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """File name to show."""
+        return Path(str(self.layer.realPath or self.layer.identifier)).name
+
+    @property
+    def encoding(self) -> str:
+        """``usda``, ``usdc`` or another format id: what the bytes are, not what the name says."""
+        return encoding_of(self.layer)
+
+    @property
+    def has_payloads(self) -> bool:
+        """Does any prim in it have a payload?"""
+        return any(arc.kind == "payload" for arc in self.arcs)
+
+    @property
+    def relationships(self) -> int:
+        """Number of relationships."""
+        return sum(len(names) for _, names in self.related)
+
+    def list_relations(self, wanted: Callable[[str], bool]) -> list[Sdf.Path]:
+        """Relationships whose name is wanted; a name is asked for once."""
+        chosen = {names: tuple(filter(wanted, names)) for names in {names for _, names in self.related}}
+        return [at.AppendProperty(name) for at, names in self.related for name in chosen[names]]
+
+    @property
+    def opinions(self) -> list[Opinion]:
+        """Every opinion that rules want to point at, those of outer prims first."""
+        if self._opinions is None:
+            ordered = sorted(self.statements, key=lambda said: said.at.pathElementCount)
+            self._opinions = [Opinion(at, saying) for at, sayings in ordered for saying in sayings]
+        return self._opinions
+
+    @property
+    def amount(self) -> str:
+        """Its array data in words; very large amounts are not counted to the end."""
+        if self.elements > COUNTED_ELEMENTS:
+            return f"more than {COUNTED_ELEMENTS:,} array elements"
+        return f"{self.elements:,} array elements ({self.bytes // 1024:,} KiB)"
+
+    def is_heavy(self, settings: Settings) -> bool:
+        """Is there more array data in it than the settings allow without a payload or a crate?"""
+        return self.elements > settings.heavy_elements or self.bytes > settings.heavy_bytes
+
+    @property
+    def domains(self) -> set[Domain]:
+        """Domains the layer has opinions in."""
+        return {domain for domain, count in self.counts.items() if count}
+
+    @property
+    def features(self) -> set[Domain]:
+        """Feature domains (physics, ROS ...) it has opinions in."""
+        return {domain for domain in FEATURES if self.counts[domain]}
+
+    @property
+    def vendors(self) -> set[str]:
+        """Vendors it has opinions of."""
+        return {opinion.saying.vendor for opinion in self.opinions if opinion.saying.vendor}
+
+    def of(self, *domains: Domain) -> list[Opinion]:
+        """Its opinions in some domains, outer prims first."""
+        if domains not in self._memo:
+            there = [domain for domain in domains if self.counts[domain]]
+            found = [opinion for opinion in self.opinions if opinion.saying.domain in there] if there else []
+            self._memo[domains] = found
+        return self._memo[domains]
+
+    @property
+    def is_vendor(self) -> bool:
+        """Is it a proprietary layer: a vendor's opinions, and of neutral features at most values to override?"""
+        if not self.counts[Domain.VENDOR] or self.looks or self.defines[Domain.GEOMETRY] or self.has_meshes:
+            return False
+        neutral = self.of(*(domain for domain in FEATURES if domain is not Domain.VENDOR))
+        return all(opinion.kind == "property" for opinion in neutral)
+
+    @property
+    def is_neutral_physics(self) -> bool:
+        """Is it where bodies, joints or colliders are made, and neither shapes nor links are defined?"""
+        if self.has_geometry or self.placed or not self.counts[Domain.PHYSICS]:
+            return False
+        return any(opinion.kind != "property" for opinion in self.of(Domain.PHYSICS))
+
+    @property
+    def has_geometry(self) -> bool:
+        """Does it define shapes, or hold mesh data?"""
+        return self.has_meshes or self.defines[Domain.GEOMETRY] > 0
+
+    @property
+    def is_mesh_library(self) -> bool:
+        """Is it, but for strays, a layer of mesh data that others refer to?"""
+        strays = sum(self.counts[domain] for domain in FEATURES)
+        return self.has_meshes and not self.is_root and self.counts[Domain.GEOMETRY] > strays
+
+    @property
+    def role(self) -> str:
+        """One word: a feature domain, material, geometry, light, base, entry, empty or mixed.
+
+        Neutral plumbing (Xform and Scope overs) does not count against a role; a layer of two feature
+        domains, or of a feature and geometry, is mixed.
+        """
+        if self.is_vendor:
+            return Domain.VENDOR.value
+        features = self.features - {Domain.CONTROL} if self.counts[Domain.ROS] else self.features
+        if len(features) == 1 and not self.has_geometry:
+            # physics materials are Material prims that live in the physics layer
+            return "mixed" if self.looks else next(iter(features)).value
+        if features:
+            return "mixed"
+        if self.has_geometry:
+            return "mixed" if self.looks else "geometry"
+        if self.looks or (self.counts[Domain.MATERIAL] and not self.counts[Domain.LIGHT]):
+            return "material"
+        if self.counts[Domain.LIGHT]:
+            return Domain.LIGHT.value
+        if self.is_root:
+            return "entry"
+        return "base" if self.counts[Domain.KINEMATIC] else "empty"
+
+
+def encoding_of(layer: Sdf.Layer) -> str:
+    """Real encoding of a layer: the format id, for ``.usd`` that of the bytes."""
+    format_id: str = layer.GetFileFormat().formatId
+    if format_id != "usd":
+        return format_id
+    return str(Sdf.UsdFileFormat.GetUnderlyingFormatForLayer(layer)) or format_id
+
+
+def gather_layers(snapshot: Snapshot) -> list[LayerFacts]:
+    """Facts of every layer used, the root layer first; session layers, and unnamed ones of a file, aside."""
+    from simwright.checker.facts.layer_walk import gather_layer
+
+    stage, root = snapshot.stage, snapshot.root_layer
+    own = set(stage.GetLayerStack(includeSessionLayers=False))
+    aside = {layer for layer in stage.GetLayerStack() if layer not in own}
+    used = (layer for layer in stage.GetUsedLayers(includeClipLayers=True) if layer not in aside)
+    others = [layer for layer in used if layer != root and (root.anonymous or not layer.anonymous)]
+    others.sort(key=lambda layer: layer.identifier)
+    vendors = tuple(snapshot.settings.vendor_namespaces)
+    return [gather_layer(layer, is_root=layer == root, vendors=vendors) for layer in (root, *others)]
+
+
+def list_names(stage: Usd.Stage, facts: list[LayerFacts]) -> frozenset[str] | None:
+    """Names of all properties that any layer of the stage mentions; None where clips may bring in others."""
+    names: set[str] = set()
+    for known in facts:
+        if known.has_clips:
+            return None
+        names |= known.names
+    walked = {known.layer for known in facts}
+    for layer in stage.GetUsedLayers(includeClipLayers=True):
+        if layer in walked or layer.empty:
+            continue
+        paths: list[Sdf.Path] = []
+        layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
+        prims = (layer.GetPrimAtPath(path) for path in paths if not path.IsPropertyPath())
+        if any(prim is not None and prim.HasInfo("clips") for prim in prims):
+            return None
+        names.update(path.name for path in paths if path.IsPropertyPath())
+    return frozenset(names)

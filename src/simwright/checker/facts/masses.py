@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mass of bodies as authored, and from what it could be derived where it is not (REP-0158 1.3)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from simwright.checker.facts.bindings import PHYSICS, read_bindings
+from simwright.checker.facts.body_shapes import find_shapes
+from simwright.checker.facts.readings import read_number
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.snapshot import Node, Snapshot
+
+
+def is_dynamic(body: Node) -> bool:
+    """Does the solver move it: enabled, and not kinematic?"""
+    return (
+        body.value("physics:rigidBodyEnabled") is not False
+        and body.value("physics:kinematicEnabled") is not True
+    )
+
+
+def read_mass(node: Node) -> float | None:
+    """Authored ``physics:mass`` [kg], whatever its sign; None where there is no number."""
+    return read_number(node, "physics:mass")
+
+
+def has_mass(node: Node, snapshot: Snapshot) -> bool:
+    """Does the prim say a finite mass above 0, with PhysicsMassAPI applied?  Remembered on the snapshot."""
+    book: dict[int, bool] = snapshot.shared("has mass", lambda _: {})
+    if id(node) not in book:
+        book[id(node)] = node.has("PhysicsMassAPI") and _is_positive(read_mass(node))
+    return book[id(node)]
+
+
+def derive_mass(body: Node, snapshot: Snapshot) -> str:
+    """What a solver could compute the mass from, "" for nothing but its own default density."""
+    if body.has("PhysicsMassAPI") and _is_positive(read_number(body, "physics:density")):
+        return "physics:density of the body"
+    book = read_bindings(snapshot)
+    for shape in find_shapes(body, snapshot).colliders:
+        node = shape.node
+        if node is not body and node.has("PhysicsMassAPI"):
+            for name in ("physics:mass", "physics:density"):
+                if _is_positive(read_number(node, name)):
+                    return f"{name} of the collider {node.name}"
+        for binding in book.find(node, PHYSICS):
+            material = snapshot.node(binding.target) if binding is not None else None
+            if material is not None and _is_positive(read_number(material, "physics:density")):
+                return f"physics:density of the material {material.name}"
+    return ""
+
+
+def _is_positive(value: float | None) -> bool:
+    return value is not None and 0 < value < math.inf

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mesh analysis for rules: triangulated, closed, manifold, wound consistently, convex (REP-0158 3.4).
+
+Vectorised, computed when a rule asks, and remembered: what follows from the indices alone once per distinct
+index array, the rest once per distinct mesh, so that copies cost one look-up.  Arrays are read, looked at and let
+go: few rules want them twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.checker.facts.topology import (
+    EdgeTable,
+    Ints,
+    Topology,
+    are_triangles,
+    count_edges,
+    weld_near,
+    weld_points,
+)
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.snapshot import Node, Snapshot
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Load: TypeAlias = Callable[[str], Any]
+"""Reads an attribute of the mesh."""
+Weld: TypeAlias = Callable[[npt.NDArray[Any]], Ints]
+_COUNTS, _INDICES = "faceVertexCounts", "faceVertexIndices"
+Sketch: TypeAlias = tuple[int, int]
+"""Number of points and three of them: different sketches, different points."""
+
+
+class Faces:
+    """Faces as arrays, for as long as somebody looks at them: decompressed indices are most of a stage's memory."""
+
+    def __init__(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> None:
+        self.counts = counts
+        self.indices = indices
+
+    @cached_property
+    def triangles(self) -> npt.NDArray[Any]:
+        """``(n, 3)`` corners; polygons are fanned."""
+        if are_triangles(self.counts, self.indices):
+            return self.indices.reshape(-1, 3)
+        from simwright.model.geometry import fan_triangles
+
+        fanned: npt.NDArray[Any] = fan_triangles(self.counts, self.indices)
+        return fanned
+
+    @property
+    def euler(self) -> int:
+        """Corners - edges + faces of the triangles: 2 for one closed piece without handles."""
+        used = np.zeros(int(self.indices.max()) + 1, bool)
+        used[self.indices] = True
+        return int(np.count_nonzero(used)) - 3 * len(self.triangles) // 2 + len(self.triangles)
+
+    @property
+    def neighbours(self) -> tuple[Ints, Ints]:
+        """For every edge of a closed triangle mesh: a face, and the far corner of the face beyond the edge."""
+        corners = self.triangles.astype(np.int64)
+        start, end = corners.reshape(-1), corners[:, [1, 2, 0]].reshape(-1)
+        key = np.minimum(start, end) * (int(corners.max()) + 1) + np.maximum(start, end)
+        order = np.argsort(key, kind="stable").reshape(-1, 2)
+        far = corners[:, [2, 0, 1]].reshape(-1)
+        face: Ints = order[:, 0] // 3
+        return face, far[order[:, 1]]
+
+
+class Form:
+    """What follows from the counts and indices of faces alone; the arrays themselves are not kept."""
+
+    __slots__ = ("corner_count", "face_count", "is_triangulated", "least", "most", "problem", "topology")
+
+    def __init__(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any], table: EdgeTable) -> None:
+        self.face_count = len(counts)
+        self.corner_count = len(indices)
+        self.is_triangulated = are_triangles(counts, indices)
+        self.least = int(indices.min()) if len(indices) else 0
+        self.most = int(indices.max()) if len(indices) else -1
+        self.problem = "" if self.is_triangulated else _find_misfit(counts, indices)
+        is_sound = not self.problem and self.least >= 0
+        self.topology = count_edges(counts, indices, table) if is_sound else Topology(0, 0, 0, 0)
+
+
+class MeshFacts:
+    """A mesh, checked for sense; ``problem`` says why there is nothing to analyse."""
+
+    def __init__(self, sketch: Sketch, form: Form, book: MeshBook, load: Load) -> None:
+        self.form = form
+        self.book = book
+        self.load = load
+        self.sketch = sketch
+        self.problem = _find_problem(self.points, form)
+        """Why there is nothing to analyse."""
+        self._weld: Weld | None = None
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Digest of the points."""
+        return digest_points(self.points)
+
+    @property
+    def points(self) -> npt.NDArray[Any]:
+        """The points, read again."""
+        return self.book.read(self.load)[0]
+
+    @property
+    def faces(self) -> Faces:
+        """The faces as authored, read again."""
+        return self.book.read(self.load)[1]
+
+    @property
+    def is_triangulated(self) -> bool:
+        """Has every face three corners?"""
+        return self.form.is_triangulated
+
+    @property
+    def face_count(self) -> int:
+        """Number of faces."""
+        return self.form.face_count
+
+    @property
+    def triangle_count(self) -> int:
+        """Number of triangles, polygons fanned."""
+        return max(0, self.form.corner_count - 2 * self.form.face_count)
+
+    @cached_property
+    def surface(self) -> Form:
+        """The form with equal points made one, where that is needed to close the surface.
+
+        Exporters split points at hard edges and texture seams, some with rounding.
+        """
+        if self.form.topology.is_closed or not self.sketch[0]:
+            return self.form
+        faces = self.faces
+        self._weld = weld_points
+        welded = self.book.form(faces.counts, self._rename(faces, weld_points))
+        if welded.topology.is_closed:
+            return welded
+        near = self.book.form(faces.counts, self._rename(faces, weld_near))
+        if not near.topology.is_closed:
+            return welded
+        self._weld = weld_near
+        return near
+
+    @property
+    def surface_faces(self) -> Faces:
+        """The faces of the surface, read again."""
+        faces = self.faces
+        if self.surface is self.form or self._weld is None:
+            return faces
+        return Faces(faces.counts, self._rename(faces, self._weld))
+
+    def _rename(self, faces: Faces, weld: Weld) -> npt.NDArray[Any]:
+        renamed: npt.NDArray[Any] = weld(self.points).astype(faces.indices.dtype)[faces.indices]
+        return renamed
+
+    @property
+    def topology(self) -> Topology:
+        """Edge counts of the surface."""
+        return self.surface.topology
+
+    @cached_property
+    def volume(self) -> float:
+        """Signed volume: negative where a closed surface is wound inwards."""
+        corners = self.points[self.faces.triangles].astype(np.float64)
+        corners -= corners.reshape(-1, 3).mean(axis=0)
+        a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+        return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum()) / 6.0
+
+    @cached_property
+    def is_flat(self) -> bool:
+        """Do all points lie in one plane?"""
+        used = self.points[self.faces.indices]
+        centred = used - used.mean(axis=0)
+        spread = np.linalg.eigvalsh(np.asarray(centred.T @ centred, np.float64))
+        return bool(spread[0] <= 1e-9 * max(spread[2], 1e-30))
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Closed, one piece without handles, and bent inwards at every edge, within a small tolerance."""
+        if not self.surface.topology.is_closed:
+            return False
+        faces = self.surface_faces
+        if faces.euler != 2:
+            return False
+        points = self.points
+        size = float(np.ptp(points, axis=0).max())
+        places = np.ascontiguousarray(points.T, np.float64)
+        a, b, c = (places[:, faces.triangles[:, k]] for k in range(3))
+        normals = cross_columns(b - a, c - a)
+        face, far = faces.neighbours
+        across = normals[:, face]
+        height = (across * (places[:, far] - a[:, face])).sum(axis=0)
+        centre = places.mean(axis=1)[:, None]
+        if float((normals * (a - centre)).sum()) < 0:  # wound inwards
+            height = -height
+        limit = 1e-5 * size * np.sqrt((across * across).sum(axis=0))
+        return bool((height <= limit).all())
+
+
+@dataclass(slots=True)
+class MeshBook:
+    """Everything looked at, for one snapshot."""
+
+    by_prim: dict[str, MeshFacts] = field(default_factory=dict)
+    by_sketch: dict[tuple[int, int, int], MeshFacts] = field(default_factory=dict)
+    """The first mesh with a sketch."""
+    by_content: dict[tuple[int, int, int, bytes], MeshFacts] = field(default_factory=dict)
+    """All meshes whose sketch is not theirs alone."""
+    forms: dict[tuple[int, int, int, int], Form] = field(default_factory=dict)
+    recent: deque[tuple[bytes, bytes, Form]] = field(default_factory=lambda: deque(maxlen=2))
+    """The last faces as authored, and as welded."""
+    table: EdgeTable = field(default_factory=EdgeTable)
+    crossings: dict[int, tuple[int, int] | None] = field(default_factory=dict)
+    """Triangles that cross each other, by the identity of a mesh."""
+    hot: tuple[Load, npt.NDArray[Any], Faces] | None = None
+    """The mesh that was read last: what is asked next is often about it."""
+
+    def read(self, load: Load) -> tuple[npt.NDArray[Any], Faces]:
+        """Points and faces."""
+        if self.hot is None or self.hot[0] is not load:
+            faces = Faces(as_ints(load(_COUNTS)), as_ints(load(_INDICES)))
+            self.hot = (load, as_floats(load("points"), 3), faces)
+        return self.hot[1], self.hot[2]
+
+    def form(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> Form:
+        """The form of these faces, shared by equal ones; meshes that follow each other are often alike."""
+        c, i = counts.tobytes(), indices.tobytes()
+        for known in self.recent:
+            if known[1] == i and known[0] == c:
+                return known[2]
+        key = (len(c), hash(c), len(i), hash(i))
+        found = self.forms.get(key)
+        if found is None:
+            found = self.forms[key] = Form(counts, indices, self.table)
+        self.recent.append((c, i, found))
+        return found
+
+    def facts(self, load: Load) -> MeshFacts:
+        """Facts of a mesh, shared by equal ones.
+
+        Points are digested only where a second mesh has the same sketch.
+        """
+        points, faces = self.read(load)
+        form = self.form(faces.counts, faces.indices)
+        sketch = sketch_points(points)
+        look = (id(form), *sketch)
+        first = self.by_sketch.get(look)
+        if first is None:
+            first = self.by_sketch[look] = MeshFacts(sketch, form, self, load)
+            return first
+        digest = digest_points(points)
+        self.by_content.setdefault((*look, first.digest), first)
+        key = (*look, digest)
+        if key not in self.by_content:
+            self.by_content[key] = MeshFacts(sketch, form, self, load)
+        return self.by_content[key]
+
+
+def as_ints(value: Any) -> npt.NDArray[Any]:
+    """An array of whole numbers; empty for anything else."""
+    try:
+        array = np.asarray(() if value is None else value)
+    except (TypeError, ValueError):
+        return np.zeros(0, np.int32)
+    return array if array.ndim == 1 and array.dtype.kind in "iu" else np.zeros(0, np.int32)
+
+
+def as_floats(value: Any, width: int) -> npt.NDArray[Any]:
+    """An ``(n, width)`` array of numbers; empty for anything else."""
+    try:
+        array = np.asarray(() if value is None else value)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.ndim == 2 and array.shape[1] == width and array.dtype.kind in "fiu":
+        return array
+    return np.zeros((0, width), np.float32)
+
+
+def sketch_points(points: npt.NDArray[Any]) -> Sketch:
+    """What is cheap to compare."""
+    count = len(points)
+    if not count:
+        return 0, 0
+    return count, hash(points[:: max(1, count // 2)].tobytes())
+
+
+def digest_points(points: npt.NDArray[Any]) -> bytes:
+    """A digest of all points."""
+    return hashlib.blake2b(points.tobytes(), digest_size=16).digest()
+
+
+def read_mesh(node: Node, snapshot: Snapshot) -> MeshFacts:
+    """Facts of a Mesh prim at the default time (remembered on the snapshot)."""
+    book = snapshot.shared("meshes", lambda _: MeshBook())
+    found = book.by_prim.get(node.path)
+    if found is None:
+        found = book.by_prim[node.path] = book.facts(node.value)
+    return found
+
+
+def sketch_mesh(node: Node, snapshot: Snapshot) -> Sketch:
+    """A sketch of the points; meshes that were read already are not read again."""
+    known = snapshot.shared("meshes", lambda _: MeshBook()).by_prim.get(node.path)
+    return known.sketch if known is not None else sketch_points(as_floats(node.value("points"), 3))
+
+
+def make_facts(points: Any, counts: Any, indices: Any) -> MeshFacts:
+    """Facts from raw arrays (anything that numpy understands, or None)."""
+    return MeshBook().facts({"points": points, _COUNTS: counts, _INDICES: indices}.get)
+
+
+def list_collision_meshes(snapshot: Snapshot) -> list[Node]:
+    """Meshes that collide: with PhysicsCollisionAPI, or below a prim that has it; switched-off ones aside."""
+    return snapshot.shared("meshes.colliders", _gather_collision_meshes)
+
+
+def is_collision_mesh(node: Node, snapshot: Snapshot) -> bool:
+    """Does a mesh collide?"""
+    names = snapshot.shared("meshes.colliding", lambda s: {id(n) for n in list_collision_meshes(s)})
+    return id(node) in names
+
+
+def _gather_collision_meshes(snapshot: Snapshot) -> list[Node]:
+    found: dict[int, Node] = {}
+    for collider in snapshot.colliders:
+        below = (collider,) if collider.type == "Mesh" else collider.descendants()
+        meshes = [node for node in below if node.type == "Mesh"]
+        if meshes and collider.authored("physics:collisionEnabled") is not False:
+            found.update((id(node), node) for node in meshes)
+    return list(found.values())
+
+
+def _find_misfit(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> str:
+    total = int(counts.sum())
+    if total == len(indices) and (len(counts) == 0 or counts.min() >= 0):
+        return ""
+    return f"faceVertexCounts add up to {total}, but there are {len(indices)} indices"
+
+
+def _find_problem(points: npt.NDArray[Any], form: Form) -> str:
+    if len(points) == 0 or form.face_count == 0:
+        return "the mesh has no points or no faces"
+    if form.problem:
+        return form.problem
+    if form.least < 0 or form.most >= len(points):
+        worst = form.least if form.least < 0 else form.most
+        return f"faceVertexIndices reach {worst}, but there are {len(points)} points"
+    if not np.isfinite(points.sum()) and not np.isfinite(points).all():
+        return "the points hold numbers that are not finite"
+    return ""
+
+
+def cross_columns(a: Floats, b: Floats) -> Floats:
+    """Cross products of vectors in columns: a third of the time of ``np.cross``."""
+    return np.stack(
+        (
+            a[1] * b[2] - a[2] * b[1],
+            a[2] * b[0] - a[0] * b[2],
+            a[0] * b[1] - a[1] * b[0],
+        )
+    )

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asset paths as authored: their form, where they lead, and whether that is inside the asset (REP-0158 1.2.5).
+
+Only texts and folders are looked at; nothing is opened.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simwright.core.packages import read_package_name
+
+if TYPE_CHECKING:
+    from pxr import Sdf
+
+    from simwright.checker.facts.layers import LayerFacts
+    from simwright.checker.facts.snapshot import Snapshot
+    from simwright.checker.rule import Finding
+
+
+class Form(enum.StrEnum):
+    """How an asset path is written."""
+
+    ANCHORED = "anchored"
+    """``./mesh.usdc``, ``../x.usda``: relative to the layer."""
+    SEARCHED = "searched"
+    """``mesh.usdc``: looked for in search folders too."""
+    ABSOLUTE = "absolute"
+    PACKAGE = "package"
+    """``package://name/file``"""
+    SCHEME = "scheme"
+    OPAQUE = "opaque"
+    """Empty, an expression, or an identifier of a layer in memory."""
+
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+):")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_PLACEHOLDER = re.compile(r"<UDIM>|%04d|<f>|#+")
+_MAX_UP = 24
+
+
+def classify_path(text: str) -> Form:
+    """The form of an asset path."""
+    if not text or text.startswith("`"):
+        return Form.OPAQUE
+    if text.startswith(("/", "\\\\")) or _DRIVE.match(text) or text[:5].lower() == "file:":
+        return Form.ABSOLUTE
+    match = _SCHEME.match(text)
+    if match:
+        scheme = match.group(1).lower()
+        if scheme == "anon":
+            return Form.OPAQUE
+        return Form.PACKAGE if scheme == "package" else Form.SCHEME
+    return Form.ANCHORED if text.startswith(("./", "../", ".\\", "..\\")) else Form.SEARCHED
+
+
+def scheme_of(text: str) -> str:
+    """``omniverse`` of ``omniverse://server/x.usd``, else ""."""
+    match = _SCHEME.match(text)
+    return match.group(1).lower() if match else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependency:
+    """A file that a layer names: ``kind`` is an arc's, ``attribute`` or ``metadata``; ``count`` its uses there."""
+
+    facts: LayerFacts
+    path: Sdf.Path
+    text: str
+    kind: str
+    form: Form
+    count: int
+
+    @property
+    def is_packed(self) -> bool:
+        """Is the layer that names it a member of a .usdz package?"""
+        return "[" in str(self.facts.layer.identifier) or str(self.facts.layer.realPath).endswith(".usdz")
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the layer, None for one in memory or in a package."""
+        real = str(self.facts.layer.realPath)
+        return Path(real).parent if real and not self.is_packed else None
+
+    @property
+    def target(self) -> Path | None:
+        """The file it leads to by its text alone, if that can be said."""
+        text = self.text.partition("[")[0].replace("\\", "/")
+        if self.form is Form.ABSOLUTE:
+            text = re.sub(r"^file:(//)?", "", text, flags=re.IGNORECASE)
+            return Path(os.path.normpath(text)) if text.startswith("/") else None
+        if self.form not in (Form.ANCHORED, Form.SEARCHED) or self.folder is None:
+            return None
+        return Path(os.path.normpath(self.folder / text))
+
+    @property
+    def shown(self) -> str:
+        """What the path is, in words."""
+        return self.kind if self.kind in ("reference", "payload", "sublayer") else f"{self.kind} path"
+
+    def finding(self, message: str, hint: str) -> Finding:
+        """A finding that points at the text of the path."""
+        from simwright.checker.rule import Finding
+
+        more = f" ({self.count} times)" if self.count > 1 else ""
+        return Finding(
+            f"{message}{more}",
+            hint=hint,
+            at=self.path,
+            layer=self.facts.layer,
+            words=f"@{self.text}",
+            data={"path": self.text, "kind": self.kind},
+        )
+
+
+def find_dependencies(snapshot: Snapshot) -> list[Dependency]:
+    """Every file the layers of the stage name, in all variants, once per layer and text."""
+    return snapshot.shared("dependencies", _find_dependencies)
+
+
+def _find_dependencies(snapshot: Snapshot) -> list[Dependency]:
+    found: list[Dependency] = []
+    for facts in snapshot.layers:
+        named: dict[str, list[tuple[Sdf.Path, str]]] = {}
+        for arc in facts.arcs:
+            named.setdefault(arc.asset, []).append((arc.path, arc.kind))
+        for asset in facts.asset_paths:
+            named.setdefault(asset.text, []).append((asset.path, asset.kind))
+        for text, uses in named.items():
+            form = classify_path(text)
+            if form is not Form.OPAQUE:
+                found.append(Dependency(facts, *_swap(uses[0], text), form, len(uses)))
+    return found
+
+
+def _swap(use: tuple[Sdf.Path, str], text: str) -> tuple[Sdf.Path, str, str]:
+    return use[0], text, use[1]
+
+
+@lru_cache(maxsize=4096)
+def find_package(folder: Path) -> tuple[Path, str] | None:
+    """The ROS package that holds a folder: its folder and name."""
+    for place in [folder, *folder.parents][:_MAX_UP]:
+        name = read_package_name(place)
+        if name:
+            return place, name
+    return None
+
+
+def find_root(dependency: Dependency, snapshot: Snapshot) -> Path | None:
+    """The folder a layer's files should stay in: its ROS package, else the asset's folder, else its own."""
+    folder = dependency.folder
+    if folder is None:
+        return None
+    package = find_package(folder)
+    if package is not None:
+        return package[0]
+    asset = snapshot.folder
+    return asset if asset is not None and is_inside(folder, asset) else folder
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Is a path the folder or below it?  Links are not followed."""
+    return path == folder or folder in path.parents
+
+
+def file_exists(path: Path) -> bool:
+    """Is there a file, or for a tiled or numbered texture at least one?"""
+    if _PLACEHOLDER.search(path.name):
+        pattern = _PLACEHOLDER.sub("*", path.name)
+        return path.parent.is_dir() and any(True for _ in path.parent.glob(pattern))
+    return path.exists()
+
+
+def suggest_relative(path: Path, folder: Path) -> str:
+    """``./`` or ``../`` text that leads from a folder to a file."""
+    text = Path(os.path.relpath(path, folder)).as_posix()
+    return text if text.startswith("../") else f"./{text}"

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything rules ask about a stage, gathered in one traversal.
+
+A :class:`Snapshot` walks the stage once and every instance prototype once, makes a :class:`Node` per prim and
+sorts the nodes into the collections rules care about (bodies, joints, colliders ...).  What only some rules
+need (the joint graph, ROS names, layer roles, the stage without payloads) is computed when first asked for.
+
+Nothing here judges: rules do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from sys import intern
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+
+from pxr import Sdf, Tf, Usd, UsdGeom
+
+from simwright.checker.facts.types import find_bases, find_heads
+from simwright.checker.settings import Settings
+from simwright.core.collector import pause_collector
+from simwright.usd.questions import (
+    attribute_of,
+    forwarded_targets_of,
+    is_authored,
+    path_of,
+    relationship_of,
+    type_of,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.graph import JointGraph
+    from simwright.checker.facts.layers import LayerFacts
+    from simwright.checker.facts.names import RosNames
+
+T = TypeVar("T")
+PrimKind: TypeAlias = tuple[str, tuple[str, ...]]
+"""Type name and applied APIs."""
+_ABSENT: Any = object()
+
+INTERFACE_APIS = ("RosTopicAPI", "RosServiceAPI", "RosActionAPI")
+
+_LIVE = Usd.PrimIsActive & Usd.PrimIsDefined & ~Usd.PrimIsAbstract
+"""Prims that count, loaded or not: without IsLoaded a payload root does not end the walk."""
+
+
+class _Said:
+    """Names of all properties that any layer mentions; None while nobody knows."""
+
+    __slots__ = ("names",)
+
+    def __init__(self) -> None:
+        self.names: frozenset[str] | None = None
+
+
+class _Sort:
+    """What prims of one type with the same APIs have in common."""
+
+    __slots__ = ("bases", "fallbacks", "heads", "kind", "said")
+
+    def __init__(self, kind: PrimKind, said: _Said) -> None:
+        self.kind = kind
+        self.bases = find_bases(kind[0])
+        self.heads = find_heads(kind[1])
+        self.said = said
+        self.fallbacks: dict[str, Any] = {}
+        """Values of attributes by the schemas alone, as far as asked for."""
+
+
+class Node:
+    """A prim with what was looked up once.
+
+    ``apis`` are applied API names, multiple-apply ones with their instance (``PhysicsDriveAPI:angular``), also
+    of schemas that are not registered.  ``bases`` are the schema types it is a kind of, its own included.
+    ``path`` is the path to show: inside a prototype it is the path below the first instance.
+    """
+
+    __slots__ = (
+        "children",
+        "in_prototype",
+        "name",
+        "parent",
+        "path",
+        "prim",
+        "prototype",
+        "sort",
+        "type",
+        "users",
+    )
+
+    def __init__(self, prim: Usd.Prim, path: str, name: str, sort: _Sort, parent: Node | None) -> None:
+        self.prim = prim
+        self.path = path
+        self.name = name
+        self.sort = sort
+        self.type = sort.kind[0]
+        self.parent = parent
+        self.children: Sequence[Node] = ()
+        self.in_prototype = False
+        self.prototype: Node | None = None
+        self.users: list[Node] | None = None
+        """The instances of which this is the prototype's root; None for every other node."""
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """Applied APIs."""
+        return self.sort.kind[1]
+
+    @property
+    def bases(self) -> frozenset[str]:
+        """Schema types it is a kind of."""
+        return self.sort.bases
+
+    @property
+    def heads(self) -> frozenset[str]:
+        """Applied APIs without instance names."""
+        return self.sort.heads
+
+    def has(self, api: str) -> bool:
+        """Is an API applied?  A multiple-apply API counts with any instance name."""
+        return api in self.sort.heads
+
+    def instances(self, api: str) -> list[str]:
+        """Instance names of a multiple-apply API."""
+        return [name[len(api) + 1 :] for name in self.apis if name.startswith(f"{api}:")]
+
+    def is_a(self, schema: str) -> bool:
+        """Is the prim's type ``schema`` or derived from it (``Xformable``, ``PhysicsJoint`` ...)?"""
+        return schema in self.sort.bases
+
+    def may_say(self, name: str) -> bool:
+        """May the prim have an opinion on a property of this name?  False is certain: no layer mentions it."""
+        names = self.sort.said.names
+        return names is None or name in names
+
+    def authored(self, name: str, time: Usd.TimeCode | None = None) -> Any:
+        """Value of an attribute that has an authored, unblocked opinion, else None."""
+        names = self.sort.said.names
+        if names is not None and name not in names:
+            return None
+        attribute = attribute_of(self.prim, name)
+        if time is not None:
+            return value_of(attribute, time) if is_authored(attribute) else None
+        value = value_of(attribute)
+        if value is None:
+            return None
+        # a value that is not the fallback is authored; asking would cost as much as reading
+        if value != self._fallback(name) and value == value:  # noqa: PLR0124 - nan may be the fallback
+            return value
+        return value if is_authored(attribute) else None
+
+    def value(self, name: str) -> Any:
+        """Value of an attribute, the schema's fallback included, else None."""
+        names = self.sort.said.names
+        if names is None or name in names:
+            return value_of(attribute_of(self.prim, name))
+        return self._fallback(name)
+
+    def _fallback(self, name: str) -> Any:
+        """The schemas' value of an attribute."""
+        fallbacks = self.sort.fallbacks
+        found = fallbacks.get(name, _ABSENT)
+        if found is _ABSENT:
+            found = fallbacks[name] = self.prim.GetPrimDefinition().GetAttributeFallbackValue(name)
+        return found
+
+    def targets(self, name: str) -> list[Sdf.Path]:
+        """Forwarded targets of a relationship, empty where there is none."""
+        if not self.may_say(name):
+            return []
+        try:
+            return list(forwarded_targets_of(relationship_of(self.prim, name)))
+        except Tf.ErrorException:  # an attribute is authored where the schema has a relationship
+            return []
+
+    def relationships(self) -> dict[str, list[Sdf.Path]]:
+        """Authored relationships that have targets, and these."""
+        names = [relationship.GetName() for relationship in self.prim.GetAuthoredRelationships()]
+        found = ((name, self.targets(name)) for name in names)
+        return {name: paths for name, paths in found if paths}
+
+    def has_targets_authored(self, name: str) -> bool:
+        """Does the relationship have an authored opinion (an empty list counts)?"""
+        if not self.may_say(name):
+            return False
+        relationship = self.prim.GetRelationship(name)
+        return bool(relationship and relationship.HasAuthoredTargets())
+
+    def property_names(self, namespace: str = "") -> list[str]:
+        """Names of authored properties, in a namespace (``"ros"``) if given."""
+        names: list[str] = self.prim.GetAuthoredPropertyNames()
+        return [name for name in names if name.startswith(f"{namespace}:")] if namespace else names
+
+    def ancestors(self) -> Iterator[Node]:
+        """Parent, grandparent ... (inside a prototype they end at its root)."""
+        node = self.parent
+        while node is not None:
+            yield node
+            node = node.parent
+
+    def descendants(self) -> Iterator[Node]:
+        """Everything below, instanced geometry included (through the shared prototype)."""
+        stack = [*reversed(self._below())]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node._below()))
+
+    def _below(self) -> Sequence[Node]:
+        return self.prototype.children if self.prototype else self.children
+
+    def __repr__(self) -> str:
+        return f"Node({self.path})"
+
+
+class Snapshot:
+    """A stage as rules see it."""
+
+    def __init__(self, stage: Usd.Stage, settings: Settings | None = None, *, path: str = "") -> None:
+        self.stage = stage
+        self.path = path
+        self.settings = settings or Settings()
+        self.root_layer: Sdf.Layer = stage.GetRootLayer()
+        self.nodes: list[Node] = []
+        self._by_path: dict[str, Node] = {}
+        self._said = _Said()
+        self._sorts: dict[PrimKind, _Sort] = {}
+        self._sort_by_own: dict[PrimKind, _Sort] = {}
+        self._shared: dict[str, Any] = {}
+        with pause_collector():
+            self._gather()
+
+    # -- gathering
+
+    def _gather(self) -> None:
+        self._has_instances = bool(self.stage.GetPrototypes())
+        shown: dict[str, str] = {}
+        instances: list[tuple[Node, str]] = []
+        for prim in self.stage.GetPseudoRoot().GetFilteredChildren(_LIVE):
+            self._walk(prim, None, shown, instances)
+        roots: dict[str, Node] = {}
+        # prototypes hold instances of other prototypes, so the list grows while it is read
+        for instance, name in instances:
+            if name not in roots:
+                prim = self.stage.GetPrimAtPath(name)
+                shown[name] = instance.path
+                roots[name] = self._walk(prim, None, shown, instances, in_prototype=True)
+            root = instance.prototype = roots[name]
+            if root.users is None:
+                root.users = []
+            root.users.append(instance)
+
+    def _walk(
+        self,
+        root: Usd.Prim,
+        parent: Node | None,
+        shown: dict[str, str],
+        instances: list[tuple[Node, str]],
+        *,
+        in_prototype: bool = False,
+    ) -> Node:
+        first: Node | None = None
+        prefix = root.GetPath().pathString if in_prototype else ""
+        stand_in = shown.get(prefix, "")
+        at = {} if in_prototype else self._by_path
+        for prim in Usd.PrimRange(root, _LIVE):
+            own: str = path_of(prim).pathString
+            path = stand_in + own[len(prefix) :] if in_prototype else own
+            outer, _, name = own.rpartition("/")
+            above = at.get(outer, parent)
+            name = intern(name if path is own else path.rpartition("/")[2])  # scopes of links have few names
+            node = Node(prim, path, name, self._sort_of(prim), above)
+            node.in_prototype = in_prototype
+            if above is not None:
+                if above.children:
+                    cast("list[Node]", above.children).append(node)
+                else:
+                    above.children = [node]
+            at[own] = node
+            self.nodes.append(node)
+            if in_prototype:
+                self._by_path.setdefault(own, node)
+                self._by_path.setdefault(path, node)
+            if self._has_instances and prim.IsInstance():
+                instances.append((node, prim.GetPrototype().GetPath().pathString))
+            first = first or node
+        assert first is not None, "a walk starts at a live prim"
+        return first
+
+    def _sort_of(self, prim: Usd.Prim) -> _Sort:
+        """Type and APIs, one shared object per combination.
+
+        ``GetPrimTypeInfo`` and not ``GetAppliedSchemas``: the latter leaves out unregistered schemas.
+        """
+        info = type_of(prim)
+        own = (info.GetTypeName(), tuple(info.GetAppliedAPISchemas()))
+        found = self._sort_by_own.get(own)
+        if found is None:  # built-in APIs follow from what the prim itself has
+            kind = (own[0], tuple(dict.fromkeys((*prim.GetAppliedSchemas(), *own[1]))))
+            found = self._sorts.get(kind) or _Sort(kind, self._said)
+            self._sort_by_own[own] = self._sorts[kind] = found
+        return found
+
+    # -- looking things up
+
+    def node(self, path: Sdf.Path | str) -> Node | None:
+        """The node at a path (of the stage, or below an instance), if there is a live prim."""
+        text = path if isinstance(path, str) else path.pathString
+        found = self._by_path.get(text)
+        if found is None:
+            prim = self.stage.GetPrimAtPath(text)
+            if prim and prim.IsInstanceProxy():
+                found = self._by_path.get(prim.GetPrimInPrototype().GetPath().pathString)
+        return found
+
+    def kinds(self) -> Iterator[PrimKind]:
+        """Every combination of type and APIs on the stage."""
+        return iter(self._sorts)
+
+    @cached_property
+    def default_node(self) -> Node | None:
+        """The default prim, if it is authored and live."""
+        prim = self.stage.GetDefaultPrim()
+        return self.node(prim.GetPath()) if prim else None
+
+    @cached_property
+    def may_move(self) -> bool:
+        """May any value change over time: does a layer hold samples or clips, or is one not walked?"""
+        walked = any(facts.has_samples or facts.has_clips for facts in self.layers)
+        return walked or not self.is_plain
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Do :attr:`layers` hold all that is said: no session opinions, no unnamed layers, no value clips?"""
+        walked = {facts.layer for facts in self.layers}
+        used = self.stage.GetUsedLayers(includeClipLayers=True)
+        return self._said.names is not None and all(layer in walked or layer.empty for layer in used)
+
+    def having(self, *apis: str) -> list[Node]:
+        """Nodes with any of the APIs applied, in order of traversal."""
+        wanted = frozenset(apis)
+        return self._pick([sort for sort in self._groups if not wanted.isdisjoint(sort.heads)])
+
+    def of_type(self, schema: str) -> list[Node]:
+        """Nodes of a schema type or a derived one, in order of traversal."""
+        return self._pick([sort for sort in self._groups if schema in sort.bases])
+
+    def _pick(self, sorts: list[_Sort]) -> list[Node]:
+        if len(sorts) <= 1:
+            return list(self._groups[sorts[0]]) if sorts else []
+        chosen = set(sorts)
+        return [node for node in self.nodes if node.sort in chosen]
+
+    @cached_property
+    def _groups(self) -> dict[_Sort, list[Node]]:
+        """Nodes by what they have in common: there are few sorts and many nodes."""
+        groups: dict[_Sort, list[Node]] = {}
+        for node in self.nodes:
+            groups.setdefault(node.sort, []).append(node)
+        return groups
+
+    @cached_property
+    def bodies(self) -> list[Node]:
+        """Prims with PhysicsRigidBodyAPI."""
+        return self.having("PhysicsRigidBodyAPI")
+
+    @cached_property
+    def joints(self) -> list[Node]:
+        """Physics joints of every type."""
+        return self.of_type("PhysicsJoint")
+
+    @cached_property
+    def colliders(self) -> list[Node]:
+        """Prims with PhysicsCollisionAPI, those in prototypes included."""
+        return self.having("PhysicsCollisionAPI")
+
+    @cached_property
+    def interfaces(self) -> list[Node]:
+        """Prims with a topic, service or action API."""
+        return self.having(*INTERFACE_APIS)
+
+    @cached_property
+    def contexts(self) -> list[Node]:
+        """Prims with RosContextAPI."""
+        return self.having("RosContextAPI")
+
+    @cached_property
+    def frames(self) -> list[Node]:
+        """Prims with RosFrameAPI."""
+        return self.having("RosFrameAPI")
+
+    @cached_property
+    def controllers(self) -> list[Node]:
+        """Prims with a RosControl*API."""
+        return [node for node in self.nodes if any(name.startswith("RosControl") for name in node.apis)]
+
+    def owning_body(self, node: Node) -> Node | None:
+        """The node itself or its nearest ancestor that is a rigid body."""
+        if node.has("PhysicsRigidBodyAPI"):
+            return node
+        return next((above for above in node.ancestors() if above.has("PhysicsRigidBodyAPI")), None)
+
+    # -- what some rules need
+
+    def shared(self, key: str, build: Callable[[Snapshot], T]) -> T:
+        """Facts that several rules share, built when the first one asks."""
+        if key not in self._shared:
+            self._shared[key] = build(self)
+        result: T = self._shared[key]
+        return result
+
+    def remember_meshes(self, memory: dict[str, Any]) -> None:
+        """Take up what an earlier snapshot of the stage found out about meshes, and go on filling it."""
+        from simwright.checker.facts.meshes import MeshBook
+
+        self._shared["meshes"] = memory.setdefault("meshes", MeshBook())
+
+    @cached_property
+    def xforms(self) -> UsdGeom.XformCache:
+        """World and local transforms at the default time."""
+        return UsdGeom.XformCache(Usd.TimeCode.Default())
+
+    @cached_property
+    def layers(self) -> list[LayerFacts]:
+        """Facts of every layer the stage uses (session and anonymous ones aside), the root layer first."""
+        from simwright.checker.facts.layers import gather_layers, list_names
+
+        with pause_collector():
+            facts = gather_layers(self)
+        self._said.names = list_names(self.stage, facts)
+        return facts
+
+    @cached_property
+    def graph(self) -> JointGraph:
+        """Bodies and joints as a graph."""
+        from simwright.checker.facts.graph import build_graph
+
+        return build_graph(self)
+
+    @cached_property
+    def names(self) -> RosNames:
+        """Resolved ROS names: namespaces, interface names, TF frames."""
+        from simwright.checker.facts.names import resolve_names
+
+        return resolve_names(self)
+
+    @cached_property
+    def unloaded(self) -> Snapshot | None:
+        """The same stage opened with no payload loaded; None for a stage that has no payload."""
+        if not any(facts.has_payloads for facts in self.layers):
+            return None
+        stage = Usd.Stage.Open(
+            self.root_layer,
+            self.stage.GetSessionLayer(),
+            self.stage.GetPathResolverContext(),
+            Usd.Stage.LoadNone,
+        )
+        found = Snapshot(stage, self.settings, path=self.path)
+        found._said.names = self._said.names  # without payloads there are less layers, never others
+        return found
+
+    @cached_property
+    def folder(self) -> Path | None:
+        """The asset's folder, None for a stage in memory."""
+        real = self.root_layer.realPath
+        return Path(real).parent if real else None

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many opinions in a few words, for messages that stand for a whole layer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.layers import Opinion
+
+
+def join_words(words: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1] if words else "") if part)
+
+
+def tally_domains(opinions: Iterable[Opinion]) -> str:
+    """``12 physics and 3 ros opinions``; vendors by their names."""
+    counts: Counter[str] = Counter()
+    for saying, count in Counter(map(attrgetter("saying"), opinions)).items():
+        counts[saying.vendor or saying.domain] += count
+    words = join_words([f"{count} {name}" for name, count in counts.most_common()])
+    return f"{words} {'opinion' if counts.total() == 1 else 'opinions'}"
+
+
+def tally_names(names: Iterable[str], limit: int = 4) -> str:
+    """``newton:armature (12), mjc:margin and 3 more``: the most frequent ones."""
+    counts = Counter(names)
+    shown = [f"{name} ({count})" if count > 1 else name for name, count in counts.most_common(limit)]
+    more = len(counts) - len(shown)
+    return join_words([*shown, f"{more} more"] if more > 0 else shown)
+
+
+def count_things(count: int, thing: str) -> str:
+    """``1 body``, ``2 bodies``."""
+    if count == 1:
+        return f"1 {thing}"
+    return f"{count} {thing[:-1]}ies" if thing.endswith("dy") else f"{count} {thing}s"

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Meshes are modelled Z-up: no quarter turn about X stands between their points and the link.
+
+Why: a turn that is left on the mesh comes from a Y-up source.  It is lost or doubled by tools that take the
+points alone, such as exporters of single meshes, convex decomposition or instancing.
+
+Fails: most meshes of the asset are turned by 90 degrees about X, and by nothing else, against their link.
+Passes: meshes without rotation; a few turned ones; cylinders and capsules, where a quarter turn is the way to
+say an axis.
+
+At most 64 meshes, spread over the asset, are looked at.
+
+Fix: unsafe.  The rotation is baked into points, normals and tangents; shared meshes have to be copied.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.transforms import ANGLE_TOLERANCE, read_in, split_rotation
+from simwright.checker.rule import Finding, rule
+
+_MOST = 64
+
+
+@rule(
+    "root-freeze-zup",
+    "1.1",
+    "should",
+    on="stage",
+    heuristic=True,
+    fix="unsafe",
+    fix_title="bake the quarter turn into points and normals",
+)
+def root_freeze_zup(snapshot: Snapshot) -> Iterator[Finding]:
+    """Look at the rotation of meshes against the link, or the root, that they belong to."""
+    nodes = [
+        n for n in snapshot.nodes if (n.type == "Mesh" or n.prototype is not None) and not n.in_prototype
+    ]
+    chosen = nodes[:: max(1, math.ceil(len(nodes) / _MOST))]
+    sample = [(node, mesh) for node in chosen if (mesh := _find_mesh(node)) is not None]
+    turned = [node for node, mesh in sample if _is_turned(node, mesh, snapshot)]
+    if turned and 2 * len(turned) > len(sample):
+        yield Finding(
+            f"{len(turned)} of {len(sample)} meshes are turned by 90 degrees about X against their link: "
+            "left over from a Y-up source?",
+            hint="apply the rotation to points and normals, and leave the identity",
+            at=turned[0],
+            data={"turned": len(turned), "looked_at": len(sample)},
+        )
+
+
+def _find_mesh(node: Node) -> Node | None:
+    """The mesh that a node is, or the first one of an instance."""
+    return node if node.prototype is None else next((n for n in node.descendants() if n.type == "Mesh"), None)
+
+
+def _is_turned(node: Node, mesh: Node, snapshot: Snapshot) -> bool:
+    rotation = _read_rotation(node, mesh, snapshot)
+    if rotation is None:
+        return False
+    angle, axis = split_rotation(rotation)
+    return abs(angle - 90.0) <= 100 * ANGLE_TOLERANCE and abs(axis[0]) > 1.0 - 1e-6
+
+
+def _read_rotation(node: Node, mesh: Node, snapshot: Snapshot) -> tuple[float, ...] | None:
+    base = snapshot.owning_body(node) or _find_top(node)
+    if base is None or base is node:
+        return None
+    found = read_in(node, base, snapshot)
+    if found is None:
+        return None
+    pose = found.pose
+    if mesh is not node:  # below an instance: transforms of a prototype start at its root
+        inside = read_in(mesh, None, snapshot)
+        if inside is None:
+            return None
+        pose = pose @ inside.pose
+    return tuple(float(v) for v in pose.q)
+
+
+def _find_top(node: Node) -> Node | None:
+    return next((above for above in node.ancestors() if above.parent is None), None)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a neutral schema can say is not said in a vendor's words.
+
+Why: other engines do not read a vendor's attributes.  An armature or a mimic joint that only one engine finds is
+lost to all others.
+
+Fails: `newton:armature`, `mjc:damping` or NewtonMimicAPI.
+Passes: `ext_physics:joint:armature`, ExtendedPhysicsMimicAPI; vendor attributes that have no neutral twin.
+
+Reading: what is "necessary" is a judgement; reported is what has a known neutral equivalent, also inside a vendor
+layer, once per name and layer.
+
+Fix: unsafe.  The value is translated; units and conventions may differ between engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.actuation import is_of_other
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts, Opinion
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.vendors import find_neutral
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "proprietary-minimal",
+    "1.2.1",
+    "must",
+    on="layer",
+    heuristic=True,
+    fix="unsafe",
+    fix_title="say it with the neutral schema",
+)
+def proprietary_minimal(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+    """Vendor names with a neutral equivalent."""
+    uses: dict[str, list[Opinion]] = {}
+    for opinion in facts.of(Domain.VENDOR):
+        name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
+        if find_neutral(name) and not is_of_other(facts, opinion):
+            uses.setdefault(name, []).append(opinion)
+    for name, opinions in uses.items():
+        times = f" ({len(opinions)} times)" if len(opinions) > 1 else ""
+        neutral = find_neutral(name)
+        yield Finding(
+            f"{name} has a neutral equivalent, {neutral}{times}",
+            hint=f"author {neutral} in the neutral layers, and drop {name} unless the engine needs another value",
+            at=opinions[0].path,
+            layer=facts.layer,
+            data={"name": name, "neutral": neutral, "count": len(opinions)},
+        )

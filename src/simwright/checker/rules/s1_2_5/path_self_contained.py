@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All files an asset needs are inside it, and are there.
+
+Why: an asset that is copied, zipped or installed takes only its own folder along.
+
+Fails: `@../../library/bolt.usda@` that leads out of the asset; a texture that does not exist.
+Passes: `@./textures/wood.png@`; inside a ROS package, `@../gripper/gripper.usda@` of the same package.
+
+Reading: in a ROS package (a package.xml in a folder above) the package is the whole; else the asset's folder is.
+package:// names a dependency by design.  Absolute paths and other schemes have rules of their own.
+
+Fix: unsafe.  The files are collected into the asset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.paths import (
+    Form,
+    file_exists,
+    find_dependencies,
+    find_package,
+    find_root,
+    is_inside,
+)
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "path-self-contained",
+    "1.2.5",
+    "should",
+    on="stage",
+    fix="unsafe",
+    fix_title="collect the files into the asset",
+)
+def path_self_contained(snapshot: Snapshot) -> Iterator[Finding]:
+    """Relative paths that leave the asset or lead nowhere."""
+    for dependency in find_dependencies(snapshot):
+        target, root = dependency.target, find_root(dependency, snapshot)
+        if dependency.form not in (Form.ANCHORED, Form.SEARCHED) or target is None or root is None:
+            continue
+        if not is_inside(target, root):
+            if find_package(target.parent) is None:
+                yield dependency.finding(
+                    f"the {dependency.shown} {dependency.text!r} leads out of the asset (its root is {root.name!r})",
+                    "copy the file into the asset, or use package:// if it belongs to another ROS package",
+                )
+        elif not file_exists(target):
+            yield dependency.finding(
+                f"the {dependency.shown} {dependency.text!r} does not exist",
+                "add the file, or remove the path",
+            )

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A composing stage prunes nested articulation roots with a delete list edit.
+
+Why: `delete apiSchemas` takes away one schema and leaves the rest of the part as it was delivered; an explicit
+list in the stronger layer silently drops every other schema too.
+
+Fails: a referenced gripper that keeps its root in the arm's tree; a root removed by `apiSchemas = [...]`.
+Passes: `over "palm" (delete apiSchemas = ["PhysicsArticulationRootAPI"])` in the composing layer.
+
+Fix: unsafe.  The delete edit is written to the composing layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pxr import Sdf
+
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.rule import Finding, rule
+from simwright.checker.rules.s1_3.artic_one_root import sort_roots
+
+_API = "PhysicsArticulationRootAPI"
+
+
+@rule(
+    "artic-prune-delete",
+    "1.3",
+    "should",
+    on="stage",
+    fix="unsafe",
+    fix_title="write delete apiSchemas in the composing layer",
+)
+def artic_prune_delete(snapshot: Snapshot) -> Iterator[Finding]:
+    """Nested roots that came with a referenced part, and roots that were pruned with an explicit list."""
+    yield from _find_unpruned(snapshot)
+    yield from _find_overwritten(snapshot)
+
+
+def _find_unpruned(snapshot: Snapshot) -> Iterator[Finding]:
+    told: set[int] = set()
+    for tree in snapshot.graph.trees:
+        if len(tree.roots) < 2:
+            continue
+        kept, *surplus = sort_roots(tree.roots)
+        first = _source(kept)
+        for root in surplus:
+            source = _source(root)
+            if id(root) in told or source is None or source == first:
+                continue
+            told.add(id(root))
+            name = _show(source)
+            yield Finding(
+                f"the articulation root of {root.name} came with {name} and is not pruned where it was mounted",
+                hint=f'in the layer that mounts it: over "{root.name}" (delete apiSchemas = ["{_API}"])',
+                at=root,
+                data={"from": name, "kept": kept.path},
+            )
+
+
+def _find_overwritten(snapshot: Snapshot) -> Iterator[Finding]:
+    """Prims without the API although a weaker layer applies it, because a stronger one lists others."""
+    names: set[str] = set()
+    renamed = False
+    for facts in snapshot.layers:
+        for opinion in facts.opinions:
+            if opinion.what == _API and not facts.is_root:
+                place = opinion.path.StripAllVariantSelections()
+                names.add(place.name)
+                renamed = renamed or place.IsRootPrimPath()
+    if not names:
+        return
+    for node in snapshot.nodes:
+        if node.has(_API) or not (node.name in names or (renamed and node.prim.HasAuthoredReferences())):
+            continue
+        spec = _find_explicit(node)
+        if spec is not None:
+            yield Finding(
+                f"an explicit apiSchemas list prunes the articulation root of {node.name}, and every other schema "
+                "that the part applies",
+                hint=f'write delete apiSchemas = ["{_API}"] instead',
+                at=spec.path,
+                layer=spec.layer,
+            )
+
+
+def _find_explicit(node: Node) -> Sdf.PrimSpec | None:
+    """The explicit list that hides a weaker opinion with the API."""
+    explicit = None
+    for spec in node.prim.GetPrimStack():
+        if not spec.HasInfo("apiSchemas"):
+            continue
+        listed = spec.GetInfo("apiSchemas")
+        if explicit is not None and _API in listed.GetAddedOrExplicitItems():
+            return explicit
+        if _API in listed.deletedItems:
+            return None
+        if listed.isExplicit and explicit is None:
+            explicit = spec
+    return None
+
+
+def _source(root: Node) -> Sdf.Layer | None:
+    """The layer that applies the API."""
+    for spec in root.prim.GetPrimStack():
+        if spec.HasInfo("apiSchemas") and _API in spec.GetInfo("apiSchemas").GetAddedOrExplicitItems():
+            return spec.layer
+    return None
+
+
+def _show(layer: Sdf.Layer) -> str:
+    return str(layer.GetDisplayName() or layer.identifier)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A joint sits beside its child link, inside its parent link.
+
+Why: a link that holds its joints and child links can be moved, referenced or removed as a whole.  Simulators
+follow `physics:body0` and `physics:body1` only; the place is for people and for reuse.
+
+Fails: all joints in `/robot/joints`, or links and joints side by side below `/robot`.
+Passes: `/robot/base/elbow_joint` beside `/robot/base/arm`, with body0 `/robot/base`.
+
+Fix: unsafe.  Moving a prim changes its path; relationships that name it must follow.
+
+Reading: a joint to the world belongs beside the base link or above it.  A joint that closes a loop
+(`physics:excludeFromArticulation = true`) has no natural place and is left alone.  Joints that are misplaced
+in the same prim are reported together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.graph import Link
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "joint-placement",
+    "1.3",
+    "should",
+    on="stage",
+    fix="unsafe",
+    fix_title="move the joint beside its child link, inside its parent link",
+)
+def joint_placement(snapshot: Snapshot) -> Iterator[Finding]:
+    """One finding per prim that holds misplaced joints."""
+    loops = {id(link) for link in snapshot.graph.loops}
+    groups: dict[int, list[Link]] = {}
+    for link in snapshot.graph.links:
+        if link.excluded or link.missing or id(link) in loops or link.held is None:
+            continue
+        if not _is_well_placed(link):
+            groups.setdefault(id(link.joint.parent), []).append(link)
+    for links in groups.values():
+        yield _describe(links)
+
+
+def _is_well_placed(link: Link) -> bool:
+    if link.body0 is None or link.body1 is None:
+        return _is_beside_base(link.joint, link.held)
+    holder = _body_above(link.joint)
+    return any(
+        holder is parent and _body_above(child) is parent
+        for parent, child in ((link.body0, link.body1), (link.body1, link.body0))
+    )
+
+
+def _is_beside_base(joint: Node, base: Node | None) -> bool:
+    """Beside the base or above it; inside it only where the base is the whole asset."""
+    if base is None or joint.parent is None or joint.parent is base.parent:
+        return True
+    if joint.parent is base:
+        return base.parent is None
+    return joint.parent in base.ancestors()
+
+
+def _body_above(node: Node) -> Node | None:
+    return next((above for above in node.ancestors() if above.has("PhysicsRigidBodyAPI")), None)
+
+
+def _describe(links: list[Link]) -> Finding:
+    first = links[0].joint
+    place = first.parent.path if first.parent is not None else "/"
+    data = {"joints": [link.joint.path for link in links]}
+    if len(links) > 1:
+        names = ", ".join(link.joint.name for link in links[:3]) + (", ..." if len(links) > 3 else "")
+        return Finding(
+            f"{len(links)} joints in {place} ({names}) are not beside their child links inside their parent links",
+            hint="nest each child link below its parent link and put the joint beside the child",
+            at=first.parent or first,
+            data=data,
+        )
+    parent, child = links[0].body0, links[0].body1
+    if parent is None or child is None:
+        base = links[0].held
+        assert base is not None
+        return Finding(
+            f"the joint to the world is in {place}, not beside the base link {base.path}",
+            hint=f"put the joint beside {base.name}",
+            at=first,
+            data=data,
+        )
+    return Finding(
+        f"the joint is in {place}, not beside its child link {child.path} inside its parent link {parent.path}",
+        hint=f"put {child.name} below {parent.path}, and the joint beside it",
+        at=first,
+        data=data,
+    )

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joints that close a loop set physics:excludeFromArticulation = true.
+
+Why: the loop joint is then a constraint of its own, and the rest is a tree that every solver can take.
+
+Fails: the fourth joint of a four-bar linkage without it; two anchors of one mechanism to the world.
+Passes: `uniform bool physics:excludeFromArticulation = true` on one joint of each cycle.
+
+Fix: unsafe.  Any joint of the cycle could be the one; the joint named is one without a drive where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "loop-exclude",
+    "1.3",
+    "must",
+    on="stage",
+    fix="unsafe",
+    fix_title="set physics:excludeFromArticulation = true on the joint that closes the loop",
+)
+def loop_exclude(snapshot: Snapshot) -> Iterator[Finding]:
+    """One finding per cycle, with all its joints."""
+    graph = snapshot.graph
+    for loop in graph.loops:
+        cycle = graph.find_cycle(loop)
+        names = ", ".join(link.joint.name for link in cycle)
+        if len(cycle) == 1:
+            message = "the joint connects a body with itself"
+        elif len(cycle) == 2:
+            message = f"two joints ({names}) connect the same two bodies"
+        else:
+            message = f"the joint closes the loop {names} and is not excluded from the articulation"
+        if any(link.to_world for link in cycle):
+            message += ", by way of the world"
+        yield Finding(
+            message,
+            hint="author uniform bool physics:excludeFromArticulation = true here, or on another joint of the loop",
+            at=loop.joint,
+            data={"cycle": [link.joint.path for link in cycle]},
+        )

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The joints of an articulation form a spanning tree of its bodies.
+
+Why: reduced-coordinate solvers give every body exactly one parent.  With a loop there are two; with a tree joint
+excluded, a part of the mechanism falls out of the articulation.
+
+Fails: four bodies and four joints in a ring, none excluded; an elbow marked as excluded.
+Passes: the ring with its closing joint excluded: three tree joints for four bodies.
+
+Fix: unsafe.  See `loop-exclude`: which joint closes the loop is a choice.
+
+Reading: an anchor to the world counts as one more body.  A part that only excluded joints hold may be meant so
+(a trailer), it is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.graph import Component, JointGraph
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.rule import Finding, rule
+from simwright.core.diag import Level
+
+
+@rule(
+    "loop-spanning-tree",
+    "1.3",
+    "must",
+    on="stage",
+    fix="unsafe",
+    fix_title="exclude the loop-closing joints from the articulation",
+)
+def loop_spanning_tree(snapshot: Snapshot) -> Iterator[Finding]:
+    """Count per articulation; name its root."""
+    graph = snapshot.graph
+    loops: dict[int, list[str]] = {}
+    for link in graph.loops:
+        if link.held is not None:
+            component = graph.of_body[link.held.path]
+            loops.setdefault(id(component), []).append(link.joint.path)
+    for component in graph.components:
+        if component.roots:
+            yield from _check_loops(component, loops.get(id(component), []))
+            yield from _check_parts(component, graph)
+
+
+def _check_loops(component: Component, loops: list[str]) -> Iterator[Finding]:
+    surplus = len(loops)
+    if surplus:
+        joints = [link for link in component.links if not link.excluded]
+        bodies = len(component.bodies)
+        needed = len(joints) - surplus
+        yield Finding(
+            f"the articulation has {len(joints)} joints for {bodies} bodies where a tree has {needed}: "
+            f"{surplus} too many",
+            hint="set physics:excludeFromArticulation = true on the joints that close the loops",
+            at=component.roots[0],
+            data={"bodies": bodies, "joints": len(joints), "surplus": surplus, "loops": loops},
+        )
+
+
+def _check_parts(component: Component, graph: JointGraph) -> Iterator[Finding]:
+    parts = {id(tree): tree for tree in (graph.tree_of[body.path] for body in component.bodies)}
+    for tree in parts.values():
+        if tree.roots or len(parts) == 1:
+            continue
+        names = ", ".join(body.name for body in tree.bodies[:3]) + (", ..." if len(tree.bodies) > 3 else "")
+        yield Finding(
+            f"only excluded joints hold {names} to the articulation of {component.roots[0].name}, so it is outside",
+            hint="exclude only joints that close a loop; the one from the parent link stays in the tree",
+            at=tree.base,
+            level=Level.WARNING,
+            data={"bodies": [body.path for body in tree.bodies]},
+        )

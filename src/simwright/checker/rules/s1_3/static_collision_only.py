@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixed props are colliders without a rigid body.
+
+Why: a collider without a body above it is static by definition.  A body that is welded to the world costs a
+solver a joint, and drifts where that joint is soft.
+
+Fails: a rack with PhysicsRigidBodyAPI and a fixed joint to the world; a wall with `physics:rigidBodyEnabled = 0`.
+Passes: the rack with PhysicsCollisionAPI on its shapes, and nothing else.
+
+Fix: unsafe.  PhysicsRigidBodyAPI and the joint are removed.
+
+Reading: a body of an articulation, or with any other joint, is a robot's base and is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "static-collision-only",
+    "1.3",
+    "must",
+    on="api:PhysicsRigidBodyAPI",
+    heuristic=True,
+    fix="unsafe",
+    fix_title="remove PhysicsRigidBodyAPI and the weld",
+)
+def static_collision_only(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+    """A lone body that cannot move."""
+    component = snapshot.graph.of_body[node.path]
+    if component.roots or len(component.bodies) > 1 or component.moving:
+        return
+    if component.links and component.links[0].joint.type == "PhysicsFixedJoint":
+        joint = component.links[0].joint.path
+        yield Finding(
+            f"{node.name} is a rigid body that only the fixed joint {joint} holds, to the world: a static prop",
+            hint="remove PhysicsRigidBodyAPI and the joint; its colliders are static then",
+            at=node,
+            data={"joint": joint},
+        )
+    elif node.authored("physics:rigidBodyEnabled") is False and not component.links:
+        yield Finding(
+            f"{node.name} is a rigid body that is switched off: a static prop",
+            hint="remove PhysicsRigidBodyAPI; its colliders are static then",
+            at=node,
+            prop="physics:rigidBodyEnabled",
+        )

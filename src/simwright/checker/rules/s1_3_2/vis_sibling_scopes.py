@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A link keeps its visuals and its colliders in two sibling scopes, visual and collision.
+
+Why: tools switch, replace or unload one of the two without touching the other.
+
+Fails: visual meshes and colliders side by side below the link, or both in one `geometry` scope.
+Passes: `/robot/base/visual/...` and `/robot/base/collision/...` (`visuals` and `collisions` are fine too).
+
+Fix: unsafe.  Prims move; relationships that name them must follow.
+
+Reading: a link with a single shape is left alone.  Two separate scopes with other names are an info.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from simwright.checker.facts.body_shapes import BodyShapes, Shape, find_shapes
+from simwright.checker.facts.purposes import find_purposes
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.rule import Finding, rule
+from simwright.core.diag import Level
+
+_SCOPES = {"visual": "visual", "visuals": "visual", "collision": "collision", "collisions": "collision"}
+
+
+@rule(
+    "vis-sibling-scopes",
+    "1.3.2",
+    "should",
+    on="api:PhysicsRigidBodyAPI",
+    fix="unsafe",
+    fix_title="move shapes into the scopes visual and collision",
+)
+def vis_sibling_scopes(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+    """At most one finding per link, the worst."""
+    found = find_shapes(node, snapshot)
+    if len(found.shapes) < 2:
+        return
+    stray = [shape for shape in found.shapes if _scopes_of(shape) != {_wanted(shape)}]
+    stray = [
+        shape for shape in stray if shape.is_collider or "guide" not in find_purposes(shape.node, snapshot)
+    ]
+    if stray:
+        yield _describe(node, stray, found)
+
+
+def _scopes_of(shape: Shape) -> frozenset[str]:
+    return _find_scopes(shape.trail[:-1])
+
+
+@lru_cache(1024)
+def _find_scopes(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(_SCOPES[name] for name in map(str.lower, names) if name in _SCOPES)
+
+
+def _wanted(shape: Shape) -> str:
+    return "collision" if shape.is_collider else "visual"
+
+
+def _describe(node: Node, stray: list[Shape], found: BodyShapes) -> Finding:
+    crossed = next((shape for shape in stray if _scopes_of(shape)), None)
+    hint = f"put visuals below {node.path}/visual and colliders below {node.path}/collision"
+    if crossed is not None:
+        what = "collider" if crossed.is_collider else "visual"
+        scope = "visual" if crossed.is_collider else "collision"
+        return Finding(f"the {what} {crossed.node.path} is in a {scope} scope", hint=hint, at=node)
+    kinds = {shape.is_collider for shape in found.shapes}
+    mixed = len(kinds) == 2 and _share_a_place(found)
+    if mixed:
+        return Finding(
+            f"visuals and colliders of {node.name} are not kept in two sibling scopes", hint=hint, at=node
+        )
+    places = sorted({"/".join(shape.trail[:1]) for shape in stray})
+    return Finding(
+        f"shapes of {node.name} are in {', '.join(places) or 'the link itself'}, not in scopes called visual and "
+        "collision",
+        hint=hint,
+        at=node,
+        level=Level.INFO,
+    )
+
+
+def _share_a_place(found: BodyShapes) -> bool:
+    """Is a child of the link, or the link itself, home to both kinds?"""
+    homes: dict[str, set[bool]] = {}
+    for shape in found.shapes:
+        home = shape.trail[0] if len(shape.trail) > 1 else ""
+        homes.setdefault(home, set()).add(shape.is_collider)
+    return any(len(kinds) == 2 for kinds in homes.values()) or "" in homes

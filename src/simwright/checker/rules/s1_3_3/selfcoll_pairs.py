@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Filtered pairs are few, lead somewhere, and do not repeat what joints filter anyway.
+
+Why: a joint switches off the contact between its two bodies already; long lists of pairs are what collision
+groups are for; a pair with a missing prim does nothing.
+
+Fails: `physics:filteredPairs` to a prim that is not there; a pair of two bodies that one joint connects; a link
+paired with a dozen others.
+Passes: a handful of pairs between bodies that no joint connects.
+
+Fix: unsafe.  Pairs that a joint filters can be dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.rule import Finding, rule
+
+_PAIRS = "physics:filteredPairs"
+_MANY = 8
+
+
+@rule(
+    "selfcoll-pairs",
+    "1.3.3",
+    "may",
+    on="api:PhysicsFilteredPairsAPI",
+    fix="unsafe",
+    fix_title="drop the pairs that a joint filters",
+)
+def selfcoll_pairs(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+    """One finding per kind of flaw."""
+    targets = node.targets(_PAIRS)
+    missing = [target for target in targets if not snapshot.stage.GetObjectAtPath(target)]
+    if missing:
+        yield Finding(
+            f"{_PAIRS} names {missing[0]}, where there is no prim",
+            hint="correct or remove the target",
+            at=node,
+            prop=_PAIRS,
+        )
+    for target in targets:
+        joint = _find_joint(node, snapshot.node(target), snapshot)
+        if joint is not None:
+            yield Finding(
+                f"the pair with {target} is superfluous: the joint {joint.path} filters it already",
+                hint="remove the target",
+                at=node,
+                prop=_PAIRS,
+            )
+    if len(targets) > _MANY:
+        yield Finding(
+            f"{node.name} is paired with {len(targets)} others",
+            hint="use a PhysicsCollisionGroup for so many",
+            at=node,
+            prop=_PAIRS,
+        )
+
+
+def _find_joint(node: Node, target: Node | None, snapshot: Snapshot) -> Node | None:
+    """The joint between two bodies that filters their contact."""
+    if target is None or not node.has("PhysicsRigidBodyAPI") or not target.has("PhysicsRigidBodyAPI"):
+        return None
+    for link in snapshot.graph.links_of.get(node.path, ()):
+        filters = link.enabled and link.joint.value("physics:collisionEnabled") is not True
+        if filters and link.other(node) is target:
+            return link.joint
+    return None

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proprietary part of an asset is as small as it can be.
+
+Why: what is said in a vendor's words works in one engine.  Each opinion that has a neutral form should use it.
+
+Fails: 40 newton opinions, 12 of which ExtendedPhysics or UsdPhysics can say.
+Passes: vendor opinions that have no neutral equivalent.
+
+Reading: how small is small enough is a judgement.  Told is, per vendor, how many opinions there are and how many of
+them have a neutral equivalent; proprietary-minimal names each.
+
+Fix: unsafe.  The values are translated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.actuation import is_of_other
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts, Opinion
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.vendors import find_neutral
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "isol-minimize",
+    "1.4",
+    "must",
+    on="stage",
+    heuristic=True,
+    fix="unsafe",
+    fix_title="translate to neutral schemas",
+)
+def isol_minimize(snapshot: Snapshot) -> Iterator[Finding]:
+    """Count vendor opinions, and those that could be neutral."""
+    held: dict[str, list[tuple[LayerFacts, Opinion]]] = {}
+    for facts in snapshot.layers:
+        for opinion in facts.of(Domain.VENDOR):
+            held.setdefault(opinion.vendor, []).append((facts, opinion))
+    for vendor, uses in sorted(held.items()):
+        neutral = [
+            (facts, opinion)
+            for facts, opinion in uses
+            if find_neutral(opinion.what) and not is_of_other(facts, opinion)
+        ]
+        if neutral:
+            facts, first = neutral[0]
+            yield Finding(
+                f"{len(neutral)} of {len(uses)} {vendor} opinions have a neutral equivalent",
+                hint="translate them; what is left is the smallest proprietary layer",
+                at=first.path,
+                layer=facts.layer,
+                data={"vendor": vendor, "count": len(uses), "translatable": len(neutral)},
+            )

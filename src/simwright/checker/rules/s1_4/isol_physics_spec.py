@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Physics follows the UsdPhysics specification, as OpenUSD's own validators check it.
+
+Why: engines differ in what they do with a body that has no transform, a scaled sphere or a joint with two targets.
+
+Fails: PhysicsRigidBodyAPI on a Scope; a sphere collider scaled unevenly; a joint with more than one target per side.
+Passes: what OpenUSD's rigid body, collider, joint and articulation validators accept.
+
+Reading: the validators of OpenUSD are run, and what they find is told in their words.  A body below another is fine:
+links are nested, and joints alone connect them.  Prims inside instances are checked once.
+
+Fix: unsafe.  An inertia that no body can have becomes the nearest that one can; other remedies depend on the finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from simwright.checker.facts.physics_prims import list_physics_nodes
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.rule import Finding, rule
+from simwright.core.diag import Fixable
+
+_PLACE = re.compile(r",?\s*(prim path:|[Jj]oint ?[Pp]rim:?|prim:?)\s*/\S*\s*$")
+_VALIDATORS = (
+    "usdPhysicsValidators:RigidBodyChecker",
+    "usdPhysicsValidators:ColliderChecker",
+    "usdPhysicsValidators:PhysicsJointChecker",
+    "usdPhysicsValidators:ArticulationChecker",
+)
+
+
+@rule(
+    "isol-physics-spec",
+    "1.4",
+    "must",
+    on="stage",
+    fix="unsafe",
+    fix_title="write an inertia that a body can have",
+)
+def isol_physics_spec(snapshot: Snapshot) -> Iterator[Finding]:
+    """Run the validators on every prim with physics."""
+    prims = [node.prim for node in list_physics_nodes(snapshot)]
+    if not prims:
+        return
+    from pxr import UsdValidation
+
+    registry = UsdValidation.ValidationRegistry()
+    validators = [registry.GetOrLoadValidatorByName(name) for name in _VALIDATORS]
+    context = UsdValidation.ValidationContext([validator for validator in validators if validator])
+    said: set[tuple[str, str]] = set()
+    # the validators run in parallel, and what they find comes in any order
+    found = sorted(
+        (_find_site(error), error.GetMessage(), error.GetName()) for error in context.Validate(prims)
+    )
+    for (path, prop), message, name in found:
+        node = snapshot.node(path)
+        key = (path, message)
+        if key not in said and node is not None:
+            said.add(key)
+            yield Finding(
+                _PLACE.sub("", message).strip().rstrip("."),
+                hint=f"see the UsdPhysics specification; OpenUSD calls this {name}",
+                at=node,
+                prop=prop,
+                fix=None if "diagonalInertia" in message else Fixable.NO,
+            )
+
+
+def _find_site(error: Any) -> tuple[str, str]:
+    for site in error.GetSites():
+        if site.IsProperty():
+            return site.GetProperty().GetPrimPath().pathString, site.GetProperty().GetName()
+        if site.IsPrim():
+            return site.GetPrim().GetPath().pathString, ""
+    return "", ""

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Execution graphs, which simulators write while they run, are only in a proprietary layer.
+
+Why: the neutral ROS layer says what an interface is; how one simulator executes it is that simulator's
+business.  Graph prims in neutral layers are unknown types everywhere else.
+
+Fails: `def OmniGraph "ActionGraph"` in the layer that holds the Ros*API prims.
+Passes: the same graph in `isaac.usda`, a layer with nothing but vendor opinions.
+
+Fix: unsafe.  The graph is moved to a vendor layer that the entry point has to load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.layers import Domain, LayerFacts
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.vendors import GRAPH_TYPES
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "ros-runtime-artifacts",
+    "2",
+    "must",
+    on="layer",
+    fix="unsafe",
+    fix_title="move the graph to a proprietary layer",
+)
+def ros_runtime_artifacts(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+    """One finding per graph, not per node of it."""
+    if not facts.counts[Domain.VENDOR] or facts.role == Domain.VENDOR:
+        return
+    graphs = [o for o in facts.opinions if o.kind == "type" and o.what in GRAPH_TYPES]
+    roots = {opinion.path for opinion in graphs}
+    for opinion in graphs:
+        if not any(prefix in roots for prefix in opinion.path.GetParentPath().GetPrefixes()):
+            yield Finding(
+                f"{facts.name} holds the execution graph {opinion.path.name} ({opinion.what}) beside neutral data",
+                hint="move it to a layer of its own for that simulator, for example isaac.usda",
+                at=opinion.path,
+                data={"type": opinion.what},
+            )

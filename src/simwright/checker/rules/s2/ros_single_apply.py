@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ros*API schemas are applied without an instance name.
+
+Why: they are single-apply: a prim is one topic, or one service, or one action.  OpenUSD cannot put
+`RosTopicAPI:scan` into a prim's definition, and simulators do not look for it.
+
+Fails: `prepend apiSchemas = ["RosTopicAPI:scan"]`.
+Passes: `prepend apiSchemas = ["RosTopicAPI"]`, and a child prim for the next topic.
+
+Fix: unsafe.  Each instance becomes a child prim with the plain API; which attributes belong to which
+instance is a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.layers import Domain, LayerFacts
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "ros-single-apply",
+    "2",
+    "must",
+    on="layer",
+    fix="unsafe",
+    fix_title="give each instance a child prim of its own with the plain API",
+)
+def ros_single_apply(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+    """Layers keep what was written; OpenUSD leaves such an API out of the prim's definition."""
+    if not facts.counts[Domain.ROS] and not facts.counts[Domain.CONTROL]:
+        return
+    for opinion in facts.opinions:
+        if opinion.kind != "api" or opinion.domain not in (Domain.ROS, Domain.CONTROL):
+            continue
+        api, colon, instance = opinion.what.partition(":")
+        if colon:
+            yield Finding(
+                f"{opinion.what} is applied with the instance name {instance!r}; {api} is a single-apply schema",
+                hint=f'write "{api}", and put further interfaces on child prims, one each',
+                at=opinion.path,
+                data={"api": api, "instance": instance},
+            )

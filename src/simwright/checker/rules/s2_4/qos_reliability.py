@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QoS reliability is one of system_default, reliable, best_effort.
+
+Why: a value that is not known falls back to whatever a simulator likes, and a reliable subscriber never hears a
+best-effort publisher.
+
+Fails: `token ros:topic:qos:reliability = "RELIABLE"` or `"besteffort"`; a value declared as string.
+Passes: `token ros:topic:qos:reliability = "reliable"`, or none: system_default.
+
+Fix: unsafe.  The closest of the three is written; it may not be what was meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.attributes import check_token
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.rule import Finding, rule
+
+
+@rule(
+    "qos-reliability",
+    "2.4",
+    "must",
+    on="api:RosTopicAPI",
+    fix="unsafe",
+    fix_title="write the closest allowed value",
+)
+def qos_reliability(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+    """Not required; if it is there, one of three."""
+    yield from check_token(
+        node, "ros:topic:qos:reliability", ("system_default", "reliable", "best_effort"), required=False
+    )

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A service says its role: server or client.
+
+Why: without it a simulator does not know whether to answer or to ask.  Simulated robots nearly always answer.
+
+Fails: no `ros:service:role`; `"provider"`; a role declared as string.
+Passes: `token ros:service:role = "server"`.
+
+Fix: none.  A missing or wrong role is the author's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.attributes import check_token
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.rule import Finding, rule
+
+
+@rule("srv-role", "2.5", "must", on="api:RosServiceAPI")
+def srv_role(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+    """The schema has no fallback for it."""
+    yield from check_token(node, "ros:service:role", ("server", "client"), required=True)

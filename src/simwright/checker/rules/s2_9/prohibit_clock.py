@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No asset has an interface on /clock.
+
+Why: simulation time belongs to the simulator.  A second clock from a robot makes time jump for every node.
+
+Fails: a topic whose resolved name is /clock (a bare `clock` without a namespace is one), or any topic of type
+rosgraph_msgs/msg/Clock, whichever role it has.
+Passes: `clock` below a context with a namespace, such as /robot/clock, with another type.
+
+Fix: unsafe.  The interface is removed; whether something relied on it cannot be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.rule import Finding, rule
+
+CLOCK = ("rosgraph_msgs/msg/Clock", "rosgraph_msgs/Clock")
+
+
+@rule(
+    "prohibit-clock",
+    "2.9",
+    "must not",
+    on="stage",
+    fix="unsafe",
+    fix_title="remove the interface",
+)
+def prohibit_clock(snapshot: Snapshot) -> Iterator[Finding]:
+    """By the resolved name or by the type."""
+    if not snapshot.interfaces:
+        return
+    for interface in snapshot.names.interfaces:
+        if interface.kind != "topic":
+            continue
+        by_type = interface.type in CLOCK
+        if by_type or interface.resolved == "/clock":
+            what = f"of type {interface.type}" if by_type else "called /clock"
+            yield Finding(
+                f"a topic {what} is in the asset; simulation time is the simulator's",
+                hint="remove RosTopicAPI from this prim, or remove the prim",
+                at=interface.node,
+                prop="ros:topic:type" if by_type else "ros:topic:name",
+            )

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A headlight is a UsdLux light beside geometry that glows, below one parent.
+
+Why: the material shows where light comes from, the light makes it.  One without the other is a dark lamp that
+lights, or a bright lamp that does not; apart from each other they come loose when the part moves.
+
+Fails: a SphereLight in a robot link with no emissive shape below the same parent; an emissive `headlight` with no
+light.
+Passes: `headlight` (Xform) with `lens` (emissive Mesh) and `beam` (SphereLight) below it.
+
+Reading: lights of the surroundings (not below a rigid body) and sun or sky lights are not asked.  Names are a guess, so
+it is heuristic; status lights and LEDs only need to glow.
+
+Fix: no.  Which part glows is the author's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.glow import find_glowing, find_named, is_shape, split_words
+from simwright.checker.facts.lineage import find_body, walk_up
+from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.rule import Finding, rule
+
+_WORDS = frozenset({
+    "light", "lights", "lamp", "lamps", "headlight", "headlights", "headlamp", "spotlight", "floodlight", "worklight",
+    "searchlight", "flashlight",
+})  # fmt: skip
+_SIGNALS = frozenset({"status", "indicator", "signal", "led", "warning", "traffic", "brake", "tail", "warn"})
+_FAR = ("DistantLight", "DomeLight", "DomeLight_1")
+
+
+@rule("light-colocate", "3.6", "must", on="stage", heuristic=True)
+def light_colocate(snapshot: Snapshot) -> Iterator[Finding]:
+    """From lights to glowing shapes, then from glowing lamps to lights."""
+    lights: list[Node] = []
+    if any("LightAPI" in kind[1] for kind in snapshot.kinds()):
+        lights = [node for node in snapshot.nodes if "LightAPI" in node.apis and node.type not in _FAR]
+    for light in lights:
+        parent = next(walk_up(light, snapshot), None)
+        if light.is_a("Gprim") or parent is None or find_body(light, snapshot) is None:
+            continue
+        if not find_glowing([node for node in parent.descendants() if is_shape(node)], snapshot):
+            yield Finding(
+                f"the {light.type} of this link has no glowing shape beside it below {parent.name}",
+                hint="put the lens or bulb, with an emissiveColor, below the same Xform as the light",
+                at=light,
+            )
+    for place in find_named(snapshot, _WORDS):
+        node = place.node
+        if _SIGNALS & set(split_words(node.name)) or find_body(node, snapshot) is None:
+            continue
+        if find_glowing(place.shapes, snapshot) and not _has_light(node, snapshot):
+            yield Finding(
+                f"{node.name} glows, but there is no light below the same parent",
+                hint="add a SphereLight (with ShapingAPI for a beam) beside it below the same Xform",
+                at=node,
+            )
+
+
+def _has_light(node: Node, snapshot: Snapshot) -> bool:
+    top = node if not node.is_a("Gprim") else next(walk_up(node, snapshot), node)
+    beside = next(walk_up(top, snapshot), top)
+    return any("LightAPI" in other.apis for root in (top, beside) for other in root.descendants())

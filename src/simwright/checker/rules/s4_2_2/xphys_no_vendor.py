@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Physics that has a neutral ExtendedPhysics* form is not written with a vendor's prefix.
+
+Why: `newton:armature` is read by one engine, `ext_physics:joint:armature` by all that support the concept.
+
+Fails: `float newton:armature` or NewtonMimicAPI in a layer that is not a vendor's own (an error); inside a vendor
+layer the same is a warning.
+Passes: `float ext_physics:joint:armature`; parameters that only one engine has, in its own layer.
+
+Fix: unsafe.  The property is translated; some differ in unit or sign, and an engine may lose what it knew.
+
+Reading: vendor layers are allowed (1.4), so inside one it is a warning, and only where a neutral form exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from simwright.checker.facts.actuation import is_of_other
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts, Opinion
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.vendors import find_neutral_property, find_neutral_schema
+from simwright.checker.rule import Finding, rule
+from simwright.core.diag import Level
+
+
+@rule(
+    "xphys-no-vendor",
+    "4.2.2",
+    "must not",
+    on="layer",
+    fix="unsafe",
+    fix_title="translate to the neutral ExtendedPhysics* form",
+)
+def xphys_no_vendor(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+    """Every opinion with a known neutral equivalent in the registry."""
+    if not facts.counts[Domain.VENDOR]:
+        return
+    is_vendor_layer = facts.is_vendor
+    for opinion in facts.of(Domain.VENDOR):
+        neutral = find_neutral(opinion)
+        if neutral and not neutral.startswith(("physics:", "Physics")) and not is_of_other(facts, opinion):
+            where = "in a vendor layer, though" if is_vendor_layer else "where"
+            yield Finding(
+                f"{opinion.what} is the word of {opinion.vendor} {where} {neutral} says the same",
+                hint=f"write {neutral} in a neutral layer",
+                at=opinion.path,
+                level=Level.WARNING if is_vendor_layer else None,
+                data={"neutral": neutral},
+            )
+
+
+def find_neutral(opinion: Opinion) -> str | None:
+    """The neutral word for a vendor's opinion."""
+    find = find_neutral_property if opinion.kind == "property" else find_neutral_schema
+    return find(opinion.what)

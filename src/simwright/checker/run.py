@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running rules over a snapshot: one walk, each node offered to the rules that subscribed to its kind."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from pxr import Sdf
+
+from simwright.checker import rules as rules_package
+from simwright.checker.facts.snapshot import Node, PrimKind, Snapshot
+from simwright.checker.facts.types import find_bases
+from simwright.checker.rule import Check, Finding, Rule
+from simwright.core.collector import pause_collector
+from simwright.core.diag import Diagnostic, Level, Where, declare
+from simwright.core.registry import Registry
+from simwright.usd.locate import Locator
+
+RULE_CRASHED = declare(
+    "check-rule-crashed",
+    Level.ERROR,
+    "the rule {rule} failed on this asset: {reason}",
+    hint="the other rules went on; please report it",
+    doc="A rule raised an exception. It is a bug of Simwright or of a rule plugin, not of the asset.",
+)
+
+PLUGIN_RULES: Registry[Rule] = Registry("rule", "simwright.rules", {})
+"""Rules of other packages, by entry point."""
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule: ours (each module of ``check.rules`` holds one) and those of plugins, by section."""
+    found: dict[str, Rule] = {}
+    for module in pkgutil.walk_packages(rules_package.__path__, f"{rules_package.__name__}."):
+        if module.ispkg:
+            continue
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, Rule) and value.module == module.name:
+                assert value.code not in found, f"rule {value.code} is declared twice"
+                found[value.code] = value
+    for _, plugin in PLUGIN_RULES.items(None):
+        if isinstance(plugin, Rule):
+            found.setdefault(plugin.code, plugin)
+    return tuple(sorted(found.values(), key=lambda r: (_section_key(r.section), r.code)))
+
+
+def _section_key(section: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in section.split("."))
+
+
+class Runner:
+    """Runs a choice of rules; collects diagnostics."""
+
+    def __init__(self, snapshot: Snapshot, rules: Iterable[Rule]) -> None:
+        self.snapshot = snapshot
+        self.rules = list(rules)
+        self.locator = Locator.for_stage(snapshot.stage)
+        self._file = self.locator.find_only_file(snapshot.stage)
+        self.found: list[Diagnostic] = []
+        self._crashed: set[str] = set()
+
+    def run(self) -> list[Diagnostic]:
+        """Everything the rules find, in no particular order."""
+        with pause_collector():
+            self._run(self.snapshot)
+        return self.found
+
+    def _run(self, snapshot: Snapshot) -> None:
+        for rule in self._subscribed("stage"):
+            self._collect(rule, snapshot)
+        layer_rules = self._subscribed("layer")
+        if layer_rules:
+            for facts in snapshot.layers:
+                for rule in layer_rules:
+                    self._collect(rule, facts, snapshot, layer=facts.layer)
+        plan = self._plan()
+        for node in snapshot.nodes:  # the hot loop: most checks find nothing
+            for rule, check in plan[node.sort.kind]:
+                try:
+                    for finding in check(node, snapshot) or ():
+                        self.found.append(self._make_diagnostic(rule, finding, node, None))
+                except Exception as error:  # noqa: BLE001 - as in _collect
+                    self._note_crash(rule, error)
+
+    def _subscribed(self, subject: str) -> list[Rule]:
+        return [rule for rule in self.rules if subject in rule.on]
+
+    def _plan(self) -> dict[PrimKind, list[tuple[Rule, Check]]]:
+        """For every kind of prim on the stage, the rules that want it."""
+        rules = [rule for rule in self.rules if not {"stage", "layer"}.issuperset(rule.on)]
+        return {
+            kind: [(rule, rule.check) for rule in rules if any(_wants(topic, *kind) for topic in rule.on)]
+            for kind in self.snapshot.kinds()
+        }
+
+    def _collect(self, rule: Rule, *subject: Any, layer: Sdf.Layer | None = None) -> None:
+        try:
+            for finding in rule.check(*subject) or ():
+                self.found.append(self._make_diagnostic(rule, finding, subject[0], layer))
+        except Exception as error:  # noqa: BLE001 - a crash of one rule is one finding, the rest goes on
+            self._note_crash(rule, error)
+
+    def _note_crash(self, rule: Rule, error: Exception) -> None:
+        if rule.code not in self._crashed:
+            self._crashed.add(rule.code)
+            self.found.append(self._make_crash(rule, error))
+
+    def _make_diagnostic(
+        self, rule: Rule, finding: Finding, subject: Any, layer: Sdf.Layer | None
+    ) -> Diagnostic:
+        at = finding.at if finding.at is not None else subject if isinstance(subject, Node) else None
+        level = rule.level
+        if finding.level is not None and finding.level.rank > level.rank:
+            level = finding.level
+        note = " (heuristic)" if rule.heuristic else ""
+        return Diagnostic(
+            kind=rule.code,
+            level=level,
+            message=finding.message + note,
+            hint=finding.hint,
+            where=self._locate(at, finding, finding.layer or layer),
+            section=rule.section,
+            data=finding.data,
+            fix=rule.make_fix(finding.fix),
+        )
+
+    def _locate(self, at: Node | Sdf.Path | str | None, finding: Finding, layer: Sdf.Layer | None) -> Where:
+        """File and line of the strongest opinion; for layer rules, of the spec in that layer."""
+        if isinstance(at, Node):
+            if self._file:
+                return Where(self._file, prim=at.path, prop=finding.prop)
+            where = self._locate_node(at, finding.prop)
+            return Where(where.file, where.line, where.column, at.path, finding.prop)
+        holder = layer or self.snapshot.root_layer
+        path = Sdf.Path(str(at)) if at is not None else Sdf.Path.absoluteRootPath
+        if finding.prop and path.IsPrimPath():
+            path = path.AppendProperty(finding.prop)
+        where = self.locator.where_mention(holder, path, finding.words)
+        prim = path.GetPrimPath().pathString if path != Sdf.Path.absoluteRootPath else ""
+        prop = path.name if path.IsPropertyPath() else finding.prop
+        return Where(where.file, where.line, where.column, prim, prop)
+
+    def _locate_node(self, node: Node, prop: str) -> Where:
+        if prop:
+            found = node.prim.GetProperty(prop)
+            if found and found.IsAuthored():
+                return self.locator.where_property(found)
+        return self.locator.where_prim(node.prim)
+
+    def _make_crash(self, rule: Rule, error: Exception) -> Diagnostic:
+        data = {"rule": rule.code, "reason": f"{type(error).__name__}: {error}"}
+        return Diagnostic(
+            kind=RULE_CRASHED.code,
+            level=RULE_CRASHED.level,
+            message=RULE_CRASHED.message.format(**data),
+            hint=RULE_CRASHED.hint,
+            where=Where(self.snapshot.root_layer.realPath or self.snapshot.root_layer.identifier),
+            section=rule.section,
+            data=data,
+        )
+
+
+def _wants(topic: str, type_name: str, apis: tuple[str, ...]) -> bool:
+    """Does a subscription match a kind of prim?"""
+    if topic == "prim":
+        return True
+    what, _, name = topic.partition(":")
+    if what == "type":
+        return type_name == name
+    if what == "isa":
+        return name in find_bases(type_name)
+    if what == "api":
+        heads = (api.partition(":")[0] for api in apis)
+        return any(head.startswith(name[:-1]) if name.endswith("*") else head == name for head in heads)
+    return False
+
+
+def run_rules(snapshot: Snapshot, rules: Iterable[Rule]) -> Iterator[Diagnostic]:
+    """Findings of some rules on a snapshot."""
+    yield from Runner(snapshot, rules).run()

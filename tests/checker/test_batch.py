@@ -1,0 +1,174 @@
+"""Many assets: cache hits that stay true, worker processes, a worker that dies."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from simwright.checker import batch
+from simwright.checker.batch import Plan, check_paths
+from simwright.checker.cache import Cache
+from simwright.checker.settings import Settings
+
+PLAN = Plan(("units-meters",))
+GOOD = "#usda 1.0\n(\n    metersPerUnit = 1\n)\n"
+
+
+def write(file: Path, text: str) -> str:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    then = time.time() - 10
+    os.utime(file, (then, then))
+    return str(file)
+
+
+@pytest.fixture
+def cache(tmp_path) -> Cache:
+    return Cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def counted(monkeypatch) -> list[str]:
+    """The assets that were really checked."""
+    seen: list[str] = []
+    real = batch.check_path
+
+    def count(task):
+        seen.append(Path(task.path).name)
+        return real(task)
+
+    monkeypatch.setattr(batch, "check_path", count)
+    return seen
+
+
+def kinds(paths, cache, plan=PLAN):
+    return [[d.kind for d in result.findings] for result in check_paths(paths, plan, cache)]
+
+
+def test_a_second_run_checks_nothing_and_says_the_same(tmp_path, cache, counted):
+    paths = [write(tmp_path / "good.usda", GOOD), write(tmp_path / "bad.usda", "#usda 1.0\n")]
+    first = check_paths(paths, PLAN, cache)
+    second = check_paths(paths, PLAN, cache)
+    assert counted == ["good.usda", "bad.usda"]
+    assert first == second
+    assert [[d.kind for d in r.findings] for r in second] == [[], ["units-meters"]]
+
+
+def test_without_cache_everything_is_checked_again(tmp_path, counted):
+    paths = [write(tmp_path / "good.usda", GOOD)]
+    for _ in range(2):
+        check_paths(paths, PLAN, Cache(None))
+    assert counted == ["good.usda", "good.usda"]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        Plan(("units-meters", "axis-up-z")),
+        Plan(("units-meters",), variants=True),
+        Plan(("units-meters",), Settings(heavy_bytes=1)),
+        Plan(("units-meters",), packages=(("some", "/"),)),
+    ],
+)
+def test_another_plan_is_another_result(tmp_path, cache, counted, plan):
+    paths = [write(tmp_path / "good.usda", GOOD)]
+    check_paths(paths, PLAN, cache)
+    check_paths(paths, plan, cache)
+    assert len(counted) == 2
+
+
+def test_every_file_of_the_asset_counts(tmp_path, cache, counted):
+    """Sublayers, references, layers of unselected variants and textures; also those that are missing."""
+    root = write(
+        tmp_path / "root.usda",
+        """#usda 1.0
+(
+    metersPerUnit = 1
+    subLayers = [@./sub.usda@]
+)
+def "A" (
+    references = @./reference.usda@</R>
+    variants = { string v = "off" }
+    prepend variantSets = "v"
+)
+{
+    asset texture = @./wood.png@
+    asset tiles = @./tiles/tile.<UDIM>.png@
+    variantSet "v" = {
+        "off" {}
+        "on" (payload = @./variant.usda@</R>) {}
+    }
+}
+""",
+    )
+    for name in ("sub", "reference", "variant"):
+        write(tmp_path / f"{name}.usda", '#usda 1.0\ndef "R" {}\n')
+    write(tmp_path / "deep.usda", '#usda 1.0\ndef "R" {}\n')
+    check_paths([root], PLAN, cache)
+    check_paths([root], PLAN, cache)
+    assert len(counted) == 1
+    for number, name in enumerate(
+        ("sub.usda", "reference.usda", "variant.usda", "wood.png", "tiles/tile.1001.png"), 2
+    ):
+        write(tmp_path / name, '#usda 1.0\n# changed\ndef "R" (references = @./deep.usda@</R>) {}\n')
+        check_paths([root], PLAN, cache)
+        assert len(counted) == number, name
+    write(tmp_path / "deep.usda", '#usda 1.0\n# changed\ndef "R" {}\n')
+    check_paths([root], PLAN, cache)
+    assert len(counted) == 7
+
+
+def test_what_cannot_be_opened_is_one_error_and_is_not_remembered(tmp_path, cache, counted):
+    path = write(tmp_path / "bad.usda", "no layer")
+    for _ in range(2):
+        (result,) = check_paths([path], PLAN, cache)
+        assert result.failed
+        assert [d.kind for d in result.findings] == ["parse-error"]
+    (gone,) = check_paths([str(tmp_path / "god.usda")], PLAN, cache)
+    assert gone.failed
+    assert [d.kind for d in gone.findings] == ["not-found"]
+    assert len(counted) == 3
+
+
+def test_workers_give_the_same_in_the_same_order(tmp_path, cache):
+    paths = [write(tmp_path / f"{n}.usda", GOOD if n % 2 else "#usda 1.0\n") for n in range(5)]
+    told: list[tuple[int, int]] = []
+    pooled = check_paths(paths, PLAN, cache, jobs=2, listener=lambda *numbers: told.append(numbers))
+    assert pooled == check_paths(paths, PLAN, Cache(None))
+    assert [result.path for result in pooled] == paths
+    assert told == [(number, 5) for number in range(1, 6)]
+
+
+SCRIPT = """
+import os, sys
+from pathlib import Path
+from simwright.checker import batch
+from simwright.checker.cache import Cache
+
+real = batch.check_path
+
+def check_path(task):
+    if Path(task.path).name == "deadly.usda":
+        os._exit(9)
+    return real(task)
+
+batch.check_path = check_path
+
+if __name__ == "__main__":
+    check_path.__module__ = "__main__"
+    results = batch.check_paths(sys.argv[1:], batch.Plan(("units-meters",)), Cache(None), jobs=2, force_pool=True)
+    print([[d.kind for d in result.findings] for result in results])
+"""
+
+
+def test_a_worker_that_dies_takes_only_its_asset_with_it(tmp_path):
+    paths = [write(tmp_path / f"{name}.usda", GOOD) for name in ("a", "deadly", "b")]
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, str(script), *paths], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[[], ['check-process-died'], []]"

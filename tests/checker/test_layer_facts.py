@@ -1,0 +1,172 @@
+"""Facts about layers: roles by content, assets of a stage, session layers, stages in memory."""
+
+from __future__ import annotations
+
+import pytest
+from pxr import Sdf, Usd, UsdGeom, UsdUtils
+
+import simwright
+from simwright.checker.facts.assets import find_assets
+from simwright.checker.facts.domains import Domain, domain_of_api, domain_of_property, domain_of_type
+from simwright.checker.facts.layers import encoding_of
+from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.vendors import vendor_of_key, vendor_of_property, vendor_of_schema
+from simwright.checker.run import all_rules, run_rules
+from simwright.usd.open import open_stage
+
+RULES = {rule.code: rule for rule in all_rules()}
+
+
+def find(snapshot: Snapshot, code: str) -> list[str]:
+    return [d.message for d in run_rules(snapshot, [RULES[code]])]
+
+
+@pytest.mark.parametrize(
+    ("name", "vendor"),
+    [
+        ("physxJoint:armature", "physx"),
+        ("state:angular:physics:position", "physx"),
+        ("mjc:solref", "mujoco"),
+        ("mujoco:solref", "mujoco"),
+        ("omni:kit:centerOfInterest", "isaac"),
+        ("isaacSensor:rate", "isaac"),
+        ("primvars:omni", None),
+        ("collection:physx:includes", None),
+        ("newtonian", None),
+        ("physics:mass", None),
+        ("omniscient:x", None),
+    ],
+)
+def test_vendor_of_property(name, vendor):
+    assert vendor_of_property(name) == vendor
+
+
+def test_vendor_of_schema_and_key():
+    assert vendor_of_schema("PhysxRigidBodyAPI") == "physx"
+    assert vendor_of_schema("OmniGraphNode") == "isaac"
+    assert vendor_of_schema("PhysicsRigidBodyAPI") is None
+    assert vendor_of_schema("NewtonianAPI") is None
+    assert vendor_of_key("omni_layer") == "isaac"
+    assert vendor_of_key("creator") is None
+
+
+def test_domains():
+    assert domain_of_api("ExtendedPhysicsMimicAPI") is Domain.EXTENDED
+    assert domain_of_api("RosControlDiffDriveAPI") is Domain.CONTROL
+    assert domain_of_api("MaterialBindingAPI") is None
+    assert domain_of_property("material:binding:physics") is Domain.PHYSICS
+    assert domain_of_property("material:binding") is None
+    assert domain_of_type("DomeLight_1") is Domain.LIGHT
+
+
+def test_roles_follow_content(samples):
+    stage = open_stage(samples / "warehouse" / "warehouse.usda")
+    snapshot = Snapshot(stage)
+    roles = {facts.name: facts.role for facts in snapshot.layers}
+    assert roles["warehouse.usda"] == "entry"
+    assert roles["physics.usda"] == "physics"
+    assert roles["ros.usda"] == "ros"
+    assert roles["materials.usda"] == "material"
+    assert roles["geometries.usdc"] == "geometry"
+    assert roles["lights.usda"] == "light"
+    assert roles["base.usda"] == "base"
+
+
+def test_each_asset_of_a_scene_has_its_own_layers(samples):
+    snapshot = Snapshot(open_stage(samples / "warehouse" / "warehouse.usda"))
+    assets = find_assets(snapshot)
+    assert assets[0].name == "warehouse.usda"
+    assert {asset.name for asset in assets[1:]} == {"floor.usda", "rack.usda", "box.usda", "fourbar.usda"}
+    assert sum(len(asset.layers) for asset in assets) == len(snapshot.layers)
+    assert sorted(facts.name for facts in assets[0].layers) == [
+        "base.usda", "lights.usda", "physics.usda", "warehouse.usda",
+    ]  # fmt: skip
+
+
+def test_session_layers_are_not_the_asset(tmp_path):
+    path = tmp_path / "robot.usda"
+    path.write_text('#usda 1.0\n(\n    defaultPrim = "robot"\n)\ndef Xform "robot" {}\n')
+    stage = open_stage(path)
+    extra = Sdf.Layer.CreateNew(str(tmp_path / "session_part.usda"))
+    stage.GetSessionLayer().subLayerPaths.append(extra.identifier)
+    with Usd.EditContext(stage, extra):
+        prim = stage.GetPrimAtPath("/robot")
+        prim.CreateAttribute("mjc:margin", Sdf.ValueTypeNames.Float).Set(1.0)
+        prim.SetAssetInfoByKey("identifier", "robot")
+    snapshot = Snapshot(stage)
+    assert [facts.name for facts in snapshot.layers] == ["robot.usda"]
+    assert not find(snapshot, "proprietary-confined")
+    assert find(snapshot, "assetinfo-identifier")
+
+
+def test_a_selection_in_the_session_layer_is_no_default(tmp_path):
+    path = tmp_path / "robot.usda"
+    path.write_text(
+        '#usda 1.0\ndef Xform "robot" (\n    prepend variantSets = "v"\n)\n{\n'
+        '    variantSet "v" = {\n        "a" {\n        }\n    }\n}\n'
+    )
+    stage = open_stage(path, variants={"v": "a"})
+    assert stage.GetPrimAtPath("/robot").GetVariantSet("v").GetVariantSelection() == "a"
+    assert "has no default selection" in find(Snapshot(stage), "variant-default")[0]
+
+
+def make_stage_in_memory() -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
+    overlay = Sdf.Layer.CreateAnonymous("overlay.usda")
+    stage.GetRootLayer().subLayerPaths.append(overlay.identifier)
+    UsdGeom.Mesh.Define(stage, "/robot/shape").CreatePointsAttr([(0, 0, 0)] * 20_000)
+    with Usd.EditContext(stage, overlay):
+        stage.GetPrimAtPath("/robot").AddAppliedSchema("RosContextAPI")
+    return stage
+
+
+def test_stages_in_memory_are_judged_without_files():
+    snapshot = Snapshot(make_stage_in_memory())
+    assert len(snapshot.layers) == 2
+    found = list(run_rules(snapshot, RULES.values()))
+    kinds = {d.kind for d in found}
+    assert "check-rule-crashed" not in kinds
+    assert "default-prim" in kinds
+    assert "payload-heavy" in kinds
+    assert not kinds & {"layer-enc-crate", "layer-enc-ascii", "entry-name", "layer-functional"}
+
+
+def test_encoding_is_what_the_bytes_are(tmp_path):
+    binary = Sdf.Layer.CreateNew(str(tmp_path / "a.usd"))
+    binary.Save()
+    text = tmp_path / "b.usd"
+    text.write_text("#usda 1.0\n")
+    assert encoding_of(binary) == "usdc"
+    assert encoding_of(Sdf.Layer.FindOrOpen(str(text))) == "usda"
+
+
+def test_layers_of_a_package_are_gathered(tmp_path):
+    (tmp_path / "base.usda").write_text('#usda 1.0\ndef Xform "robot" {}\n')
+    entry = tmp_path / "robot.usda"
+    entry.write_text(
+        '#usda 1.0\n(\n    defaultPrim = "robot"\n)\n'
+        'def Xform "robot" (\n    references = @base.usda@</robot>\n)\n{\n}\n'
+    )
+    package = tmp_path / "robot.usdz"
+    assert UsdUtils.CreateNewUsdzPackage(str(entry), str(package))
+    snapshot = Snapshot(open_stage(package), path=str(package))
+    assert len(snapshot.layers) == 2
+    assert not find(snapshot, "path-relative"), "paths inside a package are anchored in it"
+    assert not find(snapshot, "path-self-contained")
+    assert not find(snapshot, "entry-name")
+
+
+def test_variants_of_a_layer_that_does_not_name_their_set(tmp_path):
+    """Another layer of the stack names the set and selects the variant; what is said in it counts all the same."""
+    (tmp_path / "root.usda").write_text(
+        '#usda 1.0\n(\n    subLayers = [@./more.usda@]\n)\ndef Xform "robot" (\n    variants = {\n'
+        '        string motor = "big"\n    }\n    prepend variantSets = "motor"\n)\n{\n    variantSet "motor" = {\n'
+        '        "big" {\n            def PhysicsRevoluteJoint "j"\n            {\n            }\n        }\n    }\n}\n'
+    )
+    (tmp_path / "more.usda").write_text(
+        '#usda 1.0\nover "robot"\n{\n    variantSet "motor" = {\n        "big" {\n            over "j"\n            {\n'
+        "                float physics:lowerLimit = -10\n                float physics:upperLimit = 10\n"
+        "            }\n        }\n    }\n}\n"
+    )
+    report = simwright.check(tmp_path / "root.usda", select=["joint-limits"])
+    assert [finding.kind for asset in report.assets for finding in asset.findings] == []
