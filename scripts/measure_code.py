@@ -25,6 +25,7 @@ import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,13 @@ class File:
     code: int = 0
     comments: int = 0
     classes: list[str] = field(default_factory=list)
-    functions: list[tuple[int, str]] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
+
+    @cached_property
+    def functions(self) -> list[tuple[int, str]]:
+        """Complexity and name of every function and method; counted when asked for, since it takes most of the time."""
+        blocks = list_functions(self.path.read_text(encoding="utf-8"))
+        return sorted({(block.complexity, block.name) for block in blocks}, reverse=True)
 
     @property
     def package(self) -> str:
@@ -74,7 +80,6 @@ def read_file(name: str, path: Path) -> File:
     file = File(name, path, lines=text.count("\n"))
     file.code, file.comments = count_lines(text, tree)
     file.classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
-    file.functions = sorted({(block.complexity, block.name) for block in list_functions(text)}, reverse=True)
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     file.imports = set(list_imports(tree, package))
     return file
