@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if unknown := set(options.journeys) - set(JOURNEYS):
-        parser.error(f"unknown journey {sorted(unknown)[0]!r}; there are {', '.join(JOURNEYS)}")
+        parser.error(f"unknown journey {min(unknown)!r}; there are {', '.join(JOURNEYS)}")
     if options.in_process:
         print(json.dumps(trace(options.journeys[0])))
         return
@@ -100,7 +100,10 @@ def main() -> None:
         command = [sys.executable, __file__, journey, "--in-process"]
         answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         found = json.loads(answer.splitlines()[-1])
-        print(f"{journey:12} {len(found['files']):4} files {found['edges']:5} edges  exit {found['exit']}", flush=True)
+        print(
+            f"{journey:12} {len(found['files']):4} files {found['edges']:5} edges  exit {found['exit']}",
+            flush=True,
+        )
         if options.list:
             print("\n".join(f"    {name}" for name in found["files"]))
 
