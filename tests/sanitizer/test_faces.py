@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom
 
-from simwright.sanitizer.faces import Faces, read_faces, replace_faces
-from simwright.sanitizer.mending import Surface, close_surface
-from simwright.sanitizer.polygons import split_faces, split_polygon
-from simwright.sanitizer.unions import unite_shells
+from simwright.sanitizer.faces import Faces, read_faces, replace_faces, split_faces, split_polygon
+from simwright.sanitizer.mending import Surface, close_surface, unite_shells
 from simwright.usd.edit import Editor, Refused
 
 MESH = """#usda 1.0

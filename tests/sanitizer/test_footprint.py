@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from pxr import Gf, Sdf, Usd
 
-from simwright.sanitizer.footprint import Footprint
-from simwright.sanitizer.outline import draw_outline, stand_alike
+from simwright.sanitizer.stage_changes import Footprint
+from simwright.sanitizer.stage_poses import draw_outline, stand_alike
 from simwright.usd.edit import Editor
 
 TEXT = """#usda 1.0

@@ -13,7 +13,7 @@ from simwright.model.asset import Asset, Body, Shape
 from simwright.model.geometry import Mesh, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
-from simwright.sanitizer.likeness import Likeness
+from simwright.sanitizer.proof import Likeness
 
 ROUNDED = 1.0 + 1e-7
 WRONG = 1.0 + 5e-7

@@ -8,7 +8,7 @@ import pytest
 from pxr import Sdf, Usd, UsdPhysics
 
 import simwright
-from simwright.sanitizer.reframing import reweigh_bodies
+from simwright.sanitizer.proof import reweigh_bodies
 from simwright.sanitizer.result import FixResult
 
 BODY = "PhysicsRigidBodyAPI"

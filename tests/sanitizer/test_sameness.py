@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pxr import Usd
 
-from simwright.sanitizer.sameness import compose_alike
+from simwright.sanitizer.stage_changes import compose_alike
 
 WHOLE = """#usda 1.0
 (

@@ -369,7 +369,7 @@ OPENED = {
     "formats/mjcf/writer/textures.py", "formats/usd/writer/images.py", "formats/gltf/pictures.py",
     "sanitizer/images.py", "formats/usd/delivery.py", "usd/archive.py", "sanitizer/workspace.py",
     # our own results and private copies
-    "formats/place.py", "sanitizer/delivery.py", "sanitizer/fixes/paths.py", "usd/edit.py", "usd/layers.py",
+    "formats/place.py", "sanitizer/sanitize.py", "sanitizer/fixes/paths.py", "usd/edit.py", "usd/layers.py",
     # schema submissions, which are looked at in their own folder
     "usd/plugins.py", "usd/registry.py", "usd/submission.py", "usd/submission_example.py", "usd/submission_plugin.py",
 }  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 from pxr import Sdf, Usd, UsdGeom
 
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.mapping import list_sites
+from simwright.usd.relocation import list_sites
 
 Value = tuple[Sdf.ValueTypeName, Any, bool]
 """Type, value (None takes it away), and whether it is uniform."""

@@ -2,30 +2,37 @@
 """The proof: an asset before and after its fixes is the same, but for what the fixes are for.
 
 Two views are compared.  The *stage*: where every prim stands in the world at sampled times, and the geometry there
-(:mod:`simwright.sanitizer.outline`).  The *machine*: bodies, masses, inertia, joint frames, limits, drives, shapes,
+(:mod:`simwright.sanitizer.stage_poses`).  The *machine*: bodies, masses, inertia, joint frames, limits, drives, shapes,
 poses and motion as the neutral model has them (:mod:`simwright.compare`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 from pxr import Usd, UsdPhysics
 
 from simwright.compare.run import compare_assets
 from simwright.compare.settings import SECTIONS, Settings
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
+from simwright.core.math3d import Pose
 from simwright.core.packages import PackageMap
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read_stage
-from simwright.sanitizer.likeness import Likeness
-from simwright.sanitizer.outline import Outline, compare_outlines, draw_outline, stand_alike
-from simwright.sanitizer.reframing import reframe_bodies, reweigh_bodies
-from simwright.sanitizer.sameness import compose_alike
+from simwright.model.asset import ELEMENT_LISTS, Asset, Shape
+from simwright.model.geometry import Mesh
+from simwright.model.inertia import Inertial
+from simwright.model.joint import Joint
+from simwright.sanitizer.stage_changes import compose_alike
+from simwright.sanitizer.stage_poses import Outline, compare_outlines, draw_outline, stand_alike
 from simwright.usd.claims import apply_claims
 from simwright.usd.open import open_stage
 from simwright.usd.shifts import Shifts
@@ -40,7 +47,7 @@ Selected: TypeAlias = frozenset[tuple[tuple[str, str], str]]
 STAGE = "stage"
 _CONFIGURATIONS = 2
 _MAX_TIMES = 3
-_SHAPES = ("visuals", "collisions", "materials")
+_SHAPE_SECTIONS = ("visuals", "collisions", "materials")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +196,7 @@ def _compare_machines(
         old = reweigh_bodies(machine, new, shifts.weighed)
         if likeness.are_alike(old, new):
             continue
-        same = _SHAPES if likeness.have_same_shapes(old, new) else ()
+        same = _SHAPE_SECTIONS if likeness.have_same_shapes(old, new) else ()
         left = tuple(name for name in sections if name not in same)
         settings = Settings(rtol=TOLERANCE, configurations=_CONFIGURATIONS, sections=left)
         for section in compare_assets(old, new, settings).sections:
@@ -203,3 +210,154 @@ def _compare_machines(
                 if not figure.equal
             ]
     return found
+
+
+Frames = Mapping[str, tuple[float, ...]]
+"""By path of a body, position and quaternion of its old frame in the new one."""
+_SITTING = ("shapes", "sites", "cameras", "lights", "sensors")
+
+
+def reframe_bodies(asset: Asset, frames: Frames) -> Asset:
+    """A copy in which bodies have other frames and everything on them is where it was."""
+    turned = {
+        body.name: Pose.of(frames[body.path][:3], frames[body.path][3:])
+        for body in asset.bodies
+        if body.path in frames
+    }
+    if not turned:
+        return asset
+    result = asset.copy()
+    for body in result.bodies:
+        frame = turned.get(body.name)
+        if frame is not None:
+            body.pose = body.pose @ ~frame
+            if body.inertial is not None:
+                body.inertial = _turn_inertial(body.inertial, frame)
+    for name in _SITTING:
+        for element in getattr(result, name):
+            if element.body in turned:
+                element.pose = turned[element.body] @ element.pose
+    for joint in result.joints:
+        if joint.parent in turned:
+            joint.parent_frame = turned[joint.parent] @ joint.parent_frame
+        if joint.child in turned:
+            joint.child_frame = turned[joint.child] @ joint.child_frame
+    return result
+
+
+def reweigh_bodies(asset: Asset, other: Asset, paths: Collection[str]) -> Asset:
+    """A copy in which the bodies at these paths weigh what they weigh in another asset."""
+    weights = {body.path: body.inertial for body in other.bodies if body.path in paths}
+    if not weights:
+        return asset
+    result = asset.copy()
+    for body in result.bodies:
+        body.inertial = weights.get(body.path, body.inertial)
+    return result
+
+
+def _turn_inertial(inertial: Inertial, frame: Pose) -> Inertial:
+    rotation = frame.rotation
+    return Inertial(
+        inertial.mass, frame.apply(inertial.com), np.array(rotation @ inertial.inertia @ rotation.T)
+    )
+
+
+_SAME_LENGTH = 1e-9
+"""Directions of joint frames, and lengths [m] below which nothing is."""
+_ROUNDING = 2.0**-22
+"""Two roundings to single precision, relative to the number."""
+_NOT_COMPARED = frozenset({"source", "path", "file"})
+_SHAPE_LISTS = ("shapes", "materials", "physics_materials")
+
+
+class Likeness:
+    """Holds two readings against each other.
+
+    ``same`` are paths of meshes that are known to be the same, ``follow`` leads there from those of the first reading.
+    Names of shapes do not count: nothing is said of a shape by its name that is not compared elsewhere.
+    """
+
+    def __init__(self, same: Collection[str] = (), follow: Callable[[str], str] = str) -> None:
+        self.same = same
+        self.follow = follow
+
+    def are_alike(self, one: Asset, other: Asset) -> bool:
+        """Is every element of one in the other, with the same values?"""
+        lists = [(getattr(one, name), getattr(other, name)) for name in ELEMENT_LISTS]
+        return all(self._equal(a, b) for a, b in lists) and self._equal(one.environment, other.environment)
+
+    def have_same_shapes(self, one: Asset, other: Asset) -> bool:
+        """The same shapes, on the same bodies, at the same places, of the same materials?"""
+        return all(self._equal(getattr(one, name), getattr(other, name)) for name in _SHAPE_LISTS)
+
+    def _equal(self, one: Any, other: Any) -> bool:
+        if one is other:
+            return True
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, str | int | bool):
+            return bool(one == other)
+        if isinstance(one, np.ndarray):
+            return one.shape == other.shape and _near(one, other)
+        if isinstance(one, float):
+            return one == other or abs(one - other) <= _ROUNDING * abs(one) or (isnan(one) and isnan(other))
+        if isinstance(one, tuple | list):
+            return len(one) == len(other) and all(map(self._equal, one, other))
+        if isinstance(one, dict):
+            return one.keys() == other.keys() and all(self._equal(one[key], other[key]) for key in one)
+        return self._equal_objects(one, other)
+
+    def _equal_objects(self, one: Any, other: Any) -> bool:
+        if isinstance(one, Pose):
+            return _measure_turn(one, other) <= _ROUNDING and _near_lengths(one.p, other.p)
+        if isinstance(one, Joint) and not _turn_alike(one, other):
+            return False
+        if isinstance(one, Inertial):
+            values = ((one.mass, other.mass), (one.inertia, other.inertia))
+            return _near_lengths(one.com, other.com) and all(self._equal(a, b) for a, b in values)
+        if isinstance(one, Mesh):
+            known = other.source in self.same and self.follow(one.source) == other.source
+            return known or self._equal(one.data, other.data)
+        if dataclasses.is_dataclass(one):
+            kind: Any = type(one)
+            return all(self._equal(getattr(one, name), getattr(other, name)) for name in _list_fields(kind))
+        return bool(one == other)
+
+
+@cache
+def _list_fields(kind: Any) -> tuple[str, ...]:
+    """What an element says; not where it was found."""
+    left_out = _NOT_COMPARED | {"name"} if kind is Shape else _NOT_COMPARED
+    return tuple(field.name for field in dataclasses.fields(kind) if field.name not in left_out)
+
+
+def _turn_alike(one: Joint, other: Joint) -> bool:
+    """Have the frames and axes of a joint the same directions, closer than by rounding?"""
+    frames = ((one.parent_frame, other.parent_frame), (one.child_frame, other.child_frame))
+    if any(_measure_turn(a, b) > _SAME_LENGTH for a, b in frames):
+        return False
+    axes = ((a.axis, b.axis) for a, b in zip(one.dofs, other.dofs, strict=False))
+    return all(np.array_equal(a, b) or bool(np.abs(a - b).max() <= _SAME_LENGTH) for a, b in axes)
+
+
+def _measure_turn(one: Pose, other: Pose) -> float:
+    if one is other or np.array_equal(one.q, other.q):
+        return 0.0
+    return float(min(np.abs(one.q - other.q).max(), np.abs(one.q + other.q).max()))
+
+
+def _near_lengths(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    if np.array_equal(one, other):
+        return True
+    allowed = max(_SAME_LENGTH, _ROUNDING * float(np.abs(one).max()))
+    return bool(np.abs(one - other).max() <= allowed)
+
+
+def _near(one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
+    if np.array_equal(one, other):
+        return True
+    if one.dtype.kind != "f" or not one.size:
+        return False
+    largest = float(np.abs(one).max())
+    return bool(np.all(np.abs(one - other) <= _ROUNDING * largest))

@@ -18,10 +18,10 @@ from simwright.checker.settings import Settings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
 from simwright.sanitizer.fixer import LAYERS, SETTLED, Fixer, Wishes, all_fixers
-from simwright.sanitizer.footprint import Footprint
 from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
 from simwright.sanitizer.result import Change
+from simwright.sanitizer.stage_changes import Footprint
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Edit, Editor, Refused
 from simwright.usd.open import open_stage

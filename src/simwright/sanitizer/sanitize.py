@@ -1,21 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One asset from end to end: copy, fix until stable, prove, write, and tell."""
+"""One asset from end to end: copy, fix until stable, prove, write, and tell.
+
+The result is written as a new folder, as a package, or in the place of the old asset.  In place, the asset's own files
+that change are replaced, all of them or none (:mod:`simwright.core.swap`); each is kept beside the new one as
+``*.orig``.  Nothing else in the folder is touched.  A file that somebody edits while the asset is being fixed stops
+that.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+import os
+import re
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pxr import Sdf
 
 from simwright.core.diag import Fixable, Reporter, Where, diagnostic_from_error, sort_diagnostics
-from simwright.core.errors import InputError
+from simwright.core.errors import InputError, OutputError, UsageError
+from simwright.core.files import write_staged
 from simwright.core.packages import PackageMap
-from simwright.sanitizer.delivery import check_target, write_in_place, write_new
-from simwright.sanitizer.layer_text import describe_layer, diff_layers
+from simwright.core.swap import Staging, compute_digest, guard_writing, is_staging, put_files, write_folder
+from simwright.formats.format import ReadOptions
+from simwright.formats.usd.delivery import PACKAGE_SUFFIX, pack_file
 from simwright.sanitizer.messages import MOMENTS_MENDED, NEWLY_FOUND, UNPROVEN
 from simwright.sanitizer.proof import Original, Selected, read_original
 from simwright.sanitizer.result import Change, FixResult
@@ -65,11 +78,11 @@ def sanitize(
             workspace = Workspace(source, packages, name=name)
             workspace.keeps_inner = keeps_inner
             course = _fix_carefully(workspace, order, original)
-        _tell(course, workspace, result, original)
+        _fill_result(course, workspace, result, original)
         if course.failed:
             return result
         if with_diff:
-            result.diffs = _diff(workspace)
+            result.diffs = _describe_differences(workspace)
         if target is not None:
             write_new(workspace, target, result)
         elif in_place and workspace.changed_places:
@@ -94,7 +107,7 @@ def _fix_carefully(workspace: Workspace, order: Order, original: Read) -> Course
     return run.go()
 
 
-def _tell(course: Course, workspace: Workspace, result: FixResult, original: Read) -> None:
+def _fill_result(course: Course, workspace: Workspace, result: FixResult, original: Read) -> None:
     result.before = name_originals(course.before, workspace)
     result.after = name_originals(course.after, workspace)
     result.rounds = course.rounds
@@ -126,7 +139,7 @@ def _tell(course: Course, workspace: Workspace, result: FixResult, original: Rea
     result.notes += sort_diagnostics(notes)
 
 
-def _diff(workspace: Workspace) -> dict[str, str]:
+def _describe_differences(workspace: Workspace) -> dict[str, str]:
     found = {}
     for place in sorted(workspace.changed_places.intersection(workspace.layer_places)):
         name = workspace.origin.parent / place
@@ -139,3 +152,168 @@ def _diff(workspace: Workspace) -> dict[str, str]:
         if text:
             found[place] = text
     return found
+
+
+_LAYERS = (".usda", ".usdc", ".usd")
+
+
+def split_target(target: Path, workspace: Workspace) -> tuple[Path, str]:
+    """The folder of the result and the name of its entry."""
+    if target.suffix.lower() in _LAYERS:
+        return target.parent, target.name
+    return target, workspace.entry.name
+
+
+def check_target(target: Path, workspace: Workspace) -> None:
+    """Refuse a target that would damage something: called before any work is done."""
+    if target.suffix.lower() == PACKAGE_SUFFIX:
+        if target.exists() and target.resolve() == workspace.source.resolve():
+            raise UsageError("is the source", hint="ask for --in-place", where=Where(str(target)))
+        return
+    folder, entry = split_target(target, workspace)
+    where = Where(str(folder))
+    if folder.exists() and not folder.is_dir():
+        raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
+    if Path(entry).suffix not in (workspace.entry.suffix, ".usda"):
+        raise UsageError(
+            f"the entry stays {workspace.entry.suffix}, or becomes .usda", where=Where(str(target))
+        )
+    mine, source = folder.resolve(), workspace.source.parent.resolve()
+    if mine == source or mine in source.parents:
+        raise OutputError(
+            "the folder holds the source", hint="name a folder of its own, or ask for --in-place", where=where
+        )
+    if folder.is_dir():
+        known = {place.split("/")[0] for place in workspace.places} - {workspace.entry.name} | {entry}
+        foreign = sorted({item.name for item in folder.iterdir() if not is_staging(item.name)} - known)
+        if foreign:
+            message = f"the folder holds {foreign[0]!r}, which is no part of the asset"
+            raise OutputError(message, hint="name a new folder, which is the asset's own", where=where)
+
+
+def write_new(workspace: Workspace, target: Path, result: FixResult) -> None:
+    """Write the asset as a folder of its own, or as a package."""
+    if target.suffix.lower() == PACKAGE_SUFFIX:
+        options = ReadOptions(packages=workspace.packages)
+        result.entry = str(pack_file(workspace.entry, target, options, Reporter()))
+        result.files = [target.name]
+        return
+    folder, entry = split_target(target, workspace)
+    if entry != workspace.entry.name:
+        _refuse_back_reference(workspace, target)
+    names = {place: entry if place == workspace.collection.entry else place for place in workspace.places}
+    with write_folder(folder, last=entry) as staging:
+        for place, name in names.items():
+            _write_place(workspace, place, staging / name, folder.resolve())
+    result.entry = str(folder / entry)
+    result.files = sorted(names.values())
+
+
+def write_in_place(workspace: Workspace, result: FixResult) -> None:
+    """Put the fixed asset where the old one is, and keep the files it replaces beside it."""
+    source = workspace.source
+    with guard_writing(source), contextlib.closing(Staging(source.parent, source.name)) as staging:
+        if source.suffix.lower() == PACKAGE_SUFFIX:
+            options = ReadOptions(packages=workspace.packages)
+            pack_file(workspace.entry, staging.new / source.name, options, Reporter())
+            changed = [source.name]
+        else:
+            changed = sorted(workspace.changed_places, key=lambda place: (place != source.name, place))
+            data = {place: workspace.encode_result(place, restore=True) for place in changed}
+            write_staged(staging.new, data)
+        backups = _choose_backups(source.parent, changed)
+        expected = {**dict.fromkeys(changed), **workspace.digests}
+        _refuse_edited(workspace)
+        put_files(staging, source.parent, last=source.name, expected=expected, backups=backups)
+    result.backups = [str(source.parent / name) for name in backups.values()]
+    result.files = sorted(changed)
+    result.entry = str(source)
+
+
+def _refuse_edited(workspace: Workspace) -> None:
+    """What was proven was proven of the files that were read: also of those that stay as they are."""
+    for place, digest in workspace.digests.items():
+        file = workspace.source.parent / place
+        if compute_digest(file) != digest:
+            raise OutputError(
+                "was changed by somebody else meanwhile; nothing was written",
+                hint="look at the change, then run the command again",
+                where=Where(str(file)),
+            )
+
+
+def _choose_backups(folder: Path, places: list[str]) -> dict[str, str]:
+    """Names under which the files that are there are kept, the same ending for all; links lead to the file itself."""
+    base, real = folder.resolve(), {}
+    for place in places:
+        file = (folder / place).resolve()
+        if base not in file.parents:
+            raise OutputError(
+                f"is a link to {file}, outside the asset's folder; nothing was written",
+                hint="fix that file itself, or write to a new folder with -o",
+                where=Where(str(folder / place)),
+            )
+        if file.exists():
+            real[place] = file.relative_to(base).as_posix()
+    number, suffix = 1, ".orig"
+    while any(os.path.lexists(folder / f"{name}{suffix}") for name in real.values()):
+        number += 1
+        suffix = f".orig.{number}"
+    return {place: f"{name}{suffix}" for place, name in real.items()}
+
+
+def _write_place(workspace: Workspace, place: str, file: Path, folder: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix != Path(place).suffix:
+        file.write_bytes(workspace.encode_result(place, restore=False, target=folder, suffix=file.suffix))
+    elif place in workspace.changed_places or workspace.is_readdressed(place):
+        workspace.write_result(place, file, folder)
+    else:
+        shutil.copyfile(workspace.folder / place, file)
+
+
+def _refuse_back_reference(workspace: Workspace, target: Path) -> None:
+    """A layer that names the entry would name a file that is not there any more."""
+    for place in workspace.layer_places:
+        layer = Sdf.Layer.FindOrOpen(str(workspace.folder / place))
+        for name in layer.GetCompositionAssetDependencies():
+            if layer.ComputeAbsolutePath(name) == str(workspace.entry):
+                raise UsageError(
+                    f"{place} refers to the entry as {name}, which keeps its name therefore",
+                    hint="name a folder",
+                    where=Where(str(target)),
+                )
+
+
+_MAX_LINE = 200
+_NUMBERS = re.compile(r"\[([^\[\]]{160,})\]")
+
+
+def describe_layer(layer: Any) -> list[str]:
+    """The lines of a layer; arrays of many values are counted instead of listed."""
+    text: str = layer.ExportToString()
+    return [_shorten(line) for line in text.splitlines()]
+
+
+def diff_layers(before: list[str], after: list[str], name: str) -> str:
+    """A unified difference; empty if the two are the same.  A layer that is new has no lines before."""
+    old = f"a/{name}" if before else "/dev/null"
+    lines = difflib.unified_diff(before, after, old, f"b/{name}", lineterm="", n=3)
+    return "\n".join(lines)
+
+
+def _shorten(line: str) -> str:
+    if len(line) <= _MAX_LINE:
+        return line
+    short = _NUMBERS.sub(_count_values, line)
+    return short if len(short) <= 2 * _MAX_LINE else f"{short[:_MAX_LINE]}... ({len(line)} characters)"
+
+
+def _count_values(match: re.Match[str]) -> str:
+    """A few values, their number, and a sum that shows when any other one changes."""
+    import zlib
+
+    body = match.group(1)
+    depth_free = re.sub(r"\([^()]*\)", "x", body)
+    count = depth_free.count(",") + 1
+    return f"[{body[:40]}... {count} values, {zlib.crc32(body.encode()):08x}]"

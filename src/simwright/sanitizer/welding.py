@@ -12,9 +12,12 @@ from typing import Any
 
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 
+from simwright.core.diag import Reporter
+from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Pose
+from simwright.formats.format import ReadOptions
+from simwright.formats.usd.read import read_stage
 from simwright.model.inertia import Inertial, combine
-from simwright.sanitizer.machine import read_inertials
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import remove_prim
 from simwright.usd.xform import read_local
@@ -171,3 +174,19 @@ def _write_mass(editor: Editor, link: Usd.Prim, total: Inertial, length: float) 
     diagonal = Gf.Vec3f(*(float(v) / (mass * length * length) for v in moments))
     editor.set_value(link, "physics:diagonalInertia", _KINDS.Float3, diagonal)
     editor.set_value(link, "physics:principalAxes", _KINDS.Quatf, Gf.Quatf(*(float(v) for v in axes)))
+
+
+_INERTIALS = "inertials"
+
+
+def read_inertials(editor: Editor) -> dict[str, Inertial]:
+    """Mass properties of all bodies by path, read once while nothing changes [SI]."""
+    if _INERTIALS not in editor.known:
+        try:
+            asset = read_stage(editor.stage, ReadOptions(), Reporter(), file=editor.root.realPath)
+        except SimwrightError as error:
+            raise Refused(f"the machine cannot be read: {error.message}") from None
+        found = {body.path: body.inertial for body in asset.bodies if body.inertial is not None}
+        editor.known[_INERTIALS] = found
+    known: dict[str, Inertial] = editor.known[_INERTIALS]
+    return known

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The outside of a crate (.usdc) file, checked before OpenUSD maps it.
+"""Crate (.usdc) files, checked before OpenUSD maps them.
 
-OpenUSD trusts parts of a crate: a table of contents that points outside the file makes it write to stderr,
-a wrong count makes it ask for gigabytes, and a very deep path tree overflows the stack.  So the header, the
-sections, the counts and the depth of the path tree are checked here, from the published layout of the
-format (bootstrap, table of contents, and the compressed sections of version 0.4.0 and later).
+OpenUSD trusts parts of a crate.  A table of contents that points outside the file makes it write to stderr, a wrong
+count makes it ask for gigabytes, a very deep path tree overflows the stack, and a list of children with an unknown name
+is followed in a circle until the stack is full.  So the header, the sections, the counts, the path tree and the field
+values are checked here, from the published layout of the format (bootstrap, table of contents, and the compressed
+sections of version 0.4.0 and later).  The LZ4 blocks are read by code written from the public description of the block
+format; every read is bounded.
 """
 
 from __future__ import annotations
@@ -12,14 +14,116 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError, ParseError
-from simwright.usd.crate_values import check_values
-from simwright.usd.lz4 import MAX_RATIO, CorruptDataError, decode_integers, decompress
+
+MAX_RATIO = 256
+"""A compressed byte never stands for more bytes than this (a property of LZ4)."""
+
+
+class CorruptDataError(Exception):
+    """The bytes do not follow the format."""
+
+
+def decode_integers(packed: memoryview, count: int) -> npt.NDArray[np.int64]:
+    """``count`` 32-bit integers: a common delta, two-bit codes, and the deltas the codes announce."""
+    code_bytes = (count * 2 + 7) // 8
+    raw = decompress(packed, 4 + code_bytes + 4 * count)
+    if len(raw) < 4 + code_bytes:
+        raise CorruptDataError("integers are cut off")
+    (common,) = struct.unpack_from("<i", raw)
+    bits = np.frombuffer(raw, np.uint8, code_bytes, 4)
+    pairs = (bits[:, None] >> np.array((0, 2, 4, 6), np.uint8)) & 3
+    codes = pairs.reshape(-1)[:count].astype(np.uint8)
+    sizes = np.array((0, 1, 2, 4), np.int64)[codes]
+    offsets = 4 + code_bytes + np.cumsum(sizes) - sizes
+    if 4 + code_bytes + int(sizes.sum()) > len(raw):
+        raise CorruptDataError("integers are cut off")
+    return np.cumsum(_gather_deltas(raw, codes, offsets, common))
+
+
+def _gather_deltas(
+    raw: bytes, codes: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], common: int
+) -> npt.NDArray[np.int64]:
+    source = np.frombuffer(raw, np.uint8)
+    deltas = np.full(len(codes), common, dtype=np.int64)
+    for code, width, kind in ((1, 1, "<i1"), (2, 2, "<i2"), (3, 4, "<i4")):
+        chosen = codes == code
+        at = offsets[chosen]
+        if len(at):
+            deltas[chosen] = source[at[:, None] + np.arange(width)].copy().view(kind)[:, 0]
+    return deltas
+
+
+def decompress(packed: memoryview, most: int) -> bytes:
+    """The unpacked bytes of one or several LZ4 blocks, at most ``most`` of them."""
+    if not len(packed):
+        raise CorruptDataError("a compressed block is empty")
+    chunks = packed[0]
+    if chunks == 0:
+        return bytes(_decompress_block(packed[1:], most))
+    result = bytearray()
+    at = 1
+    for _ in range(chunks):
+        if at + 4 > len(packed):
+            raise CorruptDataError("a compressed block is cut off")
+        (size,) = struct.unpack_from("<i", packed, at)
+        at += 4
+        if size < 0 or at + size > len(packed):
+            raise CorruptDataError("a compressed block is cut off")
+        result += _decompress_block(packed[at : at + size], most - len(result))
+        at += size
+    return bytes(result)
+
+
+def _decompress_block(view: memoryview, most: int) -> bytearray:
+    data = bytes(view)
+    result = bytearray()
+    at, end = 0, len(data)
+    try:
+        while at < end:
+            token = data[at]
+            literals, at = _read_length(data, at + 1, token >> 4)
+            if at + literals > end:
+                raise CorruptDataError("a compressed block is cut off")
+            result += data[at : at + literals]
+            at += literals
+            if at < end:
+                back = data[at] | data[at + 1] << 8
+                length, at = _read_length(data, at + 2, token & 15)
+                _copy_back(result, back, length + 4, most)
+            if len(result) > most:
+                raise CorruptDataError("a compressed block is larger than it says")
+    except IndexError:
+        raise CorruptDataError("a compressed block is cut off") from None
+    return result
+
+
+def _read_length(data: bytes, at: int, length: int) -> tuple[int, int]:
+    if length < 15:
+        return length, at
+    while True:
+        more = data[at]
+        at += 1
+        length += more
+        if more != 255:
+            return length, at
+
+
+def _copy_back(result: bytearray, back: int, length: int, most: int) -> None:
+    if not 0 < back <= len(result) or len(result) + length > most:
+        raise CorruptDataError("a compressed block points outside itself")
+    start = len(result) - back
+    if back >= length:
+        result += result[start : start + length]
+    else:
+        result += (bytes(result[start:]) * (length // back + 1))[:length]
+
 
 MAGIC = b"PXR-USDC"
 _BOOTSTRAP = 88
@@ -35,7 +139,7 @@ _PACKED = (("FIELDS", 1, 2), ("FIELDSETS", 1, 1), ("PATHS", 2, 3), ("SPECS", 1, 
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class CrateSection:
     """A named part of the file."""
 
     name: str
@@ -73,7 +177,7 @@ class _TooManyError(Exception):
     """A count beyond what is reasonable."""
 
 
-def _read_contents(data: memoryview) -> dict[str, Section]:
+def _read_contents(data: memoryview) -> dict[str, CrateSection]:
     """The sections, all of them inside the file, of a version that is read."""
     if len(data) < _BOOTSTRAP:
         raise CorruptDataError("the header is cut off")
@@ -86,20 +190,20 @@ def _read_contents(data: memoryview) -> dict[str, Section]:
     (count,) = struct.unpack_from("<Q", data, offset)
     if not 0 < count <= _MAX_SECTIONS:
         raise CorruptDataError(f"the table of contents has {count} sections")
-    sections: dict[str, Section] = {}
+    sections: dict[str, CrateSection] = {}
     for number in range(count):
         raw, start, size = _SECTION.unpack_from(data, offset + 8 + number * _SECTION.size)
         name = raw.split(b"\0")[0].decode("ascii", "replace")
         if start < _BOOTSTRAP or size < 0 or start + size > len(data):
             raise CorruptDataError(f"section {name!r} lies outside the file")
-        sections[name] = Section(name, start, size)
+        sections[name] = CrateSection(name, start, size)
     for name in _NEEDED:
         if name not in sections:
             raise CorruptDataError(f"section {name!r} is missing")
     return sections
 
 
-def _check_counts(data: memoryview, sections: dict[str, Section]) -> None:
+def _check_counts(data: memoryview, sections: dict[str, CrateSection]) -> None:
     """Every count must be possible for the size of its section."""
     tokens = _read_words(data, sections["TOKENS"], 3)
     count, unpacked, packed = tokens
@@ -117,8 +221,8 @@ def _check_counts(data: memoryview, sections: dict[str, Section]) -> None:
             pass
 
 
-def _check_fields(data: memoryview, sections: dict[str, Section]) -> None:
-    """Unpack the tokens and the field values, and check the values (:mod:`simwright.usd.crate_values`)."""
+def _check_fields(data: memoryview, sections: dict[str, CrateSection]) -> None:
+    """Unpack the tokens and the field values, and check the values (:mod:`simwright.usd.crate`)."""
     tokens = sections["TOKENS"]
     count, unpacked, packed = _read_words(data, tokens, 3)
     start = tokens.start + 24
@@ -138,7 +242,7 @@ def _check_fields(data: memoryview, sections: dict[str, Section]) -> None:
     check_values(data, np.frombuffer(raw, dtype="<u8"), names)
 
 
-def _check_specs(data: memoryview, sections: dict[str, Section]) -> None:
+def _check_specs(data: memoryview, sections: dict[str, CrateSection]) -> None:
     """Every spec has a path, a field set and a type that exist."""
     section = sections["SPECS"]
     (count,) = _read_words(data, section, 1)
@@ -160,13 +264,13 @@ def _check_count(what: str, count: int, most: int) -> None:
         raise _TooManyError(f"{count} {what}; the limit is {MAX_ITEMS}")
 
 
-def _read_words(data: memoryview, section: Section, count: int) -> tuple[int, ...]:
+def _read_words(data: memoryview, section: CrateSection, count: int) -> tuple[int, ...]:
     if section.size < 8 * count:
         raise CorruptDataError(f"section {section.name!r} is too short")
     return struct.unpack_from(f"<{count}Q", data, section.start)
 
 
-def _measure_depth(data: memoryview, section: Section) -> int:
+def _measure_depth(data: memoryview, section: CrateSection) -> int:
     """Deepest level of the path tree, whose jumps must describe a proper tree."""
     paths, encoded = _read_words(data, section, 2)
     if encoded > paths:
@@ -177,7 +281,7 @@ def _measure_depth(data: memoryview, section: Section) -> int:
     return _walk_tree(decode_integers(blocks[2], encoded))
 
 
-def _read_blocks(data: memoryview, section: Section, at: int, count: int) -> Iterator[memoryview]:
+def _read_blocks(data: memoryview, section: CrateSection, at: int, count: int) -> Iterator[memoryview]:
     """``count`` blocks, each led by its size."""
     end = section.start + section.size
     for _ in range(count):
@@ -217,3 +321,112 @@ def _walk_tree(jumps: npt.NDArray[np.int64]) -> int:
         elif jump != 0:
             raise CorruptDataError("the path tree is inconsistent")
     raise CorruptDataError("the path tree does not end")
+
+
+Words = npt.NDArray[np.uint64]
+
+_ARRAY, _INLINED, _COMPRESSED = (np.uint64(1 << bit) for bit in (63, 62, 61))
+_OFFSET = np.uint64((1 << 48) - 1)
+_PATHS, _TOKENS, _SAMPLES, _DOUBLES, _OFFSETS, _STRINGS = 40, 41, 46, 48, 49, 50
+_VECTORS = (_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS)
+"""Value types that start with their length."""
+_SIZES = np.ones(256, dtype=np.uint64)
+"""Bytes of one element, by value type."""
+_SIZES[3:31] = (
+    4,
+    4,
+    8,
+    8,
+    2,
+    4,
+    8,
+    4,
+    4,
+    4,
+    32,
+    72,
+    128,
+    32,
+    16,
+    8,
+    16,
+    8,
+    4,
+    8,
+    24,
+    12,
+    6,
+    12,
+    32,
+    16,
+    8,
+    16,
+)
+_SIZES[[_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS, 56]] = (4, 4, 8, 16, 4, 8)
+_WIDE_COUNTS = (0, 7, 0)
+"""Since this version the length of an array has 64 bits."""
+
+
+def check_values(data: memoryview, values: Words, tokens: list[bytes]) -> None:
+    """Raise CorruptDataError for a value that is outside the file, too long, or lists unknown names."""
+    source = np.frombuffer(data, dtype=np.uint8)
+    stored = values[(values & _INLINED) == 0]
+    _check_lengths(source, stored)
+    times = _read_sample_times(source, stored)
+    _check_lengths(source, times[(times & _INLINED) == 0])
+    _check_names(source, stored, tokens)
+
+
+def _check_lengths(source: npt.NDArray[np.uint8], values: Words) -> None:
+    places = _find_offsets(values)
+    if np.any(places >= len(source)):
+        raise CorruptDataError("a value lies outside the file")
+    kinds = _find_types(values)
+    listed = np.isin(kinds, _VECTORS)
+    if tuple(source[8:11]) >= _WIDE_COUNTS:
+        listed |= (values & _ARRAY) != 0
+    listed &= places > 0
+    counts = _gather_words(source, places[listed])
+    room = (len(source) - places[listed]).astype(np.uint64)
+    packed = (values[listed] & _COMPRESSED) != 0
+    room = np.where(packed, room * np.uint64(MAX_RATIO * 4), room // _SIZES[kinds[listed]])
+    if np.any(counts > room):
+        raise CorruptDataError("a list is longer than the file")
+
+
+def _read_sample_times(source: npt.NDArray[np.uint8], values: Words) -> Words:
+    """The values that hold the times of time samples: a jump leads from the samples to them."""
+    places = _find_offsets(values[_find_types(values) == _SAMPLES])
+    jumps = _gather_words(source, places).view(np.int64)
+    if np.any((jumps < 0) | (jumps >= len(source))):
+        raise CorruptDataError("time samples lie outside the file")
+    return _gather_words(source, places + jumps)
+
+
+def _check_names(source: npt.NDArray[np.uint8], values: Words, tokens: list[bytes]) -> None:
+    """Lists of names (children, properties, variants) name tokens that exist and are not empty."""
+    places = np.unique(_find_offsets(values[(_find_types(values) == _TOKENS) & ((values & _ARRAY) == 0)]))
+    known = np.array([bool(token) for token in tokens], dtype=np.bool_)
+    counts = _gather_words(source, places).astype(np.int64)
+    for place, count in zip(places.tolist(), counts.tolist(), strict=True):
+        end = place + 8 + 4 * count
+        if end > len(source):
+            raise CorruptDataError("a list of names is longer than the file")
+        indexes = source[place + 8 : end].copy().view("<u4")
+        if np.any(indexes >= len(known)) or not np.all(known[indexes]):
+            raise CorruptDataError("a list of names has an unknown name")
+
+
+def _gather_words(source: npt.NDArray[np.uint8], places: npt.NDArray[np.int64]) -> Words:
+    if np.any(places > len(source) - 8):
+        raise CorruptDataError("a value is cut off")
+    words: Any = source[places[:, None] + np.arange(8)].copy().view("<u8")
+    return np.asarray(words[:, 0], dtype=np.uint64)
+
+
+def _find_offsets(values: Words) -> npt.NDArray[np.int64]:
+    return (values & _OFFSET).astype(np.int64)
+
+
+def _find_types(values: Words) -> npt.NDArray[np.int64]:
+    return ((values >> np.uint64(48)) & np.uint64(0xFF)).astype(np.int64)

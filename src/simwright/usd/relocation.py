@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moving prims, or some of what they say, to another path: asked of an editor like any other edit.
+"""Moving, making, placing and removing prims, asked of an editor like any other edit.
 
 A prim is moved in every layer of the asset that speaks of it, at the path that it has there: below a reference or in a
 variant that is another one than on the stage.  Relationships and connections that lead to it follow.
@@ -12,10 +12,11 @@ from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from pxr import Sdf, Usd
+from pxr import Gf, Sdf, Usd
 
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
 from simwright.usd.shifts import Shifts
+from simwright.usd.xform import ORDER, ORIENT, TRANSLATE, convert_matrix, split_matrix
 
 _MENTIONS: WeakKeyDictionary[Editor, dict[str, list[tuple[Sdf.Path, list[Sdf.Path]]]]] = WeakKeyDictionary()
 _ARRIVING: WeakKeyDictionary[Editor, tuple[Shifts | None, int, set[str]]] = WeakKeyDictionary()
@@ -331,3 +332,55 @@ def _define(layer: Sdf.Layer, path: Sdf.Path, kind: str) -> Sdf.PrimSpec:
         spec.specifier = Sdf.SpecifierDef
         spec.typeName = kind
     return spec
+
+
+def list_sites(prim: Usd.Prim) -> list[tuple[Any, Sdf.Layer]]:
+    """Where a prim itself may be spoken of, strongest first: nodes that no arc of its own brings, by layer."""
+    if prim.IsInstanceProxy():
+        prim = prim.GetPrimInPrototype()
+    return [
+        (node, layer)
+        for node in _walk_nodes(prim.GetPrimIndex().rootNode)
+        for layer in node.layerStack.layers
+    ]
+
+
+def _walk_nodes(node: Any, depth: int = 0) -> Iterator[Any]:
+    if depth == 0 or node.GetDepthBelowIntroduction() > 0:
+        yield node
+        for child in node.children:
+            yield from _walk_nodes(child, depth + 1)
+
+
+def map_target(node: Any, target: Sdf.Path) -> Sdf.Path:
+    """What ``target`` is called in the layers of a node; empty where they cannot name it (behind a reference)."""
+    mapped: Sdf.Path = node.mapToRoot.MapTargetToSource(target)
+    return mapped.StripAllVariantSelections() if mapped else Sdf.Path.emptyPath
+
+
+_PREFIX = "xformOp:"
+
+
+def place_prim(editor: Editor, layer: Sdf.Layer, path: Sdf.Path, matrix: Gf.Matrix4d) -> None:
+    """Ask for the transform of a spec, which another edit may have to make first."""
+    found = split_matrix(convert_matrix(matrix))
+    if not found.is_rigid:
+        raise Refused("there is a scale between the two, which a frame cannot have")
+    w, x, y, z = (float(value) for value in found.pose.q)
+    place = Gf.Vec3d(*(float(value) for value in found.pose.p))
+    turn = Gf.Quatd(w, x, y, z)
+
+    def apply() -> None:
+        spec = Sdf.CreatePrimInLayer(layer, path)
+        for prop in [prop for prop in spec.properties if prop.name == ORDER or prop.name.startswith(_PREFIX)]:
+            spec.RemoveProperty(prop)
+        _write_op(spec, TRANSLATE, Sdf.ValueTypeNames.Double3, place)
+        _write_op(spec, ORIENT, Sdf.ValueTypeNames.Quatd, turn)
+        order = Sdf.AttributeSpec(spec, ORDER, Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
+        order.default = [TRANSLATE, ORIENT]
+
+    editor.add(layer, path, f"translate {place}, orient {turn}", apply)
+
+
+def _write_op(spec: Sdf.PrimSpec, name: str, kind: Sdf.ValueTypeName, value: Any) -> None:
+    Sdf.AttributeSpec(spec, name, kind).default = value

@@ -10,7 +10,7 @@ import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 
 from simwright.sanitizer.conversion.index import SpecIndex
-from simwright.sanitizer.conversion.places import Place, drop_properties, find_place, write_value
+from simwright.sanitizer.conversion.sites import SpecSite, drop_properties, find_site, write_value
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.xform import ORDER, ORIENT, SCALE, TRANSLATE, Transform
 
@@ -51,14 +51,14 @@ def write_ops(editor: Editor, index: SpecIndex, prim: Usd.Prim, moments: Sequenc
         raise Refused(
             f"the transform of {prim.GetPath()} would shear, which translate, orient and scale cannot say"
         )
-    place = find_place(editor, index, prim, lambda name: name == ORDER or name.startswith(PREFIX))
+    place = find_site(editor, index, prim, lambda name: name == ORDER or name.startswith(PREFIX))
     scaled = any(not moment.is_rigid for _, moment in moments)
     wanted = [TRANSLATE, ORIENT, SCALE] if scaled else [TRANSLATE, ORIENT]
     write_stack(editor, prim, place, moments, wanted)
 
 
 def write_stack(
-    editor: Editor, prim: Usd.Prim, place: Place, moments: Sequence[Moment], wanted: list[str]
+    editor: Editor, prim: Usd.Prim, place: SpecSite, moments: Sequence[Moment], wanted: list[str]
 ) -> None:
     """Ask for the ops in one place, and for all others to go."""
     tokens = read_order(prim)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 
-from simwright.sanitizer.conversion.carrier import Carrier
 from simwright.sanitizer.conversion.dimensions import list_shape_rows
 from simwright.sanitizer.conversion.ops import read_matrices
+from simwright.sanitizer.conversion.push import Carrier
 from simwright.sanitizer.conversion.shapes import can_hold
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.xform import ORDER, SCALE, split_matrix

@@ -10,7 +10,7 @@ from pxr import Sdf, Usd, UsdGeom
 
 from simwright.sanitizer.conversion.dimensions import AREA_LIGHTS, SHAPES
 from simwright.sanitizer.conversion.index import SpecIndex
-from simwright.sanitizer.conversion.places import find_place, rewrite, write_value
+from simwright.sanitizer.conversion.sites import find_site, rewrite, write_value
 from simwright.sanitizer.conversion.values import transform_points
 from simwright.usd.edit import Editor, Refused
 
@@ -134,7 +134,7 @@ def _bake_extent(editor: Editor, index: SpecIndex, prim: Usd.Prim, move: Any) ->
     points = UsdGeom.PointBased(prim).GetPointsAttr()
     if not attribute.HasAuthoredValue() or not points.HasAuthoredValue():
         return
-    place = find_place(editor, index, prim, lambda name: name == "extent")
+    place = find_site(editor, index, prim, lambda name: name == "extent")
 
     def enclose(time: Usd.TimeCode) -> Any:
         moved = move(points.Get(time))

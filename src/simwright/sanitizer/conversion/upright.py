@@ -14,8 +14,8 @@ import numpy as np
 from pxr import Usd, UsdGeom, UsdLux
 
 from simwright.formats.usd.units import UP_ROTATIONS
-from simwright.sanitizer.conversion.carrier import Carrier
-from simwright.sanitizer.conversion.places import rewrite
+from simwright.sanitizer.conversion.push import Carrier
+from simwright.sanitizer.conversion.sites import rewrite
 from simwright.sanitizer.conversion.values import transform_points
 from simwright.usd.edit import Editor, Refused
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.conversion.index import read_index
-from simwright.sanitizer.conversion.places import rewrite
+from simwright.sanitizer.conversion.sites import rewrite
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
 

@@ -23,8 +23,7 @@ from simwright.sanitizer.faces import COUNTS, HOLES, INDICES, Faces, read_faces,
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.fidelities import ADVANCED, BASELINE, HULL, SET
 from simwright.sanitizer.fixes.twins import is_drawn, split_roles
-from simwright.sanitizer.mending import close_surface
-from simwright.sanitizer.unions import unite_shells
+from simwright.sanitizer.mending import close_surface, unite_shells
 from simwright.usd.edit import Editor, Refused
 
 _KINDS = Sdf.ValueTypeNames

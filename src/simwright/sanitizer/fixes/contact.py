@@ -14,7 +14,7 @@ from pxr import Sdf, Usd, UsdPhysics, UsdShade
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
-from simwright.usd.mapping import list_sites, map_target
+from simwright.usd.relocation import list_sites, map_target
 
 _KINDS = Sdf.ValueTypeNames
 _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction", "physics:restitution"

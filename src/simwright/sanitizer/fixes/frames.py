@@ -9,9 +9,8 @@ import numpy as np
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.conversion.carrier import Carrier, take_turn, tidy
 from simwright.sanitizer.conversion.ops import read_matrices
-from simwright.sanitizer.conversion.reach import is_reached, mark_reached
+from simwright.sanitizer.conversion.push import Carrier, is_reached, mark_reached, take_turn, tidy
 from simwright.sanitizer.conversion.shapes import bake_shape
 from simwright.sanitizer.conversion.upright import refuse_leaf
 from simwright.sanitizer.fixer import Wishes, fix

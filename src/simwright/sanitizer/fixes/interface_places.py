@@ -16,8 +16,7 @@ from simwright.core.names import make_identifier
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.overrides import find_ros_layer
-from simwright.usd.placement import place_prim
-from simwright.usd.relocation import belongs_to, claim_name, make_prim, move_apis, move_prim
+from simwright.usd.relocation import belongs_to, claim_name, make_prim, move_apis, move_prim, place_prim
 from simwright.usd.xform import ORDER
 
 INTERFACES = {"RosTopicAPI": "topic", "RosServiceAPI": "service", "RosActionAPI": "action"}

@@ -12,8 +12,7 @@ from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
-from simwright.sanitizer.machine import read_inertials
-from simwright.sanitizer.welding import MASS_NAMES, drop_body, is_held, join_link
+from simwright.sanitizer.welding import MASS_NAMES, drop_body, is_held, join_link, read_inertials
 from simwright.usd.edit import Editor, Refused
 
 _MASS = "physics:mass"

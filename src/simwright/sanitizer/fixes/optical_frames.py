@@ -13,8 +13,14 @@ from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.interface_places import INTERFACES, is_bare, name_interface
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.overrides import find_ros_layer
-from simwright.usd.placement import place_prim
-from simwright.usd.relocation import claim_name, list_authored_apis, make_prim, move_apis, move_prim
+from simwright.usd.relocation import (
+    claim_name,
+    list_authored_apis,
+    make_prim,
+    move_apis,
+    move_prim,
+    place_prim,
+)
 
 _FRAME = "RosFrameAPI"
 _TURN = Gf.Matrix4d(1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1)

@@ -6,9 +6,8 @@ from __future__ import annotations
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic, Fixable
-from simwright.sanitizer.conversion.carrier import take_scale
 from simwright.sanitizer.conversion.ops import read_order
-from simwright.sanitizer.conversion.reach import is_reached, mark_reached
+from simwright.sanitizer.conversion.push import is_reached, mark_reached, take_scale
 from simwright.sanitizer.conversion.shape_below import needs_own_shape, put_shape_below
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused

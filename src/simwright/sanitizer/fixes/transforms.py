@@ -14,7 +14,7 @@ from pxr import Sdf, Tf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.conversion.ops import PREFIX, RESET, Moment, read_order, write_stack
-from simwright.sanitizer.conversion.places import Place
+from simwright.sanitizer.conversion.sites import SpecSite
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.xform import ORDER, ORIENT, SCALE, TRANSLATE, read_local, split_matrix
@@ -67,7 +67,7 @@ def standardize(editor: Editor, prim: Usd.Prim) -> None:
     if tokens == wanted and _has_types(prim):
         return
     home = _find_home(editor, prim)
-    write_stack(editor, prim, Place(home.layer, home.path), moments, wanted)
+    write_stack(editor, prim, SpecSite(home.layer, home.path), moments, wanted)
 
 
 def _read_moments(prim: Usd.Prim) -> list[Moment]:

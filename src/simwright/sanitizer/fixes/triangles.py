@@ -6,9 +6,8 @@ from __future__ import annotations
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.faces import HOLES, read_faces, replace_faces
+from simwright.sanitizer.faces import HOLES, read_faces, replace_faces, split_faces
 from simwright.sanitizer.fixer import Wishes, fix
-from simwright.sanitizer.polygons import split_faces
 from simwright.usd.edit import Editor
 
 _SCHEME = "subdivisionScheme"

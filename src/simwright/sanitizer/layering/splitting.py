@@ -2,11 +2,15 @@
 """Layer splitting: opinions of a stack are moved to the layers they belong in.
 
 All layers stay in the same stack, and no two of them speak of the same afterwards, so that the same is composed.
+
+A layer that stands alone is emptied in a faster way (:class:`SingleLayerSplit`): nothing has to be put together with
+what others say, so prims that go to one place are copied as a whole, and subtrees that are empty afterwards are removed
+in one step.  An asset of twenty thousand prims would otherwise be moved word by word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,10 +18,8 @@ from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
 from simwright.sanitizer.layering import opinions as acts
-from simwright.sanitizer.layering.anchors import check_definition
-from simwright.sanitizer.layering.clearing import Clearance, has_to_stay, is_alone, is_movable
 from simwright.sanitizer.layering.homes import Homes
-from simwright.sanitizer.layering.order import keep_orders, read_orders
+from simwright.sanitizer.layering.opinions import check_definition
 from simwright.sanitizer.layering.roles import (
     BASE,
     CUSTOM,
@@ -33,10 +35,105 @@ from simwright.sanitizer.layering.roles import (
     name_file,
     rank,
 )
-from simwright.sanitizer.layering.stacks import Stack, is_proprietary, list_sites
+from simwright.sanitizer.layering.stacks import Stack, is_proprietary, keep_orders, list_sites, read_orders
 from simwright.usd.edit import Editor, Refused
 
-_STAYS = ""
+_SCHEMAS = "apiSchemas"
+_STAYING_FIELDS = ("variantSetNames", "variantSelection")
+"""Fields that stay in a layer when all else moves."""
+
+
+@dataclass(slots=True, eq=False)
+class Clearance:
+    """What is known of the prims of a layer: where each goes as a whole, and which have to stay in part."""
+
+    layer: Any
+    whole: dict[Any, str] = field(default_factory=dict)
+    staying: set[Any] = field(default_factory=set)
+
+    def copy_definitions(self, paths: Iterable[Any], home: Any) -> None:
+        """Copy prims, those that go nowhere else with all they have."""
+        for path in paths:
+            if path in self.whole:
+                acts.open_spec(home, path)
+                Sdf.CopySpec(self.layer, path, home, path)
+            else:
+                acts.copy_definition(self.layer.GetPrimAtPath(path), acts.open_spec(home, path))
+
+    def copy_properties(self, paths: Iterable[Any], home: Any) -> None:
+        """Copy properties of prims that are not copied as a whole."""
+        layer, known = self.layer, None
+        for path in paths:
+            above = path.GetParentPath()
+            if above in self.whole or layer.GetPropertyAtPath(path) is None:
+                continue
+            if above != known:
+                acts.open_spec(home, above)
+                known = above
+            Sdf.CopySpec(layer, path, home, path)
+
+    def copy_schemas(self, names: Iterable[tuple[Any, str]], home: Any) -> None:
+        """Copy applied schemas, also deleted ones."""
+        found: dict[Any, list[str]] = {}
+        for path, name in names:
+            if path not in self.whole:
+                found.setdefault(path, []).append(name)
+        for path, wanted in found.items():
+            listed = self.layer.GetPrimAtPath(path).GetInfo(_SCHEMAS)
+            acts.open_spec(home, path).SetInfo(_SCHEMAS, acts.only(listed, wanted))
+
+    def remove(self, cargo: Iterable[Any]) -> None:
+        """Take away what was copied: subtrees in which nothing stays, and words of prims that do."""
+        kept = {prefix for path in self.staying for prefix in path.GetPrefixes()}
+        self._remove_words(cargo, kept)
+        pending = [Sdf.Path.absoluteRootPath]
+        while pending:
+            path = pending.pop()
+            spec = self.layer.pseudoRoot if path.IsAbsoluteRootPath() else self.layer.GetPrimAtPath(path)
+            for name in list(spec.GetInfo("primChildren") or ()):
+                child = path.AppendChild(name)
+                if child in kept:
+                    pending.append(child)
+                else:
+                    del spec.nameChildren[name]
+
+    def _remove_words(self, cargo: Iterable[Any], kept: set[Any]) -> None:
+        for goods in cargo:
+            for path in goods.properties:
+                above = path.GetParentPath()
+                known = self.layer.GetPropertyAtPath(path) if above in kept else None
+                if known is not None:
+                    self.layer.GetPrimAtPath(above).RemoveProperty(known)
+            for path, name in goods.apis:
+                if path in kept:
+                    spec = self.layer.GetPrimAtPath(path)
+                    acts.write_apis(spec, acts.without(spec.GetInfo(_SCHEMAS), name))
+            for _, path in goods.definitions:
+                if path in kept:
+                    acts.clear_definition(self.layer.GetPrimAtPath(path))
+
+
+def is_alone(sites: Iterable[Any]) -> bool:
+    """Are there no variants?  They share names and orders with the prim that has them."""
+    return not any(path.ContainsPrimVariantSelection() for path in sites)
+
+
+def has_to_stay(spec: Any, *, is_touched: bool) -> bool:
+    """Is there something left of a prim whose words are all moved, or was it there to say nothing?"""
+    if any(spec.HasInfo(key) for key in _STAYING_FIELDS):
+        return True
+    return not is_touched and not spec.GetInfo("primChildren")
+
+
+def is_movable(spec: Any) -> bool:
+    """May a prim be copied as a whole: nothing below it, and nothing of its own that stays with the layer?"""
+    if spec.GetInfo("primChildren") or spec.HasInfo("primOrder"):
+        return False
+    listed = spec.GetInfo(_SCHEMAS) if spec.HasInfo(_SCHEMAS) else None
+    return listed is None or not (listed.isExplicit or listed.addedItems)
+
+
+_NOT_MOVED = ""
 """The role of what is not moved."""
 
 
@@ -130,19 +227,19 @@ class Split:
                     self._load(role, layer, path).properties[path.AppendProperty(name)] = None
                     roles.add(role)
                 else:
-                    roles.add(_STAYS)
+                    roles.add(_NOT_MOVED)
             self._plan_apis(layer, path, spec, home, roles)
             is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
             if is_moved and not acts.is_bare(spec) and not self._is_placed(spec):
                 self._load(home, layer, path).definitions.append((layer, path))
                 roles.add(home)
             elif not acts.is_bare(spec):
-                roles.add(_STAYS)
+                roles.add(_NOT_MOVED)
             if self.clearance is not None:
                 self._plan_clearance(self.clearance, path, spec, home, roles)
 
     def _plan_clearance(self, clearance: Clearance, path: Any, spec: Any, home: str, roles: set[str]) -> None:
-        if _STAYS in roles or has_to_stay(spec, is_touched=bool(roles)):
+        if _NOT_MOVED in roles or has_to_stay(spec, is_touched=bool(roles)):
             clearance.staying.add(path)
         elif roles == {home} and is_movable(spec):
             clearance.whole[path] = home
@@ -157,7 +254,7 @@ class Split:
                 self._load(role, layer, path).apis[(path, name)] = None
                 roles.add(role)
             else:
-                roles.add(_STAYS)
+                roles.add(_NOT_MOVED)
 
     def _is_rebased(self, layer: Any, spec: Any, home: str) -> bool:
         """Does a feature's layer define a body, which is for the layer of the link tree to define?"""

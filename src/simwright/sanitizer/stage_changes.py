@@ -1,22 +1,124 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do two stages compose to the same, opinion by opinion?  Then they are the same machine, and need not be read.
+"""What edits changed on a stage, as OpenUSD itself tells; a fix is not asked.
 
-Moving opinions between layers changes where something is said and nothing else.  Both stages are flattened to one layer
-each; the second is transferred into the first, and OpenUSD itself tells what that changed.
+A machine is what its stage says.  Where nothing changed but how transforms are written, and metadata that no machine is
+made of, it is enough to compare where prims stand (:class:`StageChanges`).  Where opinions only moved between layers it
+is enough that both stages compose to the same (:func:`compose_alike`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdPhysics
 
-from simwright.sanitizer.footprint import PRIM_METADATA, STAGE_METADATA
+from simwright.usd.edit import Edit
 from simwright.usd.silence import capture
 
+_OPS, _ORDER = "xformOp:", "xformOpOrder"
+STAGE_METADATA = frozenset({
+    "kilogramsPerUnit", "metersPerUnit", "upAxis", "timeCodesPerSecond", "framesPerSecond", "defaultPrim",
+    "documentation", "comment",
+})  # fmt: skip
+"""What a stage may say of itself without being another machine, as long as its numbers mean the same."""
+PRIM_METADATA = frozenset({"kind", "assetInfo", "documentation", "comment", "displayName"})
+"""The same of a prim."""
+
+
+class Footprint:
+    """Changes of all watched blocks of edits together.
+
+    ``recomposed`` says that prims may have come, gone or got other arcs, ``only_transforms`` that apart from metadata
+    nothing but transform ops changed, ``only_layers`` that nothing but metadata did outside of blocks that only move
+    opinions between layers.
+    """
+
+    def __init__(self) -> None:
+        self.recomposed = False
+        self.only_transforms = True
+        self.only_layers = True
+        self._is_more = False
+        self._has_apis = False
+        self._roots: list[Sdf.Path] = []
+
+    @contextmanager
+    def watch(self, stage: Usd.Stage) -> Iterator[None]:
+        """Take down what happens to a stage."""
+        key = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._listen, stage)
+        try:
+            yield
+        finally:
+            key.Revoke()
+
+    def settle(self, edits: Iterable[Edit], *, within_layers: bool = False) -> None:
+        """Say what the edits of a block were: of what is composed anew OpenUSD does not tell the parts.
+
+        ``within_layers`` says that they are meant to move opinions between layers, which has to be proven.
+        """
+        roots, self._roots = self._roots, []
+        has_apis, self._has_apis = self._has_apis, False
+        made = list(edits)
+        if roots and not all(_is_metadata(edit, roots) for edit in made):
+            self._recompose()
+        if has_apis and not all(_is_within(edit) for edit in made):
+            self._recompose()
+        self.only_layers &= within_layers or not self._is_more
+        self._is_more = False
+
+    def _recompose(self) -> None:
+        self.recomposed, self.only_transforms, self._is_more = True, False, True
+
+    def _listen(self, notice: Any, _: Any) -> None:
+        for path in notice.GetResyncedPaths():
+            if path.IsPropertyPath():
+                self._is_more = True
+                self.only_transforms &= _is_op(path)
+            elif path.IsAbsoluteRootPath() or _is_harmless(path, notice):
+                self._roots.append(path)
+            elif set(notice.GetChangedFields(path)) == {"apiSchemas"}:
+                self.only_transforms, self._is_more, self._has_apis = False, True, True
+            else:
+                self._recompose()
+        for path in notice.GetChangedInfoOnlyPaths():
+            if self._is_more and not self.only_transforms:
+                return
+            is_op = _is_op(path)
+            if is_op or not _is_harmless(path, notice):
+                self._is_more = True
+                self.only_transforms &= is_op
+
+
+def _is_metadata(edit: Edit, roots: list[Sdf.Path]) -> bool:
+    """Is it one of a layer or prim that was composed anew, and harmless; or elsewhere?"""
+    if not any(edit.path.HasPrefix(root) for root in roots):
+        return True
+    known = STAGE_METADATA if edit.path.IsAbsoluteRootPath() else PRIM_METADATA
+    return edit.path in roots and edit.what.partition(" = ")[0] in known
+
+
+def _is_within(edit: Edit) -> bool:
+    """Is it about a property or an applied schema, so that no prims can come and no arcs lead elsewhere?"""
+    return bool(edit.path.IsPropertyPath()) or "apiSchemas: " in edit.what
+
+
+def _is_harmless(path: Sdf.Path, notice: Any) -> bool:
+    """Did nothing but metadata change that no machine is made of?  Units are compared as numbers."""
+    fields = notice.GetChangedFields(path)
+    known = (
+        STAGE_METADATA if path.IsAbsoluteRootPath() else PRIM_METADATA if path.IsPrimPath() else frozenset()
+    )
+    return bool(fields) and known.issuperset(fields)
+
+
+def _is_op(path: Sdf.Path) -> bool:
+    return bool(path.IsPropertyPath()) and (path.name.startswith(_OPS) or path.name == _ORDER)
+
+
 _SCHEMAS = "apiSchemas"
-_ORDERS = frozenset({"primOrder", "propertyOrder"})
+_CHILD_ORDERS = frozenset({"primOrder", "propertyOrder"})
 """How an order comes about; the order itself is compared."""
 
 
@@ -30,7 +132,7 @@ def compose_alike(before: Usd.Stage, after: Usd.Stage) -> bool:
     if not _count_alike(before, after) or prims != _list_prims(after):
         return False
     with capture():
-        return _Changes(before, after, prims).are_nothing()
+        return _FlatDifference(before, after, prims).are_nothing()
 
 
 def _count_alike(before: Usd.Stage, after: Usd.Stage) -> bool:
@@ -62,7 +164,7 @@ def _settle_metadata(mirror: Sdf.Layer, wanted: Sdf.Layer, prims: list[Sdf.Path]
                 continue
             for key in STAGE_METADATA if path.IsAbsoluteRootPath() else PRIM_METADATA:
                 _copy_field(old, new, key)
-            for key in _ORDERS:
+            for key in _CHILD_ORDERS:
                 _copy_field(old, new, key)
             if old.HasInfo(_SCHEMAS) and new.HasInfo(_SCHEMAS):
                 lists = [spec.GetInfo(_SCHEMAS) for spec in (old, new)]
@@ -79,7 +181,7 @@ def _copy_field(old: Any, new: Any, key: str) -> None:
         old.ClearInfo(key)
 
 
-class _Changes:
+class _FlatDifference:
     """What has to be changed on one stage to make it the other: ``composed`` anew, or only with another value."""
 
     def __init__(self, before: Usd.Stage, after: Usd.Stage, prims: list[Sdf.Path]) -> None:

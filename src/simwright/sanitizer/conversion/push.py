@@ -9,12 +9,14 @@ well.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from pxr import Usd, UsdGeom, UsdPhysics
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.math3d import quat_from_matrix, quat_multiply
+from simwright.sanitizer.conversion.dimensions import Role, find_dimension
 from simwright.sanitizer.conversion.index import read_index
 from simwright.sanitizer.conversion.ops import (
     RESET,
@@ -24,7 +26,6 @@ from simwright.sanitizer.conversion.ops import (
     read_order,
     write_ops,
 )
-from simwright.sanitizer.conversion.places import rewrite
 from simwright.sanitizer.conversion.shapes import (
     TOLERANCE,
     bake_shape,
@@ -33,10 +34,10 @@ from simwright.sanitizer.conversion.shapes import (
     is_turn,
     move_hint,
 )
+from simwright.sanitizer.conversion.sites import rewrite
 from simwright.sanitizer.conversion.values import transform_points
-from simwright.sanitizer.conversion.variants import refuse_variants
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.xform import Transform, split_matrix
+from simwright.usd.xform import ORDER, Transform, split_matrix
 
 Array = np.ndarray[Any, Any]
 _PLAIN_APIS = frozenset(
@@ -225,7 +226,14 @@ class Carrier:
         moments: Any = prim.GetAttribute("physics:diagonalInertia").Get()
         if moments and any(moments):
             name = "physics:principalAxes"
-            rewrite(self.editor, self.index, prim, name, lambda value: _turn(value, linear), fallback=True)
+            rewrite(
+                self.editor,
+                self.index,
+                prim,
+                name,
+                lambda value: _turn_quaternion(value, linear),
+                fallback=True,
+            )
 
     def _move_joint(self, prim: Usd.Prim, number: int, frame: Array) -> None:
         linear = frame[:3, :3]
@@ -242,7 +250,7 @@ class Carrier:
                 self.index,
                 prim,
                 f"physics:localRot{number}",
-                lambda value: _turn(value, linear),
+                lambda value: _turn_quaternion(value, linear),
                 fallback=True,
             )
 
@@ -284,7 +292,7 @@ def tidy(linear: Array) -> Array:
     return np.where(np.abs(linear - whole) <= 1e-12, whole, linear)
 
 
-def _turn(value: Any, linear: Array) -> Any:
+def _turn_quaternion(value: Any, linear: Array) -> Any:
     known = np.array((value.GetReal(), *value.GetImaginary()))
     turned = quat_multiply(quat_from_matrix(linear), known if known.any() else np.array((1.0, 0.0, 0.0, 0.0)))
     w, x, y, z = (float(v) + 0.0 for v in turned)
@@ -308,3 +316,61 @@ def _holds_more(prim: Usd.Prim) -> bool:
     below = iter(Usd.PrimRange(prim, Usd.TraverseInstanceProxies()))
     next(below)
     return any(other.IsA(UsdGeom.Xformable) for other in below)
+
+
+def refuse_variants(editor: Editor, prim: Usd.Prim, *, only_ops: bool = False) -> None:
+    """Refuse where another choice says transforms or shapes of the prim, or of what is below it."""
+    for spec in editor.list_prim_specs(prim):
+        for name, variant in _list_unchosen(prim, spec):
+            for below in _walk_below(variant):
+                if _is_sensitive(below) and (not only_ops or below == variant):
+                    raise Refused(
+                        f"the variant {name} of {prim.GetPath()} says transforms or shapes too; "
+                        "fix it with that variant chosen, or by hand"
+                    )
+            if only_ops:
+                continue
+            if any(below.hasReferences or below.hasPayloads for below in _walk_below(variant)):
+                raise Refused(
+                    f"the variant {name} of {prim.GetPath()} brings in files; fix those by themselves"
+                )
+
+
+def _list_unchosen(prim: Usd.Prim, spec: Sdf.PrimSpec) -> Iterator[tuple[str, Sdf.PrimSpec]]:
+    for group in spec.variantSets.values():
+        chosen = prim.GetVariantSet(group.name).GetVariantSelection()
+        for variant in group.variants.values():
+            if variant.name != chosen:
+                yield f"{group.name}={variant.name}", variant.primSpec
+
+
+def _walk_below(spec: Sdf.PrimSpec) -> Iterator[Sdf.PrimSpec]:
+    pending = [spec]
+    while pending:
+        found = pending.pop()
+        yield found
+        pending.extend(found.nameChildren.values())
+
+
+def _is_sensitive(spec: Sdf.PrimSpec) -> bool:
+    for prop in spec.properties:
+        if prop.name == ORDER or prop.name.startswith("xformOp:"):
+            return True
+        dimension = find_dimension(prop.name, Role(spec.typeName))
+        if dimension is not None and dimension.length and not dimension.mass:
+            return True
+    return False
+
+
+def is_reached(editor: Editor, prim: Usd.Prim) -> bool:
+    """Is a push under way at the prim, above it or below it?  Then it waits for the next round."""
+    path = prim.GetPath()
+    below = f"{path}/" in editor.pushed
+    return below or any(prefix.pathString in editor.pushed for prefix in path.GetPrefixes())
+
+
+def mark_reached(editor: Editor, prim: Usd.Prim) -> None:
+    """Note a push at the prim."""
+    path = prim.GetPath()
+    editor.pushed.add(path.pathString)
+    editor.pushed |= {f"{prefix}/" for prefix in path.GetParentPath().GetPrefixes()}

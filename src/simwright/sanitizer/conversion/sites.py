@@ -18,7 +18,7 @@ from simwright.usd.edit import Editor, Refused, redeclare, show
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SpecSite:
     """A prim in a layer, which may have to be made."""
 
     layer: Sdf.Layer
@@ -29,7 +29,7 @@ class Place:
         return self.layer.GetPrimAtPath(self.path) or Sdf.CreatePrimInLayer(self.layer, self.path)
 
 
-def find_place(editor: Editor, index: SpecIndex, prim: Usd.Prim, names: Callable[[str], bool]) -> Place:
+def find_site(editor: Editor, index: SpecIndex, prim: Usd.Prim, names: Callable[[str], bool]) -> SpecSite:
     """Where properties with such names are written."""
     own = editor.list_prim_specs(prim)
     if not own:
@@ -38,17 +38,17 @@ def find_place(editor: Editor, index: SpecIndex, prim: Usd.Prim, names: Callable
         stack = prim.GetPrimStack()
         said = next((spec for spec in stack if any(names(prop.name) for prop in spec.properties)), own[0])
         if said.layer.identifier in editor.own:
-            return Place(said.layer, said.path)
+            return SpecSite(said.layer, said.path)
         if stack.index(own[0]) < stack.index(said):
-            return Place(own[0].layer, own[0].path)
+            return SpecSite(own[0].layer, own[0].path)
     if prim.IsInPrototype():
         raise Refused(f"{prim.GetPath()} is part of what instances share; decide for all of them")
-    return Place(editor.root, prim.GetPath())
+    return SpecSite(editor.root, prim.GetPath())
 
 
 def write_value(
     editor: Editor,
-    place: Place,
+    place: SpecSite,
     name: str,
     kind: Sdf.ValueTypeName,
     value: Any = None,
@@ -94,7 +94,7 @@ def rewrite(
     attribute = prim.GetAttribute(name)
     if not attribute or not (attribute.HasAuthoredValue() or fallback):
         return
-    place = find_place(editor, index, prim, lambda text: text == name)
+    place = find_site(editor, index, prim, lambda text: text == name)
     times = attribute.GetTimeSamples()
     value = attribute.Get()
     samples = {time: convert(attribute.Get(time)) for time in times}
@@ -104,7 +104,7 @@ def rewrite(
         write_value(editor, place, name, attribute.GetTypeName(), new, samples=samples, uniform=uniform)
 
 
-def drop_properties(editor: Editor, prim: Usd.Prim, place: Place, names: Collection[str]) -> None:
+def drop_properties(editor: Editor, prim: Usd.Prim, place: SpecSite, names: Collection[str]) -> None:
     """Ask for properties to go, where they are this prim's alone."""
     stack = editor.stage.GetLayerStack(includeSessionLayers=False)
     for spec in prim.GetPrimStack():
