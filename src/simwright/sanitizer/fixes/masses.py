@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Masses that bodies have but nobody writes down, and masses of 0 (REP-0158 1.3).
+"""Masses of bodies, bodies that cannot move, and bodies that are only a place (REP-0158 1.3).
 
 The mass that is written is the one that the asset has as it stands: of its colliders and their densities, with the
 fallback of UsdPhysics where none is said.  A body without a collider that is welded to a link becomes a part of that;
-the mass of another one is for a person to say.
+the mass of another one is for a person to say.  Colliders without a body stand still by definition; a frame that is
+only a place has no body and no weld, but RosFrameAPI.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
-from simwright.sanitizer.welding import MASS_NAMES, drop_body, is_held, join_link, read_inertials
+from simwright.sanitizer.welding import MASS_NAMES, PIECES, drop_body, is_held, join_link, read_inertials
 from simwright.usd.edit import Editor, Refused
+from simwright.usd.relocation import remove_prim
 
 _MASS = "physics:mass"
 _API = "PhysicsMassAPI"
@@ -31,7 +33,7 @@ def write_mass(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         editor.add_api(prim, _API)
         editor.shifts.weighed.add(str(prim.GetPath()))
         return
-    _write(editor, prim)
+    _write_computed(editor, prim)
 
 
 @fix("mass-no-zero-static")
@@ -43,7 +45,7 @@ def drop_zero(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         if not any(prim.GetAttribute(name).HasAuthoredValue() for name in MASS_NAMES if name != _MASS):
             editor.remove_api(prim, _API)
     elif is_held(prim):
-        _write(editor, prim)
+        _write_computed(editor, prim)
     else:
         make_static(editor, prim)
 
@@ -54,10 +56,10 @@ def make_static(editor: Editor, prim: Usd.Prim) -> None:
     editor.shifts.changes.update(STANDING)
 
 
-def _write(editor: Editor, prim: Usd.Prim) -> None:
+def _write_computed(editor: Editor, prim: Usd.Prim) -> None:
     found = read_inertials(editor).get(str(prim.GetPath()))
     if found is None or found.mass <= 0.0:
-        _join(editor, prim)
+        _join_to_link(editor, prim)
         return
     editor.add_api(prim, _API)
     editor.set_value(
@@ -65,9 +67,44 @@ def _write(editor: Editor, prim: Usd.Prim) -> None:
     )
 
 
-def _join(editor: Editor, prim: Usd.Prim) -> None:
+def _join_to_link(editor: Editor, prim: Usd.Prim) -> None:
     """What weighs nothing and cannot move is a part of its link."""
     try:
         join_link(editor, prim)
     except Refused as reason:
         raise Refused(f"it has no collider that its mass could be computed from, and {reason}") from None
+
+
+@fix("static-collision-only")
+def drop_weld(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The body and the joint that welds it to the world go; what it is made of stays."""
+    prim = editor.find_prim(finding.where.prim)
+    joint = str(finding.data.get("joint", ""))
+    if joint:
+        if any(prim.GetAttribute(name).HasAuthoredValue() for name in MASS_NAMES):
+            raise Refused(
+                "somebody says how heavy it is: decide whether it is a prop or a robot on its stand"
+            )
+        remove_prim(editor, editor.find_prim(joint))
+    make_static(editor, prim)
+
+
+_FRAME = "RosFrameAPI"
+
+
+@fix("dummy-rosframe", changes=("ros", "frames"))
+def publish_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """A place that has the name of a frame becomes one."""
+    editor.add_api(editor.find_prim(finding.where.prim), _FRAME)
+
+
+@fix("dummy-no-rigidbody", phase=1)
+def make_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """A body that is only a place becomes a frame of its link."""
+    prim = editor.find_prim(finding.where.prim)
+    if not is_held(prim):
+        drop_body(editor, prim)
+        editor.shifts.changes.update((*PIECES, "masses", "motion", "poses"))
+    elif not join_link(editor, prim):
+        return
+    editor.add_api(prim, _FRAME)

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies, joints and colliders (REP-0158 1.3): what can be said in another way without changing the machine.
+"""Bodies, joints, colliders and articulations (REP-0158 1.3): said in another way without changing the machine.
 
 These need intent, since a simulator may read the two ways differently; the proof holds for the neutral model.
 """
 
 from __future__ import annotations
 
-from pxr import Sdf
+from pxr import Sdf, Usd, UsdPhysics
 
-from simwright.core.diag import Diagnostic
+from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import Wishes, fix
-from simwright.sanitizer.fixes.twins import split_roles
-from simwright.usd.edit import Editor, Refused
+from simwright.sanitizer.fixes.visuals import split_roles
+from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
+from simwright.usd.overrides import find_own_place
 
 _KINDS = Sdf.ValueTypeNames
 
@@ -59,3 +60,92 @@ def exclude_joint(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def drop_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     """One articulation root for one tree: the outermost stays."""
     editor.remove_api(editor.find_prim(finding.where.prim), "PhysicsArticulationRootAPI")
+
+
+_ROOT_API = "PhysicsArticulationRootAPI"
+
+
+@fix("artic-self-contained", changes=("bodies", "order"), phase=0)
+def apply_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The base link carries the root."""
+    if finding.level is Level.INFO:
+        raise Refused("a prop with one passive joint simulates as well without")
+    editor.add_api(editor.find_prim(finding.where.prim), _ROOT_API)
+
+
+@fix("artic-prune-delete", changes=("bodies", "order"), phase=0)
+def prune_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Where a part is mounted its root is deleted by name; the part itself keeps it for its own use."""
+    if "kept" in finding.data:
+        _delete_root(editor, finding.where.prim)
+        return
+    layer = editor.find_layer(finding.where.file)
+    spec = layer.GetPrimAtPath(finding.where.prim)
+    if spec is None:
+        raise Refused("the list is no longer there")
+    items = [str(item) for item in read_apis(spec).explicitItems]
+
+    def apply() -> None:
+        listed = Sdf.TokenListOp()
+        listed.prependedItems = items
+        listed.deletedItems = [_ROOT_API]
+        spec.SetInfo("apiSchemas", listed)
+
+    editor.add(layer, spec.path, f"delete apiSchemas: {_ROOT_API}, the rest added", apply)
+    editor.shifts.changes.update(("masses", "motion", "joints", "poses", "constraints"))
+
+
+def _delete_root(editor: Editor, path: str) -> None:
+    layer, place = find_own_place(editor, editor.find_prim(path))
+
+    def apply() -> None:
+        spec = Sdf.CreatePrimInLayer(layer, place)
+        drop_api(spec, _ROOT_API)
+        edit_apis(spec, _ROOT_API, wanted=False)
+
+    editor.add(layer, place, f"delete apiSchemas: {_ROOT_API}", apply)
+
+
+@fix("loop-spanning-tree", changes=("joints", "constraints", "order"))
+def exclude_loops(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The joints that close loops, as ``loop-exclude`` names them."""
+    loops = [str(path) for path in finding.data.get("loops", ())]
+    if not loops:
+        raise Refused("which of the excluded joints belongs to the tree has to be decided")
+    for path in loops:
+        prim = editor.find_prim(path)
+        editor.set_value(prim, "physics:excludeFromArticulation", Sdf.ValueTypeNames.Bool, True, uniform=True)
+
+
+_PAIRS = "physics:filteredPairs"
+
+
+@fix("selfcoll-pairs", changes=("contacts",))
+def drop_idle_pairs(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Pairs that a joint filters anyway, and targets that are not there."""
+    if "is paired with" in finding.message:
+        raise Refused("which bodies a collision group is to hold has to be decided")
+    prim = editor.find_prim(finding.where.prim)
+    targets = UsdPhysics.FilteredPairsAPI(prim).GetFilteredPairsRel().GetTargets()
+    book = editor.memory.get("joined") or _list_joined(editor.stage)
+    joined = editor.memory.setdefault("joined", book).get(prim.GetPath(), set())
+    left = [path for path in targets if path not in joined and editor.stage.GetObjectAtPath(path)]
+    if left == targets:
+        return
+    editor.set_targets(prim, _PAIRS, left)
+    if not left:
+        editor.remove_api(prim, "PhysicsFilteredPairsAPI")
+
+
+def _list_joined(stage: Usd.Stage) -> dict[Sdf.Path, set[Sdf.Path]]:
+    """By body, those that a joint connects it with, and keeps from colliding with it."""
+    found: dict[Sdf.Path, set[Sdf.Path]] = {}
+    for prim in stage.Traverse(Usd.TraverseInstanceProxies()):
+        if not prim.IsA(UsdPhysics.Joint):
+            continue
+        joint = UsdPhysics.Joint(prim)
+        ends = {*joint.GetBody0Rel().GetTargets(), *joint.GetBody1Rel().GetTargets()}
+        if joint.GetJointEnabledAttr().Get() and not joint.GetCollisionEnabledAttr().Get():
+            for end in ends:
+                found.setdefault(end, set()).update(ends - {end})
+    return found

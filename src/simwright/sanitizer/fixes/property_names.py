@@ -3,6 +3,9 @@
 
 A name that is not read is dead text; under its right name it is read.  That is what these fixes are for, so the parts
 of the machine that they bring to life may change.
+
+Of properties in ``physics:`` that no schema has, a person says whether they go or stay: ``remove`` takes them away,
+``isolate`` keeps them under ``userProperties:``, the namespace for what only its author knows.
 """
 
 from __future__ import annotations
@@ -15,8 +18,43 @@ from simwright.checker.facts.schemas import known_properties
 from simwright.checker.facts.vendors import VENDOR_NAMESPACES
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
-from simwright.sanitizer.unknown_names import WISH, settle_unknown
 from simwright.usd.edit import Editor, Refused
+
+_UNKNOWN_VALUE = "unknown-physics"
+_USER_SPACE = "userProperties"
+
+
+def settle_unknown(editor: Editor, spec: Sdf.PropertySpec, wishes: Wishes) -> None:
+    """Do what the user says; refuse, with the two ways, where nothing is said."""
+    wish = wishes.find(_UNKNOWN_VALUE)
+    if wish == "remove":
+        editor.remove_spec(spec)
+    elif wish == "isolate":
+        _isolate(editor, spec)
+    elif wish:
+        raise Refused(f"{_UNKNOWN_VALUE} is remove or isolate, not {wish}")
+    else:
+        raise Refused(
+            f"no schema has {spec.name}: --set {_UNKNOWN_VALUE}=remove takes such properties away, =isolate keeps them as "
+            f"{_USER_SPACE}:{spec.name}"
+        )
+
+
+def _isolate(editor: Editor, spec: Sdf.PropertySpec) -> None:
+    layer, old, owner = spec.layer, spec.path, spec.owner
+    new = owner.path.AppendProperty(f"{_USER_SPACE}:{spec.name}")
+    if layer.GetPropertyAtPath(new) is not None:
+        raise Refused(f"{new.name} is there as well; decide which is right")
+
+    def apply() -> None:
+        Sdf.CopySpec(layer, old, layer, new)
+        known = layer.GetPropertyAtPath(old)
+        if known is not None:
+            owner.RemoveProperty(known)
+        layer.GetPropertyAtPath(new).custom = True
+
+    editor.add(layer, old, f"{new.name} instead of {old.name}", apply)
+
 
 _KINDS = Sdf.ValueTypeNames
 _WAKING = (
@@ -34,7 +72,7 @@ _POSITIONS = "ext_physics:clamp_position:lookupPositions"
 _EFFORTS = "ext_physics:clamp_position:lookupEfforts"
 
 
-@fix("xphys-no-core", wishes=(WISH,), changes=_WAKING)
+@fix("xphys-no-core", wishes=(_UNKNOWN_VALUE,), changes=_WAKING)
 def rename_core(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     """The one name of a schema that is meant; an engine's word goes to its engine; a schema that lacks is applied."""
     if "prim" in finding.data:

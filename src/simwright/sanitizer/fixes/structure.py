@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an asset is: default prim, kind, assetInfo, instances (REP-0158 1.2, 3.5)."""
+"""What an asset is: default prim, kind, assetInfo, variants, instances, one robot (REP-0158 1.2, 3.5).
+
+Where an asset comes from is said in the one place where every tool finds it: assetInfo ros (1.2.5).  What a selection of
+a variant (1.2.4) brings in was not there before, and is what the fix is for: the proof looks at the old asset with the
+same selection made from outside.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
-from pxr import Usd
+from pxr import Sdf, Usd
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.usd.edit import Editor, Refused
+from simwright.usd.relocation import remove_prim
 
 _FIRST_VERSION = "1.0.0"
 
@@ -89,3 +97,146 @@ def stop_instancing(editor: Editor, prim: Usd.Prim) -> None:
         if spec.layer.identifier not in editor.own:
             spec = editor.choose_home(instance)
         editor.set_prim_info(spec, "instanceable", False)
+
+
+@fix("kind-hierarchy", phase=0)
+def mend_hierarchy(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Models inside a component become subcomponents; a prim above models becomes a group."""
+    nested = [str(path) for path in finding.data.get("nested", ())]
+    for path in nested:
+        _set_kind(editor, path, "subcomponent")
+    if not nested:
+        _set_kind(editor, finding.where.prim, "group")
+
+
+def _set_kind(editor: Editor, path: str, kind: str) -> None:
+    prim = editor.find_prim(path)
+    if not prim.IsInstanceProxy():
+        editor.set_prim_info(editor.choose_home(prim), "kind", kind)
+        return
+    specs = [spec for spec in prim.GetPrimInPrototype().GetPrimStack() if spec.HasInfo("kind")]
+    if not specs or specs[0].layer.identifier not in editor.own:
+        raise Refused("it is inside an instance of another asset")
+    editor.set_prim_info(specs[0], "kind", kind)
+
+
+@fix("variant-default", phase=0)
+def select_variant(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+    """The variant that was asked for (``variant.SET=NAME``), else the first."""
+    name = str(finding.data.get("set", ""))
+    variants = [str(variant) for variant in finding.data.get("variants", [])]
+    asked = wishes.find(f"variant.{name}")
+    if not variants:
+        raise Refused("the set has no variants")
+    if asked and asked not in variants:
+        raise Refused(f"{asked!r} is none of {', '.join(variants)}")
+    prim = editor.find_prim(finding.where.prim)
+    home = editor.choose_home(prim)
+    chosen = asked or variants[0]
+    editor.add(
+        home.layer, home.path, f"variants: {name} = {chosen}", lambda: _select_in_spec(home, name, chosen)
+    )
+    editor.shifts.selected[prim.GetPath().pathString, name] = chosen
+
+
+def _select_in_spec(spec: Sdf.PrimSpec, name: str, chosen: str) -> None:
+    spec.variantSelections[name] = chosen
+
+
+_ADDRESS = "package://"
+_FOUND_ELSEWHERE = re.compile(
+    r"^(?P<place>assetInfo|customData|customLayerData|an attribute) '(?P<key>[^']+)' tells"
+)
+
+
+@fix("assetinfo-ros", wishes=("package-uri",), phase=0)
+def move_provenance(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+    """A package address as ``package_uri``, any other as ``source_uri``; what stood elsewhere goes."""
+    prim = editor.find_prim(finding.where.prim)
+    info = dict(prim.GetMetadata("assetInfo") or {})
+    match = _FOUND_ELSEWHERE.match(finding.message)
+    if match is None:
+        _correct_entry(editor, prim, info, wishes.find("package-uri"))
+        return
+    place, key = match["place"], match["key"]
+    value = _take_origin(editor, prim, info, place, key)
+    word = "package_uri" if value.startswith(_ADDRESS) else "source_uri"
+    _write_ros_info(editor, prim, info, {word: value})
+
+
+def _correct_entry(editor: Editor, prim: Usd.Prim, info: dict[str, Any], given: str) -> None:
+    """An entry of the wrong form: the one that was given, else the text under a name that allows any."""
+    ros = info.get("ros")
+    if given and not given.startswith(_ADDRESS):
+        raise Refused(f"{given!r} is no package:// address")
+    if isinstance(ros, dict):
+        left = {key: value for key, value in ros.items() if key != "package_uri"}
+        wrong = str(ros.get("package_uri", ""))
+    else:
+        left, wrong = {}, str(ros)
+    words = {"package_uri": given} if given else {"source_uri" if "/" in wrong else "package": wrong}
+    _write_ros_info(editor, prim, info, {**left, **words})
+
+
+def _take_origin(editor: Editor, prim: Usd.Prim, info: dict[str, Any], place: str, key: str) -> str:
+    """The origin, taken from where it stands."""
+    if place == "assetInfo":
+        return str(info.pop(key))
+    if place == "customData":
+        spec = next((s for s in editor.list_prim_specs(prim) if key in s.customData), None)
+        if spec is None:
+            raise Refused("it is said in a layer of another asset")
+        values = dict(spec.customData)
+        text = str(values.pop(key))
+        _set_or_clear(editor, spec, "customData", values)
+        return text
+    if place == "customLayerData":
+        values = dict(editor.root.customLayerData)
+        text = str(values.pop(key))
+        _set_or_clear(editor, editor.root.pseudoRoot, "customLayerData", values)
+        return text
+    text = str(prim.GetAttribute(key).Get())
+    editor.remove_property(prim, key)
+    return text
+
+
+def _write_ros_info(editor: Editor, prim: Usd.Prim, info: dict[str, Any], ros: dict[str, Any]) -> None:
+    spec = next(
+        (s for s in editor.list_prim_specs(prim) if s.HasInfo("assetInfo")), None
+    ) or editor.choose_home(prim)
+    editor.set_prim_info(spec, "assetInfo", {**info, "ros": ros})
+
+
+def _set_or_clear(editor: Editor, spec: Any, key: str, values: dict[str, Any]) -> None:
+    if values:
+        editor.set_prim_info(spec, key, values)
+    else:
+        editor.add(spec.layer, spec.path, f"no {key}", lambda: spec.ClearInfo(key))
+
+
+_SINGLE_CHANGES = (
+    "bodies", "joints", "order", "poses", "masses", "motion", "limits", "drives", "visuals", "collisions",
+    "materials", "contacts", "constraints", "sensors", "frames", "ros",
+)  # fmt: skip
+
+
+@fix("canonical-single", "no-baked-clones", changes=_SINGLE_CHANGES, phase=0)
+def keep_first(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """All copies but the first go, each with what holds it and nothing else."""
+    copies = [Sdf.Path(path) for path in finding.data.get("copies", ())]
+    if len(copies) < 2:
+        raise Refused("the copies are not known")
+    for base in copies[1:]:
+        holder = find_holder(base, copies)
+        if editor.stage.GetPrimAtPath(holder):
+            remove_prim(editor, editor.find_prim(holder.pathString))
+
+
+def find_holder(base: Sdf.Path, copies: list[Sdf.Path]) -> Sdf.Path:
+    """The outermost prim at or above a base body that holds no other copy."""
+    holder = base
+    while True:
+        above = holder.GetParentPath()
+        if above.IsAbsoluteRootPath() or any(other != base and other.HasPrefix(above) for other in copies):
+            return holder
+        holder = above

@@ -1,16 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mesh data apart from the link tree, and the entry apart from everything (REP-0158 1.2.1, 1.2.3)."""
+"""Mesh data apart from the link tree, the entry apart from everything, each in its encoding (REP-0158 1.2.1, 1.2.3).
+
+Text is for what people read, crates are for heavy data.  A layer in another encoding is a new file, which takes the old
+one's place in all arcs.
+"""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pxr import Ar, Sdf, UsdUtils
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import Wishes, fix
 from simwright.sanitizer.fixes.layers.isolation import split_all
+from simwright.sanitizer.layering.homes import choose_file
 from simwright.sanitizer.layering.library import Library
 from simwright.sanitizer.layering.roles import EVERYTHING, FEATURES
 from simwright.sanitizer.layering.splitting import split_stack
-from simwright.sanitizer.layering.stacks import find_stack, find_stacks, is_settled, settle
-from simwright.usd.edit import Editor
+from simwright.sanitizer.layering.stacks import Stack, find_stack, find_stacks, is_settled, settle
+from simwright.usd.edit import Editor, Refused
 
 
 @fix("layer-base-decomposed", phase=3)
@@ -66,3 +76,67 @@ def extract(editor: Editor, finding: Diagnostic) -> None:
         if len(stacks) == 1 and len(stack.layers) == 1:
             split_stack(editor, stack, FEATURES)
         editor.known[key] = True
+
+
+@fix("layer-enc-ascii", phase=3)
+def write_text(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The layer becomes a .usda, its mesh data a crate; out of an entry, features go to text layers."""
+    if is_settled(editor):
+        return
+    layer = editor.find_layer(finding.where.file)
+    stack = find_stack(editor, finding.where.file)
+    if layer == editor.root:
+        if not stack.read(layer).features:
+            raise Refused("the entry keeps the name of its file; write it again as a .usda")
+        split_all(editor, FEATURES)
+        return
+    Library(editor, stack).ask([layer])
+    ask_encoding(editor, find_stacks(editor), layer, ".usda")
+
+
+@fix("layer-enc-crate", phase=3)
+def write_crate(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """A layer of mesh data alone becomes a .usdc; out of any other, the mesh data goes to one."""
+    if is_settled(editor):
+        return
+    layer = editor.find_layer(finding.where.file)
+    stack = find_stack(editor, finding.where.file)
+    facts = stack.read(layer)
+    if layer != editor.root and facts.is_mesh_library and not (facts.features or facts.placed or facts.looks):
+        ask_encoding(editor, find_stacks(editor), layer, ".usdc")
+    else:
+        extract(editor, finding)
+
+
+def ask_encoding(editor: Editor, stacks: list[Stack], layer: Any, suffix: str) -> None:
+    """Ask for a layer to be written with another suffix; the entry keeps its name and is never asked for."""
+    assert layer != editor.root, "the entry keeps its name"
+    file = choose_file(editor, layer, f"{Path(layer.realPath).stem}{suffix}")
+    top = Sdf.Path.absoluteRootPath
+    editor.add(layer, top, f"the layer becomes {file.name}", lambda: _write_layer(layer, file))
+    users = {known.identifier: known for stack in stacks for known in stack.layers}
+    for user in users.values():
+        texts = _list_texts(editor, user, layer)
+        for text in texts:
+            editor.rename_address(user, text, _rename_file(text, file.name))
+
+
+def _write_layer(layer: Any, file: Path) -> None:
+    new = Sdf.Layer.Find(str(file)) or Sdf.Layer.CreateNew(str(file))
+    new.TransferContent(layer)
+    new.Save()
+
+
+def _rename_file(text: str, name: str) -> str:
+    head, slash, _ = text.rpartition("/")
+    return f"{head}{slash}{name}"
+
+
+def _list_texts(editor: Editor, user: Any, layer: Any) -> list[str]:
+    """How a layer names another one."""
+    found: dict[str, None] = {}
+    with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
+        for text in {text for group in UsdUtils.ExtractExternalReferences(user.realPath) for text in group}:
+            if text and Sdf.Layer.FindRelativeToLayer(user, text) == layer:
+                found[text] = None
+    return list(found)

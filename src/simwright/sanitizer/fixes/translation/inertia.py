@@ -13,7 +13,7 @@ from pxr import Gf, Sdf, Usd, UsdPhysics
 
 from simwright.core.math3d import matrix_from_quat
 from simwright.model.inertia import matrix_from_six, principal_axes
-from simwright.sanitizer.fixes.translation.sayings import (
+from simwright.sanitizer.fixes.translation.engine_words import (
     Reasons,
     apply_schema,
     attempt,

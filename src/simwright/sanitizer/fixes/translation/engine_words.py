@@ -24,7 +24,7 @@ _LINEAR = ("PhysicsPrismaticJoint",)
 
 
 @dataclass(slots=True)
-class Survey:
+class EngineSurvey:
     """Prims of a stage that say something in an engine's words, by the specs that do; units of the stage."""
 
     scale: Scale
@@ -37,16 +37,16 @@ class Survey:
         return [self.prims[place] for place in self.holders.get((layer, path), ())]
 
 
-def survey_stage(editor: Editor) -> Survey:
+def survey_stage(editor: Editor) -> EngineSurvey:
     """The survey of an editor's stage, made once while nothing changes."""
     if _SURVEY not in editor.known:
         editor.known[_SURVEY] = _make_survey(editor.stage)
-    survey: Survey = editor.known[_SURVEY]
+    survey: EngineSurvey = editor.known[_SURVEY]
     return survey
 
 
-def _make_survey(stage: Usd.Stage) -> Survey:
-    survey = Survey(
+def _make_survey(stage: Usd.Stage) -> EngineSurvey:
+    survey = EngineSurvey(
         Scale(UsdGeom.GetStageMetersPerUnit(stage), UsdPhysics.GetStageKilogramsPerUnit(stage), DEGREE)
     )
     roots = [stage.GetPseudoRoot(), *stage.GetPrototypes()]
@@ -64,7 +64,7 @@ def _make_survey(stage: Usd.Stage) -> Survey:
     return survey
 
 
-def _read_compiler(scene: Usd.Prim, survey: Survey) -> None:
+def _read_compiler(scene: Usd.Prim, survey: EngineSurvey) -> None:
     """MuJoCo's settings for angles and ranges."""
     angle = scene.GetAttribute("mjc:compiler:angle")
     if angle and angle.Get() == "radian":

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collision meshes that are closed and do not cross themselves (REP-0158 3.4).
+"""Collision meshes: what they are for a solver, triangles, closed and not crossing themselves (REP-0158 1.3.1, 3.4).
 
-Mended where the solid stays the same.  Else a collider that engines take as its convex hull anyway becomes that hull,
-and its triangles stay as the variant ``advanced`` of ``collision_fidelity``.
+An approximation is said, hulls are the default, triangles are offered as a choice.  A mesh is mended where the solid
+stays the same.  Else a collider that engines take as its convex hull anyway becomes that hull, and its triangles stay
+as the variant ``advanced`` of ``collision_fidelity``.
 """
 
 from __future__ import annotations
@@ -19,15 +20,123 @@ from simwright.core.diag import Diagnostic
 from simwright.formats.usd.writer.solids import make_hull
 from simwright.model.geometry import MeshData
 from simwright.sanitizer.choices import State, Value, choose_spec, list_own_specs, make_choice, write_value
-from simwright.sanitizer.faces import COUNTS, HOLES, INDICES, Faces, read_faces, replace_faces
+from simwright.sanitizer.faces import COUNTS, HOLES, INDICES, Faces, read_faces, replace_faces, split_faces
 from simwright.sanitizer.fixer import Wishes, fix
-from simwright.sanitizer.fixes.fidelities import ADVANCED, BASELINE, HULL, SET
-from simwright.sanitizer.fixes.twins import is_drawn, split_roles
+from simwright.sanitizer.fixes.visuals import is_drawn, split_roles
 from simwright.sanitizer.mending import close_surface, unite_shells
 from simwright.usd.edit import Editor, Refused
 
+SET, BASELINE, ADVANCED = "collision_fidelity", "baseline", "advanced"
+APPROXIMATION = "physics:approximation"
+HULL, NONE = "convexHull", "none"
+_TOKEN = Sdf.ValueTypeNames.Token
+_MESH_API = "PhysicsMeshCollisionAPI"
+
+
+@fix("coll-approx-none", changes=("collisions",))
+def say_approximation(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """What is said, or "none", which OpenUSD takes where nothing is."""
+    prim = editor.find_prim(finding.where.prim)
+    editor.add_api(prim, _MESH_API)
+    if not prim.GetAttribute(APPROXIMATION).HasAuthoredValue():
+        editor.set_value(prim, APPROXIMATION, _TOKEN, NONE, uniform=True)
+
+
+@fix("coll-dual-fidelity", changes=("collisions",), phase=0)
+def offer_triangles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Hulls for everybody, what the collider is now as a choice."""
+    for path in finding.data["colliders"]:
+        _offer_choice(editor, editor.find_prim(str(path)))
+
+
+def _offer_choice(editor: Editor, prim: Usd.Prim) -> None:
+    said = _read_said(prim)
+    editor.add_api(prim, _MESH_API)
+    finer = State(ADVANCED, {} if said else _give_approximation(NONE))
+    make_choice(editor, prim, SET, State(BASELINE, _give_approximation(HULL)), finer)
+
+
+def _give_approximation(approximation: str) -> dict[str, Value]:
+    """The approximation as a value for a variant."""
+    return {APPROXIMATION: (_TOKEN, approximation, True)}
+
+
+def _read_said(prim: Usd.Prim) -> str:
+    attribute = prim.GetAttribute(APPROXIMATION)
+    return str(attribute.Get()) if attribute and attribute.HasAuthoredValue() else ""
+
+
+@fix("coll-default-baseline", changes=("collisions",))
+def make_baseline(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The variant that is there for it, or the hull."""
+    prim = editor.find_prim(finding.where.prim)
+    if prim.GetTypeName() != "Mesh":
+        raise Refused(f"there is no hull of a {prim.GetTypeName()}; make a mesh or primitives of it")
+    above = prim
+    while above and not above.IsPseudoRoot():
+        names = above.GetVariantSet(SET).GetVariantNames() if SET in above.GetVariantSets().GetNames() else []
+        if BASELINE in names and above.GetVariantSet(SET).GetVariantSelection() != BASELINE:
+            _choose_baseline(editor, above)
+            return
+        above = above.GetParent()
+    if not prim.HasAPI(UsdPhysics.MeshCollisionAPI):
+        editor.add_api(prim, _MESH_API)
+    editor.set_value(prim, APPROXIMATION, _TOKEN, HULL, uniform=True)
+
+
+def _choose_baseline(editor: Editor, prim: Usd.Prim) -> None:
+    """Where the other one is chosen, or at home."""
+    said = [spec for spec in prim.GetPrimStack() if SET in spec.variantSelections]
+    spec = said[0] if said and said[0].layer.identifier in editor.own else editor.choose_home(prim)
+
+    def apply() -> None:
+        spec.variantSelections[SET] = BASELINE
+
+    editor.add(spec.layer, spec.path, f'{SET} = "{BASELINE}"', apply)
+    editor.shifts.changes |= {"stage", "visuals"}
+
+
+_SCHEME = "subdivisionScheme"
+
+
+@fix("geo-coll-tri", changes=("collisions", "visuals"))
+def make_triangles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Faces split; holes and smoothing, which engines do not see, taken away."""
+    prim = editor.find_prim(finding.where.prim)
+    if finding.where.prop == _SCHEME:
+        for mesh in _list_smooth(editor.stage):
+            editor.set_value(mesh, _SCHEME, Sdf.ValueTypeNames.Token, "none", uniform=True)
+        return
+    if finding.where.prop == HOLES:
+        # engines collide with these faces too: the shape that is touched stays what it is
+        editor.remove_property(prim, HOLES)
+        return
+    faces = read_faces(prim)
+    replace_faces(editor, prim, faces, split_faces(faces))
+
+
+def _list_smooth(stage: Usd.Stage) -> list[Usd.Prim]:
+    """Collision meshes that are subdivided."""
+    found = []
+    for prim in stage.Traverse(Usd.TraverseInstanceProxies()):
+        if prim.IsA(UsdGeom.Mesh) and UsdGeom.Mesh(prim).GetSubdivisionSchemeAttr().Get() != "none":
+            above = prim
+            while above and not above.HasAPI(UsdPhysics.CollisionAPI):
+                above = above.GetParent()
+            if above:
+                found.append(prim)
+    return found
+
+
 _KINDS = Sdf.ValueTypeNames
-_ALSO = ("cornerIndices", "cornerSharpnesses", "creaseIndices", "creaseLengths", "creaseSharpnesses", HOLES)
+_SUBDIVISION_NAMES = (
+    "cornerIndices",
+    "cornerSharpnesses",
+    "creaseIndices",
+    "creaseLengths",
+    "creaseSharpnesses",
+    HOLES,
+)
 
 
 @fix("geo-coll-watertight", changes=("collisions",))
@@ -172,7 +281,7 @@ def _block_rest(prim: Usd.Prim) -> dict[str, Value]:
     primvars = [primvar.GetAttr() for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvars()]
     found = [UsdGeom.PointBased(prim).GetNormalsAttr(), *primvars]
     names = [a for a in found if a.GetMetadata("interpolation") not in (None, "constant")]
-    names += [a for name in _ALSO if (a := prim.GetAttribute(name))]
+    names += [a for name in _SUBDIVISION_NAMES if (a := prim.GetAttribute(name))]
     blocked: dict[str, Value] = {}
     for attribute in names:
         for each in (attribute, prim.GetAttribute(f"{attribute.GetName()}:indices")):

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joints: where they stand, what they are called, their limits and angles, and anchors to the world (REP-0158 1.1, 1.3, 2.10).
+
+A joint belongs beside its child link, inside its parent link.  Only the joint moves; relationships that lead to it
+follow, and readers meet the joints in the same order as far as that can be.  Links that stand side by side are for a
+person to nest, since that changes the path of everything.  Limits are never invented.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pxr import Gf, Sdf, Usd, UsdPhysics
+
+from simwright.core.diag import Diagnostic, Level
+from simwright.core.math3d import Pose
+from simwright.core.names import make_identifier
+from simwright.sanitizer.conversion.index import read_index
+from simwright.sanitizer.conversion.sites import rewrite
+from simwright.sanitizer.fixer import Wishes, fix
+from simwright.usd.edit import Editor, Refused
+from simwright.usd.relocation import claim_name, list_movable, map_path, move_prim
+from simwright.usd.xform import read_world
+
+_ROS_NAME = "ros:joint:name"
+_ORDER = "order of joints"
+
+
+@fix("joint-placement", changes=("order",), phase=0)
+def place_joints(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """All joints of a place that can be moved."""
+    reasons = []
+    for path in finding.data.get("joints", ()):
+        count, shifts = len(editor.edits), editor.shifts.copy()
+        try:
+            _place_joint(editor, editor.find_prim(str(path)))
+        except Refused as reason:
+            editor.drop_edits(count)
+            editor.shifts = shifts
+            reasons.append(str(reason))
+    if len(reasons) == len(finding.data.get("joints", ())):
+        raise Refused(reasons[0] if reasons else "the joints are not named")
+
+
+def _place_joint(editor: Editor, prim: Usd.Prim) -> None:
+    child = _find_child(UsdPhysics.Joint(prim))
+    parent = child.GetPath().GetParentPath()
+    if prim.GetPath().GetParentPath() == parent:
+        return
+    name = _choose_name(editor, prim, parent)
+    if name != prim.GetName() and not prim.GetAttribute(_ROS_NAME).HasAuthoredValue():
+        _keep_name(editor, prim)
+    target = parent.AppendChild(name)
+    key = f"seats of {parent}"
+    if key not in editor.memory:
+        editor.memory[key] = _list_names(editor, parent)
+    seats: list[str] = editor.memory[key]
+    place = seats.index(child.GetName()) + (0 if _comes_first(editor, prim, child) else 1)
+    move_prim(editor, prim, target, before=seats[place] if place < len(seats) else "")
+    seats.insert(place, name)
+    if sum(bool(spec.nameChildren) for spec in child.GetParent().GetPrimStack()) > 1:
+        _keep_order(editor, prim, target, seats)
+
+
+def _list_names(editor: Editor, path: Sdf.Path) -> list[str]:
+    """Children as readers meet them."""
+    prim = editor.stage.GetPrimAtPath(path)
+    return [str(name) for name in prim.GetAllChildrenNames()]
+
+
+def _comes_first(editor: Editor, joint: Usd.Prim, child: Usd.Prim) -> bool:
+    """Do readers meet the joint before the joints inside its child link?  Then they are to do so again."""
+    if _ORDER not in editor.known:
+        every = Usd.PrimRange(editor.stage.GetPseudoRoot(), Usd.PrimAllPrimsPredicate)
+        joints = (str(prim.GetPath()) for prim in every if prim.IsA(UsdPhysics.Joint))
+        editor.known[_ORDER] = {path: number for number, path in enumerate(joints)}
+    order: dict[str, int] = editor.known[_ORDER]
+    inside = [number for path, number in order.items() if path.startswith(f"{child.GetPath()}/")]
+    inside = [number for number in inside if number != order[str(joint.GetPath())]]
+    return not inside or order[str(joint.GetPath())] < min(inside)
+
+
+def _keep_order(editor: Editor, prim: Usd.Prim, target: Sdf.Path, seats: list[str]) -> None:
+    """Children that several layers bring have an order of their own."""
+    spec = list_movable(editor, prim)[0]
+    place = map_path(spec.path, prim.GetPath(), target).GetParentPath()
+    layer = spec.layer
+
+    def apply() -> None:
+        found = layer.GetPrimAtPath(place)
+        if found is not None:
+            found.nameChildrenOrder = seats
+
+    editor.add(layer, place, "reorder nameChildren", apply, late=True)
+
+
+def _find_child(joint: UsdPhysics.Joint) -> Usd.Prim:
+    """The child link inside its parent link; for a joint to the world, the base."""
+    first, second = (_find_body(joint.GetPrim(), rel) for rel in (joint.GetBody0Rel(), joint.GetBody1Rel()))
+    if first is None or second is None:
+        base = first or second
+        if base is None:
+            raise Refused("it holds no body")
+        return base
+    for parent, child in ((first, second), (second, first)):
+        if _find_above(child) == parent:
+            return child
+    raise Refused(
+        f"{second.GetPath()} is not inside {first.GetPath()}; decide whether links are to be nested"
+    )
+
+
+def _find_body(joint: Usd.Prim, rel: Usd.Relationship) -> Usd.Prim | None:
+    targets = rel.GetTargets()
+    prim = joint.GetStage().GetPrimAtPath(targets[0].GetPrimPath()) if targets else None
+    if not prim:
+        return None
+    return prim if prim.HasAPI(UsdPhysics.RigidBodyAPI) else _find_above(prim)
+
+
+def _find_above(prim: Usd.Prim) -> Usd.Prim | None:
+    above = prim.GetParent()
+    while above and not above.IsPseudoRoot():
+        if above.HasAPI(UsdPhysics.RigidBodyAPI):
+            return above
+        above = above.GetParent()
+    return None
+
+
+def _choose_name(editor: Editor, prim: Usd.Prim, parent: Sdf.Path) -> str:
+    """Its own name, with an ending where a link has that already."""
+    name = str(prim.GetName())
+    if claim_name(editor, parent, name) == name:
+        return name
+    return claim_name(editor, parent, name if name.endswith("_joint") else f"{name}_joint")
+
+
+def _keep_name(editor: Editor, prim: Usd.Prim) -> None:
+    """ROS goes on calling it what it was called."""
+    home = editor.choose_home(prim)
+    place, name = home.path.AppendProperty(_ROS_NAME), str(prim.GetName())
+
+    def apply() -> None:
+        spec = home.layer.GetAttributeAtPath(place)
+        spec = spec or Sdf.AttributeSpec(home, _ROS_NAME, Sdf.ValueTypeNames.String)
+        spec.custom = True
+        spec.default = name
+
+    editor.add(home.layer, place, f'custom string {_ROS_NAME} = "{name}"', apply)
+
+
+@fix("jname-aligned", phase=0)
+def rename_joint(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The prim gets the name; what leads to it follows, and ROS keeps what it knows."""
+    prim = editor.find_prim(finding.where.prim)
+    wanted = make_identifier(str(finding.data["value"]))
+    parent = prim.GetPath().GetParentPath()
+    if claim_name(editor, parent, wanted) != wanted:
+        raise Refused(f"something else is called {wanted} already")
+    move_prim(editor, prim, parent.AppendChild(wanted))
+
+
+_FREE = {
+    "PhysicsRevoluteJoint": (("physics:lowerLimit", -math.inf), ("physics:upperLimit", math.inf)),
+    "PhysicsSphericalJoint": (("physics:coneAngle0Limit", -1.0), ("physics:coneAngle1Limit", -1.0)),
+}
+
+
+@fix("joint-limits")
+def say_free(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The fallbacks, in words."""
+    prim = editor.find_prim(finding.where.prim)
+    values = _FREE.get(str(prim.GetTypeName()))
+    if values is None or finding.level is not Level.INFO:
+        raise Refused("the limits of the real joint have to be known")
+    for name, value in values:
+        editor.set_value(prim, name, Sdf.ValueTypeNames.Float, value)
+
+
+_ANGLES = ("physics:lowerLimit", "physics:upperLimit", "drive:angular:physics:targetPosition",
+           "drive:angular:physics:targetVelocity")  # fmt: skip
+
+
+@fix("xform-etl-radians", phase=2, changes=("limits", "drives", "actuators", "motion", "poses"))
+def write_degrees(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """Limits and targets of the whole mechanism; gains per degree cannot be told from gains per radian."""
+    index = read_index(editor)
+    for path in finding.data["joints"]:
+        prim = editor.find_prim(path)
+        if prim.IsInstanceProxy():
+            raise Refused(f"{path} is part of what instances share; fix the part itself")
+        for name in _ANGLES:
+            rewrite(editor, index, prim, name, _to_degrees)
+
+
+def _to_degrees(value: Any) -> Any:
+    return math.degrees(value) if math.isfinite(value) else value
+
+
+_KINDS = Sdf.ValueTypeNames
+_FIRST, _SECOND = "physics:body0", "physics:body1"
+
+
+@fix("anchor-fixedjoint")
+def empty_first(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """A fixed joint is the same seen from its other end; a prim that is no body is the world at its place."""
+    prim = editor.find_prim(finding.where.prim)
+    joint = UsdPhysics.Joint(prim)
+    first, second = joint.GetBody0Rel().GetTargets(), joint.GetBody1Rel().GetTargets()
+    if first and not second:
+        _swap_ends(editor, prim, first)
+        return
+    stands = editor.stage.GetPrimAtPath(first[0]) if len(first) == 1 else None
+    if not stands or _is_on_body(stands):
+        raise Refused("which body is meant has to be decided")
+    place = read_world(stands)
+    if not place.is_rigid:
+        raise Refused(f"{first[0]} is scaled")
+    turn = _read_value(prim, "physics:localRot0")
+    here = Pose.of([float(v) for v in _read_value(prim, "physics:localPos0")], [turn.real, *turn.imaginary])
+    there = place.pose @ here
+    editor.remove_property(prim, _FIRST)
+    editor.set_value(prim, "physics:localPos0", _KINDS.Point3f, Gf.Vec3f(*(float(v) for v in there.p)))
+    editor.set_value(prim, "physics:localRot0", _KINDS.Quatf, Gf.Quatf(*(float(v) for v in there.q)))
+
+
+def _swap_ends(editor: Editor, prim: Usd.Prim, body: list[Sdf.Path]) -> None:
+    editor.set_targets(prim, _SECOND, body)
+    editor.set_targets(prim, _FIRST, [])
+    for name, kind in (("physics:localPos", _KINDS.Point3f), ("physics:localRot", _KINDS.Quatf)):
+        first, second = (_read_value(prim, f"{name}{end}") for end in (0, 1))
+        editor.set_value(prim, f"{name}0", kind, second)
+        editor.set_value(prim, f"{name}1", kind, first)
+
+
+def _is_on_body(prim: Usd.Prim) -> bool:
+    """Is it a body, or a part of one?"""
+    while prim and not prim.IsPseudoRoot():
+        if prim.HasAPI(UsdPhysics.RigidBodyAPI):
+            return True
+        prim = prim.GetParent()
+    return False
+
+
+def _read_value(prim: Usd.Prim, name: str) -> Gf.Vec3f | Gf.Quatf:
+    attribute = prim.GetAttribute(name)
+    if attribute.GetNumTimeSamples():
+        raise Refused(f"{name} changes over time")
+    return attribute.Get()

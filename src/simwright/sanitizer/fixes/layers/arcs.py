@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arcs: heavy data by payload, links, joints and sensors never, and inherited classes inside the asset (REP-0158 1.2.3, 4.2.4).
+
+References become payloads and payloads become references.  Both bring in the same; a reference is stronger, which only
+counts where a prim has several arcs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from pxr import Ar, Sdf
+
+from simwright.core.diag import Diagnostic, Level
+from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixes.layers.decomposition import extract
+from simwright.sanitizer.layering.library import Library
+from simwright.sanitizer.layering.stacks import Stack, find_stack, find_stacks, is_settled
+from simwright.usd.edit import Editor, Refused
+
+_LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems")
+
+
+def find_holders(editor: Editor, stacks: Collection[Stack], key: str, target: Any) -> Iterator[Any]:
+    """Specs of the asset that bring in a layer; ``key`` is ``references`` or ``payload``."""
+    with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
+        for layer in {layer.identifier: layer for stack in stacks for layer in stack.layers}.values():
+            kind = "reference" if key == "references" else "payload"
+            for path in {arc.path for arc in _find_facts(stacks, layer).arcs if arc.kind == kind}:
+                spec = layer.GetPrimAtPath(path)
+                if any(_leads_to(layer, arc, target) for arc in list_arcs(spec, key)):
+                    yield spec
+
+
+def _find_facts(stacks: Collection[Stack], layer: Any) -> Any:
+    """What is known of a layer in one of some stacks."""
+    return next(stack.facts[layer.identifier] for stack in stacks if layer.identifier in stack.facts)
+
+
+def list_arcs(spec: Any, key: str) -> list[Any]:
+    """References or payloads that a spec adds."""
+    if not spec.HasInfo(key):
+        return []
+    listed = spec.GetInfo(key)
+    return [arc for kind in _LISTS for arc in getattr(listed, kind)]
+
+
+def _leads_to(layer: Any, arc: Any, target: Any) -> bool:
+    return bool(arc.assetPath) and Sdf.Layer.FindRelativeToLayer(layer, arc.assetPath) == target
+
+
+def ask_reference(editor: Editor, spec: Any) -> None:
+    """Let the payloads of a spec be references, the weakest of them."""
+    check_alone(editor, spec)
+    arcs = list_arcs(spec, "payload")
+    if arcs:
+        turn = lambda: _change_kind(spec, arcs, "payload", "references")  # noqa: E731 - asked for, made later
+        editor.add(spec.layer, spec.path, "payload becomes a reference", turn)
+
+
+def ask_payload(editor: Editor, spec: Any, target: Any) -> None:
+    """Let the references of a spec to a layer be payloads, the strongest of them."""
+    check_alone(editor, spec)
+    arcs = list_arcs(spec, "references")
+    with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
+        chosen = [arc for arc in arcs if _leads_to(spec.layer, arc, target)]
+    if chosen != arcs[len(arcs) - len(chosen) :]:
+        raise Refused(f"{spec.path} refers to {target.GetDisplayName()} before other layers; list it last")
+    if chosen:
+        turn = lambda: _change_kind(spec, chosen, "references", "payload")  # noqa: E731 - asked for, made later
+        editor.add(spec.layer, spec.path, "reference becomes a payload", turn)
+
+
+def check_alone(editor: Editor, spec: Any) -> None:
+    """Refuse lists of arcs that several layers put together."""
+    prim = editor.stage.GetPrimAtPath(spec.path.StripAllVariantSelections())
+    for other in prim.GetPrimStack() if prim else ():
+        is_other = other.layer != spec.layer and other.path == spec.path
+        if is_other and (other.HasInfo("references") or other.HasInfo("payload")):
+            where = f"{spec.layer.GetDisplayName()} and {other.layer.GetDisplayName()}"
+            raise Refused(f"{where} both bring layers in at {spec.path}; list them in one")
+    for key in ("references", "payload"):
+        listed = spec.GetInfo(key) if spec.HasInfo(key) else None
+        if listed is not None and (listed.deletedItems or listed.orderedItems):
+            raise Refused(f"{spec.path} deletes or orders layers that others bring in")
+
+
+def _change_kind(spec: Any, chosen: list[Any], old: str, new: str) -> None:
+    """Make arcs of one kind arcs of the other; they stand between those that are references and payloads already."""
+    left = [arc for arc in list_arcs(spec, old) if arc not in chosen]
+    kind = _find_list(spec, old)
+    make = Sdf.Reference if new == "references" else Sdf.Payload
+    arcs = [make(arc.assetPath, arc.primPath, arc.layerOffset) for arc in chosen]
+    there = list_arcs(spec, new)
+    _write_arcs(
+        spec, new, _find_list(spec, new) or kind, [*there, *arcs] if new == "references" else [*arcs, *there]
+    )
+    _write_arcs(spec, old, kind, left)
+
+
+def _find_list(spec: Any, key: str) -> str:
+    if not spec.HasInfo(key):
+        return ""
+    return next((kind for kind in _LISTS if getattr(spec.GetInfo(key), kind)), "")
+
+
+def _write_arcs(spec: Any, key: str, kind: str, arcs: list[Any]) -> None:
+    spec.ClearInfo(key)
+    if arcs:
+        operation = Sdf.ReferenceListOp if key == "references" else Sdf.PayloadListOp
+        if kind == "explicitItems":
+            listed = operation.CreateExplicit(arcs)
+        else:
+            listed = operation()
+            setattr(listed, kind, arcs)
+        spec.SetInfo(key, listed)
+
+
+def lighten(editor: Editor, stacks: list[Stack], stack: Stack, seen: set[str] | None = None) -> None:
+    """Put the mesh data that a stack brings in behind payloads, its own and what it refers to."""
+    known = seen if seen is not None else set()
+    if stack.root.identifier in known:
+        return
+    known.add(stack.root.identifier)
+    Library(editor, stack).ask([layer for layer in stack.layers if stack.read(layer).has_meshes])
+    for other in stacks:
+        holders = [s for s in find_holders(editor, [stack], "references", other.root) if other is not stack]
+        if not holders:
+            continue
+        if is_pure(other):
+            for spec in holders:
+                ask_payload(editor, spec, other.root)
+        else:
+            lighten(editor, stacks, other, known)
+
+
+def is_pure(stack: Stack) -> bool:
+    """Is it mesh data and nothing that has to be there without it?"""
+    facts = [stack.read(layer) for layer in stack.layers]
+    is_plain = not any(known.features or known.placed or known.looks for known in facts)
+    return is_plain and any(known.has_meshes for known in facts)
+
+
+_PAYLOAD = "payload"
+
+
+@fix("payload-no-kinematics", "payload-topology-loaded", phase=3)
+def load_kinematics(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The payload becomes a reference, and the mesh data in it a payload."""
+    open_payloads(editor, list(_find_specs(editor, finding)))
+
+
+@fix("sens-traversable", phase=3)
+def load_sensors(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The same for sensors."""
+    open_payloads(editor, list(_find_specs(editor, finding)))
+
+
+@fix("payload-geo-only", phase=3)
+def load_features(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The same for a layer that only payloads bring in."""
+    stacks = find_stacks(editor)
+    layer = editor.find_layer(finding.where.file)
+    roots = [stack.root for stack in stacks if layer in stack.layers]
+    specs = [spec for root in roots for spec in find_holders(editor, stacks, _PAYLOAD, root)]
+    open_payloads(editor, specs)
+
+
+@fix("payload-heavy", phase=3)
+def load_late(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """References to mesh data become payloads; mesh data among other things gets a layer of its own."""
+    if is_settled(editor):
+        return
+    stack = find_stack(editor, finding.where.file)
+    if stack.is_entry or stack.root != editor.find_layer(finding.where.file) or not is_pure(stack):
+        extract(editor, finding)
+        return
+    for spec in find_holders(editor, find_stacks(editor), "references", stack.root):
+        ask_payload(editor, spec, stack.root)
+
+
+def open_payloads(editor: Editor, specs: list[Any]) -> None:
+    """Let payloads be references, with the mesh data of what they bring in behind payloads of its own."""
+    if not specs:
+        raise Refused("no payload of the asset itself brings it in")
+    stacks = find_stacks(editor)
+    for spec in specs:
+        ask_reference(editor, spec)
+        for stack in _list_brought(editor, stacks, spec):
+            lighten(editor, stacks, stack)
+
+
+def _list_brought(editor: Editor, stacks: list[Stack], spec: Any) -> Iterator[Stack]:
+    with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
+        layers = [
+            Sdf.Layer.FindRelativeToLayer(spec.layer, arc.assetPath) for arc in list_arcs(spec, _PAYLOAD)
+        ]
+    yield from (stack for stack in stacks if stack.root in layers)
+
+
+def _find_specs(editor: Editor, finding: Diagnostic) -> Iterator[Any]:
+    """The payloads that bring a prim in: those of the nearest prim that has some."""
+    file, path = finding.where.file, finding.where.prim
+    layer = editor.find_layer(file) if file in editor.own else None
+    named = layer.GetPrimAtPath(path) if layer is not None and path else None
+    if named is not None and list_arcs(named, _PAYLOAD):
+        yield named
+        return
+    prim = editor.stage.GetPrimAtPath(path) if path else None
+    while prim and not prim.IsPseudoRoot():
+        specs = [spec for spec in prim.GetPrimStack() if list_arcs(spec, _PAYLOAD)]
+        if specs:
+            yield from (spec for spec in specs if spec.layer.identifier in editor.own)
+            return
+        prim = prim.GetParent()
+
+
+_CLASS_ARCS = ("inheritPaths", "specializes")
+
+
+@fix("arc-inherit-external", phase=3)
+def bring_class(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+    """The class of the scene is copied into the asset; an arc to nothing is taken away."""
+    layer = editor.find_layer(finding.where.file)
+    spec = layer.GetPrimAtPath(finding.where.prim)
+    targets = [
+        path for key in _CLASS_ARCS for path in _list_classes(spec, key) if f"from {path}," in finding.message
+    ]
+    if not targets:
+        raise Refused("the arc is no longer there")
+    if finding.level is Level.INFO:
+        _drop_arc(editor, spec, targets[0])
+        return
+    source = next((known for known in editor.stage.GetUsedLayers() if known.GetPrimAtPath(targets[0])), None)
+    if source is None or source.identifier not in editor.own:
+        raise Refused(f"{targets[0]} is defined in a layer of another asset; copy it by hand")
+    what = f"class {targets[0]} of {source.GetDisplayName()}"
+    editor.add(layer, targets[0], what, lambda: _copy_class(source, layer, targets[0]))
+
+
+def _list_classes(spec: Any, key: str) -> list[Any]:
+    return list(spec.GetInfo(key).GetAddedOrExplicitItems()) if spec is not None and spec.HasInfo(key) else []
+
+
+def _copy_class(source: Sdf.Layer, layer: Sdf.Layer, path: Sdf.Path) -> None:
+    Sdf.CreatePrimInLayer(layer, path)
+    Sdf.CopySpec(source, path, layer, path)
+
+
+def _drop_arc(editor: Editor, spec: Any, target: Sdf.Path) -> None:
+    def apply() -> None:
+        for key in _CLASS_ARCS:
+            if target not in _list_classes(spec, key):
+                continue
+            listed = spec.inheritPathList if key == "inheritPaths" else spec.specializesList
+            listed.RemoveItemEdits(target)
+            if not _list_classes(spec, key) and not spec.GetInfo(key).deletedItems:
+                spec.ClearInfo(key)
+
+    editor.add(spec.layer, spec.path, f"no arc to {target}", apply)
