@@ -27,7 +27,7 @@ class NotComparableError(Exception):
 
 
 @dataclass(slots=True)
-class Likeness:
+class AssetComparison:
     """Largest relative differences of mass matrix and bias, largest difference of places [m, or 1 for turns].
 
     ``matched`` counts bodies that were compared, ``lost`` names those that are nowhere afterwards.
@@ -60,7 +60,7 @@ class Likeness:
         self.place = max(self.place, _find_largest(after - before) / size)
 
 
-def compare_in_mujoco(before: Path, after: Path, folder: Path) -> Likeness:
+def compare_in_mujoco(before: Path, after: Path, folder: Path) -> AssetComparison:
     """Simulate both; ``folder`` takes the MJCF files."""
     import mujoco
 
@@ -74,7 +74,7 @@ def compare_in_mujoco(before: Path, after: Path, folder: Path) -> Likeness:
             raise NotComparableError(f"{name}: {error}") from error
     one, two = models
     qpos, qvel = _match_joints(one, two)
-    result = Likeness(freedoms=one.nv)
+    result = AssetComparison(freedoms=one.nv)
     frames = _list_frames(two)
     names = [name for name in _list_frames(one) if name.startswith("body ")]
     pairs = [(name, _find_frame(frames, name)) for name in names]
@@ -105,13 +105,13 @@ def compare_in_mujoco(before: Path, after: Path, folder: Path) -> Likeness:
     return result
 
 
-def compare_in_newton(before: Path, after: Path) -> Likeness:
+def compare_in_newton(before: Path, after: Path) -> AssetComparison:
     """What Newton's own importer makes of both, in its single precision."""
     with contextlib.redirect_stdout(io.StringIO()):  # it talks
         return _compare_in_newton(before, after)
 
 
-def _compare_in_newton(before: Path, after: Path) -> Likeness:
+def _compare_in_newton(before: Path, after: Path) -> AssetComparison:
     import newton
 
     models = []
@@ -125,7 +125,7 @@ def _compare_in_newton(before: Path, after: Path) -> Likeness:
     one, two = models
     if one.joint_dof_count != two.joint_dof_count:
         raise NotComparableError(f"{one.joint_dof_count} freedoms before, {two.joint_dof_count} after")
-    result = Likeness(freedoms=one.joint_dof_count)
+    result = AssetComparison(freedoms=one.joint_dof_count)
     states = []
     for model in models:
         state = model.state()
@@ -147,7 +147,7 @@ def _compare_in_newton(before: Path, after: Path) -> Likeness:
     return _add_newton_mass(newton, models, states, result)
 
 
-def _add_newton_mass(newton: Any, models: Any, states: Any, result: Likeness) -> Likeness:
+def _add_newton_mass(newton: Any, models: Any, states: Any, result: AssetComparison) -> AssetComparison:
     """The mass matrix of the first tree; joints that close loops come after those of the tree."""
     found = [newton.eval_mass_matrix(*both) for both in zip(models, states, strict=True)]
     if found[0] is None and found[1] is None:  # nothing that could move
@@ -178,7 +178,7 @@ def _shorten(labels: Iterable[str]) -> list[str]:
     return [label.rpartition("/")[2] for label in labels]
 
 
-def _compare_on_stages(before: Path, after: Path, names: list[str], result: Likeness) -> None:
+def _compare_on_stages(before: Path, after: Path, names: list[str], result: AssetComparison) -> None:
     """Bodies that are part of another one now: where their prims stand."""
     if not names:
         return

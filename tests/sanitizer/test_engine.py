@@ -13,7 +13,7 @@ import simwright
 from simwright.core.diag import Diagnostic
 from simwright.core.errors import OutputError, UsageError
 from simwright.sanitizer import rounds
-from simwright.sanitizer.fixer import Fixer, Wishes, all_fixers
+from simwright.sanitizer.fixer import Fixer, UserValues, all_fixers
 from simwright.usd.edit import Editor
 
 
@@ -149,8 +149,8 @@ def test_dry_run_writes_nothing_and_shows_what_it_would(asset: Path) -> None:
 def test_a_fix_that_moves_something_is_undone_and_the_others_stay(
     asset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def move_two(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
-        all_fixers()["xform-minimal-stack"].apply(editor, finding, wishes)
+    def move_two(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
+        all_fixers()["xform-minimal-stack"].apply(editor, finding, given)
         if finding.where.prim.endswith("two"):
             prim = editor.find_prim(finding.where.prim)
             editor.edits.clear()
@@ -171,7 +171,7 @@ def test_a_fix_that_moves_something_is_undone_and_the_others_stay(
 def test_a_fix_that_changes_a_mass_is_undone(
     asset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lighten(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+    def lighten(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
         editor.set_layer_info("kilogramsPerUnit", 1.0)
         prim = editor.find_prim("/robot/two")
         editor.set_value(prim, "physics:mass", Sdf.ValueTypeNames.Float, 2.0001)
@@ -186,7 +186,7 @@ def test_a_fix_that_changes_a_mass_is_undone(
 def test_a_fix_that_crashes_costs_only_itself(
     asset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+    def crash(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
         editor.set_layer_info("kilogramsPerUnit", 7.0)
         raise ZeroDivisionError("by a test")
 
@@ -201,7 +201,7 @@ def test_a_fix_that_crashes_costs_only_itself(
 def test_fixes_that_undo_each_other_are_stopped(
     asset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def wander(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+    def wander(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
         editor.set_layer_info("comment", "b" if editor.root.comment == "a" else "a")
 
     use_fixers(monkeypatch, units_kilograms=wander)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom
 
-from simwright.sanitizer.faces import Faces, read_faces, replace_faces, split_faces, split_polygon
-from simwright.sanitizer.mending import Surface, close_surface, unite_shells
+from simwright.sanitizer.faces import MeshFaces, read_faces, replace_faces, split_faces, split_polygon
+from simwright.sanitizer.mending import MeshSurface, close_surface, unite_shells
 from simwright.usd.edit import Editor, Refused
 
 MESH = """#usda 1.0
@@ -34,9 +34,9 @@ CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dty
 QUADS = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
 
 
-def make_faces(points: np.ndarray, faces: list[list[int]]) -> Faces:
+def make_faces(points: np.ndarray, faces: list[list[int]]) -> MeshFaces:
     counts = np.array([len(face) for face in faces], dtype=np.int64)
-    return Faces(points, counts, np.concatenate([np.array(face, dtype=np.int64) for face in faces]))
+    return MeshFaces(points, counts, np.concatenate([np.array(face, dtype=np.int64) for face in faces]))
 
 
 def measure_volume(points: np.ndarray, triangles: np.ndarray) -> float:
@@ -80,7 +80,7 @@ def test_turned_and_doubled_faces_are_mended_to_the_same_solid() -> None:
     mended = close_surface(make_faces(CUBE, faces))
     assert mended is not None
     indices = make_faces(CUBE, faces).indices[mended.corners]
-    triangles = split_faces(Faces(CUBE, mended.counts, indices))
+    triangles = split_faces(MeshFaces(CUBE, mended.counts, indices))
     assert measure_volume(CUBE, indices[triangles.corners]) == pytest.approx(1.0)
 
 
@@ -99,7 +99,7 @@ def test_a_convex_mesh_without_one_face_is_closed() -> None:
 def test_a_band_with_one_side_is_refused() -> None:
     points = np.array([[np.cos(t), np.sin(t), z] for t in np.linspace(0, 4, 5) for z in (-0.1, 0.1)])
     band = [[2 * i, 2 * i + 2, 2 * i + 3, 2 * i + 1] for i in range(4)] + [[8, 1, 0, 9]]
-    assert not Surface(make_faces(points, band)).wind_evenly()
+    assert not MeshSurface(make_faces(points, band)).wind_evenly()
 
 
 def test_a_union_has_the_volume_of_both() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from pxr import Gf, Sdf, Usd
 
-from simwright.sanitizer.stage_changes import Footprint
-from simwright.sanitizer.stage_poses import draw_outline, stand_alike
+from simwright.sanitizer.stage_changes import StageChanges
+from simwright.sanitizer.stage_poses import have_same_poses, read_poses
 from simwright.usd.edit import Editor
 
 TEXT = """#usda 1.0
@@ -22,10 +22,10 @@ def Xform "robot" (prepend apiSchemas = ["PhysicsMassAPI"])
 """
 
 
-def edit_stage(ask: Callable[[Editor], None]) -> Footprint:
+def edit_stage(ask: Callable[[Editor], None]) -> StageChanges:
     stage = Usd.Stage.CreateInMemory()
     stage.GetRootLayer().ImportFromString(TEXT)
-    footprint = Footprint()
+    footprint = StageChanges()
     editor = Editor(stage, [stage.GetRootLayer().identifier])
     with footprint.watch(stage):
         ask(editor)
@@ -93,9 +93,9 @@ def test_a_scale_shows_where_places_do_not() -> None:
             f'#usda 1.0\ndef Xform "robot"\n{{\n    double3 xformOp:scale = ({scale}, {scale}, {scale})\n'
             '    uniform token[] xformOpOrder = ["xformOp:scale"]\n}\n'
         )
-        outlines.append(draw_outline(stage))
-    assert stand_alike(outlines[0], outlines[0], 1e-6)
-    assert not stand_alike(outlines[0], outlines[1], 1e-6)
+        outlines.append(read_poses(stage))
+    assert have_same_poses(outlines[0], outlines[0], 1e-6)
+    assert not have_same_poses(outlines[0], outlines[1], 1e-6)
 
 
 def apply_schema(editor: Editor) -> None:
@@ -121,7 +121,7 @@ def test_layers_alone_are_told_from_values() -> None:
     """A block that is meant to move opinions between layers does not count; every other does, but for metadata."""
     stage = Usd.Stage.CreateInMemory()
     stage.GetRootLayer().ImportFromString(TEXT)
-    footprint = Footprint()
+    footprint = StageChanges()
     own = [stage.GetRootLayer().identifier]
     for ask, within, expected in (
         (remove, True, True),

@@ -13,7 +13,7 @@ from simwright.model.asset import Asset, Body, Shape
 from simwright.model.geometry import Mesh, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
-from simwright.sanitizer.proof import Likeness
+from simwright.sanitizer.proof import AssetComparison
 
 ROUNDED = 1.0 + 1e-7
 WRONG = 1.0 + 5e-7
@@ -40,11 +40,11 @@ def _scale(asset: Asset, factor: float) -> Asset:
 
 
 def test_what_single_precision_rounds_away_is_alike(machine: Asset) -> None:
-    assert Likeness().are_alike(machine, _scale(machine, ROUNDED))
+    assert AssetComparison().are_alike(machine, _scale(machine, ROUNDED))
 
 
 def test_more_than_rounding_is_not(machine: Asset) -> None:
-    assert not Likeness().are_alike(machine, _scale(machine, WRONG))
+    assert not AssetComparison().are_alike(machine, _scale(machine, WRONG))
 
 
 def test_a_centre_of_mass_that_is_nowhere_but_for_noise_is_alike(machine: Asset) -> None:
@@ -52,7 +52,7 @@ def test_a_centre_of_mass_that_is_nowhere_but_for_noise_is_alike(machine: Asset)
     for asset, noise in ((machine, 1e-18), (other, -3e-17)):
         link = asset.bodies[1]
         link.inertial = Inertial(2.0, np.array([noise, 0.0, 0.0]), link.inertial.inertia)
-    assert Likeness().are_alike(machine, other)
+    assert AssetComparison().are_alike(machine, other)
 
 
 @pytest.mark.parametrize("part", ["parent_frame", "child_frame", "axis"])
@@ -65,19 +65,19 @@ def test_joints_have_to_point_the_same_way(machine: Asset, part: str) -> None:
     else:
         frame = getattr(elbow, part)
         setattr(elbow, part, Pose(frame.p, frame.q + np.array([0.0, 1e-8, 0.0, 0.0])))
-    assert not Likeness().are_alike(machine, other)
+    assert not AssetComparison().are_alike(machine, other)
     other.bodies[1].pose = Pose(machine.bodies[1].pose.p, np.array([1.0, 1e-8, 0.0, 0.0]))
     other.joints = machine.joints
-    assert Likeness().are_alike(machine, other)
+    assert AssetComparison().are_alike(machine, other)
 
 
 def test_names_of_shapes_do_not_count_and_all_else_of_them_does(machine: Asset) -> None:
     other = copy.deepcopy(machine)
     machine.shapes = [Shape("skin", Sphere(0.1), body="link")]
     other.shapes = [Shape("visual_skin", Sphere(0.1), body="link")]
-    assert Likeness().are_alike(machine, other)
+    assert AssetComparison().are_alike(machine, other)
     other.shapes = [Shape("skin", Sphere(0.1), body="base")]
-    assert not Likeness().are_alike(machine, other)
+    assert not AssetComparison().are_alike(machine, other)
 
 
 def test_meshes_are_followed_to_where_they_are_now(machine: Asset) -> None:
@@ -87,7 +87,7 @@ def test_meshes_are_followed_to_where_they_are_now(machine: Asset) -> None:
         [Shape("skin", Mesh.of(size * np.eye(3), (0, 1, 2), source), body="link")]
         for source, size in (("/link/skin", 1.0), ("/link/visual/skin", 2.0))
     )
-    assert not Likeness({"/link/visual/skin"}).are_alike(machine, other)
+    assert not AssetComparison({"/link/visual/skin"}).are_alike(machine, other)
     follow = {"/link/skin": "/link/visual/skin"}.__getitem__
-    assert Likeness({"/link/visual/skin"}, follow).are_alike(machine, other)
-    assert not Likeness(set(), follow).are_alike(machine, other)
+    assert AssetComparison({"/link/visual/skin"}, follow).are_alike(machine, other)
+    assert not AssetComparison(set(), follow).are_alike(machine, other)

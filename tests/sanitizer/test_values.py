@@ -31,10 +31,10 @@ def run_fix(source: Path, target: Path, *options: str) -> int:
 
 def test_every_value_that_a_fix_asks_for_is_declared() -> None:
     for file in SOURCES.rglob("*.py"):
-        for name in re.findall(r'wishes\.find\("([^"]+)"\)', file.read_text()):
+        for name in re.findall(r'given\.find\("([^"]+)"\)', file.read_text()):
             check_name(name)
     for fixer in all_fixers().values():
-        assert set(fixer.wishes) <= set(VALUES)
+        assert set(fixer.values) <= set(VALUES)
 
 
 def test_settings_say_what_is_meant(tmp_path: Path) -> None:

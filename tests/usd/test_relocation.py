@@ -44,7 +44,7 @@ def test_a_prim_moves_in_every_sublayer_and_relationships_follow(tmp_path: Path)
     assert not editor.stage.GetPrimAtPath("/robot/a/scan")
     targets = editor.stage.GetPrimAtPath("/robot").GetRelationship("tool").GetTargets()
     assert targets == [Sdf.Path("/robot/b/laser.ros:topic:name")]
-    assert editor.shifts.moved == {"/robot/a/scan": "/robot/b/laser"}
+    assert editor.expected.moved == {"/robot/a/scan": "/robot/b/laser"}
 
 
 def test_behind_a_reference_the_path_of_that_layer_counts(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_removing_a_prim_lets_go_of_it(tmp_path: Path) -> None:
     editor.make_edits()
     robot = editor.stage.GetPrimAtPath("/robot")
     assert robot.GetRelationship("tool").GetTargets() == [Sdf.Path("/robot/b")]
-    assert editor.shifts.gone == {"/robot/a"}
+    assert editor.expected.removed == {"/robot/a"}
 
 
 def test_layers_of_others_and_instances_are_left_alone(tmp_path: Path) -> None:
@@ -123,6 +123,6 @@ def test_a_place_beyond_an_arc_is_refused() -> None:
 
 def test_names_are_not_given_twice(tmp_path: Path) -> None:
     editor = open_editor(tmp_path, root='def "robot"\n{\n    def "scan" {}\n}\n')
-    editor.shifts.come.add("/robot/scan_2")
+    editor.expected.added.add("/robot/scan_2")
     assert claim_name(editor, Sdf.Path("/robot"), "scan") == "scan_3"
     assert claim_name(editor, Sdf.Path("/robot"), "laser") == "laser"

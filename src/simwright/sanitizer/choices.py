@@ -51,7 +51,7 @@ def count_users(editor: Editor) -> dict[tuple[str, Sdf.Path], int]:
 
 
 @dataclass(slots=True)
-class State:
+class VariantState:
     """A variant: its name, the values of properties, and a prim that has more of them."""
 
     name: str
@@ -60,7 +60,13 @@ class State:
 
 
 def make_choice(
-    editor: Editor, prim: Usd.Prim, name: str, default: State, other: State, *, hidden: Collection[str] = ()
+    editor: Editor,
+    prim: Usd.Prim,
+    name: str,
+    default: VariantState,
+    other: VariantState,
+    *,
+    hidden: Collection[str] = (),
 ) -> None:
     """A variant set with two variants, the first one chosen.
 
@@ -79,7 +85,7 @@ def make_choice(
     home = next((spec for spec in holders if "points" in spec.properties), home)
     others = [spec for spec in specs if any(child in spec.nameChildren for child in hidden)]
     for spec in dict.fromkeys((home, *holders, *others)):
-        states = (default, other) if spec == home else (State(default.name), State(other.name))
+        states = (default, other) if spec == home else (VariantState(default.name), VariantState(other.name))
         what = f"variantSet {name}: {default.name} and {other.name}"
         editor.add(spec.layer, spec.path, what, _bind(spec, name, states, moved, hidden))
     _hide(
@@ -115,7 +121,7 @@ def _hide(editor: Editor, spec: Sdf.PrimSpec, name: str, variant: str, children:
 def _bind(
     spec: Sdf.PrimSpec,
     name: str,
-    states: tuple[State, State],
+    states: tuple[VariantState, VariantState],
     moved: Collection[str],
     hidden: Collection[str],
 ) -> Callable[[], None]:

@@ -25,7 +25,7 @@ _KINDS = Sdf.ValueTypeNames
 
 
 @dataclass(slots=True, eq=False)
-class Faces:
+class MeshFaces:
     """The faces of a mesh at the default time."""
 
     points: npt.NDArray[np.float64]
@@ -51,14 +51,14 @@ class NewFaces:
     corners: Ints
 
 
-def read_faces(prim: Usd.Prim) -> Faces:
+def read_faces(prim: Usd.Prim) -> MeshFaces:
     """Read a mesh; one that changes over time or does not fit together is refused."""
     mesh = UsdGeom.Mesh(prim)
     attributes = (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
     if any(attribute.GetNumTimeSamples() for attribute in attributes[1:]):
         raise Refused("its faces change over time")
     points, counts, indices = (attribute.Get() for attribute in attributes)
-    faces = Faces(
+    faces = MeshFaces(
         np.array(points or (), dtype=np.float64).reshape(-1, 3),
         np.array(counts or (), dtype=np.int64),
         np.array(indices or (), dtype=np.int64),
@@ -70,7 +70,7 @@ def read_faces(prim: Usd.Prim) -> Faces:
     return faces
 
 
-def replace_faces(editor: Editor, prim: Usd.Prim, old: Faces, new: NewFaces) -> None:
+def replace_faces(editor: Editor, prim: Usd.Prim, old: MeshFaces, new: NewFaces) -> None:
     """Ask for new faces, where the old ones are said."""
     same = len(new.corners) == len(old.indices) and np.array_equal(new.corners, np.arange(len(old.indices)))
     if same and np.array_equal(new.counts, old.counts):
@@ -144,7 +144,7 @@ _MAX_CORNERS = 4096
 """Of a face that is not convex: cutting ears takes time with the square of them."""
 
 
-def split_faces(old: Faces) -> NewFaces:
+def split_faces(old: MeshFaces) -> NewFaces:
     """Every face as triangles; faces of fewer than three corners are left out."""
     keep = old.counts >= 3
     starts = old.starts

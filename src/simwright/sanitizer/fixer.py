@@ -4,7 +4,7 @@
 ::
 
     @fix("units-kilograms")
-    def author_kilograms(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+    def author_kilograms(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
         editor.set_layer_info("kilogramsPerUnit", 1.0)
 
 The function looks at ``editor.stage`` and at the finding (its prim, property and ``data``), and asks the editor for
@@ -35,20 +35,20 @@ SETTLED = "settled"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What a user says beyond the asset: ``values`` by name, such as ``identifier`` or ``version``."""
+class UserValues:
+    """What a user says beyond the asset: by name, such as ``identifier`` or ``version``."""
 
-    values: Mapping[str, str] = field(default_factory=dict)
+    by_name: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, name: str) -> str:
         """A value, empty if it is not given."""
-        return self.values.get(name, "")
+        return self.by_name.get(name, "")
 
     def find_group(self, prefix: str) -> dict[str, str]:
         """Values whose names start in the same way, by the rest of the name."""
         return {
             name[len(prefix) :]: value
-            for name, value in self.values.items()
+            for name, value in self.by_name.items()
             if value and name.startswith(prefix)
         }
 
@@ -57,22 +57,22 @@ class Wishes:
         return bool(self.find_group(name) if name.endswith(".") else self.find(name))
 
 
-Apply: TypeAlias = Callable[[Editor, Diagnostic, Wishes], None]
+Apply: TypeAlias = Callable[[Editor, Diagnostic, UserValues], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Fixer:
     """A declared fix.
 
-    ``codes`` are the rules it repairs.  ``wishes`` names values that let it run without ``--unsafe``, because the user
-    has said what is meant.  ``changes`` are sections of the comparison (:mod:`simwright.compare`) that it is allowed to
+    ``codes`` are the rules it repairs.  ``values`` names values of the user that let it run without ``--unsafe``,
+    because they say what is meant.  ``changes`` are sections of the comparison (:mod:`simwright.compare`) that it may
     change, because that is what it is for; ``stage`` allows prims to come, go or stand elsewhere.  ``phase`` orders
     fixes: structure (0), transforms (1), values (2), layers (3).
     """
 
     codes: tuple[str, ...]
     apply: Apply = field(repr=False)
-    wishes: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     phase: int = 2
     module: str = ""
@@ -84,12 +84,12 @@ class Fixer:
 
 
 def fix(
-    *codes: str, wishes: tuple[str, ...] = (), changes: tuple[str, ...] = (), phase: int = 2
+    *codes: str, values: tuple[str, ...] = (), changes: tuple[str, ...] = (), phase: int = 2
 ) -> Callable[[Apply], Fixer]:
     """Declare a fix: decorates its function."""
 
     def declare_fix(apply: Apply) -> Fixer:
-        return Fixer(codes, apply, wishes, changes, phase, apply.__module__)
+        return Fixer(codes, apply, values, changes, phase, apply.__module__)
 
     return declare_fix
 

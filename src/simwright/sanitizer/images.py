@@ -29,7 +29,7 @@ _RADIANCE = (b"#?RADIANCE", b"#?RGBE")
 
 
 @dataclass(slots=True)
-class Picture:
+class TextureImage:
     """An image of 8 bits a channel; ``is_raw`` says that OpenUSD took the source for numbers, not for a picture."""
 
     image: Any
@@ -59,7 +59,7 @@ def read_asset(address: str, resolved: str) -> bytes:
         raise Refused(f"{address} cannot be opened") from None
 
 
-def decode_image(content: bytes, address: str) -> Picture:
+def decode_image(content: bytes, address: str) -> TextureImage:
     """Any image that can be read here; the others are refused with what has to be done."""
     from PIL import Image
 
@@ -79,7 +79,7 @@ def decode_image(content: bytes, address: str) -> Picture:
         ) from None
 
 
-def _decode_bright(content: bytes, address: str) -> Picture:
+def _decode_bright(content: bytes, address: str) -> TextureImage:
     from PIL import Image
 
     try:
@@ -92,10 +92,10 @@ def _decode_bright(content: bytes, address: str) -> Picture:
         raise Refused(
             f"{address} is brighter than a PNG can be; choose an exposure and export it as an 8-bit PNG"
         )
-    return Picture(Image.fromarray(np.round(colours * 255.0).astype(np.uint8), "RGB"), is_raw=True)
+    return TextureImage(Image.fromarray(np.round(colours * 255.0).astype(np.uint8), "RGB"), is_raw=True)
 
 
-def _flatten(image: Any, content: bytes) -> Picture:
+def _flatten(image: Any, content: bytes) -> TextureImage:
     """Eight bits a channel; wide samples are scaled down, not cut off."""
     mode = image.mode
     if mode.startswith("I") or mode == "F":
@@ -105,11 +105,13 @@ def _flatten(image: Any, content: bytes) -> Picture:
             raise ValueError("numbers beyond what a PNG can hold")
         from PIL import Image
 
-        return Picture(Image.fromarray(np.round(wide * (255.0 / full)).astype(np.uint8), "L"), is_raw=True)
+        return TextureImage(
+            Image.fromarray(np.round(wide * (255.0 / full)).astype(np.uint8), "L"), is_raw=True
+        )
     if mode not in _PLAIN:
         has_alpha = "transparency" in image.info and _CHANNELS.get(mode) == "RGB"
         image = image.convert("RGBA" if has_alpha else _CHANNELS.get(mode, "RGBA"))
-    return Picture(image, is_raw=_count_bits(content) >= _WIDE or image.mode in ("L", "LA"))
+    return TextureImage(image, is_raw=_count_bits(content) >= _WIDE or image.mode in ("L", "LA"))
 
 
 def _count_bits(content: bytes) -> int:

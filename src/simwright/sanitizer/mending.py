@@ -15,17 +15,17 @@ import numpy.typing as npt
 
 from simwright.checker.facts.meshes import make_facts
 from simwright.checker.facts.topology import count_edges, weld_near
-from simwright.sanitizer.faces import Faces, Ints, NewFaces, split_faces, split_polygon
+from simwright.sanitizer.faces import Ints, MeshFaces, NewFaces, split_faces, split_polygon
 
 Array = npt.NDArray[np.float64]
 _FLAT = 1e-5
 """Share of a mesh's size that the rim of a hole may leave its plane."""
 
 
-class Surface:
+class MeshSurface:
     """Faces as lists of corners of the old mesh, with their points welded."""
 
-    def __init__(self, old: Faces) -> None:
+    def __init__(self, old: MeshFaces) -> None:
         self.old = old
         self.names = weld_near(old.points)[old.indices]
         starts = old.starts
@@ -190,9 +190,9 @@ class Surface:
         return rims
 
 
-def close_surface(old: Faces) -> NewFaces | None:
+def close_surface(old: MeshFaces) -> NewFaces | None:
     """Faces that enclose the same solid, closed; None where that cannot be done without changing it."""
-    surface = Surface(old)
+    surface = MeshSurface(old)
     steps = (surface.drop_idle, surface.wind_evenly, surface.drop_fins, surface.wind_evenly)
     for step in steps:
         step()
@@ -204,7 +204,7 @@ def close_surface(old: Faces) -> NewFaces | None:
     return None
 
 
-def unite_shells(old: Faces) -> tuple[Any, Any] | None:
+def unite_shells(old: MeshFaces) -> tuple[Any, Any] | None:
     """Points and triangle corners of the union; None where a shell is open, or turned inside out."""
     import manifold3d
 

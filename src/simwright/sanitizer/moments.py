@@ -27,7 +27,7 @@ def write_possible(editor: Editor, prim: Usd.Prim, home: Sdf.PrimSpec, moments: 
     if np.allclose(nearest, said, rtol=1e-6, atol=0.0):
         return
     _note(editor, home, said.tolist())
-    editor.shifts.mended[str(prim.GetPath())] = (tuple(said.tolist()), tuple(nearest.tolist()))
+    editor.expected.mended_moments[str(prim.GetPath())] = (tuple(said.tolist()), tuple(nearest.tolist()))
 
 
 def rescale_note(editor: Editor, spec: Sdf.PrimSpec, factor: float) -> None:

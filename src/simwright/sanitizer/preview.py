@@ -40,7 +40,7 @@ _READABLE = (".png", ".jpg", ".jpeg")
 
 
 @dataclass(slots=True)
-class Preview:
+class PreviewInputs:
     """Inputs of a UsdPreviewSurface; ``picture`` is the image of the base colour, as ``layer`` names it."""
 
     inputs: dict[str, tuple[Sdf.ValueTypeName, Any]] = field(default_factory=dict)
@@ -48,9 +48,9 @@ class Preview:
     layer: Sdf.Layer | None = None
 
 
-def sketch_preview(shader: Usd.Prim | None, wearers: list[Usd.Prim]) -> Preview:
+def sketch_preview(shader: Usd.Prim | None, wearers: list[Usd.Prim]) -> PreviewInputs:
     """What is known of the look: from the shader, or from the colour of what wears it."""
-    preview = Preview()
+    preview = PreviewInputs()
     if shader is not None:
         _read_constants(shader, preview)
         for name in _PICTURES:
@@ -70,7 +70,7 @@ def sketch_preview(shader: Usd.Prim | None, wearers: list[Usd.Prim]) -> Preview:
     return preview
 
 
-def _read_constants(shader: Usd.Prim, preview: Preview) -> None:
+def _read_constants(shader: Usd.Prim, preview: PreviewInputs) -> None:
     for names, kind in ((_COLOURS, _KINDS.Color3f), (_NUMBERS, _KINDS.Float)):
         for wanted, candidates in names.items():
             if wanted in _SWITCHES and read_input(shader, _SWITCHES[wanted]) in (False, 0):
@@ -102,7 +102,7 @@ def _read_colour(prim: Usd.Prim) -> tuple[float, float, float] | None:
     return (float(red), float(green), float(blue))
 
 
-def define_preview(layer: Sdf.Layer, place: Sdf.Path, preview: Preview) -> Callable[[], None]:
+def define_preview(layer: Sdf.Layer, place: Sdf.Path, preview: PreviewInputs) -> Callable[[], None]:
     """The edit that makes the shader, with an image and its coordinates where there is a picture."""
 
     def apply() -> None:

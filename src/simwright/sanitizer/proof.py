@@ -32,10 +32,10 @@ from simwright.model.geometry import Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint
 from simwright.sanitizer.stage_changes import compose_alike
-from simwright.sanitizer.stage_poses import Outline, compare_outlines, draw_outline, stand_alike
+from simwright.sanitizer.stage_poses import StagePoses, compare_poses, have_same_poses, read_poses
 from simwright.usd.claims import apply_claims
+from simwright.usd.expected_changes import ExpectedChanges
 from simwright.usd.open import open_stage
-from simwright.usd.shifts import Shifts
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
@@ -65,7 +65,7 @@ class Original:
     ``problem`` says why there is no machine to compare, ``claims`` what the user says about units.
     """
 
-    outline: Outline
+    poses: StagePoses
     file: str = ""
     times: list[float] = field(default_factory=list)
     problem: str = ""
@@ -76,7 +76,7 @@ class Original:
         """The machine at each moment, read when it is first asked for; none where there is a problem."""
         if self._machines is None:
             try:
-                self._machines = _read_machines(self.outline.stage, self.file, self.times)
+                self._machines = _read_machines(self.poses.stage, self.file, self.times)
             except SimwrightError as error:
                 self._machines, self.problem = [], error.message
         return self._machines
@@ -100,8 +100,8 @@ def read_original(
     for (prim, name), variant in selected:
         with Usd.EditContext(stage, stage.GetSessionLayer()):
             stage.GetPrimAtPath(prim).GetVariantSets().SetSelection(name, variant)
-    original = Original(draw_outline(stage), str(path), claims=claims or {})
-    times = original.outline.times
+    original = Original(read_poses(stage), str(path), claims=claims or {})
+    times = original.poses.times
     original.times = [times[i] for i in sorted({0, len(times) // 2, len(times) - 1})] if times else []
     return original
 
@@ -110,12 +110,12 @@ def find_deviations(
     original: Original,
     stage: Usd.Stage,
     allowed: Collection[str],
-    shifts: Shifts | None = None,
+    expected: ExpectedChanges | None = None,
     *,
     only_transforms: bool = False,
     only_layers: bool = False,
 ) -> list[Deviation]:
-    """What is different on a stage, but for sections that are ``allowed`` and ``shifts`` of prims.
+    """What is different on a stage, but for sections that are ``allowed`` and ``expected`` of prims.
 
     ``only_transforms`` says that nothing but transform ops and harmless metadata changed: then a machine whose prims
     all stand as they stood, in the same units, is the same one, and does not have to be read.  ``only_layers`` says
@@ -123,9 +123,9 @@ def find_deviations(
     """
     apply_claims(stage, original.claims)
     try:
-        if only_layers and compose_alike(original.outline.stage, stage):
+        if only_layers and compose_alike(original.poses.stage, stage):
             return []
-        return _find_deviations(original, stage, allowed, shifts, only_transforms)
+        return _find_deviations(original, stage, allowed, expected, only_transforms)
     finally:
         if original.claims:
             stage.GetSessionLayer().Clear()
@@ -135,29 +135,33 @@ def _find_deviations(
     original: Original,
     stage: Usd.Stage,
     allowed: Collection[str],
-    shifts: Shifts | None,
+    expected: ExpectedChanges | None,
     only_transforms: bool,
 ) -> list[Deviation]:
-    drawn = draw_outline(stage)
-    if only_transforms and stand_alike(original.outline, drawn, TOLERANCE) and _count_alike(original, drawn):
+    drawn = read_poses(stage)
+    if (
+        only_transforms
+        and have_same_poses(original.poses, drawn, TOLERANCE)
+        and _count_alike(original, drawn)
+    ):
         return []
     found = []
     if STAGE not in allowed:
         found = [
             Deviation(STAGE, text)
-            for text in compare_outlines(original.outline, drawn, TOLERANCE, shifts=shifts)
+            for text in compare_poses(original.poses, drawn, TOLERANCE, expected=expected)
         ]
     before = original.read_machines()
     if original.problem or found:
         return found
-    if shifts is not None and shifts.frames:
-        before = [reframe_bodies(machine, shifts.frames) for machine in before]
-    return _compare_machines(original, before, drawn, allowed, shifts or Shifts())
+    if expected is not None and expected.body_frames:
+        before = [reframe_bodies(machine, expected.body_frames) for machine in before]
+    return _compare_machines(original, before, drawn, allowed, expected or ExpectedChanges())
 
 
-def _count_alike(original: Original, drawn: Outline) -> bool:
+def _count_alike(original: Original, drawn: StagePoses) -> bool:
     """Do numbers mean the same: kilograms, and seconds where anything changes over time?"""
-    stages = (original.outline.stage, drawn.stage)
+    stages = (original.poses.stage, drawn.stage)
     masses = {UsdPhysics.GetStageKilogramsPerUnit(stage) for stage in stages}
     rates = {stage.GetTimeCodesPerSecond() for stage in stages}
     moving = len(rates) > 1 and any(
@@ -171,20 +175,20 @@ def _read_machines(stage: Usd.Stage, file: str, times: list[float]) -> list[Asse
     return [read_stage(stage, ReadOptions(time=time), Reporter(), file=file) for time in moments]
 
 
-def _retime(original: Original, drawn: Outline) -> list[float]:
+def _retime(original: Original, drawn: StagePoses) -> list[float]:
     """The moments of the original, where an asset may have another rate now."""
-    before, after = (outline.stage.GetTimeCodesPerSecond() for outline in (original.outline, drawn))
+    before, after = (poses.stage.GetTimeCodesPerSecond() for poses in (original.poses, drawn))
     return original.times if before == after else [time * after / before for time in original.times]
 
 
 def _compare_machines(
     original: Original,
     before: list[Asset],
-    drawn: Outline,
+    drawn: StagePoses,
     allowed: Collection[str],
-    shifts: Shifts,
+    expected: ExpectedChanges,
 ) -> list[Deviation]:
-    likeness = Likeness(drawn.same, shifts.follow if shifts.moved else str)
+    comparison = AssetComparison(drawn.same, expected.follow if expected.moved else str)
     try:
         file = drawn.stage.GetRootLayer().realPath
         machines = _read_machines(drawn.stage, file, _retime(original, drawn))
@@ -193,10 +197,10 @@ def _compare_machines(
     sections = tuple(name for name in SECTIONS if name not in allowed)
     found = []
     for machine, new in zip(before, machines, strict=True):
-        old = reweigh_bodies(machine, new, shifts.weighed)
-        if likeness.are_alike(old, new):
+        old = reweigh_bodies(machine, new, expected.reweighed)
+        if comparison.are_alike(old, new):
             continue
-        same = _SHAPE_SECTIONS if likeness.have_same_shapes(old, new) else ()
+        same = _SHAPE_SECTIONS if comparison.have_same_shapes(old, new) else ()
         left = tuple(name for name in sections if name not in same)
         settings = Settings(rtol=TOLERANCE, configurations=_CONFIGURATIONS, sections=left)
         for section in compare_assets(old, new, settings).sections:
@@ -271,7 +275,7 @@ _NOT_COMPARED = frozenset({"source", "path", "file"})
 _SHAPE_LISTS = ("shapes", "materials", "physics_materials")
 
 
-class Likeness:
+class AssetComparison:
     """Holds two readings against each other.
 
     ``same`` are paths of meshes that are known to be the same, ``follow`` leads there from those of the first reading.

@@ -17,15 +17,15 @@ from simwright.checker.rule import Rule
 from simwright.checker.settings import Settings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
-from simwright.sanitizer.fixer import LAYERS, SETTLED, Fixer, Wishes, all_fixers
+from simwright.sanitizer.fixer import LAYERS, SETTLED, Fixer, UserValues, all_fixers
 from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
 from simwright.sanitizer.result import Change
-from simwright.sanitizer.stage_changes import Footprint
+from simwright.sanitizer.stage_changes import StageChanges
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Edit, Editor, Refused
+from simwright.usd.expected_changes import ExpectedChanges
 from simwright.usd.open import open_stage
-from simwright.usd.shifts import Shifts
 from simwright.usd.silence import capture
 
 MAX_ROUNDS = 10
@@ -33,18 +33,18 @@ Signature: TypeAlias = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class FixRequest:
     """What is to be done: ``codes`` are rules that may be fixed, ``unsafe`` allows fixes that need intent."""
 
     codes: frozenset[str]
     rules: Sequence[Rule]
     unsafe: bool = False
-    wishes: Wishes = field(default_factory=Wishes)
+    values: UserValues = field(default_factory=UserValues)
     settings: Settings = field(default_factory=Settings)
 
 
 @dataclass(slots=True)
-class Course:
+class FixProgress:
     """How a run went.  ``given_up`` are findings that are not tried again."""
 
     changes: list[Change] = field(default_factory=list)
@@ -57,62 +57,64 @@ class Course:
     notes: Reporter = field(default_factory=Reporter)
     given_up: set[Signature] = field(default_factory=set)
     crashed: set[str] = field(default_factory=set)
-    shifts: Shifts = field(default_factory=Shifts)
+    expected: ExpectedChanges = field(default_factory=ExpectedChanges)
     """Prims that came, went or were moved."""
 
     @property
     def allowed(self) -> set[str]:
         """Sections of the comparison that the fixes made so far may change."""
         table = all_fixers()
-        return {section for code in self.used for section in table[code].changes} | self.shifts.changes
+        return {section for code in self.used for section in table[code].changes} | self.expected.sections
 
 
-class Run:
+class FixRun:
     """One run over a workspace; ``prove`` is asked after every rule where ``careful``."""
 
-    def __init__(self, workspace: Workspace, order: Order, original: Callable[[Selected], Original]) -> None:
+    def __init__(
+        self, workspace: Workspace, request: FixRequest, original: Callable[[Selected], Original]
+    ) -> None:
         self.workspace = workspace
-        self.order = order
+        self.request = request
         self.original = original
-        self.course = Course()
+        self.progress = FixProgress()
         self.careful = False
-        self.footprint = Footprint()
+        self.stage_changes = StageChanges()
         self.meshes: dict[str, Any] = {}
         """What checks found out about meshes, as long as nothing but transforms changes."""
         self.known: dict[str, Any] = {}
         """What fixes found out about the stage as it is."""
 
-    def go(self) -> Course:
+    def go(self) -> FixProgress:
         """Fix until a check finds nothing more to fix."""
-        course = self.course
+        progress = self.progress
         findings = self._check()
-        course.before = course.after = findings
+        progress.before = progress.after = findings
         seen: set[str] = set()
-        while not course.failed and (jobs := self._plan(findings)):
+        while not progress.failed and (jobs := self._plan(findings)):
             state = self.workspace.read_state()
-            if state in seen or course.rounds == MAX_ROUNDS:
+            if state in seen or progress.rounds == MAX_ROUNDS:
                 self._report_unstable(jobs)
                 break
             seen.add(state)
             if not self._make_round(jobs):
                 break
-            course.rounds += 1
-            findings = course.after = self._check()
-        left = {sign(finding) for finding in course.after}
-        course.notes.extend(note for signature, note in course.refused.items() if signature in left)
-        return course
+            progress.rounds += 1
+            findings = progress.after = self._check()
+        left = {sign(finding) for finding in progress.after}
+        progress.notes.extend(note for signature, note in progress.refused.items() if signature in left)
+        return progress
 
     def _check(self) -> list[Diagnostic]:
-        space, order = self.workspace, self.order
+        space, request = self.workspace, self.request
         try:
             stage = space.open()
         except SimwrightError:
-            result = check_file(space.entry, rules=order.rules, packages=space.packages)
+            result = check_file(space.entry, rules=request.rules, packages=space.packages)
         else:
             result = check_opened(
-                stage, space.complaints, rules=order.rules, settings=order.settings, memory=self.meshes
+                stage, space.complaints, rules=request.rules, settings=request.settings, memory=self.meshes
             )
-        self.course.failed |= result.failed
+        self.progress.failed |= result.failed
         return result.findings
 
     def _plan(self, findings: Iterable[Diagnostic]) -> list[tuple[Fixer, list[Diagnostic]]]:
@@ -126,32 +128,32 @@ class Run:
         return [(table[code], wanted[code]) for code in table if code in wanted]
 
     def _is_wanted(self, finding: Diagnostic, fixer: Fixer) -> bool:
-        order, course = self.order, self.course
-        if finding.kind not in order.codes or finding.kind in course.crashed:
+        request, progress = self.request, self.progress
+        if finding.kind not in request.codes or finding.kind in progress.crashed:
             return False
-        if sign(finding) in course.given_up:
+        if sign(finding) in progress.given_up:
             return False
         if finding.fixable is Fixable.SAFE:
             return True
-        told = bool(fixer.wishes) and all(map(order.wishes.is_told, fixer.wishes))
-        return finding.fixable is Fixable.UNSAFE and (order.unsafe or told)
+        told = bool(fixer.values) and all(map(request.values.is_told, fixer.values))
+        return finding.fixable is Fixable.UNSAFE and (request.unsafe or told)
 
     def _make_round(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> bool:
         """Make the fixes of a round; False if none of them changed anything."""
         stage = self.workspace.open()
         self.known = {}
         changed = False
-        self.footprint.recomposed = False
-        with capture(), self.footprint.watch(stage):
+        self.stage_changes.recomposed = False
+        with capture(), self.stage_changes.watch(stage):
             for fixer, findings in jobs:
                 if self.careful:
                     changed |= self._make_carefully(stage, fixer, findings)
                 else:
                     changed |= bool(self._make(stage, fixer, findings))
         is_fresh = changed and self.workspace.accept(save=self.careful)
-        if not self.footprint.only_transforms:
+        if not self.stage_changes.only_transforms:
             self.meshes.clear()
-        if self.footprint.recomposed and not is_fresh:
+        if self.stage_changes.recomposed and not is_fresh:
             self.workspace.release()  # other layers may be named now
         return changed
 
@@ -163,12 +165,12 @@ class Run:
         editor.gate = self.workspace.gate
         done: list[Diagnostic] = []
         for finding in findings:
-            count, shifts = len(editor.edits), editor.shifts.copy()
+            count, expected = len(editor.edits), editor.expected.copy()
             try:
-                fixer.apply(editor, finding, self.order.wishes)
+                fixer.apply(editor, finding, self.request.values)
             except Refused as reason:
                 editor.drop_edits(count)
-                editor.shifts = shifts
+                editor.expected = expected
                 self._give_up(finding, str(reason))
                 continue
             except Exception as error:  # noqa: BLE001 - a crash of one fix is one finding, the rest goes on
@@ -186,18 +188,18 @@ class Run:
             return []
         if not made:
             return []
-        self.footprint.settle(made, within_layers=fixer.phase == LAYERS)
+        self.stage_changes.settle(made, within_layers=fixer.phase == LAYERS)
         self.known = {SETTLED: True} if SETTLED in self.known else {}
         changes = self._describe(made, findings[0].kind, done)
-        self.course.changes += changes
-        self.course.used.add(findings[0].kind)
-        self.course.shifts.include(editor.shifts)
+        self.progress.changes += changes
+        self.progress.used.add(findings[0].kind)
+        self.progress.expected.include(editor.expected)
         return changes
 
     def _make_carefully(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> bool:
         """The same with a proof; on failure the findings are halved."""
-        mark, used = len(self.course.changes), set(self.course.used)
-        shifts = self.course.shifts.copy()
+        mark, used = len(self.progress.changes), set(self.progress.used)
+        expected = self.progress.expected.copy()
         if not self._make(stage, fixer, findings) or not self.workspace.is_changed():
             return False
         deviations = self.prove()
@@ -206,8 +208,8 @@ class Run:
             return True
         self.workspace.undo()
         self.known = {}
-        del self.course.changes[mark:]
-        self.course.used, self.course.shifts = used, shifts
+        del self.progress.changes[mark:]
+        self.progress.used, self.progress.expected = used, expected
         if len(findings) == 1:
             self._report_undone(findings[0], deviations)
             return False
@@ -217,17 +219,17 @@ class Run:
 
     def prove(self) -> list[Deviation]:
         """What differs from the original beyond what the fixes are for."""
-        space, course = self.workspace, self.course
-        original = self.original(course.shifts.frozen_selection)
-        fresh = self.careful and self.footprint.recomposed
+        space, progress = self.workspace, self.progress
+        original = self.original(progress.expected.variant_key)
+        fresh = self.careful and self.stage_changes.recomposed
         stage = open_stage(space.entry, packages=space.packages) if fresh else space.open()
         return find_deviations(
             original,
             stage,
-            course.allowed,
-            course.shifts,
-            only_transforms=self.footprint.only_transforms,
-            only_layers=self.footprint.only_layers and course.shifts == Shifts(),
+            progress.allowed,
+            progress.expected,
+            only_transforms=self.stage_changes.only_transforms,
+            only_layers=self.stage_changes.only_layers and progress.expected == ExpectedChanges(),
         )
 
     # telling
@@ -242,27 +244,27 @@ class Run:
 
     def _give_up(self, finding: Diagnostic, reason: str) -> None:
         signature = sign(finding)
-        self.course.given_up.add(signature)
+        self.progress.given_up.add(signature)
         reporter = Reporter()
         reporter.report(REFUSED, self._locate(finding), rule=finding.kind, reason=reason)
-        self.course.refused[signature] = reporter.found[0]
+        self.progress.refused[signature] = reporter.found[0]
 
     def _report_crash(self, finding: Diagnostic, error: Exception) -> None:
-        self.course.crashed.add(finding.kind)
+        self.progress.crashed.add(finding.kind)
         reason = f"{type(error).__name__}: {error}"
-        self.course.notes.report(CRASHED, finding.where, rule=finding.kind, reason=reason)
+        self.progress.notes.report(CRASHED, finding.where, rule=finding.kind, reason=reason)
 
     def _report_undone(self, finding: Diagnostic, deviations: list[Deviation]) -> None:
-        self.course.given_up.add(sign(finding))
+        self.progress.given_up.add(sign(finding))
         what = deviations[0].what
         if len(deviations) > 1:
             what += f" (and {len(deviations) - 1} more)"
-        self.course.notes.report(UNDONE, self._locate(finding), rule=finding.kind, what=what)
+        self.progress.notes.report(UNDONE, self._locate(finding), rule=finding.kind, what=what)
 
     def _report_unstable(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> None:
         rules = ", ".join(sorted({findings[0].kind for _, findings in jobs}))
         where = Where(self.workspace.name_original(str(self.workspace.entry)))
-        self.course.notes.report(UNSTABLE, where, rules=rules, rounds=self.course.rounds)
+        self.progress.notes.report(UNSTABLE, where, rules=rules, rounds=self.progress.rounds)
 
     def _locate(self, finding: Diagnostic) -> Where:
         where = finding.where

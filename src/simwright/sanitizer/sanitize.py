@@ -32,7 +32,7 @@ from simwright.formats.usd.delivery import PACKAGE_SUFFIX, pack_file
 from simwright.sanitizer.messages import MOMENTS_MENDED, NEWLY_FOUND, UNPROVEN
 from simwright.sanitizer.proof import Original, Selected, read_original
 from simwright.sanitizer.result import Change, FixResult
-from simwright.sanitizer.rounds import Course, Order, Run, name_originals
+from simwright.sanitizer.rounds import FixProgress, FixRequest, FixRun, name_originals
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.plugins import register_plugins
 
@@ -43,7 +43,7 @@ Read: TypeAlias = Callable[[Selected], Original]
 
 def sanitize(
     source: Path,
-    order: Order,
+    request: FixRequest,
     packages: PackageMap,
     *,
     target: Path | None = None,
@@ -59,7 +59,7 @@ def sanitize(
     name = "" if target is None else (target.parent if target.suffix else target).absolute().name
     original = cache(
         lambda selected: read_original(
-            source, packages, selected, order.wishes.values, stage=workspace.original
+            source, packages, selected, request.values.values, stage=workspace.original
         )
     )
     try:
@@ -70,16 +70,16 @@ def sanitize(
     try:
         if target is not None:
             check_target(target, workspace)
-        keeps_inner = target is not None or (order.unsafe and _PATHS in order.codes)
+        keeps_inner = target is not None or (request.unsafe and _PATHS in request.codes)
         workspace.keeps_inner = keeps_inner
-        course = _fix(workspace, order, original)
-        if course is None:
+        progress = _fix(workspace, request, original)
+        if progress is None:
             workspace.close()
             workspace = Workspace(source, packages, name=name)
             workspace.keeps_inner = keeps_inner
-            course = _fix_carefully(workspace, order, original)
-        _fill_result(course, workspace, result, original)
-        if course.failed:
+            progress = _fix_carefully(workspace, request, original)
+        _fill_result(progress, workspace, result, original)
+        if progress.failed:
             return result
         if with_diff:
             result.diffs = _describe_differences(workspace)
@@ -92,29 +92,29 @@ def sanitize(
     return result
 
 
-def _fix(workspace: Workspace, order: Order, original: Read) -> Course | None:
+def _fix(workspace: Workspace, request: FixRequest, original: Read) -> FixProgress | None:
     """All fixes, then the proof; None if it fails."""
-    run = Run(workspace, order, original)
-    course = run.go()
-    if not course.changes or course.failed:
-        return course
-    return None if course.crashed or run.prove() else course
+    run = FixRun(workspace, request, original)
+    progress = run.go()
+    if not progress.changes or progress.failed:
+        return progress
+    return None if progress.crashed or run.prove() else progress
 
 
-def _fix_carefully(workspace: Workspace, order: Order, original: Read) -> Course:
-    run = Run(workspace, order, original)
+def _fix_carefully(workspace: Workspace, request: FixRequest, original: Read) -> FixProgress:
+    run = FixRun(workspace, request, original)
     run.careful = True
     return run.go()
 
 
-def _fill_result(course: Course, workspace: Workspace, result: FixResult, original: Read) -> None:
-    result.before = name_originals(course.before, workspace)
-    result.after = name_originals(course.after, workspace)
-    result.rounds = course.rounds
-    if course.failed:
-        result.notes += sort_diagnostics(course.notes)
+def _fill_result(progress: FixProgress, workspace: Workspace, result: FixResult, original: Read) -> None:
+    result.before = name_originals(progress.before, workspace)
+    result.after = name_originals(progress.after, workspace)
+    result.rounds = progress.rounds
+    if progress.failed:
+        result.notes += sort_diagnostics(progress.notes)
         return
-    result.changes = course.changes
+    result.changes = progress.changes
     if workspace.keeps_inner:
         result.changes += [
             Change(_PATHS, Fixable.UNSAFE, place, "/", f"@{new}@ for @{old}@")
@@ -124,15 +124,15 @@ def _fill_result(course: Course, workspace: Workspace, result: FixResult, origin
     result.status = "fixed" if workspace.changed_places else "unchanged"
     where = Where(result.source)
     notes = Reporter()
-    notes.extend(course.notes)
-    counts = [Counter(finding.kind for finding in found) for found in (course.before, course.after)]
+    notes.extend(progress.notes)
+    counts = [Counter(finding.kind for finding in found) for found in (progress.before, progress.after)]
     for code, more in sorted((counts[1] - counts[0]).items()):
         notes.report(NEWLY_FOUND, where, rule=code, count=more)
-    for path, moments in sorted(course.shifts.mended.items()):
+    for path, moments in sorted(progress.expected.mended_moments.items()):
         before, after = (f"({', '.join(f'{value:.6g}' for value in row)})" for row in moments)
         notes.report(MOMENTS_MENDED, Where(result.source, prim=path), before=before, after=after)
-    if course.changes:
-        problem = original(course.shifts.frozen_selection).problem
+    if progress.changes:
+        problem = original(progress.expected.variant_key).problem
         result.proven = not problem
         if problem:
             notes.report(UNPROVEN, where, reason=problem)

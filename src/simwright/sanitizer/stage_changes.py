@@ -28,7 +28,7 @@ PRIM_METADATA = frozenset({"kind", "assetInfo", "documentation", "comment", "dis
 """The same of a prim."""
 
 
-class Footprint:
+class StageChanges:
     """Changes of all watched blocks of edits together.
 
     ``recomposed`` says that prims may have come, gone or got other arcs, ``only_transforms`` that apart from metadata

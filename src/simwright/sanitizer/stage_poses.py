@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pxr import Gf, Tf, Usd, UsdGeom, Vt
 
 from simwright.formats.usd.units import UP_ROTATIONS
-from simwright.usd.shifts import Shifts, is_below
+from simwright.usd.expected_changes import ExpectedChanges, is_below
 from simwright.usd.silence import capture
 
 Array = npt.NDArray[np.float64]
@@ -33,7 +33,7 @@ ROUNDING = 2.0**-22
 
 
 @dataclass(slots=True)
-class Outline:
+class StagePoses:
     """A stage and the world transforms of its prims.
 
     ``poses`` has a 4x4 matrix (column vectors) for each moment and prim of ``rows``; ``moments`` are the default time
@@ -54,23 +54,23 @@ class Outline:
         return [moment.GetValue() for moment in self.moments[1:]]
 
 
-def draw_outline(stage: Usd.Stage) -> Outline:
+def read_poses(stage: Usd.Stage) -> StagePoses:
     """The outline of a composed stage, instances included."""
-    outline = Outline(stage, UsdGeom.GetStageMetersPerUnit(stage))
-    outline.turn = UP_ROTATIONS.get(str(UsdGeom.GetStageUpAxis(stage)), outline.turn)
+    result = StagePoses(stage, UsdGeom.GetStageMetersPerUnit(stage))
+    result.turn = UP_ROTATIONS.get(str(UsdGeom.GetStageUpAxis(stage)), result.turn)
     with capture():
         every = Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
         prims = [prim for prim in every if prim.IsA(UsdGeom.Xformable)]
         times = _choose_times(prims) if _is_moving(stage, prims) else []
-        outline.moments = [Usd.TimeCode.Default(), *map(Usd.TimeCode, times)]
-        outline.rows = {prim.GetPath().pathString: row for row, prim in enumerate(prims)}
-        outline.poses = np.zeros((len(outline.moments), len(prims), 4, 4))
-        for index, moment in enumerate(outline.moments):
+        result.moments = [Usd.TimeCode.Default(), *map(Usd.TimeCode, times)]
+        result.rows = {prim.GetPath().pathString: row for row, prim in enumerate(prims)}
+        result.poses = np.zeros((len(result.moments), len(prims), 4, 4))
+        for index, moment in enumerate(result.moments):
             cache = UsdGeom.XformCache(moment)
             matrices = [_read_world(cache, prim) for prim in prims]
-            outline.poses[index] = np.array(Vt.Matrix4dArray(matrices)).reshape(-1, 4, 4)
-    outline.poses = outline.poses.transpose(0, 1, 3, 2)
-    return outline
+            result.poses[index] = np.array(Vt.Matrix4dArray(matrices)).reshape(-1, 4, 4)
+    result.poses = result.poses.transpose(0, 1, 3, 2)
+    return result
 
 
 def _read_world(cache: UsdGeom.XformCache, prim: Usd.Prim) -> Gf.Matrix4d:
@@ -80,32 +80,34 @@ def _read_world(cache: UsdGeom.XformCache, prim: Usd.Prim) -> Gf.Matrix4d:
         return _NOWHERE  # ops that OpenUSD cannot read: nobody knows where it stands
 
 
-def compare_outlines(
-    before: Outline, after: Outline, tolerance: float, *, shifts: Shifts | None = None
+def compare_poses(
+    before: StagePoses, after: StagePoses, tolerance: float, *, expected: ExpectedChanges | None = None
 ) -> list[str]:
     """What differs in the world, in words; ``after`` learns which shapes are the same, number by number.
 
-    ``shifts`` are prims that are known to come, go or stand elsewhere.
+    ``expected`` are prims that are known to come, go or stand elsewhere.
     """
-    known = shifts or Shifts()
+    known = expected or ExpectedChanges()
     where = (
         {path: known.follow(path) for path in before.rows}
         if known.moved
         else {path: path for path in before.rows}
     )
     gone = sorted(
-        path for path, now in where.items() if now not in after.rows and not is_below(path, known.gone)
+        path for path, now in where.items() if now not in after.rows and not is_below(path, known.removed)
     )
-    new = sorted(path for path in after.rows.keys() - set(where.values()) if not is_below(path, known.come))
+    new = sorted(path for path in after.rows.keys() - set(where.values()) if not is_below(path, known.added))
     found = [f"that there is {path}" for path in gone] + [f"that there is no {path}" for path in new]
     if len(before.moments) != len(after.moments):
         return [*found, "the number of time samples"]
     pairs = [
-        (path, now) for path, now in where.items() if now in after.rows and not is_below(now, known.turned)
+        (path, now)
+        for path, now in where.items()
+        if now in after.rows and not is_below(now, known.repositioned)
     ]
     if not pairs:
         return found
-    ruler = _Ruler(before, after, pairs, tolerance)
+    ruler = _PoseComparison(before, after, pairs, tolerance)
     with capture():
         found += [f"where {path} stands" for path in ruler.list_moved(known.reframed)]
         found += [f"the geometry of {path}" for path in ruler.list_reshaped(after.same)]
@@ -119,7 +121,7 @@ def _is_moving(stage: Usd.Stage, prims: list[Usd.Prim]) -> bool:
     return any(prim.HasAuthoredMetadata("clips") for prim in prims)
 
 
-def stand_alike(before: Outline, after: Outline, tolerance: float) -> bool:
+def have_same_poses(before: StagePoses, after: StagePoses, tolerance: float) -> bool:
     """Are the same prims at the same places, in the same directions and as large, in the same units?"""
     if before.unit != after.unit or not np.array_equal(before.turn, after.turn):
         return False
@@ -127,7 +129,7 @@ def stand_alike(before: Outline, after: Outline, tolerance: float) -> bool:
         return False
     if not before.rows:
         return True
-    ruler = _Ruler(before, after, [(path, path) for path in before.rows], tolerance)
+    ruler = _PoseComparison(before, after, [(path, path) for path in before.rows], tolerance)
     return not ruler.list_moved(set()) and bool(ruler.have_same_scales().all())
 
 
@@ -147,11 +149,11 @@ def _choose_times(prims: list[Usd.Prim]) -> list[float]:
     return [ordered[round(last * i / (MAX_TIMES - 1))] for i in range(MAX_TIMES)]
 
 
-class _Ruler:
+class _PoseComparison:
     """Holds two outlines against each other, in SI units."""
 
     def __init__(
-        self, before: Outline, after: Outline, pairs: list[tuple[str, str]], tolerance: float
+        self, before: StagePoses, after: StagePoses, pairs: list[tuple[str, str]], tolerance: float
     ) -> None:
         self.sides = (before, after)
         self.pairs = pairs
@@ -253,8 +255,8 @@ class _Ruler:
         return found
 
     def _place(self, points: Array, side: int) -> Array:
-        outline = self.sides[side]
-        placed: Array = outline.unit * (points @ outline.turn.T)
+        result = self.sides[side]
+        placed: Array = result.unit * (points @ result.turn.T)
         return placed
 
 

@@ -35,7 +35,7 @@ def check_name(name: str, where: Where | None = None) -> None:
     """Raise an error with the near misses if no fix asks for such a value."""
     known = [
         *VALUES,
-        *(wish for fixer in all_fixers().values() for wish in fixer.wishes if wish not in VALUES),
+        *(name for fixer in all_fixers().values() for name in fixer.values if name not in VALUES),
     ]
     groups = tuple(entry for entry in known if entry.endswith("."))
     if name in known and name not in groups:

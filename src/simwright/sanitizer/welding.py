@@ -36,7 +36,7 @@ MASS_NAMES = (
 
 
 @dataclass(slots=True)
-class _Joins:
+class _JoinedBodies:
     """What one round has joined: new masses of links, and prims that must not be touched twice in it."""
 
     masses: dict[str, Inertial] = field(default_factory=dict)
@@ -44,13 +44,13 @@ class _Joins:
     parts: set[str] = field(default_factory=set)
 
 
-def _remember(editor: Editor) -> _Joins:
-    known: _Joins = editor.memory.setdefault("joins", _Joins())
+def _remember(editor: Editor) -> _JoinedBodies:
+    known: _JoinedBodies = editor.memory.setdefault("joins", _JoinedBodies())
     return known
 
 
 @dataclass(slots=True)
-class _End:
+class _JointEnd:
     """One end of a fixed joint: ``side`` is 0 or 1, ``other`` the body at the other end or None."""
 
     joint: UsdPhysics.Joint
@@ -80,7 +80,7 @@ def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     _add_mass(editor, prim, weld.other, pose)
     remove_prim(editor, weld.joint.GetPrim())
     drop_body(editor, prim)
-    editor.shifts.changes.update(PIECES)
+    editor.expected.sections.update(PIECES)
     known.links.add(there)
     known.parts.add(here)
     return True
@@ -100,7 +100,7 @@ def drop_body(editor: Editor, prim: Usd.Prim) -> None:
             editor.remove_property(prim, name)
 
 
-def _find_ends(prim: Usd.Prim) -> list[_End]:
+def _find_ends(prim: Usd.Prim) -> list[_JointEnd]:
     """The joints that hold a body."""
     found = []
     stage = prim.GetStage()
@@ -114,7 +114,7 @@ def _find_ends(prim: Usd.Prim) -> list[_End]:
                 there = targets[1 - side]
                 body = stage.GetPrimAtPath(there[0]) if there else None
                 is_body = body and body.HasAPI(UsdPhysics.RigidBodyAPI)
-                found.append(_End(joint, side, body if is_body else None))
+                found.append(_JointEnd(joint, side, body if is_body else None))
     return found
 
 
@@ -135,7 +135,7 @@ def _read_pose(joint: UsdPhysics.Joint, side: int) -> Pose:
     return Pose.of([float(v) for v in place], [turn.real, *turn.imaginary])
 
 
-def _lead_to(editor: Editor, end: _End, link: Usd.Prim, pose: Pose) -> None:
+def _lead_to(editor: Editor, end: _JointEnd, link: Usd.Prim, pose: Pose) -> None:
     """Let a joint hold the link where it held the frame."""
     prim = end.joint.GetPrim()
     moved = pose @ _read_pose(end.joint, end.side)

@@ -23,7 +23,7 @@ from simwright.core.files import resolve_inside
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import PackageMap
 from simwright.core.swap import Staging, compute_digest, recover
-from simwright.usd.collect import Collection, Outside, collect_files
+from simwright.usd.collect import AssetFiles, Outside, collect_files
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
 from simwright.usd.open import open_stage
@@ -303,7 +303,7 @@ class Workspace:
         place.mkdir()
         return place
 
-    def _copy(self) -> tuple[Collection, dict[str, dict[str, tuple[str, Path | None]]]]:
+    def _copy(self) -> tuple[AssetFiles, dict[str, dict[str, tuple[str, Path | None]]]]:
         stage = self.original = open_stage(self.origin, packages=self.packages)
         with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
             root = stage.GetRootLayer()

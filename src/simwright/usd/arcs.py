@@ -58,7 +58,7 @@ def walk_layers(root: Any, gate: Gate, reporter: Reporter, locator: Locator) -> 
 
     Also gives the identifiers of layers that the gate does not admit.
     """
-    walk = _Walk(gate, reporter, locator)
+    walk = _LayerWalk(gate, reporter, locator)
     layers = walk.run(root)
     check_multiplicity(root, layers)
     return layers, walk.outside
@@ -120,7 +120,7 @@ def _check_specs(path: str, layer: Any) -> None:
         )
 
 
-class _Walk:
+class _LayerWalk:
     """One walk: what was seen, and whom to tell."""
 
     __slots__ = ("checked", "gate", "locator", "outside", "reporter")

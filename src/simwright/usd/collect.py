@@ -44,7 +44,7 @@ class Outside(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedAddress:
     """An address that changed: in the layer at ``place``, ``original`` is ``text`` now.
 
     ``outside`` is a file that stays where it is.
@@ -57,7 +57,7 @@ class Moved:
 
 
 @dataclass(slots=True)
-class Collection:
+class AssetFiles:
     """The files of an asset.
 
     ``entry`` is the place of the root layer.  ``files`` maps places to files that are copied as they are, ``layers``
@@ -71,7 +71,7 @@ class Collection:
     layers: dict[str, Any] = field(default_factory=dict)
     missing: list[tuple[str, str]] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
-    moved: list[Moved] = field(default_factory=list)
+    moved: list[MovedAddress] = field(default_factory=list)
 
     @property
     def places(self) -> list[str]:
@@ -81,7 +81,7 @@ class Collection:
 
 def collect_files(
     root: Any, gate: Gate, *, outside: Outside = Outside.COLLECT, target: Path | None = None, name: str = ""
-) -> Collection:
+) -> AssetFiles:
     """The collection of an open root layer; call it with the resolver context of its stage bound.
 
     Files that ``gate`` does not admit are refused, which it reports.
@@ -89,10 +89,10 @@ def collect_files(
     ``target`` is the folder of the copy, which addresses of files that stay are counted from; ``name`` the new name of
     the root layer.
     """
-    return _Walk(root, gate, outside, target, name).run()
+    return _FileWalk(root, gate, outside, target, name).run()
 
 
-class _Walk:
+class _FileWalk:
     """One walk: the places given so far, and the layers still to be looked at."""
 
     def __init__(self, root: Any, gate: Gate, outside: Outside, target: Path | None, name: str) -> None:
@@ -101,12 +101,12 @@ class _Walk:
         self.outside = outside
         self.target = target
         self.folder = Path(root.realPath).absolute().parent
-        self.result = Collection(name or Path(root.realPath).name)
+        self.result = AssetFiles(name or Path(root.realPath).name)
         self.places: dict[str, str] = {str(Path(root.realPath).resolve()): self.result.entry}
         self.taken = {self.result.entry}
         self.queue: deque[tuple[Any, str]] = deque([(root, self.result.entry)])
 
-    def run(self) -> Collection:
+    def run(self) -> AssetFiles:
         while self.queue:
             layer, place = self.queue.popleft()
             copy = rewrite_addresses(layer, lambda text, at=(layer, place): self._move(text, *at))
@@ -139,7 +139,9 @@ class _Walk:
         if _means_the_same(text, moved, place):
             return text
         address = Ar.JoinPackageRelativePath([moved, inner]) if inner else moved
-        self.result.moved.append(Moved(place, address, text, found if isinstance(found, Path) else None))
+        self.result.moved.append(
+            MovedAddress(place, address, text, found if isinstance(found, Path) else None)
+        )
         return str(address)
 
     def _find_place(self, resolved: str, text: str, layer: Any) -> str | Path | None:

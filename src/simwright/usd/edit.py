@@ -17,7 +17,7 @@ from typing import Any
 from pxr import Sdf, Usd, UsdUtils
 
 from simwright.core.gate import Gate
-from simwright.usd.shifts import Shifts
+from simwright.usd.expected_changes import ExpectedChanges
 
 
 class Refused(Exception):  # noqa: N818 - not a mistake, an answer
@@ -63,7 +63,7 @@ class Editor:
         """What a fix found out about the stage and wants to know again for its next finding."""
         self.known: dict[str, Any] = {}
         """The same for all fixes, until something is changed."""
-        self.shifts = Shifts()
+        self.expected = ExpectedChanges()
         """Prims that come, go or stand elsewhere because of the edits; a fix says so."""
         self.pushed: set[str] = set()
         """Prims whose scale or rotation goes to what is below; all of that waits for the next round."""

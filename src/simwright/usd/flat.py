@@ -23,7 +23,7 @@ _UDIM = "<UDIM>"
 
 
 @dataclass(slots=True)
-class Flat:
+class FlatLayer:
     """A flattened layer, and the files it needs beside it by relative path: where they are, or their bytes.
 
     ``refused`` are addresses of files that are no part of an asset; they stand as they were.
@@ -34,14 +34,14 @@ class Flat:
     refused: list[str] = field(default_factory=list)
 
 
-def flatten_stage(stage: Any, folder: Path, gate: Gate) -> Flat:
+def flatten_stage(stage: Any, folder: Path, gate: Gate) -> FlatLayer:
     """Flatten a stage into a layer that is going to be in ``folder``; files outside ``gate`` are reported."""
     from pxr import UsdUtils
 
     from simwright.usd.notes import find_marks, mark_layer
 
     root = stage.GetRootLayer()
-    flat = Flat(_order_prototypes(stage.Flatten(addSourceFileComment=False)))
+    flat = FlatLayer(_order_prototypes(stage.Flatten(addSourceFileComment=False)))
     flat.layer.documentation = root.documentation
     for mark in sorted(find_marks(stage.GetUsedLayers())):
         mark_layer(flat.layer, mark)
@@ -129,7 +129,7 @@ def _rename_references(spec: Any, renamed: dict[str, str]) -> None:
 class _Mover:
     """Gives addresses of the flattened layer."""
 
-    def __init__(self, flat: Flat, folder: Path, base: Path, gate: Gate) -> None:
+    def __init__(self, flat: FlatLayer, folder: Path, base: Path, gate: Gate) -> None:
         self.flat = flat
         self.gate = gate
         self.folder = folder.absolute()

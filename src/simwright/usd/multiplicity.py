@@ -34,7 +34,7 @@ def check_multiplicity(root: Any, layers: Iterable[Any]) -> None:
 
 
 @dataclass(slots=True)
-class _Outline:
+class _LayerOutline:
     """The prims of a layer by path without variants: how many specs each has, and what each brings in."""
 
     specs: dict[str, int] = field(default_factory=dict)
@@ -47,10 +47,10 @@ class _Outline:
 
 
 @once_per_file
-def _outline(_: str, layer: Any) -> _Outline:
+def _outline(_: str, layer: Any) -> _LayerOutline:
     from pxr import Sdf
 
-    outline = _Outline(sublayers=tuple(layer.subLayerPaths))
+    outline = _LayerOutline(sublayers=tuple(layer.subLayerPaths))
     outline.default = f"/{layer.defaultPrim}".replace("//", "/") if layer.defaultPrim else ""
 
     def look(path: Any) -> None:
@@ -88,13 +88,13 @@ class _Count:
 
     def __init__(self, layers: dict[str, Any]) -> None:
         self.layers = layers
-        self.outlines: dict[str, _Outline] = {}
+        self.outlines: dict[str, _LayerOutline] = {}
         self.stacks: dict[str, dict[str, int]] = {}
         self.weights: dict[tuple[str, str], int] = {}
         self.open: set[tuple[str, str]] = set()
         self.opening: set[str] = set()
 
-    def outline(self, name: str) -> _Outline:
+    def outline(self, name: str) -> _LayerOutline:
         if name not in self.outlines:
             layer = self.layers[name]
             self.outlines[name] = _outline("" if layer.dirty else layer.realPath, layer)

@@ -15,11 +15,11 @@ from weakref import WeakKeyDictionary
 from pxr import Gf, Sdf, Usd
 
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
-from simwright.usd.shifts import Shifts
+from simwright.usd.expected_changes import ExpectedChanges
 from simwright.usd.xform import ORDER, ORIENT, TRANSLATE, convert_matrix, split_matrix
 
 _MENTIONS: WeakKeyDictionary[Editor, dict[str, list[tuple[Sdf.Path, list[Sdf.Path]]]]] = WeakKeyDictionary()
-_ARRIVING: WeakKeyDictionary[Editor, tuple[Shifts | None, int, set[str]]] = WeakKeyDictionary()
+_ARRIVING: WeakKeyDictionary[Editor, tuple[ExpectedChanges | None, int, set[str]]] = WeakKeyDictionary()
 _LEADING: WeakKeyDictionary[Editor, dict[str, dict[Sdf.Path, list[tuple[Sdf.Path, Sdf.Path]]]]] = (
     WeakKeyDictionary()
 )
@@ -43,7 +43,7 @@ def claim_name(editor: Editor, parent: Sdf.Path, wanted: str) -> str:
     prim = editor.stage.GetPrimAtPath(parent)
     taken = {child.GetName() for child in prim.GetAllChildren()} if prim else set()
     above = f"{parent.pathString.rstrip('/')}/"
-    come, arriving = editor.shifts.come, _list_arriving(editor)
+    come, arriving = editor.expected.added, _list_arriving(editor)
     name, number = wanted, 2
     while name in taken or f"{above}{name}" in come or f"{above}{name}" in arriving:
         name, number = f"{wanted}_{number}", number + 1
@@ -52,13 +52,13 @@ def claim_name(editor: Editor, parent: Sdf.Path, wanted: str) -> str:
 
 def _list_arriving(editor: Editor) -> set[str]:
     """Where moved prims go, put together as they come: a fix asks for every one of thousands of prims."""
-    moved = editor.shifts.moved
+    moved = editor.expected.moved
     known, count, paths = _ARRIVING.get(editor, (None, 0, set()))
-    if known is not editor.shifts or count > len(moved):
+    if known is not editor.expected or count > len(moved):
         count, paths = 0, set()
     if count < len(moved):
         paths.update(islice(moved.values(), count, None))
-    _ARRIVING[editor] = (editor.shifts, len(moved), paths)
+    _ARRIVING[editor] = (editor.expected, len(moved), paths)
     return paths
 
 
@@ -94,7 +94,7 @@ def move_prim(editor: Editor, prim: Usd.Prim, target: Sdf.Path, *, before: str =
         if layer.identifier in editor.own:
             retarget(editor, layer, old, target)
     _list_arriving(editor).add(target.pathString)  # also of a prim that was to go elsewhere
-    editor.shifts.moved[old.pathString] = target.pathString
+    editor.expected.moved[old.pathString] = target.pathString
 
 
 def move_apis(
@@ -122,7 +122,7 @@ def move_apis(
     if not moved:
         raise Refused(f"{', '.join(wanted)} is not there")
     if is_new:
-        editor.shifts.come.add(target.pathString)
+        editor.expected.added.add(target.pathString)
 
 
 def remove_prim(editor: Editor, prim: Usd.Prim) -> None:
@@ -134,7 +134,7 @@ def remove_prim(editor: Editor, prim: Usd.Prim) -> None:
     for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
         if layer.identifier in editor.own:
             retarget(editor, layer, path, None)
-    editor.shifts.gone.add(path.pathString)
+    editor.expected.removed.add(path.pathString)
 
 
 def make_prim(
@@ -162,7 +162,7 @@ def make_prim(
 
     words = f"def {kind} {path.name}" + (f" with {', '.join(apis)}" if apis else "")
     editor.add(layer, place, words, apply)
-    editor.shifts.come.add(path.pathString)
+    editor.expected.added.add(path.pathString)
     return layer, place
 
 

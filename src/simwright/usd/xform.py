@@ -30,7 +30,7 @@ _SHEAR_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Transform:
+class PrimTransform:
     """A pose followed (on the inside) by a scale: a point goes to ``pose.apply(scale * point)``.
 
     ``sheared`` says that this is only the nearest such pair, ``mirrored`` that the handedness changes (an odd
@@ -55,13 +55,13 @@ class Transform:
         return not self.sheared and spread <= _SHEAR_TOLERANCE * float(np.max(np.abs(self.scale)))
 
 
-def read_local(prim: Any, time: Any = None) -> Transform:
+def read_local(prim: Any, time: Any = None) -> PrimTransform:
     """The prim's own transform in its parent; the identity for a prim that has none."""
     from pxr import Usd, UsdGeom
 
     xformable = UsdGeom.Xformable(prim)
     if not xformable:
-        return Transform()
+        return PrimTransform()
     when = Usd.TimeCode.Default() if time is None else time
     direct = _read_standard(xformable, when)
     if direct is not None:
@@ -69,10 +69,10 @@ def read_local(prim: Any, time: Any = None) -> Transform:
     matrix = xformable.GetLocalTransformation(when)
     found = split_matrix(convert_matrix(matrix))
     detached = xformable.GetResetXformStack()
-    return Transform(found.pose, found.scale, found.sheared, found.mirrored, detached)
+    return PrimTransform(found.pose, found.scale, found.sheared, found.mirrored, detached)
 
 
-def read_world(prim: Any, cache: Any = None) -> Transform:
+def read_world(prim: Any, cache: Any = None) -> PrimTransform:
     """The prim's transform in the stage; give the same ``UsdGeom.XformCache`` for many prims."""
     from pxr import UsdGeom
 
@@ -80,7 +80,7 @@ def read_world(prim: Any, cache: Any = None) -> Transform:
     return split_matrix(convert_matrix(cache.GetLocalToWorldTransform(prim)))
 
 
-def read_relative(prim: Any, base: Any, cache: Any = None) -> Transform:
+def read_relative(prim: Any, base: Any, cache: Any = None) -> PrimTransform:
     """The prim's transform as seen from another prim (or from the stage, for the pseudo-root)."""
     from pxr import UsdGeom
 
@@ -99,14 +99,14 @@ def convert_matrix(matrix: Any) -> Array:
     return np.array(matrix, dtype=np.float64).T
 
 
-def split_matrix(matrix: npt.NDArray[Any]) -> Transform:
+def split_matrix(matrix: npt.NDArray[Any]) -> PrimTransform:
     """The pose and scale of an affine 4x4 column-vector matrix."""
     linear = np.asarray(matrix, dtype=np.float64)[:3, :3]
     position = vec3(matrix[:3, 3])
     scale = np.sqrt(np.einsum("ij,ij->j", linear, linear))
     size = float(scale.max())
     if size == 0.0 or not np.all(np.isfinite(linear)):
-        return Transform(Pose(position, IDENTITY.q), scale, sheared=not bool(np.all(np.isfinite(linear))))
+        return PrimTransform(Pose(position, IDENTITY.q), scale, sheared=not bool(np.all(np.isfinite(linear))))
     gram = linear.T @ linear
     skew = float(np.max(np.abs(gram - np.diag(np.diag(gram)))))
     sheared = skew > _SHEAR_TOLERANCE * size * size
@@ -115,7 +115,7 @@ def split_matrix(matrix: npt.NDArray[Any]) -> Transform:
         rotation, signs = _nearest_rotation(linear, mirrored)
     else:
         rotation, signs = _fix_handedness(linear / scale, mirrored)
-    return Transform(Pose(position, quat_from_matrix(rotation)), scale * signs, sheared, mirrored)
+    return PrimTransform(Pose(position, quat_from_matrix(rotation)), scale * signs, sheared, mirrored)
 
 
 def write_pose(prim: Any, pose: Pose, *, scale: VectorLike | None = None) -> None:
@@ -157,7 +157,7 @@ def _remove_ops(spec: Any) -> None:
             spec.RemoveProperty(prop)
 
 
-def _read_standard(xformable: Any, when: Any) -> Transform | None:
+def _read_standard(xformable: Any, when: Any) -> PrimTransform | None:
     """The common stacks, read without going through a matrix: exact and fast."""
     prim = xformable.GetPrim()
     order = tuple(xformable.GetXformOpOrderAttr().Get() or ())
@@ -178,7 +178,7 @@ def _read_standard(xformable: Any, when: Any) -> Transform | None:
     if not np.any(turn) or not np.all(np.isfinite(turn)):
         return None
     mirrored = bool(np.prod(np.sign(scale)) < 0)
-    return Transform(Pose.of(position, turn), scale, mirrored=mirrored)
+    return PrimTransform(Pose.of(position, turn), scale, mirrored=mirrored)
 
 
 def _fix_handedness(rotation: Array, mirrored: bool) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from pxr import Tf, Usd
 from simwright.checker.facts.owners import find_owners
 from simwright.usd.questions import attribute_of, value_of
 from simwright.usd.silence import capture
-from simwright.usd.xform import Transform, convert_matrix, read_local, split_matrix
+from simwright.usd.xform import PrimTransform, convert_matrix, read_local, split_matrix
 
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import Node, Snapshot
@@ -142,7 +142,7 @@ def is_unit_scale(node: Node, op: XformOp) -> bool:
     )
 
 
-def list_local(node: Node, snapshot: Snapshot) -> list[Transform]:
+def list_local(node: Node, snapshot: Snapshot) -> list[PrimTransform]:
     """Local transforms: at the default time, and at every time sample of its ops."""
     stack = read_stack(node, snapshot)
     if not stack.ops:
@@ -156,7 +156,7 @@ def list_local(node: Node, snapshot: Snapshot) -> list[Transform]:
         return [_read_at(node, time) for time in (None, *sorted(times))]
 
 
-def read_in(node: Node, base: Node | None, snapshot: Snapshot) -> Transform | None:
+def read_in(node: Node, base: Node | None, snapshot: Snapshot) -> PrimTransform | None:
     """Transform of a node as seen from another (None is the stage); None when OpenUSD cannot work it out."""
     try:
         with capture():
@@ -281,11 +281,11 @@ def _parse_op(token: str) -> XformOp:
     return XformOp(name, kind if name.startswith(_PREFIX) else name, suffix, inverse=name != token)
 
 
-def _read_at(node: Node, time: float | None) -> Transform:
+def _read_at(node: Node, time: float | None) -> PrimTransform:
     try:
         return read_local(node.prim, None if time is None else Usd.TimeCode(time))
     except Tf.ErrorException:  # an op of the wrong type: OpenUSD takes the identity for it
-        return Transform()
+        return PrimTransform()
 
 
 def _triple(value: Any) -> tuple[float, ...]:

@@ -22,8 +22,8 @@ from simwright.core.files import resolve_inside, write_atomic
 from simwright.core.gate import Gate
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive
-from simwright.usd.collect import Collection, collect_files
-from simwright.usd.flat import Flat, flatten_stage
+from simwright.usd.collect import AssetFiles, collect_files
+from simwright.usd.flat import FlatLayer, flatten_stage
 from simwright.usd.guard import check_file
 from simwright.usd.layers import encode_layer
 from simwright.usd.open import open_stage
@@ -141,7 +141,7 @@ def _unpack(source: Path, folder: Path) -> Path:
     return folder / members[0].filename
 
 
-def _keep_selections(stage: Any, collection: Collection) -> None:
+def _keep_selections(stage: Any, collection: AssetFiles) -> None:
     """Variants that were asked for live in the session layer; the package has them in its root layer."""
     session = stage.GetSessionLayer()
     chosen: dict[Any, dict[str, str]] = {}
@@ -166,7 +166,7 @@ def _keep_selections(stage: Any, collection: Collection) -> None:
             spec.variantSelections[name] = variant
 
 
-def _report_left(collection: Collection, reporter: Reporter) -> None:
+def _report_left(collection: AssetFiles, reporter: Reporter) -> None:
     for layer, asset in collection.missing:
         reporter.report(FILE_MISSING, Where(layer), asset=asset)
     for layer, asset in collection.refused:
@@ -180,12 +180,12 @@ def _fits(place: str) -> bool:
     return Path(place).suffix.lower() in ALLOWED_SUFFIXES
 
 
-def _encode_member(collection: Collection, place: str) -> bytes | Path:
+def _encode_member(collection: AssetFiles, place: str) -> bytes | Path:
     layer = collection.layers.get(place)
     return collection.files[place] if layer is None else encode_layer(layer, Path(place).suffix.lower())
 
 
-def _write_files(flat: Flat, folder: Path) -> list[Path]:
+def _write_files(flat: FlatLayer, folder: Path) -> list[Path]:
     """Write what the layer needs, before the layer itself; no other file is replaced."""
     contents: dict[Path, bytes] = {}
     for place, content in sorted(flat.files.items()):

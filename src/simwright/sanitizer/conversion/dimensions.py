@@ -2,7 +2,7 @@
 """Which power of length and of mass is in an attribute: the names of OpenUSD's own schemas, and the solvers' tables.
 
 Times are seconds and angles degrees in all of them, whatever a stage says, and ``ros:`` attributes are SI by
-definition; so only the two powers are asked for.  What a name means may depend on the prim: see :class:`Role`.
+definition; so only the two powers are asked for.  What a name means may depend on the prim: see :class:`PrimRole`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Factors:
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class PrimRole:
     """What the prim of an attribute is: its type, and how the joint that it is, or drives, moves.
 
     ``motion`` is ``turn``, ``slide``, ``both`` (a joint with freedoms of either kind) or empty; ``leader`` the same of
@@ -161,7 +161,7 @@ _NO_UNIT: Final = re.compile(
 _VENDORS: Final = re.compile(r"(physx\w*|mjc|newton|ext_physics):")
 
 
-def find_dimension(name: str, role: Role) -> Dimension | None:
+def find_dimension(name: str, role: PrimRole) -> Dimension | None:
     """The dimension of an attribute; None for a solver's attribute of which nobody knows it."""
     if name.startswith("xformOp:"):
         if name.startswith("xformOp:translate"):
@@ -176,7 +176,7 @@ def find_dimension(name: str, role: Role) -> Dimension | None:
     return NONE
 
 
-def _find_by_type(name: str, role: Role) -> Dimension | None:
+def _find_by_type(name: str, role: PrimRole) -> Dimension | None:
     if role.type in SHAPES and name in SHAPES[role.type]:
         return LENGTH
     if role.type in _SENSORS and name in _SENSORS[role.type]:
@@ -190,7 +190,7 @@ def _find_by_type(name: str, role: Role) -> Dimension | None:
     return None
 
 
-def _find_of_tendon(name: str, role: Role) -> Dimension | None:
+def _find_of_tendon(name: str, role: PrimRole) -> Dimension | None:
     """A sum of coordinates with a hinge in it has no unit; every other tendon is as long as it is."""
     turns = role.motion == "turn"
     if name in ("mjc:stiffness", "mjc:damping", "mjc:armature"):
@@ -202,7 +202,7 @@ def _find_of_tendon(name: str, role: Role) -> Dimension | None:
     return None
 
 
-def _find_by_name(name: str, role: Role) -> Dimension | None:
+def _find_by_name(name: str, role: PrimRole) -> Dimension | None:
     if name in ("physics:lowerLimit", "physics:upperLimit"):
         return LENGTH if role.type == "PhysicsPrismaticJoint" else NONE
     if name in ("mjc:solimplimit", "mjc:solimpfriction"):
@@ -210,7 +210,7 @@ def _find_by_name(name: str, role: Role) -> Dimension | None:
     return _EXACT.get(name)
 
 
-def _find_by_axis(name: str, role: Role) -> Dimension | None:
+def _find_by_axis(name: str, role: PrimRole) -> Dimension | None:
     matched = _AXIS.match(name)
     if matched is None or matched[3] not in _DRIVE:
         return None
@@ -221,7 +221,7 @@ def _find_by_axis(name: str, role: Role) -> Dimension | None:
     return _measure(word, "turn" if axis in ANGULAR_AXES else "slide", "")
 
 
-def _find_by_joint(name: str, role: Role) -> Dimension | None:
+def _find_by_joint(name: str, role: PrimRole) -> Dimension | None:
     """What the joint of an actuator or of a rule between joints has to say."""
     if name in _MOTORS:
         return _measure(_MOTORS[name], role.motion, role.mode)
@@ -267,7 +267,7 @@ def list_shape_rows() -> frozenset[str]:
     return frozenset(name for row in rows for name in row.attributes)
 
 
-def _find_by_row(name: str, role: Role) -> Dimension | None:
+def _find_by_row(name: str, role: PrimRole) -> Dimension | None:
     row = _list_rows().get(name)
     if row is None or name in ("mjc:gainPrm", "mjc:biasPrm") or name.startswith("mjc:ctrlRange"):
         return None

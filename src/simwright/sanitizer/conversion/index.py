@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from pxr import Sdf, Usd, UsdPhysics
 
-from simwright.sanitizer.conversion.dimensions import AREA_LIGHTS, NORMALIZED, Role
+from simwright.sanitizer.conversion.dimensions import AREA_LIGHTS, NORMALIZED, PrimRole
 from simwright.usd.edit import Editor
 
 _ACTUATORS = ("newton:targets", "ext_physics:actuator:targets", "mjc:target")
@@ -48,7 +48,7 @@ class SpecIndex:
                 self._users.setdefault((spec.layer.identifier, spec.path), []).append(prim)
         self._joints: dict[str, list[tuple[Usd.Prim, int]]] | None = None
         self.ignores_sharing = False
-        self._roles: dict[Sdf.Path, Role] = {}
+        self._roles: dict[Sdf.Path, PrimRole] = {}
 
     def without_sharing(self) -> SpecIndex:
         """The same index for an edit that is right for all prims that share a spec."""
@@ -78,19 +78,19 @@ class SpecIndex:
                         self._joints.setdefault(at, []).append((prim, number))
         return self._joints.get(path, [])
 
-    def describe(self, spec: Sdf.PrimSpec) -> Role:
+    def describe(self, spec: Sdf.PrimSpec) -> PrimRole:
         """What the prim of a spec is."""
         users = self.find_users(spec)
         prim = users[0] if users else self.stage.GetPrimAtPath(spec.path.StripAllVariantSelections())
         if not prim:
-            return Role(spec.typeName, _JOINTS.get(spec.typeName, ""))
+            return PrimRole(spec.typeName, _JOINTS.get(spec.typeName, ""))
         role = self.describe_prim(prim)
         if spec.typeName and spec.typeName != role.type:
             motion = _JOINTS.get(spec.typeName, role.motion)
             return dataclasses.replace(role, type=spec.typeName, motion=motion)
         return role
 
-    def describe_prim(self, prim: Usd.Prim) -> Role:
+    def describe_prim(self, prim: Usd.Prim) -> PrimRole:
         """What a prim is."""
         path = prim.GetPath()
         if path not in self._roles:
@@ -98,11 +98,11 @@ class SpecIndex:
         return self._roles[path]
 
 
-def _describe(prim: Usd.Prim) -> Role:
+def _describe(prim: Usd.Prim) -> PrimRole:
     kind = str(prim.GetTypeName())
     if prim.IsA(UsdPhysics.Joint):
         leader = _follow(prim, _LEADERS) or _follow_physx(prim)
-        return Role(
+        return PrimRole(
             kind,
             find_motion(prim),
             find_motion(leader) if leader else "",
@@ -110,12 +110,12 @@ def _describe(prim: Usd.Prim) -> Role:
         )
     if kind == "MjcTendon":
         joints = [find_motion(target) for target in _list_targets(prim, "mjc:path")]
-        return Role(kind, "turn" if "turn" in joints else "slide")
+        return PrimRole(kind, "turn" if "turn" in joints else "slide")
     if kind in AREA_LIGHTS:
-        return Role(kind, mode=NORMALIZED if prim.GetAttribute("inputs:normalize").Get() else "")
+        return PrimRole(kind, mode=NORMALIZED if prim.GetAttribute("inputs:normalize").Get() else "")
     driven = _follow(prim, _ACTUATORS)
     mode = prim.GetAttribute("ext_physics:actuator:controlMode").Get() or "effort"
-    return Role(kind, find_motion(driven) if driven else "", mode=str(mode))
+    return PrimRole(kind, find_motion(driven) if driven else "", mode=str(mode))
 
 
 def find_motion(prim: Usd.Prim) -> str:

@@ -12,12 +12,12 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom
 from simwright.sanitizer.conversion.index import SpecIndex
 from simwright.sanitizer.conversion.sites import SpecSite, drop_properties, find_site, write_value
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.xform import ORDER, ORIENT, SCALE, TRANSLATE, Transform
+from simwright.usd.xform import ORDER, ORIENT, SCALE, TRANSLATE, PrimTransform
 
 PREFIX = "xformOp:"
 INVERT = "!invert!"
 RESET = "!resetXformStack!"
-Moment = tuple[float | None, Transform]
+Moment = tuple[float | None, PrimTransform]
 Array = np.ndarray[Any, Any]
 
 
@@ -88,13 +88,13 @@ def _list_said(prim: Usd.Prim, moments: Sequence[Moment]) -> list[Moment]:
     return [m for m in moments if m[0] is not None or said or not is_identity(m[1])]
 
 
-def is_identity(moment: Transform) -> bool:
+def is_identity(moment: PrimTransform) -> bool:
     """Is there nothing to say?"""
     same = np.all(moment.scale == 1.0) and np.all(moment.pose.p == 0.0)
     return bool(same and np.abs(moment.pose.q - (1.0, 0.0, 0.0, 0.0)).max() <= 1e-15)
 
 
-def list_values(moment: Transform, *, scaled: bool) -> list[tuple[str, Any, Any]]:
+def list_values(moment: PrimTransform, *, scaled: bool) -> list[tuple[str, Any, Any]]:
     """Name, type and value of each op."""
     w, x, y, z = (float(value) + 0.0 for value in moment.pose.q)
     kinds = Sdf.ValueTypeNames

@@ -16,7 +16,7 @@ import numpy as np
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.math3d import quat_from_matrix, quat_multiply
-from simwright.sanitizer.conversion.dimensions import Role, find_dimension
+from simwright.sanitizer.conversion.dimensions import PrimRole, find_dimension
 from simwright.sanitizer.conversion.index import read_index
 from simwright.sanitizer.conversion.ops import (
     RESET,
@@ -37,7 +37,7 @@ from simwright.sanitizer.conversion.shapes import (
 from simwright.sanitizer.conversion.sites import rewrite
 from simwright.sanitizer.conversion.values import transform_points
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.xform import ORDER, Transform, split_matrix
+from simwright.usd.xform import ORDER, PrimTransform, split_matrix
 
 Array = np.ndarray[Any, Any]
 _PLAIN_APIS = frozenset(
@@ -47,7 +47,7 @@ _HOLDERS = ("Xform", "Scope", "")
 _MODELS = ("component", "assembly", "group")
 
 
-class Carrier:
+class TransformPush:
     """One push; ``frames`` are the maps on the content of prims, by path.
 
     ``for_all`` writes where several prims share what is said, because the same is right for all of them.
@@ -87,7 +87,7 @@ class Carrier:
             return
         self.write(prim, [(time, split_matrix(rigid)) for time, rigid, _ in parts])
         if not np.array_equal(frame[:3, :3], np.diag(np.diag(frame[:3, :3]))):
-            self.editor.shifts.reframed.add(prim.GetPath().pathString)  # its axes were no longer square
+            self.editor.expected.reframed.add(prim.GetPath().pathString)  # its axes were no longer square
         if prim.IsA(UsdGeom.Gprim) or is_light(prim):
             bake_shape(self.editor, self.index, prim, frame[:3, :3])
         self._reframe(prim, frame)
@@ -147,7 +147,7 @@ class Carrier:
 
     def _split_scale(self, prim: Usd.Prim, matrix: Array) -> tuple[Array, Array]:
         """A pose and the map that is left; frames with a meaning must not be sheared."""
-        whole: Transform = split_matrix(matrix)
+        whole: PrimTransform = split_matrix(matrix)
         if whole.mirrored:
             raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
         if not np.all(np.abs(whole.scale) > 0.0):
@@ -196,10 +196,10 @@ class Carrier:
         self.frames[path] = frame
         linear = frame[:3, :3]
         if is_turn(linear):
-            editor.shifts.reframed.add(path)
+            editor.expected.reframed.add(path)
             if prim.HasAPI(UsdPhysics.RigidBodyAPI):
                 whole = split_matrix(frame).pose
-                editor.shifts.frames[path] = (*map(float, whole.p), *map(float, whole.q))
+                editor.expected.body_frames[path] = (*map(float, whole.p), *map(float, whole.q))
         move_hint(editor, index, prim, frame)
 
         def place(value: Any) -> Any:
@@ -257,9 +257,9 @@ class Carrier:
 
 def take_scale(editor: Editor, prim: Usd.Prim) -> None:
     """Push the scale of a prim to what is below it."""
-    carrier = Carrier(editor)
-    carrier.push_scale(prim, np.eye(4))
-    carrier.finish()
+    push = TransformPush(editor)
+    push.push_scale(prim, np.eye(4))
+    push.finish()
 
 
 def take_turn(editor: Editor, prim: Usd.Prim) -> None:
@@ -268,7 +268,7 @@ def take_turn(editor: Editor, prim: Usd.Prim) -> None:
         raise Refused(
             f"{prim.GetPath()} is a frame that others refer to; turn its parent or its content by hand"
         )
-    carrier = Carrier(editor)
+    push = TransformPush(editor)
     matrices = read_matrices(prim)
     if len(matrices) > 1:
         raise Refused(f"the rotation of {prim.GetPath()} changes over time; decide which one counts")
@@ -279,11 +279,11 @@ def take_turn(editor: Editor, prim: Usd.Prim) -> None:
     turn[:3, :3] = tidy(local.pose.rotation)
     upright = np.eye(4)
     upright[:3, 3] = local.pose.p
-    carrier.write(prim, [(None, split_matrix(upright))])
+    push.write(prim, [(None, split_matrix(upright))])
     if prim.IsA(UsdGeom.PointBased):
-        bake_shape(editor, carrier.index, prim, turn[:3, :3])
-    carrier.push_children(prim, turn, carrier.push_turn)
-    carrier.finish()
+        bake_shape(editor, push.index, prim, turn[:3, :3])
+    push.push_children(prim, turn, push.push_turn)
+    push.finish()
 
 
 def tidy(linear: Array) -> Array:
@@ -356,7 +356,7 @@ def _is_sensitive(spec: Sdf.PrimSpec) -> bool:
     for prop in spec.properties:
         if prop.name == ORDER or prop.name.startswith("xformOp:"):
             return True
-        dimension = find_dimension(prop.name, Role(spec.typeName))
+        dimension = find_dimension(prop.name, PrimRole(spec.typeName))
         if dimension is not None and dimension.length and not dimension.mass:
             return True
     return False

@@ -25,7 +25,7 @@ from simwright.sanitizer.conversion.dimensions import (
     SHAPES,
     Dimension,
     Factors,
-    Role,
+    PrimRole,
     find_dimension,
 )
 from simwright.sanitizer.conversion.index import SpecIndex, read_index, walk_specs
@@ -216,7 +216,7 @@ _LAW = (
 )
 
 
-def rescale_actuator(editor: Editor, prim: Usd.Prim, role: Role, factors: Factors) -> None:
+def rescale_actuator(editor: Editor, prim: Usd.Prim, role: PrimRole, factors: Factors) -> None:
     """Ask for the law of an ``MjcActuator`` on a joint in other units."""
     effort = factors.of(INERTIA) if role.motion == "turn" else factors.of(FORCE)
     step = 1.0 if role.motion == "turn" else factors.length

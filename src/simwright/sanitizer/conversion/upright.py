@@ -14,7 +14,7 @@ import numpy as np
 from pxr import Usd, UsdGeom, UsdLux
 
 from simwright.formats.usd.units import UP_ROTATIONS
-from simwright.sanitizer.conversion.push import Carrier
+from simwright.sanitizer.conversion.push import TransformPush
 from simwright.sanitizer.conversion.sites import rewrite
 from simwright.sanitizer.conversion.values import transform_points
 from simwright.usd.edit import Editor, Refused
@@ -29,8 +29,8 @@ def turn_upright(editor: Editor, up: str) -> None:
         raise Refused(f'upAxis = "{up}" is no axis; write the one that is meant')
     turn = np.eye(4)
     turn[:3, :3] = UP_ROTATIONS[up]
-    carrier = Carrier(editor)
-    skinned = next((prim for prim in carrier.index.prims if str(prim.GetTypeName()) in _SKINNED), None)
+    push = TransformPush(editor)
+    skinned = next((prim for prim in push.index.prims if str(prim.GetTypeName()) in _SKINNED), None)
     if skinned is not None:
         raise Refused(
             f"{skinned.GetPath()} is skinned; skinned characters have to be turned where they are made"
@@ -44,13 +44,13 @@ def turn_upright(editor: Editor, up: str) -> None:
     root = editor.stage.GetDefaultPrim()
     if root or len(standing) == 1:
         refuse_leaf(root or standing[0])
-    carrier.frames["/"] = turn
+    push.frames["/"] = turn
     for prim in tops:
-        carrier.push_turn(prim, turn)
-    for prim in carrier.index.prims:
+        push.push_turn(prim, turn)
+    for prim in push.index.prims:
         if str(prim.GetTypeName()) == _SCENE:
-            rewrite(editor, carrier.index, prim, "physics:gravityDirection", _bind(turn[:3, :3]))
-    carrier.finish()
+            rewrite(editor, push.index, prim, "physics:gravityDirection", _bind(turn[:3, :3]))
+    push.finish()
 
 
 def refuse_leaf(root: Usd.Prim) -> None:

@@ -19,9 +19,24 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 from simwright.core.diag import Diagnostic
 from simwright.formats.usd.writer.solids import make_hull
 from simwright.model.geometry import MeshData
-from simwright.sanitizer.choices import State, Value, choose_spec, list_own_specs, make_choice, write_value
-from simwright.sanitizer.faces import COUNTS, HOLES, INDICES, Faces, read_faces, replace_faces, split_faces
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.choices import (
+    Value,
+    VariantState,
+    choose_spec,
+    list_own_specs,
+    make_choice,
+    write_value,
+)
+from simwright.sanitizer.faces import (
+    COUNTS,
+    HOLES,
+    INDICES,
+    MeshFaces,
+    read_faces,
+    replace_faces,
+    split_faces,
+)
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.visuals import is_drawn, split_roles
 from simwright.sanitizer.mending import close_surface, unite_shells
 from simwright.usd.edit import Editor, Refused
@@ -34,7 +49,7 @@ _MESH_API = "PhysicsMeshCollisionAPI"
 
 
 @fix("coll-approx-none", changes=("collisions",))
-def say_approximation(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def say_approximation(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """What is said, or "none", which OpenUSD takes where nothing is."""
     prim = editor.find_prim(finding.where.prim)
     editor.add_api(prim, _MESH_API)
@@ -43,7 +58,7 @@ def say_approximation(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("coll-dual-fidelity", changes=("collisions",), phase=0)
-def offer_triangles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def offer_triangles(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Hulls for everybody, what the collider is now as a choice."""
     for path in finding.data["colliders"]:
         _offer_choice(editor, editor.find_prim(str(path)))
@@ -52,8 +67,8 @@ def offer_triangles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def _offer_choice(editor: Editor, prim: Usd.Prim) -> None:
     said = _read_said(prim)
     editor.add_api(prim, _MESH_API)
-    finer = State(ADVANCED, {} if said else _give_approximation(NONE))
-    make_choice(editor, prim, SET, State(BASELINE, _give_approximation(HULL)), finer)
+    finer = VariantState(ADVANCED, {} if said else _give_approximation(NONE))
+    make_choice(editor, prim, SET, VariantState(BASELINE, _give_approximation(HULL)), finer)
 
 
 def _give_approximation(approximation: str) -> dict[str, Value]:
@@ -67,7 +82,7 @@ def _read_said(prim: Usd.Prim) -> str:
 
 
 @fix("coll-default-baseline", changes=("collisions",))
-def make_baseline(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_baseline(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The variant that is there for it, or the hull."""
     prim = editor.find_prim(finding.where.prim)
     if prim.GetTypeName() != "Mesh":
@@ -93,14 +108,14 @@ def _choose_baseline(editor: Editor, prim: Usd.Prim) -> None:
         spec.variantSelections[SET] = BASELINE
 
     editor.add(spec.layer, spec.path, f'{SET} = "{BASELINE}"', apply)
-    editor.shifts.changes |= {"stage", "visuals"}
+    editor.expected.sections |= {"stage", "visuals"}
 
 
 _SCHEME = "subdivisionScheme"
 
 
 @fix("geo-coll-tri", changes=("collisions", "visuals"))
-def make_triangles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_triangles(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Faces split; holes and smoothing, which engines do not see, taken away."""
     prim = editor.find_prim(finding.where.prim)
     if finding.where.prop == _SCHEME:
@@ -140,7 +155,7 @@ _SUBDIVISION_NAMES = (
 
 
 @fix("geo-coll-watertight", changes=("collisions",))
-def close_mesh(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def close_mesh(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Mended, or the hull."""
     prim = editor.find_prim(finding.where.prim)
     faces = read_faces(prim)
@@ -155,7 +170,7 @@ def close_mesh(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("geo-coll-no-selfint", changes=("collisions",))
-def part_shells(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def part_shells(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One solid of the shells that cross, or the hull."""
     prim = editor.find_prim(finding.where.prim)
     faces = read_faces(prim)
@@ -169,7 +184,7 @@ def part_shells(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("geo-nonmanifold-visual", changes=("visuals", "materials"), phase=0)
-def draw_twin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def draw_twin(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One mesh to be seen and one to be touched."""
     split_roles(editor, editor.find_prim(finding.where.prim))
 
@@ -177,7 +192,7 @@ def draw_twin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def _expect_visual(editor: Editor, prim: Usd.Prim) -> None:
     """What is touched is what is seen."""
     if is_drawn(prim):
-        editor.shifts.changes.add("visuals")
+        editor.expected.sections.add("visuals")
 
 
 def _is_borrowed(editor: Editor, prim: Usd.Prim) -> bool:
@@ -191,7 +206,7 @@ def _is_hull(prim: Usd.Prim) -> bool:
     return bool(api) and prim.HasAPI(UsdPhysics.MeshCollisionAPI) and api.GetApproximationAttr().Get() == HULL
 
 
-def _become_hull(editor: Editor, prim: Usd.Prim, faces: Faces, reason: str) -> None:
+def _become_hull(editor: Editor, prim: Usd.Prim, faces: MeshFaces, reason: str) -> None:
     if not _is_hull(prim):
         raise Refused(f'{reason}; with physics:approximation = "convexHull" its hull takes its place')
     if is_drawn(prim):
@@ -205,11 +220,13 @@ def _become_hull(editor: Editor, prim: Usd.Prim, faces: Faces, reason: str) -> N
     specs = list_own_specs(editor, prim)
     source = editor.find_strongest(prim, "points")
     assert source is not None, "a mesh that was read has points"
-    default = State(BASELINE, values)
+    default = VariantState(BASELINE, values)
     if source.owner not in specs:
-        default = State(BASELINE, reference=_store_hull(editor, source.owner, choose_spec(specs), values))
-    make_choice(editor, prim, SET, default, State(ADVANCED), hidden=subsets)
-    editor.shifts.turned |= _list_copies(prim)
+        default = VariantState(
+            BASELINE, reference=_store_hull(editor, source.owner, choose_spec(specs), values)
+        )
+    make_choice(editor, prim, SET, default, VariantState(ADVANCED), hidden=subsets)
+    editor.expected.repositioned |= _list_copies(prim)
 
 
 def _list_copies(prim: Usd.Prim) -> set[str]:
@@ -297,4 +314,4 @@ def _replace_mesh(editor: Editor, prim: Usd.Prim, united: tuple[Any, Any]) -> No
         raise Refused("what is said of its faces would be lost; unite the shells in a modelling tool")
     for name, (kind, value, uniform) in _describe_mesh(*united).items():
         editor.set_value(prim, name, kind, value, uniform=uniform)
-    editor.shifts.turned.add(prim.GetPath().pathString)
+    editor.expected.repositioned.add(prim.GetPath().pathString)

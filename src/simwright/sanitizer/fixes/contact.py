@@ -12,14 +12,14 @@ import math
 from pxr import Sdf, Usd, UsdPhysics, UsdShade
 
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
 from simwright.usd.relocation import list_sites, map_target
 
 _KINDS = Sdf.ValueTypeNames
 _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction", "physics:restitution"
-_WISHES = {_STATIC: "static-friction", _DYNAMIC: "dynamic-friction", _BOUNCE: "restitution"}
-_ASKED = tuple(_WISHES.values())
+_VALUE_NAMES = {_STATIC: "static-friction", _DYNAMIC: "dynamic-friction", _BOUNCE: "restitution"}
+_ASKED = tuple(_VALUE_NAMES.values())
 _USUAL = {_STATIC: 0.5, _DYNAMIC: 0.5, _BOUNCE: 0.0}
 """Of a material that is made because there is none: about what engines take for a collider that has none."""
 _BINDING = "material:binding:physics"
@@ -28,21 +28,21 @@ _SCOPE, _NAME = "physics_materials", "default_contact"
 _SCOPES = frozenset({"collision", "collisions"})
 
 
-@fix("contact-attrs", wishes=_ASKED, changes=("materials", "contacts"))
-def complete_material(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("contact-attrs", values=_ASKED, changes=("materials", "contacts"))
+def complete_material(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """Values that nobody says, and those that cannot be."""
     prim = editor.find_prim(finding.where.prim)
     if finding.where.prop == _DYNAMIC and "value" not in finding.data:
         editor.set_value(prim, _STATIC, _KINDS.Float, _read_number(prim, _DYNAMIC))
         return
     for name in finding.data.get("missing", (finding.where.prop,)):
-        editor.set_value(prim, name, _KINDS.Float, _choose_value(prim, name, wishes))
+        editor.set_value(prim, name, _KINDS.Float, _choose_value(prim, name, given))
 
 
-def _choose_value(prim: Usd.Prim, name: str, wishes: Wishes) -> float:
+def _choose_value(prim: Usd.Prim, name: str, given: UserValues) -> float:
     said = _read_number(prim, name)
-    if wishes.find(_WISHES[name]):
-        return read_wish(wishes, name)
+    if given.find(_VALUE_NAMES[name]):
+        return read_given(given, name)
     if said is not None:
         return 1.0 if name == _BOUNCE and said > 1.0 else 0.0
     other = {_STATIC: _DYNAMIC, _DYNAMIC: _STATIC}.get(name, "")
@@ -60,48 +60,48 @@ def _read_number(prim: Usd.Prim, name: str) -> float | None:
     return float(value)
 
 
-def read_wish(wishes: Wishes, name: str) -> float:
+def read_given(given: UserValues, name: str) -> float:
     """A number that the user gives, or the usual one."""
-    text = wishes.find(_WISHES[name])
+    text = given.find(_VALUE_NAMES[name])
     if not text:
         return _USUAL[name]
     try:
         value = float(text)
     except ValueError:
-        raise Refused(f"{_WISHES[name]}={text} is no number") from None
+        raise Refused(f"{_VALUE_NAMES[name]}={text} is no number") from None
     if not 0.0 <= value <= (1.0 if name == _BOUNCE else math.inf):
-        raise Refused(f"{_WISHES[name]}={text} is not possible")
+        raise Refused(f"{_VALUE_NAMES[name]}={text} is not possible")
     return value
 
 
-@fix("contact-material-bound", wishes=_ASKED, changes=("materials", "contacts"))
-def bind_default(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("contact-material-bound", values=_ASKED, changes=("materials", "contacts"))
+def bind_default(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """A binding that leads nowhere is let go where another one takes its place; else there is a usual material."""
     prim = editor.find_prim(finding.where.prim)
     if not prim.HasAPI(UsdPhysics.CollisionAPI):
         return  # another fix has put the collider below it, where it is found next time
     target = str(finding.data.get("target", ""))
     if target and (material := editor.stage.GetPrimAtPath(target)) and material.IsA(UsdShade.Material):
-        _make_physical(editor, material, wishes)
+        _make_physical(editor, material, given)
         return
     if finding.where.prop == _BINDING and _finds_another(prim):
         editor.remove_property(prim, _BINDING)
         return
     material_path = _name_usual(editor)
     for holder in _list_holders(prim, is_replacing=bool(target)):
-        if _bind_holder(editor, wishes, holder, prim, material_path):
+        if _bind_holder(editor, given, holder, prim, material_path):
             for twin in _list_twins(holder, prim):
-                _bind_holder(editor, wishes, twin, prim, material_path)
+                _bind_holder(editor, given, twin, prim, material_path)
             return
     raise Refused("the collider belongs to another asset, which has to be fixed itself")
 
 
 def _bind_holder(
-    editor: Editor, wishes: Wishes, holder: Usd.Prim, prim: Usd.Prim, material_path: Sdf.Path
+    editor: Editor, given: UserValues, holder: Usd.Prim, prim: Usd.Prim, material_path: Sdf.Path
 ) -> bool:
     """Ask for a binding in the first layer that can have it; False if none can."""
     for layer, path, named in _list_places(editor, holder, prim, material_path):
-        _make_usual(editor, wishes, material_path, (layer, named))
+        _make_usual(editor, given, material_path, (layer, named))
         _bind(editor, holder, (layer, path), named)
         return True
     return False
@@ -139,11 +139,11 @@ def _list_places(
     return sorted(found, key=lambda place: place[0] not in said)
 
 
-def _make_physical(editor: Editor, material: Usd.Prim, wishes: Wishes) -> None:
+def _make_physical(editor: Editor, material: Usd.Prim, given: UserValues) -> None:
     editor.add_api(material, "PhysicsMaterialAPI")
     for name in _USUAL:
         if _read_number(material, name) is None:
-            editor.set_value(material, name, _KINDS.Float, read_wish(wishes, name))
+            editor.set_value(material, name, _KINDS.Float, read_given(given, name))
 
 
 def _finds_another(prim: Usd.Prim) -> bool:
@@ -165,16 +165,16 @@ def _name_usual(editor: Editor) -> Sdf.Path:
     return top.AppendChild(_SCOPE).AppendChild(_NAME)
 
 
-def _make_usual(editor: Editor, wishes: Wishes, path: Sdf.Path, home: tuple[Sdf.Layer, Sdf.Path]) -> None:
+def _make_usual(editor: Editor, given: UserValues, path: Sdf.Path, home: tuple[Sdf.Layer, Sdf.Path]) -> None:
     """In the layer that speaks of colliders, unless it is there."""
     known = editor.stage.GetPrimAtPath(path)
     if (known and known.HasAPI(UsdPhysics.MaterialAPI)) or path in editor.memory.setdefault(_NAME, set()):
         return
     layer, place = home
-    values = {name: read_wish(wishes, name) for name in _USUAL}
+    values = {name: read_given(given, name) for name in _USUAL}
     editor.memory[_NAME].add(path)
     editor.add(layer, place, f"def Material {_NAME}", lambda: _define_usual(layer, place, values))
-    editor.shifts.come.add(path.GetParentPath().pathString)
+    editor.expected.added.add(path.GetParentPath().pathString)
 
 
 def _define_usual(layer: Sdf.Layer, place: Sdf.Path, values: dict[str, float]) -> None:

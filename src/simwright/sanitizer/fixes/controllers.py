@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers: outside the bodies they move, with a drive at their joints, one of them starting (REP-0158 4.2.1, 4.2.3).
+"""Controllers: outside the bodies they move, with a drive at their joints; one starts (REP-0158 4.2.1, 4.2.3).
 
 Frame ids of sensors and controllers belong to their topic.
 """
@@ -12,7 +12,7 @@ from pxr import Sdf, Usd
 
 from simwright.core.diag import Diagnostic
 from simwright.core.names import make_identifier
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.interfaces import find_context, find_top
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import claim_name, make_prim, move_apis, move_prim
@@ -24,7 +24,7 @@ _BOOL = Sdf.ValueTypeNames.Bool
 
 
 @fix("ctrl-drive")
-def apply_drive(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def apply_drive(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A drive without gains takes commands and does nothing; its gains are for a person to choose."""
     prim = editor.find_prim(finding.where.prim)
     axis = _AXES.get(str(prim.GetTypeName()))
@@ -41,7 +41,7 @@ def apply_drive(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("ctrl-no-conflict", changes=("ros",))
-def start_disabled(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def start_disabled(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The first controller of a joint starts, the others wait."""
     prim = editor.find_prim(finding.where.prim)
     known = [name for name in prim.GetAuthoredPropertyNames() if name.endswith(":starts_enabled")]
@@ -67,7 +67,7 @@ _PREFIX = "RosControl"
 
 
 @fix("ctrl-decoupled", changes=("ros", "frames"), phase=0)
-def leave_bodies(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def leave_bodies(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A prim that is there for its controllers alone moves as a whole; from any other, each controller does."""
     prim = editor.find_prim(finding.where.prim)
     applied = prim.GetPrimTypeInfo().GetAppliedAPISchemas()  # without those that come with others
@@ -81,7 +81,7 @@ def leave_bodies(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     if str(finding.data.get("body", "")) != prim.GetPath().pathString and _has_only_controllers(prim, apis):
         target = scope.AppendChild(claim_name(editor, scope, prim.GetName()))
         move_prim(editor, prim, target)
-        editor.shifts.turned.add(target.pathString)
+        editor.expected.repositioned.add(target.pathString)
         return
     for api in apis:
         name = claim_name(editor, scope, name_controller(api))
@@ -96,7 +96,7 @@ def name_controller(api: str) -> str:
 
 def _open_scope(editor: Editor, top: Usd.Prim) -> Sdf.Path:
     path = top.GetPath().AppendChild(_SCOPE)
-    if not editor.stage.GetPrimAtPath(path) and path.pathString not in editor.shifts.come:
+    if not editor.stage.GetPrimAtPath(path) and path.pathString not in editor.expected.added:
         make_prim(editor, top, path, "Scope")
     return path
 
@@ -112,7 +112,7 @@ _KINDS = Sdf.ValueTypeNames
 
 
 @fix("ext-no-transport", changes=("ros", "sensors", "frames"), phase=0)
-def move_transport(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def move_transport(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A frame id goes to the one topic that the prim leads to; for a new topic more has to be known."""
     prim = editor.stage.GetPrimAtPath(finding.where.prim)
     name = finding.where.prop

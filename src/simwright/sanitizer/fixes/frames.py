@@ -10,10 +10,10 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.conversion.ops import read_matrices
-from simwright.sanitizer.conversion.push import Carrier, is_reached, mark_reached, take_turn, tidy
+from simwright.sanitizer.conversion.push import TransformPush, is_reached, mark_reached, take_turn, tidy
 from simwright.sanitizer.conversion.shapes import bake_shape
 from simwright.sanitizer.conversion.upright import refuse_leaf
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.scale import push_scale
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.xform import read_local, read_relative, split_matrix
@@ -23,7 +23,7 @@ _PURPOSES = [UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.prox
 
 
 @fix("root-no-align-rotation", phase=1)
-def unturn_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def unturn_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Everything stays where it is in the world; what is below stands turned instead."""
     prim = editor.find_prim(finding.where.prim)
     if is_reached(editor, prim):
@@ -37,7 +37,7 @@ def unturn_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("root-freeze-zup", phase=1)
-def freeze_meshes(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+def freeze_meshes(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
     """Every mesh that a quarter turn about X separates from its link, or from the root; copies share one mesh."""
     turned: dict[Sdf.Path, list[Usd.Prim]] = {}
     for prim in Usd.PrimRange(editor.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
@@ -49,7 +49,7 @@ def freeze_meshes(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("pivot-ground", phase=1)
-def move_origin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def move_origin(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The root goes to the bottom centre, and what is below goes back by as much."""
     prim = editor.find_prim(finding.where.prim)
     if prim.IsA(UsdGeom.Boundable):
@@ -59,11 +59,11 @@ def move_origin(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     low, high = _read_bounds(prim)
     shift = np.eye(4)
     shift[:3, 3] = ((low[0] + high[0]) / 2.0, (low[1] + high[1]) / 2.0, low[2])
-    carrier = Carrier(editor)
-    carrier.write(prim, [(time, split_matrix(matrix @ shift)) for time, matrix in read_matrices(prim)])
-    carrier.push_children(prim, np.linalg.inv(shift), carrier.push_shift)
-    carrier.finish()
-    editor.shifts.reframed.add(prim.GetPath().pathString)
+    push = TransformPush(editor)
+    push.write(prim, [(time, split_matrix(matrix @ shift)) for time, matrix in read_matrices(prim)])
+    push.push_children(prim, np.linalg.inv(shift), push.push_shift)
+    push.finish()
+    editor.expected.reframed.add(prim.GetPath().pathString)
 
 
 def _read_bounds(prim: Usd.Prim) -> tuple[Any, Any]:
@@ -119,13 +119,13 @@ def _freeze_points(editor: Editor, prim: Usd.Prim, copies: list[Usd.Prim]) -> No
     matrix = matrices[0][1]
     place = np.eye(4)
     place[:3, 3] = matrix[:3, 3]
-    carrier = Carrier(editor, for_all=True)
+    push = TransformPush(editor, for_all=True)
     for spec in editor.list_prim_specs(prim):
-        for user in carrier.index.find_users(spec):
+        for user in push.index.find_users(spec):
             if user.IsA(UsdGeom.Mesh) and not _are_alike(user, prim):
                 raise Refused(f"{prim.GetPath()} shares what it says with {user.GetPath()}; decide for both")
-            editor.shifts.reframed.add(user.GetPath().pathString)
-    editor.shifts.reframed |= {copy.GetPath().pathString for copy in copies}
-    carrier.write(prim, [(None, split_matrix(place))])
-    bake_shape(editor, carrier.index, prim, tidy(matrix[:3, :3]))
-    editor.shifts.reframed.add(prim.GetPath().pathString)
+            editor.expected.reframed.add(user.GetPath().pathString)
+    editor.expected.reframed |= {copy.GetPath().pathString for copy in copies}
+    push.write(prim, [(None, split_matrix(place))])
+    bake_shape(editor, push.index, prim, tidy(matrix[:3, :3]))
+    editor.expected.reframed.add(prim.GetPath().pathString)

@@ -13,7 +13,7 @@ from pxr import Gf, Sdf, Usd
 from simwright.core.diag import Diagnostic
 from simwright.core.math3d import quat_from_matrix
 from simwright.model.inertia import find_nearest_moments
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.translation.inertia import SIX, translate_inertia
 from simwright.sanitizer.moments import write_possible
 from simwright.sanitizer.welding import MASS_NAMES
@@ -28,7 +28,7 @@ _MASS = ("masses", "motion")
 
 
 @fix("mass-guidelines", "isol-physics-spec")
-def repair_inertia(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def repair_inertia(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A quaternion of another length means the same turn; impossible moments become possible ones."""
     prim = editor.find_prim(finding.where.prim)
     if finding.where.prop == _AXES and "length" in finding.data:
@@ -85,8 +85,8 @@ def _read_moments(prim: Usd.Prim) -> list[float]:
     return moments
 
 
-@fix("inertia-no-6value", wishes=("inertia-order",))
-def decompose_inertia(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("inertia-no-6value", values=("inertia-order",))
+def decompose_inertia(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """Eigenvalues and axes; six values need their order, ``urdf`` or ``mujoco``, unless they are Newton's."""
     layer = editor.find_layer(finding.where.file)
     spec = layer.GetAttributeAtPath(Sdf.Path(finding.where.prim).AppendProperty(finding.where.prop))
@@ -99,7 +99,7 @@ def decompose_inertia(editor: Editor, finding: Diagnostic, wishes: Wishes) -> No
         reasons = translate_inertia(editor, prim)[1]
         if SIX not in reasons:
             return
-    matrix = _read_matrix(spec, "mujoco" if spec.name == SIX else wishes.find("inertia-order"))
+    matrix = _read_matrix(spec, "mujoco" if spec.name == SIX else given.find("inertia-order"))
     owner = spec.owner
     if owner.layer.GetAttributeAtPath(owner.path.AppendProperty(_DIAGONAL)) is None:
         _write_decomposed(editor, owner, matrix)
@@ -117,7 +117,7 @@ def _write_decomposed(editor: Editor, owner: Sdf.PrimSpec, matrix: np.ndarray) -
     editor.add_spec_api(owner, "PhysicsMassAPI")
     editor.set_spec_value(owner, _DIAGONAL, _KINDS.Float3, diagonal)
     editor.set_spec_value(owner, _AXES, _KINDS.Quatf, Gf.Quatf(w, x, y, z))
-    editor.shifts.changes.update(_MASS)
+    editor.expected.sections.update(_MASS)
 
 
 def _read_matrix(spec: Sdf.AttributeSpec, order: str) -> np.ndarray:

@@ -19,7 +19,7 @@ from pxr import Gf, Sdf, Usd, UsdGeom
 
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.names import make_identifier
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
 from simwright.usd.overrides import find_ros_layer
 from simwright.usd.relocation import (
@@ -40,7 +40,7 @@ _SECTIONS = ("ros", "frames", "sensors", "cameras")
 
 
 @fix("optical-decouple", changes=_SECTIONS, phase=0)
-def leave_camera(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def leave_camera(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The ROS APIs of a camera go to its optical frame; a second interface to a child of that."""
     camera = editor.find_prim(finding.where.prim)
     apis = [api for api in list_authored_apis(camera) if api.startswith("Ros") and api != "RosContextAPI"]
@@ -64,7 +64,7 @@ def leave_camera(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("optical-child-180x", "optical-face-z", changes=_SECTIONS, phase=1)
-def turn_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def turn_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The frame below its camera, at its place, 180 degrees about X."""
     prim = editor.find_prim(finding.where.prim)
     camera = editor.find_prim(str(finding.data.get("camera", "")))
@@ -80,16 +80,16 @@ def turn_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         above = cache.GetLocalToWorldTransform(prim.GetParent())
         local = _TURN * cache.GetLocalToWorldTransform(camera) * above.GetInverse()
         place_prim(editor, home.layer, home.path, _round_matrix(local))
-        editor.shifts.turned.add(prim.GetPath().pathString)
+        editor.expected.repositioned.add(prim.GetPath().pathString)
         return
     target = camera.GetPath().AppendChild(claim_name(editor, camera.GetPath(), prim.GetName()))
     move_prim(editor, prim, target)
     place_prim(editor, home.layer, home.path, _TURN)
-    editor.shifts.turned.add(target.pathString)
+    editor.expected.repositioned.add(target.pathString)
 
 
 @fix("optical-apis-exclusive", changes=_SECTIONS, phase=0)
-def join_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def join_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """An image topic goes below the optical frame of its camera."""
     prim = editor.find_prim(finding.where.prim)
     camera = editor.find_prim(str(finding.data.get("camera", "")))
@@ -101,7 +101,7 @@ def join_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         target = path.AppendChild(claim_name(editor, path, prim.GetName()))
         move_prim(editor, prim, target)
         _drop_transform(editor, home.layer, home.path)
-        editor.shifts.turned.add(target.pathString)
+        editor.expected.repositioned.add(target.pathString)
     else:
         move_apis(editor, prim, ["RosTopicAPI"], target)
 
@@ -115,7 +115,7 @@ def _make_frame(editor: Editor, camera: Usd.Prim, source: Usd.Prim) -> Sdf.Path:
     """An optical frame in the layer that has the interface of ``source``."""
     wanted = f"{camera.GetName()}_optical_frame"
     path = camera.GetPath().AppendChild(wanted)
-    if path.pathString in editor.shifts.come:
+    if path.pathString in editor.expected.added:
         return path
     if editor.stage.GetPrimAtPath(path):
         path = camera.GetPath().AppendChild(claim_name(editor, camera.GetPath(), wanted))
@@ -150,13 +150,13 @@ _ROS_SECTIONS = ("ros", "frames")
 
 
 @fix("iface-robotwide-decoupled", changes=_ROS_SECTIONS, phase=0)
-def leave_body(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def leave_body(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """From a link to a scope below the context."""
     _move_to_scope(editor, finding)
 
 
 @fix("iface-robotwide-logical", changes=_ROS_SECTIONS, phase=0)
-def leave_geometry(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def leave_geometry(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """From a joint or a mesh to a scope below the context; a robot without a context gets one."""
     prim = editor.find_prim(finding.where.prim)
     if find_context(prim) is None:
@@ -166,7 +166,7 @@ def leave_geometry(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("iface-one-per-prim", changes=_ROS_SECTIONS, phase=0)
-def split_interfaces(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def split_interfaces(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The first interface stays, each of the others gets a child."""
     prim = editor.find_prim(finding.where.prim)
     for api in [api for api in INTERFACES if prim.HasAPI(api)][1:]:
@@ -175,19 +175,19 @@ def split_interfaces(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("iface-sensor-child", changes=(*_ROS_SECTIONS, "sensors", "cameras"), phase=0)
-def place_sensor(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+def place_sensor(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """On a child Xform of what it is on, or below the only link there is."""
     prim = editor.find_prim(finding.where.prim)
     if prim.IsA(UsdGeom.Camera):
         from simwright.sanitizer.fixes.interfaces import leave_camera
 
-        leave_camera.apply(editor, finding, wishes)
+        leave_camera.apply(editor, finding, given)
     elif not _is_carried(prim):
         _move_to_link(editor, prim)
     elif is_bare(prim, "RosTopicAPI") and not prim.HasAPI(_BODY):
         home = editor.choose_home(prim)
         editor.set_prim_info(home, "typeName", "Xform")
-        editor.shifts.come.add(prim.GetPath().pathString)
+        editor.expected.added.add(prim.GetPath().pathString)
     else:
         name = claim_name(editor, prim.GetPath(), name_interface(prim, "RosTopicAPI"))
         move_apis(editor, prim, ["RosTopicAPI"], prim.GetPath().AppendChild(name))
@@ -259,7 +259,7 @@ def _move_to_scope(editor: Editor, finding: Diagnostic) -> None:
     name = claim_name(editor, scope, name_interface(prim, api))
     if is_bare(prim, api):
         move_prim(editor, prim, scope.AppendChild(name))
-        editor.shifts.turned.add(scope.AppendChild(name).pathString)
+        editor.expected.repositioned.add(scope.AppendChild(name).pathString)
     else:
         move_apis(editor, prim, [api], scope.AppendChild(name))
 
@@ -292,7 +292,7 @@ _INTERFACE_SECTIONS = ("ros", "frames", "sensors")
 
 
 @fix("prohibit-clock", "prohibit-simifaces", changes=_INTERFACE_SECTIONS, phase=0)
-def remove_interface(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def remove_interface(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The API and its attributes; with the prim, if that is there for nothing else."""
     prim = editor.find_prim(finding.where.prim)
     kind = finding.where.prop.split(":")[1]
@@ -309,7 +309,7 @@ def remove_interface(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("ros-no-duplicate", changes=_INTERFACE_SECTIONS, phase=0)
-def remove_duplicate(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def remove_duplicate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The graph node, with its graph if nothing else is in it; or the plugin text."""
     if finding.level is Level.INFO:
         raise Refused("a graph in a vendor's layer may be what that simulator saved")
@@ -326,7 +326,7 @@ def remove_duplicate(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("ros-single-apply", changes=_INTERFACE_SECTIONS, phase=0)
-def apply_plainly(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def apply_plainly(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The first instance is the prim's own; each of the others becomes a child of its name."""
     layer = editor.find_layer(finding.where.file)
     spec = layer.GetPrimAtPath(finding.where.prim)
@@ -351,7 +351,7 @@ def apply_plainly(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         lambda: _split_instance(spec, child, full, api),
     )
     _rename_properties(editor, spec, api, instance, child)
-    editor.shifts.come.add(child.StripAllVariantSelections().pathString)
+    editor.expected.added.add(child.StripAllVariantSelections().pathString)
 
 
 def _rename_api(spec: Sdf.PrimSpec, old: str, new: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints: where they stand, what they are called, their limits and angles, and anchors to the world (REP-0158 1.1, 1.3, 2.10).
+"""Joints: their place, name, limits and angles, and anchors to the world (REP-0158 1.1, 1.3, 2.10).
 
 A joint belongs beside its child link, inside its parent link.  Only the joint moves; relationships that lead to it
 follow, and readers meet the joints in the same order as far as that can be.  Links that stand side by side are for a
@@ -18,7 +18,7 @@ from simwright.core.math3d import Pose
 from simwright.core.names import make_identifier
 from simwright.sanitizer.conversion.index import read_index
 from simwright.sanitizer.conversion.sites import rewrite
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import claim_name, list_movable, map_path, move_prim
 from simwright.usd.xform import read_world
@@ -28,16 +28,16 @@ _ORDER = "order of joints"
 
 
 @fix("joint-placement", changes=("order",), phase=0)
-def place_joints(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def place_joints(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """All joints of a place that can be moved."""
     reasons = []
     for path in finding.data.get("joints", ()):
-        count, shifts = len(editor.edits), editor.shifts.copy()
+        count, expected = len(editor.edits), editor.expected.copy()
         try:
             _place_joint(editor, editor.find_prim(str(path)))
         except Refused as reason:
             editor.drop_edits(count)
-            editor.shifts = shifts
+            editor.expected = expected
             reasons.append(str(reason))
     if len(reasons) == len(finding.data.get("joints", ())):
         raise Refused(reasons[0] if reasons else "the joints are not named")
@@ -151,7 +151,7 @@ def _keep_name(editor: Editor, prim: Usd.Prim) -> None:
 
 
 @fix("jname-aligned", phase=0)
-def rename_joint(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def rename_joint(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The prim gets the name; what leads to it follows, and ROS keeps what it knows."""
     prim = editor.find_prim(finding.where.prim)
     wanted = make_identifier(str(finding.data["value"]))
@@ -168,7 +168,7 @@ _FREE = {
 
 
 @fix("joint-limits")
-def say_free(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def say_free(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The fallbacks, in words."""
     prim = editor.find_prim(finding.where.prim)
     values = _FREE.get(str(prim.GetTypeName()))
@@ -183,7 +183,7 @@ _ANGLES = ("physics:lowerLimit", "physics:upperLimit", "drive:angular:physics:ta
 
 
 @fix("xform-etl-radians", phase=2, changes=("limits", "drives", "actuators", "motion", "poses"))
-def write_degrees(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def write_degrees(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Limits and targets of the whole mechanism; gains per degree cannot be told from gains per radian."""
     index = read_index(editor)
     for path in finding.data["joints"]:
@@ -203,7 +203,7 @@ _FIRST, _SECOND = "physics:body0", "physics:body1"
 
 
 @fix("anchor-fixedjoint")
-def empty_first(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def empty_first(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A fixed joint is the same seen from its other end; a prim that is no body is the world at its place."""
     prim = editor.find_prim(finding.where.prim)
     joint = UsdPhysics.Joint(prim)

@@ -12,7 +12,7 @@ from typing import Any
 from pxr import Sdf, Usd, UsdLux
 
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused
 
 _KINDS = Sdf.ValueTypeNames
@@ -26,7 +26,7 @@ _CONE = 90.0
 
 
 @fix("light-no-area", changes=("lights",))
-def make_punctual(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_punctual(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A sphere of the same surface; one that shines to one side only where the area is flat."""
     prim = editor.find_prim(finding.where.prim)
     kind = str(prim.GetTypeName())
@@ -70,7 +70,7 @@ def _retype(editor: Editor, spec: Sdf.PrimSpec) -> None:
 
 
 @fix("light-usdlux", changes=("lights",))
-def name_input(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def name_input(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A value under the name that it had before OpenUSD 21.02."""
     prim, name = editor.find_prim(finding.where.prim), finding.where.prop
     if not name or "is called inputs:" not in finding.message:

@@ -9,7 +9,7 @@ from pxr import Sdf, Usd, UsdShade
 
 from simwright.checker.facts.shaders import identify_shader, is_proprietary
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.textures import find_source
 from simwright.sanitizer.preview import connect, define_preview, list_wearers, sketch_preview
 from simwright.usd.edit import Editor, Refused
@@ -22,7 +22,7 @@ _BINDINGS = ("material:binding:full", "material:binding", "material:binding:prev
 
 
 @fix("mat-surface-wired", changes=("visuals", "materials"))
-def wire_preview(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def wire_preview(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The only preview surface inside, or a new one."""
     material = editor.find_prim(finding.where.prim)
     previews = [shader for shader in _list_shaders(material) if identify_shader(shader) == _PREVIEW]
@@ -36,13 +36,13 @@ def wire_preview(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("mat-no-replace", changes=("visuals", "materials"))
-def free_surface(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def free_surface(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The shader goes to its renderer's terminal; a preview that comes close takes its place."""
     _replace_surface(editor, editor.find_prim(finding.where.prim))
 
 
 @fix("mat-preview", changes=("visuals", "materials"))
-def add_preview(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def add_preview(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A preview that comes close to the shader that is there."""
     material = editor.find_prim(finding.where.prim)
     surface = UsdShade.Material(material).ComputeSurfaceSource("")[0]
@@ -120,7 +120,7 @@ def _wire(editor: Editor, material: Usd.Prim, names: list[str]) -> None:
 
 
 @fix("mat-single-universal", changes=("visuals", "materials"))
-def bind_once(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def bind_once(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One material for all purposes: the one that has a preview surface, the fuller of two."""
     prim = editor.find_prim(finding.where.prim)
     bound = {name: _find_bound(prim, name) for name in _BINDINGS}
@@ -160,7 +160,7 @@ def _has_terminals(material: Usd.Prim) -> bool:
 
 
 @fix("uv-tiling", changes=("visuals", "materials"))
-def repeat_texture(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def repeat_texture(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Repeat in place of mirror, on both axes."""
     shader = editor.find_prim(finding.where.prim)
     for name in ("inputs:wrapS", "inputs:wrapT"):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.welding import MASS_NAMES, PIECES, drop_body, is_held, join_link, read_inertials
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import remove_prim
@@ -25,19 +25,19 @@ STANDING = ("bodies", "joints", "order", "poses", "masses", "motion", "limits", 
 
 
 @fix("mass-positive", "anchor-mass")
-def write_mass(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def write_mass(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The mass that the body has now; one that only lacks its schema is made to count."""
     prim = editor.find_prim(finding.where.prim)
     said = prim.GetAttribute(_MASS).Get() if prim.GetAttribute(_MASS).HasAuthoredValue() else None
     if said is not None and said > 0.0 and _API not in prim.GetAppliedSchemas():
         editor.add_api(prim, _API)
-        editor.shifts.weighed.add(str(prim.GetPath()))
+        editor.expected.reweighed.add(str(prim.GetPath()))
         return
     _write_computed(editor, prim)
 
 
 @fix("mass-no-zero-static")
-def drop_zero(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def drop_zero(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """On a collider it says nothing; a body that a joint holds gets the mass it has, another one stands still."""
     prim = editor.find_prim(finding.where.prim)
     if not prim.HasAPI(UsdPhysics.RigidBodyAPI):
@@ -53,7 +53,7 @@ def drop_zero(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 def make_static(editor: Editor, prim: Usd.Prim) -> None:
     """Take the body from a prim; its colliders stand still then."""
     drop_body(editor, prim)
-    editor.shifts.changes.update(STANDING)
+    editor.expected.sections.update(STANDING)
 
 
 def _write_computed(editor: Editor, prim: Usd.Prim) -> None:
@@ -76,7 +76,7 @@ def _join_to_link(editor: Editor, prim: Usd.Prim) -> None:
 
 
 @fix("static-collision-only")
-def drop_weld(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def drop_weld(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The body and the joint that welds it to the world go; what it is made of stays."""
     prim = editor.find_prim(finding.where.prim)
     joint = str(finding.data.get("joint", ""))
@@ -93,18 +93,18 @@ _FRAME = "RosFrameAPI"
 
 
 @fix("dummy-rosframe", changes=("ros", "frames"))
-def publish_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def publish_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A place that has the name of a frame becomes one."""
     editor.add_api(editor.find_prim(finding.where.prim), _FRAME)
 
 
 @fix("dummy-no-rigidbody", phase=1)
-def make_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A body that is only a place becomes a frame of its link."""
     prim = editor.find_prim(finding.where.prim)
     if not is_held(prim):
         drop_body(editor, prim)
-        editor.shifts.changes.update((*PIECES, "masses", "motion", "poses"))
+        editor.expected.sections.update((*PIECES, "masses", "motion", "poses"))
     elif not join_link(editor, prim):
         return
     editor.add_api(prim, _FRAME)

@@ -12,9 +12,9 @@ from pxr import Sdf, Usd, UsdGeom, Vt
 from simwright.checker.facts.meshes import make_facts
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.choices import count_users
-from simwright.sanitizer.faces import Faces, read_faces, replace_faces
-from simwright.sanitizer.fixer import Wishes, fix
-from simwright.sanitizer.mending import Surface
+from simwright.sanitizer.faces import MeshFaces, read_faces, replace_faces
+from simwright.sanitizer.fixer import UserValues, fix
+from simwright.sanitizer.mending import MeshSurface
 from simwright.usd.edit import Editor, Refused
 
 _KINDS = Sdf.ValueTypeNames
@@ -22,7 +22,7 @@ _INDICES = "faceVertexIndices"
 
 
 @fix("uv-subset")
-def name_family(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def name_family(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The binding shows what is meant; indices are not touched."""
     if finding.where.prop != "familyName":
         raise Refused("which faces are meant has to be decided")
@@ -31,7 +31,7 @@ def name_family(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("geo-righthanded")
-def turn_faces(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def turn_faces(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Every face the other way round, with what is said of its corners."""
     prim = editor.find_prim(finding.where.prim)
     mesh = UsdGeom.Mesh(prim)
@@ -97,14 +97,14 @@ def _list_primvars(prim: Usd.Prim) -> list[Usd.Attribute]:
 
 
 @fix("geo-no-doublesided-mask", changes=("visuals", "collisions"))
-def turn_hidden(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def turn_hidden(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Closed meshes face outwards, open ones where their normals or most of their faces do."""
     prim = editor.find_prim(finding.where.prim)
     faces = read_faces(prim)
     if "normals" in finding.message:
         _agree_with_normals(editor, prim, faces)
         return
-    surface = Surface(faces)
+    surface = MeshSurface(faces)
     if not surface.wind_evenly():
         raise Refused("the surface has one side only; decide which faces are seen")
     if surface.is_closed:
@@ -117,9 +117,9 @@ def turn_hidden(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     replace_faces(editor, prim, faces, surface.result)
 
 
-def _agree_with_normals(editor: Editor, prim: Usd.Prim, faces: Faces) -> None:
+def _agree_with_normals(editor: Editor, prim: Usd.Prim, faces: MeshFaces) -> None:
     """The faces of an open mesh follow its normals; the normals of a closed one follow its faces."""
-    surface = Surface(faces)
+    surface = MeshSurface(faces)
     if not surface.is_closed:
         surface.turn()
         replace_faces(editor, prim, faces, surface.result)

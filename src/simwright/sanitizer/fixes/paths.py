@@ -18,7 +18,7 @@ from simwright.core.diag import Diagnostic, Fixable
 from simwright.core.errors import InputError
 from simwright.core.files import read_bytes
 from simwright.core.packages import SCHEME
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.arcs import open_layer
 from simwright.usd.collect import COLLECTED_SUFFIXES, OUTSIDE_FOLDER, collect_files, find_tiles
 from simwright.usd.edit import Editor, Refused
@@ -31,7 +31,7 @@ _MAPPING = "address."
 
 
 @fix("path-relative", phase=3)
-def anchor_path(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def anchor_path(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A bare name of a file beside the layer."""
     text = str(finding.data.get("path", ""))
     if finding.fixable is not Fixable.SAFE:
@@ -40,7 +40,7 @@ def anchor_path(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("path-package-uri", phase=3)
-def name_by_package(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def name_by_package(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A file of another ROS package by that package's name, which has to be known here."""
     text = str(finding.data.get("path", ""))
     layer = editor.find_layer(finding.where.file)
@@ -51,15 +51,15 @@ def name_by_package(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("path-self-contained", phase=3)
-def collect_outside(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def collect_outside(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A file outside becomes a part of the asset."""
     text = str(finding.data.get("path", ""))
     layer = editor.find_layer(finding.where.file)
     editor.rename_address(layer, text, _collect(editor, layer, _find_file(layer, text)))
 
 
-@fix("path-no-absolute", wishes=(_MAPPING,), phase=3)
-def make_relative(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("path-no-absolute", values=(_MAPPING,), phase=3)
+def make_relative(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """A file of another ROS package by its name, any other becomes a part of the asset.
 
     A table of ``address.PREFIX=FOLDER`` tells of paths of another machine.
@@ -68,28 +68,28 @@ def make_relative(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     if not text:
         raise Refused("the string may be a note; only its author knows what it is for")
     layer = editor.find_layer(finding.where.file)
-    address = _look_up(editor, layer, text, wishes)
+    address = _look_up(editor, layer, text, given)
     if not address:
         file = _find_file(layer, text)
         address = _find_package_address(editor, file) or _collect(editor, layer, file)
     editor.rename_address(layer, text, address)
 
 
-@fix("path-no-proprietary", wishes=(_MAPPING,), phase=3)
-def map_address(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("path-no-proprietary", values=(_MAPPING,), phase=3)
+def map_address(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """By a table of ``address.PREFIX=FOLDER`` (or ``package://...``); the longest prefix counts."""
     text = str(finding.data.get("path", ""))
     layer = editor.find_layer(finding.where.file)
-    address = _look_up(editor, layer, text, wishes)
+    address = _look_up(editor, layer, text, given)
     if not address:
         scheme = text.partition(":")[0]
         raise Refused(f"nobody says where {text!r} is now; say --set '{_MAPPING}{scheme}://...=FOLDER'")
     editor.rename_address(layer, text, address)
 
 
-def _look_up(editor: Editor, layer: Sdf.Layer, text: str, wishes: Wishes) -> str:
+def _look_up(editor: Editor, layer: Sdf.Layer, text: str, given: UserValues) -> str:
     """The new address by the user's table; empty if that has none."""
-    table = wishes.find_group(_MAPPING)
+    table = given.find_group(_MAPPING)
     prefix = max((key for key in table if text.startswith(key)), key=len, default="")
     if not prefix:
         return ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic, Level
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.visuals import split_roles
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
 from simwright.usd.overrides import find_own_place
@@ -18,7 +18,7 @@ _KINDS = Sdf.ValueTypeNames
 
 
 @fix("contact-physics-purpose", changes=("materials", "contacts"))
-def bind_for_physics(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def bind_for_physics(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The physics material that all purposes have, for physics."""
     prim = editor.find_prim(finding.where.prim)
     above = prim
@@ -34,7 +34,7 @@ def bind_for_physics(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("coll-purpose-guide", changes=("visuals", "materials"))
-def make_guide(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_guide(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A collider that has a visual beside it is not for the eye; one that is alone gets one."""
     prim = editor.find_prim(finding.where.prim)
     if "become invisible" in finding.message or "alone it would" in finding.hint:
@@ -44,20 +44,20 @@ def make_guide(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("kinematic-enabled", changes=("bodies", "joints", "order", "poses", "motion", "limits"))
-def make_kinematic(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_kinematic(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A body with time samples is moved by them."""
     editor.set_value(editor.find_prim(finding.where.prim), "physics:kinematicEnabled", _KINDS.Bool, True)
 
 
 @fix("loop-exclude", changes=("joints", "constraints", "order"))
-def exclude_joint(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def exclude_joint(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The joint that closes the loop."""
     prim = editor.find_prim(finding.where.prim)
     editor.set_value(prim, "physics:excludeFromArticulation", _KINDS.Bool, True, uniform=True)
 
 
 @fix("artic-one-root")
-def drop_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def drop_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One articulation root for one tree: the outermost stays."""
     editor.remove_api(editor.find_prim(finding.where.prim), "PhysicsArticulationRootAPI")
 
@@ -66,7 +66,7 @@ _ROOT_API = "PhysicsArticulationRootAPI"
 
 
 @fix("artic-self-contained", changes=("bodies", "order"), phase=0)
-def apply_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def apply_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The base link carries the root."""
     if finding.level is Level.INFO:
         raise Refused("a prop with one passive joint simulates as well without")
@@ -74,7 +74,7 @@ def apply_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("artic-prune-delete", changes=("bodies", "order"), phase=0)
-def prune_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def prune_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Where a part is mounted its root is deleted by name; the part itself keeps it for its own use."""
     if "kept" in finding.data:
         _delete_root(editor, finding.where.prim)
@@ -92,7 +92,7 @@ def prune_root(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         spec.SetInfo("apiSchemas", listed)
 
     editor.add(layer, spec.path, f"delete apiSchemas: {_ROOT_API}, the rest added", apply)
-    editor.shifts.changes.update(("masses", "motion", "joints", "poses", "constraints"))
+    editor.expected.sections.update(("masses", "motion", "joints", "poses", "constraints"))
 
 
 def _delete_root(editor: Editor, path: str) -> None:
@@ -107,7 +107,7 @@ def _delete_root(editor: Editor, path: str) -> None:
 
 
 @fix("loop-spanning-tree", changes=("joints", "constraints", "order"))
-def exclude_loops(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def exclude_loops(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The joints that close loops, as ``loop-exclude`` names them."""
     loops = [str(path) for path in finding.data.get("loops", ())]
     if not loops:
@@ -121,7 +121,7 @@ _PAIRS = "physics:filteredPairs"
 
 
 @fix("selfcoll-pairs", changes=("contacts",))
-def drop_idle_pairs(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def drop_idle_pairs(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Pairs that a joint filters anyway, and targets that are not there."""
     if "is paired with" in finding.message:
         raise Refused("which bodies a collision group is to hold has to be decided")

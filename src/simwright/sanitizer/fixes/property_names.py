@@ -17,26 +17,26 @@ from pxr import Sdf
 from simwright.checker.facts.schemas import known_properties
 from simwright.checker.facts.vendors import VENDOR_NAMESPACES
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused
 
 _UNKNOWN_VALUE = "unknown-physics"
 _USER_SPACE = "userProperties"
 
 
-def settle_unknown(editor: Editor, spec: Sdf.PropertySpec, wishes: Wishes) -> None:
+def settle_unknown(editor: Editor, spec: Sdf.PropertySpec, given: UserValues) -> None:
     """Do what the user says; refuse, with the two ways, where nothing is said."""
-    wish = wishes.find(_UNKNOWN_VALUE)
-    if wish == "remove":
+    choice = given.find(_UNKNOWN_VALUE)
+    if choice == "remove":
         editor.remove_spec(spec)
-    elif wish == "isolate":
+    elif choice == "isolate":
         _isolate(editor, spec)
-    elif wish:
-        raise Refused(f"{_UNKNOWN_VALUE} is remove or isolate, not {wish}")
+    elif choice:
+        raise Refused(f"{_UNKNOWN_VALUE} is remove or isolate, not {choice}")
     else:
         raise Refused(
-            f"no schema has {spec.name}: --set {_UNKNOWN_VALUE}=remove takes such properties away, =isolate keeps them as "
-            f"{_USER_SPACE}:{spec.name}"
+            f"no schema has {spec.name}: --set {_UNKNOWN_VALUE}=remove takes such properties away, "
+            f"=isolate keeps them as {_USER_SPACE}:{spec.name}"
         )
 
 
@@ -72,8 +72,8 @@ _POSITIONS = "ext_physics:clamp_position:lookupPositions"
 _EFFORTS = "ext_physics:clamp_position:lookupEfforts"
 
 
-@fix("xphys-no-core", wishes=(_UNKNOWN_VALUE,), changes=_WAKING)
-def rename_core(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("xphys-no-core", values=(_UNKNOWN_VALUE,), changes=_WAKING)
+def rename_core(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """The one name of a schema that is meant; an engine's word goes to its engine; a schema that lacks is applied."""
     if "prim" in finding.data:
         _apply_owner(editor, str(finding.data["prim"]), finding.where.prop)
@@ -83,7 +83,7 @@ def rename_core(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     if not meant and own.partition(":")[0] in VENDOR_NAMESPACES:
         meant = [own]
     if not meant:
-        settle_unknown(editor, _find_spec(editor, finding), wishes)
+        settle_unknown(editor, _find_spec(editor, finding), given)
     elif len(meant) > 1:
         raise Refused(f"it can be {' or '.join(meant)}: rename it to the one that is meant")
     else:
@@ -91,7 +91,7 @@ def rename_core(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
 
 
 @fix("xphys-prop-prefix", changes=_WAKING)
-def add_prefix(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def add_prefix(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The prefix of extended physics."""
     meant = str(finding.data.get("meant", ""))
     if not meant:
@@ -102,7 +102,7 @@ def add_prefix(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("schema-core", changes=("ros", "frames"))
-def spell_ros(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def spell_ros(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Names and types as the schema has them."""
     data = finding.data
     if "api" in data:
@@ -122,7 +122,7 @@ def spell_ros(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("xphys-clamp-valid", changes=("actuators",))
-def sort_table(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def sort_table(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Pairs in the order of their positions."""
     prim = editor.find_prim(finding.where.prim)
     positions, efforts = (list(prim.GetAttribute(name).Get() or ()) for name in (_POSITIONS, _EFFORTS))

@@ -18,7 +18,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.choices import list_own_specs
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.structure import stop_instancing
 from simwright.usd.edit import Editor, Refused, drop_api, read_apis
 from simwright.usd.relocation import claim_name, find_mentions, prune
@@ -27,7 +27,7 @@ _ARRAYS = ("points", "faceVertexCounts", "faceVertexIndices")
 
 
 @fix("inst-leaf-only", phase=0)
-def stop_sharing_logic(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def stop_sharing_logic(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """All instances above what may not be in one, or above what a relationship names."""
     prim = editor.find_prim(finding.where.prim)
     paths = [prim.GetPath()]
@@ -41,10 +41,10 @@ def stop_sharing_logic(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("inst-repetitive", changes=("visuals", "collisions", "materials"), phase=1)
-def share_mesh(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def share_mesh(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Equal meshes that say the same become instances of one prototype."""
     first = editor.find_prim(finding.where.prim)
-    groups: dict[Any, list[Member]] = {}
+    groups: dict[Any, list[SharedMesh]] = {}
     reasons = []
     for prim in _list_equal(editor, first):
         try:
@@ -56,7 +56,7 @@ def share_mesh(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     if not groups:
         raise Refused(reasons[0] if reasons else "the meshes are not there any more")
     for members in groups.values():
-        share(editor, members)
+        share_prototype(editor, members)
 
 
 def _list_equal(editor: Editor, first: Usd.Prim) -> list[Usd.Prim]:
@@ -103,8 +103,8 @@ _MOVED_INFO = frozenset({"typeName", "apiSchemas", "active", "clips", "clipSets"
 
 
 @dataclass(slots=True, eq=False)
-class Member:
-    """A mesh that may share_prototype: its own specs, strongest first, and which properties of theirs stay with the Xform."""
+class SharedMesh:
+    """A mesh that may share: its own specs, strongest first, and which properties of theirs stay with the Xform."""
 
     prim: Usd.Prim
     specs: list[Sdf.PrimSpec]
@@ -133,7 +133,7 @@ class Member:
         return tuple(found)
 
 
-def read_member(editor: Editor, prim: Usd.Prim) -> Member:
+def read_member(editor: Editor, prim: Usd.Prim) -> SharedMesh:
     """Look at a mesh; one that cannot become an instance is refused."""
     if prim.IsInstanceProxy() or prim.IsInstance():
         raise Refused("it is in an instance already")
@@ -147,7 +147,7 @@ def read_member(editor: Editor, prim: Usd.Prim) -> Member:
     if any(_leads_here(editor, spec) for spec in specs):
         raise Refused("relationships lead to it")
     kept = _list_kept(prim, specs)
-    return Member(prim, specs, kept, _ORDER in kept and _ORDER in _list_borrowed(prim, specs))
+    return SharedMesh(prim, specs, kept, _ORDER in kept and _ORDER in _list_borrowed(prim, specs))
 
 
 def _leads_here(editor: Editor, spec: Sdf.PrimSpec) -> bool:
@@ -216,7 +216,7 @@ def says_something(spec: Sdf.PrimSpec) -> bool:
     return bool(set(spec.ListInfoKeys()) - {"specifier"})
 
 
-def share_prototype(editor: Editor, members: list[Member]) -> None:
+def share_prototype(editor: Editor, members: list[SharedMesh]) -> None:
     """Ask for one prototype of equal members, and make each an instance of it."""
     first = members[0]
     top, path = first.top, first.prim.GetPath()
@@ -233,8 +233,8 @@ def share_prototype(editor: Editor, members: list[Member]) -> None:
             apply = _bind_instance(spec, place, member.kept, defines=defines)
             editor.add(spec.layer, spec.path, f"an instance of {place}", apply)
         path = member.prim.GetPath().pathString
-        editor.shifts.moved[path] = f"{path}/{name}"
-        editor.shifts.come.add(path)
+        editor.expected.moved[path] = f"{path}/{name}"
+        editor.expected.added.add(path)
 
 
 def _claim_prototype_name(editor: Editor, root: Sdf.Path, wanted: str) -> str:
@@ -248,7 +248,7 @@ def _claim_prototype_name(editor: Editor, root: Sdf.Path, wanted: str) -> str:
 
 
 def _bind_prototype(
-    spec: Sdf.PrimSpec, place: Sdf.Path, member: Member, *, defines: bool
+    spec: Sdf.PrimSpec, place: Sdf.Path, member: SharedMesh, *, defines: bool
 ) -> Callable[[], None]:
     layer, source = spec.layer, spec.path
     mesh = place.AppendChild(place.name)

@@ -14,7 +14,7 @@ from pxr import Sdf, Usd, UsdGeom
 
 from simwright.core.diag import Diagnostic
 from simwright.core.names import shorten_path
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.structure import stop_instancing
 from simwright.usd.edit import Editor, Refused, edit_apis
 from simwright.usd.overrides import find_own_place, find_ros_layer, override_api, override_value
@@ -41,7 +41,7 @@ _STRING = Sdf.ValueTypeNames.String
 
 
 @fix("ns-unique", "ns-dup-distinct", changes=_ROS, phase=0)
-def name_after_prim(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def name_after_prim(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The prim's name as its namespace; with its parent's name where another robot has that already."""
     prim = editor.find_prim(finding.where.prim)
     override_api(editor, prim, _CONTEXT)
@@ -49,7 +49,7 @@ def name_after_prim(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("ns-defaultprim", changes=_ROS, phase=0)
-def move_to_default(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def move_to_default(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The context of the asset on its default prim; a root prim with a context is the default prim that is missing."""
     prim = editor.find_prim(finding.where.prim)
     default = editor.stage.GetDefaultPrim()
@@ -65,7 +65,7 @@ def move_to_default(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("ns-override-entry", changes=_ROS, phase=0)
-def override_at_entry(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def override_at_entry(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The override on the prim with the reference."""
     prim = editor.find_prim(finding.where.prim)
     entry = editor.find_prim(str(finding.data.get("entry", "")))
@@ -81,7 +81,7 @@ def override_at_entry(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("ns-override-root-only", changes=_ROS, phase=0)
-def override_at_instance(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def override_at_instance(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The override on the instance; where that has one, the ignored one goes."""
     layer = editor.find_layer(finding.where.file)
     owner = layer.GetPrimAtPath(finding.where.prim)
@@ -117,7 +117,7 @@ _ID = "ros:frame:id"
 
 
 @fix("tf-frame-unique", changes=_ROS, phase=0)
-def derive_ids(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def derive_ids(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Ids from the paths of all frames but the first; frames in instances need prims of their own before."""
     for path in finding.data.get("paths", [finding.where.prim]):
         prim = editor.find_prim(str(path))
@@ -133,7 +133,7 @@ def derive_ids(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("tf-frameid-nearest", changes=_ROS, phase=0)
-def make_sensor_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_sensor_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The sensor's Xform is a frame."""
     prim = editor.find_prim(finding.where.prim)
     while prim and not prim.IsPseudoRoot() and not prim.IsA(UsdGeom.Xformable):
@@ -151,7 +151,7 @@ def _read_id(prim: Usd.Prim) -> str:
 
 
 @fix("ctx-outside-payload", "iface-outside-payload", phase=0)
-def repeat_outside(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def repeat_outside(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The prim, its ROS schemas with their values, and its transform, in the layer that holds the payload."""
     prim = editor.find_prim(finding.where.prim)
     layer, path = find_own_place(editor, prim)
@@ -161,7 +161,7 @@ def repeat_outside(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     for place in _list_hidden(editor, prim, layer):
         kind = str(editor.stage.GetPrimAtPath(place).GetTypeName())
         editor.add(layer, place, f"def {kind} {place.name}", _bind_definition(layer, place, kind))
-        editor.shifts.come.add(place.pathString)
+        editor.expected.added.add(place.pathString)
     editor.add(layer, path, f"apiSchemas: {', '.join(apis)}", _bind_apis(layer, path, apis))
     for prop in prim.GetAuthoredProperties():
         name = prop.GetName()

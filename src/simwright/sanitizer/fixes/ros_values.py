@@ -12,7 +12,7 @@ from typing import Any
 from pxr import Sdf, Usd
 
 from simwright.core.diag import Diagnostic, Level
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused
 
 _KINDS = Sdf.ValueTypeNames
@@ -20,7 +20,7 @@ _TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
 @fix("ctx-namespace-type", changes=("ros",))
-def declare_namespace(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def declare_namespace(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A string, whatever it was declared as; time samples are for a person to decide."""
     if "expected" not in finding.data:
         raise Refused("a namespace with time samples: decide which one it is")
@@ -28,13 +28,13 @@ def declare_namespace(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("starts-enabled", changes=("ros",))
-def declare_enabled(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def declare_enabled(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """0 and 1, "true" and "false" become bools."""
     _retype(editor, finding, _KINDS.Bool, _read_bool)
 
 
 @fix("topic-rate", changes=("ros",))
-def declare_rate(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def declare_rate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A number of another type becomes a double; a rate that nobody reads goes."""
     if finding.level is Level.INFO:
         editor.remove_property(editor.find_prim(finding.where.prim), finding.where.prop)
@@ -45,7 +45,7 @@ def declare_rate(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("topic-role", "qos-reliability", "qos-durability", "qos-history", changes=("ros",))
-def spell_token(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def spell_token(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The allowed value that is meant, as a token."""
     if "expected" in finding.data:
         _retype(editor, finding, _KINDS.Token, _read_text)
@@ -57,7 +57,7 @@ def spell_token(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("type-resolve", changes=("ros",))
-def spell_type(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def spell_type(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The three-part form of a type; another type is only suggested."""
     meant = str(finding.data.get("meant", ""))
     if finding.level is Level.WARNING or not meant:
@@ -66,7 +66,7 @@ def spell_type(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("ns-composable", changes=("ros",))
-def trim_namespace(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def trim_namespace(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Slashes at the end and empty parts go; other characters are for the author to choose."""
     text = str(finding.data.get("value", ""))
     parts = [part for part in text.split("/") if part]
@@ -77,7 +77,7 @@ def trim_namespace(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("frame-id", changes=("ros", "frames"))
-def trim_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def trim_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """tf2 drops a leading slash itself."""
     text = str(finding.data.get("value", ""))
     good = text.lstrip("/")
@@ -87,7 +87,7 @@ def trim_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("ctx-parentframe-outermost", changes=("ros",))
-def drop_parent_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def drop_parent_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """It has no effect on a nested context."""
     if finding.level is Level.INFO:
         raise Refused("the part says it for its own use")
@@ -95,7 +95,7 @@ def drop_parent_frame(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("qos-match-pub", changes=("ros",))
-def drop_idle_quality(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def drop_idle_quality(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """What has no effect goes; a value of another type is declared as bool."""
     if "expected" in finding.data:
         _retype(editor, finding, _KINDS.Bool, _read_bool)
@@ -104,7 +104,7 @@ def drop_idle_quality(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("name-absolute", changes=("ros",))
-def make_name_relative(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_name_relative(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The same name inside the robot's namespace: another topic, so this needs intent."""
     text = str(finding.data.get("value", "")).strip("/")
     if not text:
@@ -113,7 +113,7 @@ def make_name_relative(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("name-valid", changes=("ros",))
-def make_name_legal(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_name_legal(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Underscores for what ROS does not allow; whoever listens has to follow."""
     text, good = (str(finding.data.get(key, "")) for key in ("value", "suggestion"))
     if not good.strip("/") or good == text:
@@ -122,7 +122,7 @@ def make_name_legal(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("topic-override-frame", changes=("ros",))
-def drop_frame_override(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def drop_frame_override(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Messages get the frame of their prim; an id that is none is for the author to choose."""
     if "expected" in finding.data:
         _retype(editor, finding, _KINDS.String, _read_text)
@@ -133,7 +133,7 @@ def drop_frame_override(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("qos-map", changes=("ros",))
-def keep_last_map(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def keep_last_map(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Late subscribers get the last map."""
     prim = editor.find_prim(finding.where.prim)
     if not prim.HasAPI("RosTopicAPI"):
@@ -142,7 +142,7 @@ def keep_last_map(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("frame-dynamic", changes=("ros", "frames"))
-def say_moving(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def say_moving(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A frame with time samples above it is not static."""
     editor.set_value(editor.find_prim(finding.where.prim), "ros:frame:static", _KINDS.Bool, False)
 

@@ -17,15 +17,15 @@ from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 from simwright.core.diag import Diagnostic, Fixable
 from simwright.sanitizer.conversion.dimensions import list_shape_rows
 from simwright.sanitizer.conversion.ops import read_matrices, read_order
-from simwright.sanitizer.conversion.push import Carrier, is_reached, mark_reached, take_scale
+from simwright.sanitizer.conversion.push import TransformPush, is_reached, mark_reached, take_scale
 from simwright.sanitizer.conversion.shapes import can_hold
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.xform import ORDER, SCALE, split_matrix
 
 
 @fix("scale-kinematic-identity", phase=1)
-def remove_body_scale(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def remove_body_scale(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A scale of 1 on a body, or any on a joint, which has no transform, goes; any other one is pushed down."""
     prim = editor.find_prim(finding.where.prim)
     if finding.fixable is Fixable.SAFE:
@@ -35,7 +35,7 @@ def remove_body_scale(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("scale-leaf-only", phase=1)
-def bake_scale(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def bake_scale(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Points, sizes and places below take the scale up."""
     prim = editor.find_prim(finding.where.prim)
     if prim.IsA(UsdGeom.PointInstancer):
@@ -94,25 +94,25 @@ def put_shape_below(editor: Editor, prim: Usd.Prim) -> None:
     scale = split_matrix(matrices[0][1]).scale
     if any(np.abs(split_matrix(m).scale - scale).max() > 1e-9 * np.abs(scale).max() for _, m in matrices):
         raise Refused(f"the scale of {path} changes over time; decide which one counts")
-    carrier = Carrier(editor)
-    if carrier.index.is_shared(prim, editor):
+    push = TransformPush(editor)
+    if push.index.is_shared(prim, editor):
         raise Refused(f"{path} is a body and its own shape, and said of several prims at once")
     name = _choose_name(prim)
     frame = np.eye(4)
     frame[:3, :3] = np.diag(scale)
-    carrier.write(prim, [(time, _drop_scale(matrix)) for time, matrix in matrices])
-    carrier.push_children(prim, frame, carrier.push_scale)
-    carrier.finish()
+    push.write(prim, [(time, _drop_scale(matrix)) for time, matrix in matrices])
+    push.push_children(prim, frame, push.push_scale)
+    push.finish()
     kind = str(prim.GetTypeName())
     known = set(_list_numbers(kind))
     for spec in own:
         _split_spec(editor, spec, name, lambda prop: _is_of_shape(prop, known))
     _say_scale(editor, own, name, scale)
     new = path.AppendChild(name).pathString
-    editor.shifts.moved[path.pathString] = new
+    editor.expected.moved[path.pathString] = new
     for child in prim.GetAllChildren():
-        editor.shifts.moved[child.GetPath().pathString] = child.GetPath().pathString
-    editor.shifts.come.add(path.pathString)
+        editor.expected.moved[child.GetPath().pathString] = child.GetPath().pathString
+    editor.expected.added.add(path.pathString)
 
 
 def _drop_scale(matrix: np.ndarray[Any, Any]) -> Any:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an asset is: default prim, kind, assetInfo, variants, instances, one robot (REP-0158 1.2, 3.5).
 
-Where an asset comes from is said in the one place where every tool finds it: assetInfo ros (1.2.5).  What a selection of
-a variant (1.2.4) brings in was not there before, and is what the fix is for: the proof looks at the old asset with the
+Where an asset comes from is said in the one place where every tool finds it: assetInfo ros (1.2.5).  What a selected
+variant (1.2.4) brings in was not there before, and is what the fix is for: the proof looks at the old asset with the
 same selection made from outside.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 from pxr import Sdf, Usd
 
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import remove_prim
 
@@ -23,11 +23,11 @@ _FIRST_VERSION = "1.0.0"
 
 
 @fix("default-prim", phase=0)
-def name_default_prim(editor: Editor, _finding: Diagnostic, wishes: Wishes) -> None:
+def name_default_prim(editor: Editor, _finding: Diagnostic, given: UserValues) -> None:
     """The only root prim that is no setting, or the one that was named."""
     roots = [prim for prim in editor.stage.GetPseudoRoot().GetChildren() if prim.IsDefined()]
     found = [p.GetName() for p in roots if not str(p.GetTypeName()).startswith(("Physics", "Render"))]
-    asked = wishes.find("default-prim")
+    asked = given.find("default-prim")
     if asked and asked not in found:
         raise Refused(f"there is no root prim {asked!r}")
     if not asked and len(found) != 1:
@@ -38,29 +38,29 @@ def name_default_prim(editor: Editor, _finding: Diagnostic, wishes: Wishes) -> N
 
 
 @fix("kind-component", phase=0)
-def say_component(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def say_component(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The default prim of an asset without models below."""
     editor.set_prim_info(editor.choose_home(editor.find_prim(finding.where.prim)), "kind", "component")
 
 
 @fix("kind-assembly", phase=0)
-def say_assembly(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def say_assembly(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The default prim of an asset with models below."""
     editor.set_prim_info(editor.choose_home(editor.find_prim(finding.where.prim)), "kind", "assembly")
 
 
-@fix("assetinfo-identifier", wishes=("identifier",), phase=0)
-def write_identifier(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("assetinfo-identifier", values=("identifier",), phase=0)
+def write_identifier(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """The one that was given, else the name of the entry file; with name and license if they were given."""
-    given = {key: wishes.find(key) for key in ("name", "license") if wishes.find(key)}
-    identifier = wishes.find("identifier") or Path(editor.root.realPath).name
+    given = {key: given.find(key) for key in ("name", "license") if given.find(key)}
+    identifier = given.find("identifier") or Path(editor.root.realPath).name
     _write_info(editor, finding, {**given, "identifier": identifier})
 
 
-@fix("assetinfo-version", wishes=("version",), phase=0)
-def write_version(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("assetinfo-version", values=("version",), phase=0)
+def write_version(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """The one that was given, else the first."""
-    _write_info(editor, finding, {"version": wishes.find("version") or _FIRST_VERSION})
+    _write_info(editor, finding, {"version": given.find("version") or _FIRST_VERSION})
 
 
 def _write_info(editor: Editor, finding: Diagnostic, values: dict[str, str]) -> None:
@@ -70,19 +70,19 @@ def _write_info(editor: Editor, finding: Diagnostic, values: dict[str, str]) -> 
 
 
 @fix("inst-arc", phase=0)
-def drop_idle_flag(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def drop_idle_flag(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The flag has no effect without an arc."""
     editor.clear_prim_info(editor.find_prim(finding.where.prim), "instanceable")
 
 
 @fix("ns-no-instanceable", phase=0)
-def stop_sharing_names(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def stop_sharing_names(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """All instances of the prototype: the same prims, only without sharing."""
     stop_instancing(editor, editor.find_prim(finding.where.prim))
 
 
 @fix("inst-no-phys-clone", phase=0)
-def stop_sharing_physics(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def stop_sharing_physics(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The same for bodies and joints in a prototype."""
     stop_instancing(editor, editor.find_prim(finding.where.prim))
 
@@ -100,7 +100,7 @@ def stop_instancing(editor: Editor, prim: Usd.Prim) -> None:
 
 
 @fix("kind-hierarchy", phase=0)
-def mend_hierarchy(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def mend_hierarchy(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Models inside a component become subcomponents; a prim above models becomes a group."""
     nested = [str(path) for path in finding.data.get("nested", ())]
     for path in nested:
@@ -121,11 +121,11 @@ def _set_kind(editor: Editor, path: str, kind: str) -> None:
 
 
 @fix("variant-default", phase=0)
-def select_variant(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+def select_variant(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """The variant that was asked for (``variant.SET=NAME``), else the first."""
     name = str(finding.data.get("set", ""))
     variants = [str(variant) for variant in finding.data.get("variants", [])]
-    asked = wishes.find(f"variant.{name}")
+    asked = given.find(f"variant.{name}")
     if not variants:
         raise Refused("the set has no variants")
     if asked and asked not in variants:
@@ -136,7 +136,7 @@ def select_variant(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
     editor.add(
         home.layer, home.path, f"variants: {name} = {chosen}", lambda: _select_in_spec(home, name, chosen)
     )
-    editor.shifts.selected[prim.GetPath().pathString, name] = chosen
+    editor.expected.variants[prim.GetPath().pathString, name] = chosen
 
 
 def _select_in_spec(spec: Sdf.PrimSpec, name: str, chosen: str) -> None:
@@ -149,14 +149,14 @@ _FOUND_ELSEWHERE = re.compile(
 )
 
 
-@fix("assetinfo-ros", wishes=("package-uri",), phase=0)
-def move_provenance(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("assetinfo-ros", values=("package-uri",), phase=0)
+def move_provenance(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """A package address as ``package_uri``, any other as ``source_uri``; what stood elsewhere goes."""
     prim = editor.find_prim(finding.where.prim)
     info = dict(prim.GetMetadata("assetInfo") or {})
     match = _FOUND_ELSEWHERE.match(finding.message)
     if match is None:
-        _correct_entry(editor, prim, info, wishes.find("package-uri"))
+        _correct_entry(editor, prim, info, given.find("package-uri"))
         return
     place, key = match["place"], match["key"]
     value = _take_origin(editor, prim, info, place, key)
@@ -221,7 +221,7 @@ _SINGLE_CHANGES = (
 
 
 @fix("canonical-single", "no-baked-clones", changes=_SINGLE_CHANGES, phase=0)
-def keep_first(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def keep_first(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """All copies but the first go, each with what holds it and nothing else."""
     copies = [Sdf.Path(path) for path in finding.data.get("copies", ())]
     if len(copies) < 2:

@@ -16,8 +16,8 @@ from pxr import Ar, Gf, Sdf, Usd, UsdShade
 
 from simwright.core.diag import Diagnostic
 from simwright.core.files import read_bytes
-from simwright.sanitizer.fixer import Wishes, fix
-from simwright.sanitizer.images import MAX_BYTES, Picture, decode_image, read_asset
+from simwright.sanitizer.fixer import UserValues, fix
+from simwright.sanitizer.images import MAX_BYTES, TextureImage, decode_image, read_asset
 from simwright.sanitizer.preview import connect
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import claim_name
@@ -28,31 +28,31 @@ _SOURCES = (".png", ".jpg", ".jpeg")
 
 
 @fix("tex-png-jpeg")
-def convert_texture(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def convert_texture(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """TGA, WebP, 16 bits and the like."""
     _convert_to_png(editor, finding)
 
 
 @fix("tex-prohibited")
-def convert_production(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def convert_production(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """TIFF, and .hdr that is not brighter than 1."""
     _convert_to_png(editor, finding)
 
 
 @fix("tex-data-png")
-def convert_data(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def convert_data(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """What a JPEG has lost is lost; no more is, from now on."""
     _convert_to_png(editor, finding)
 
 
 @fix("tex-color-jpeg")
-def add_alpha(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def add_alpha(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The alpha that is read is 1, as it was."""
     _convert_to_png(editor, finding, with_alpha=True)
 
 
 @fix("tex-hdr-dome")
-def convert_sky(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def convert_sky(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A picture of a light; one of high dynamic range keeps it only as .hdr on a dome."""
     prim = editor.find_prim(finding.where.prim)
     attribute = prim.GetAttribute(finding.where.prop)
@@ -63,7 +63,7 @@ def convert_sky(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("tex-ktx2")
-def name_source(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def name_source(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The PNG or JPEG of the same name beside it."""
     address = str(finding.data.get("path", ""))
     layer = editor.find_layer(finding.where.file)
@@ -98,7 +98,7 @@ def find_source(prim: Usd.Prim, name: str) -> Usd.Attribute:
     return found[0] if found else attribute
 
 
-def _read_picture(editor: Editor, attribute: Usd.Attribute) -> tuple[str, Picture]:
+def _read_picture(editor: Editor, attribute: Usd.Attribute) -> tuple[str, TextureImage]:
     if attribute.GetNumTimeSamples():
         raise Refused(f"{attribute.GetName()} changes over time")
     value = attribute.Get()
@@ -142,7 +142,7 @@ _MAX_SIDE = 16384
 
 
 @fix("tex-no-udim", changes=("visuals", "materials"))
-def pack_tiles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def pack_tiles(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """All tiles in one image."""
     shader = editor.find_prim(finding.where.prim)
     name = finding.where.prop
@@ -167,13 +167,13 @@ def pack_tiles(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
     editor.set_value(source.GetPrim(), source.GetName(), _KINDS.Asset, Sdf.AssetPath(file))
 
 
-def _read_tiles(editor: Editor, folder: Path, address: str) -> dict[tuple[int, int], Picture]:
+def _read_tiles(editor: Editor, folder: Path, address: str) -> dict[tuple[int, int], TextureImage]:
     """Images by column and row."""
     place = Path(address)
     before, after = place.name.split(_MARKER, 1)
     pattern = re.compile(re.escape(before) + r"(1\d{3})" + re.escape(after))
     home = folder / place.parent
-    found: dict[tuple[int, int], Picture] = {}
+    found: dict[tuple[int, int], TextureImage] = {}
     for file in sorted(home.iterdir()) if home.is_dir() else ():
         match = pattern.fullmatch(file.name)
         if match and _FIRST_TILE <= int(match.group(1)) <= _LAST_TILE and editor.gate.admits(file):
@@ -186,7 +186,9 @@ def _read_tiles(editor: Editor, folder: Path, address: str) -> dict[tuple[int, i
     return found
 
 
-def _pack(tiles: dict[tuple[int, int], Picture]) -> tuple[Picture, tuple[float, float], tuple[float, float]]:
+def _pack(
+    tiles: dict[tuple[int, int], TextureImage],
+) -> tuple[TextureImage, tuple[float, float], tuple[float, float]]:
     """One image of all tiles, and the scale and shift that lead coordinates into it."""
     from PIL import Image
 
@@ -205,7 +207,7 @@ def _pack(tiles: dict[tuple[int, int], Picture]) -> tuple[Picture, tuple[float, 
     for (column, row), picture in tiles.items():
         # rows of tiles count from the bottom, rows of pixels from the top
         whole.paste(picture.image.convert(mode), ((column - left) * width, (high - 1 - row + low) * height))
-    return Picture(whole, first.is_raw), (1.0 / wide, 1.0 / high), (-left / wide, -low / high)
+    return TextureImage(whole, first.is_raw), (1.0 / wide, 1.0 / high), (-left / wide, -low / high)
 
 
 def _transform_coordinates(

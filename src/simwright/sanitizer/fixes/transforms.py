@@ -21,7 +21,7 @@ from simwright.sanitizer.conversion.ops import PREFIX, RESET, Moment, read_order
 from simwright.sanitizer.conversion.rescale import has_measures
 from simwright.sanitizer.conversion.retime import RATE, retime_layer
 from simwright.sanitizer.conversion.sites import SpecSite
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.scale import push_scale
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.xform import ORDER, ORIENT, SCALE, TRANSLATE, read_local, split_matrix
@@ -30,25 +30,25 @@ _MATRIX = "xformOp:transform"
 
 
 @fix("xform-minimal-stack", phase=1)
-def standardize_stack(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def standardize_stack(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A body, or an Xform between bodies."""
     standardize(editor, editor.find_prim(finding.where.prim))
 
 
 @fix("xform-no-matrix", phase=1)
-def take_matrix_apart(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def take_matrix_apart(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Any prim with a matrix."""
     standardize(editor, editor.find_prim(finding.where.prim))
 
 
 @fix("xform-etl-euler", phase=1)
-def write_quaternion(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def write_quaternion(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Any prim with rotations by angles."""
     standardize(editor, editor.find_prim(finding.where.prim))
 
 
 @fix("xform-etl-matrix", phase=1)
-def take_matrices_apart(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def take_matrices_apart(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One finding may stand for all matrices that are poses."""
     if "count" not in finding.data:
         standardize(editor, editor.find_prim(finding.where.prim))
@@ -140,8 +140,8 @@ _FACTORS = {"metersPerUnit": Factors(length=2.0), "kilogramsPerUnit": Factors(ma
 _PLACED = ("xformOp:", "points", "normals", "positions", "physics:localPos", "physics:localRot", "axis")
 
 
-@fix("units-baked", wishes=("units",), phase=1)
-def apply_units(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+@fix("units-baked", values=("units",), phase=1)
+def apply_units(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A layer's own metadata, a scale of units, or an op that some tools add."""
     if "key" in finding.data:
         _agree(editor, editor.find_layer(finding.where.file), str(finding.data["key"]))

@@ -17,7 +17,7 @@ from simwright.sanitizer.conversion.dimensions import Factors
 from simwright.sanitizer.conversion.rescale import list_own_layers, rescale
 from simwright.sanitizer.conversion.retime import RATE, retime
 from simwright.sanitizer.conversion.upright import turn_upright
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.claims import CLAIMS, NAMES, read_claim
 from simwright.usd.edit import Editor, Refused
 
@@ -25,62 +25,62 @@ _METERS, _KILOGRAMS, _UP = CLAIMS
 _INTENT = ("units",)
 
 
-@fix("units-meters", wishes=_INTENT, phase=0)
-def convert_lengths(editor: Editor, _: Diagnostic, wishes: Wishes) -> None:
+@fix("units-meters", values=_INTENT, phase=0)
+def convert_lengths(editor: Editor, _: Diagnostic, given: UserValues) -> None:
     """Metres already: say so; else multiply."""
-    _convert(editor, wishes, _METERS, 0.01)
+    _convert(editor, given, _METERS, 0.01)
 
 
-@fix("units-kilograms", wishes=_INTENT, phase=0)
-def convert_masses(editor: Editor, _: Diagnostic, wishes: Wishes) -> None:
+@fix("units-kilograms", values=_INTENT, phase=0)
+def convert_masses(editor: Editor, _: Diagnostic, given: UserValues) -> None:
     """The fallback is 1: saying it changes nothing."""
-    _convert(editor, wishes, _KILOGRAMS, 1.0)
+    _convert(editor, given, _KILOGRAMS, 1.0)
 
 
-@fix("axis-up-z", wishes=_INTENT, phase=0)
-def turn_asset(editor: Editor, _: Diagnostic, wishes: Wishes) -> None:
+@fix("axis-up-z", values=_INTENT, phase=0)
+def turn_asset(editor: Editor, _: Diagnostic, given: UserValues) -> None:
     """Upright along Z already: say so; else turn what stands in the world."""
     root = editor.root.pseudoRoot
-    value = str(root.GetInfo(_UP)) if root.HasInfo(_UP) else str(read_claim(_UP, wishes.values) or "Y")
-    _prepare(editor, wishes, _UP, value)
+    value = str(root.GetInfo(_UP)) if root.HasInfo(_UP) else str(read_claim(_UP, given.by_name) or "Y")
+    _prepare(editor, given, _UP, value)
     if value != "Z":
         turn_upright(editor, value)
     _say(editor, _UP, "Z")
 
 
-@fix("units-timecodes", wishes=_INTENT, phase=0)
-def convert_times(editor: Editor, finding: Diagnostic, wishes: Wishes) -> None:
+@fix("units-timecodes", values=_INTENT, phase=0)
+def convert_times(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """Without time samples the rate means nothing."""
     if finding.fixable is Fixable.SAFE:
         editor.set_layer_info(RATE, 1.0)
         return
-    _check_intent(wishes)
+    _check_intent(given)
     retime(editor)
 
 
-def _convert(editor: Editor, wishes: Wishes, key: str, fallback: float) -> None:
+def _convert(editor: Editor, given: UserValues, key: str, fallback: float) -> None:
     """Numbers in units of one metre or kilogram, and the layer says so."""
-    value = _find_unit(editor, wishes, key, fallback)
-    _prepare(editor, wishes, key, value)
+    value = _find_unit(editor, given, key, fallback)
+    _prepare(editor, given, key, value)
     if value != 1.0:
         rescale(editor, Factors(length=value) if key == _METERS else Factors(mass=value))
     _say(editor, key, 1.0)
 
 
-def _find_unit(editor: Editor, wishes: Wishes, key: str, fallback: float) -> float:
+def _find_unit(editor: Editor, given: UserValues, key: str, fallback: float) -> float:
     root = editor.root.pseudoRoot
     value = float(root.GetInfo(key)) if root.HasInfo(key) else None
     if value is None or not (0.0 < value < math.inf):
-        claimed: Any = read_claim(key, wishes.values)
+        claimed: Any = read_claim(key, given.by_name)
         if claimed is None and value is not None:
             raise Refused(f"{key} is {value}, which is no unit; write the one that is meant")
         value = fallback if claimed is None else float(claimed)
     return value
 
 
-def _prepare(editor: Editor, wishes: Wishes, key: str, value: Any) -> None:
+def _prepare(editor: Editor, given: UserValues, key: str, value: Any) -> None:
     """Look whether all layers of the asset mean the same."""
-    _check_intent(wishes)
+    _check_intent(given)
     for layer in list_own_layers(editor):
         root = layer.pseudoRoot
         if root.HasInfo(key) and root.GetInfo(key) != value and value != (1.0 if key != _UP else "Z"):
@@ -90,8 +90,8 @@ def _prepare(editor: Editor, wishes: Wishes, key: str, value: Any) -> None:
             )
 
 
-def _check_intent(wishes: Wishes) -> None:
-    asked = wishes.find("units")
+def _check_intent(given: UserValues) -> None:
+    asked = given.find("units")
     if asked not in ("", "convert"):
         raise Refused(f"units={asked} is not known; write units=convert")
 

@@ -13,7 +13,7 @@ import numpy as np
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused, drop_api, read_apis
 from simwright.usd.relocation import claim_name, list_movable, map_path, move_prim
 
@@ -24,7 +24,7 @@ _TRANSFORM = "xformOp"
 
 
 @fix("vis-sibling-scopes", phase=0)
-def sort_shapes(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def sort_shapes(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Shapes move, groups of one kind as a whole; what leads to them follows."""
     body = editor.find_prim(finding.where.prim)
     if find_role(body) is not None:
@@ -172,7 +172,7 @@ def split_roles(editor: Editor, prim: Usd.Prim) -> None:
         place = spec.path.GetParentPath().AppendChild(target.name)
         editor.add(spec.layer, spec.path, f"{target.name} to be seen", _bind_visual_copy(spec, place))
     editor.set_value(prim, "purpose", Sdf.ValueTypeNames.Token, "guide", uniform=True)
-    editor.shifts.come.add(target.pathString)
+    editor.expected.added.add(target.pathString)
 
 
 def _bind_visual_copy(spec: Sdf.PrimSpec, place: Sdf.Path) -> Callable[[], None]:
@@ -204,7 +204,7 @@ _SET, _MEDIUM = "visual_representation", "mesh_medium"
 
 
 @fix("vis-default-medium", changes=("visuals", "materials", "stage"))
-def choose_medium(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def choose_medium(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The variant for real-time use; the only one there is becomes it."""
     prim = editor.find_prim(finding.where.prim)
     variants = prim.GetVariantSet(_SET)
@@ -245,7 +245,7 @@ def _rename_variant(editor: Editor, prim: Usd.Prim, old: str) -> None:
 
 
 @fix("vis-not-collision", changes=("collisions", "visuals", "materials"))
-def take_out_collider(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def take_out_collider(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """What the default variant collides with moves to the collision scope; in the others it is only seen."""
     layer = editor.find_layer(finding.where.file)
     path = Sdf.Path(finding.where.prim)
@@ -287,4 +287,4 @@ def _copy_beside(editor: Editor, holder: Usd.Prim, spec: Sdf.PrimSpec) -> None:
         purpose.default = "guide"
 
     editor.add(layer, target, f"the collider {target}", apply)
-    editor.shifts.come.add(target.pathString)
+    editor.expected.added.add(target.pathString)

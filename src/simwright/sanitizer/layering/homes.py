@@ -24,7 +24,7 @@ from simwright.sanitizer.layering.roles import (
     name_file,
     rank,
 )
-from simwright.sanitizer.layering.stacks import Stack, is_proprietary
+from simwright.sanitizer.layering.stacks import LayerStack, is_proprietary
 from simwright.usd.edit import Editor
 
 _COPIED = (
@@ -33,11 +33,11 @@ _COPIED = (
 
 
 @dataclass(slots=True, eq=False)
-class Homes:
+class RoleLayers:
     """Layers by role; ``new`` are those that were made, which are saved and brought in at the end."""
 
     editor: Editor
-    stack: Stack
+    stack: LayerStack
     known: dict[str, Any] = field(default_factory=dict)
     new: dict[str, Any] = field(default_factory=dict)
 

@@ -18,7 +18,7 @@ from pxr import Sdf
 from simwright.checker.facts.domains import SMALL_GEOMETRY, Domain, domain_of_property, is_bounds
 from simwright.core.names import NameScope, make_identifier
 from simwright.sanitizer.layering.homes import make_layer
-from simwright.sanitizer.layering.stacks import Stack, list_sites
+from simwright.sanitizer.layering.stacks import LayerStack, list_sites
 from simwright.usd.edit import Editor, Refused
 
 FILE = "geometries.usdc"
@@ -26,11 +26,11 @@ ROOT = Sdf.Path("/geometries")
 
 
 @dataclass(slots=True, eq=False)
-class Library:
+class MeshLibrary:
     """Arrays of the layers of one stack, and the crate they go to."""
 
     editor: Editor
-    stack: Stack
+    stack: LayerStack
     shapes: dict[tuple[str, Any], list[str]] = field(default_factory=dict)
     names: NameScope = field(default_factory=NameScope)
     stored: dict[str, Any] = field(default_factory=dict)

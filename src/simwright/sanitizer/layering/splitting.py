@@ -18,7 +18,7 @@ from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
 from simwright.sanitizer.layering import opinions as acts
-from simwright.sanitizer.layering.homes import Homes
+from simwright.sanitizer.layering.homes import RoleLayers
 from simwright.sanitizer.layering.opinions import check_definition
 from simwright.sanitizer.layering.roles import (
     BASE,
@@ -35,7 +35,13 @@ from simwright.sanitizer.layering.roles import (
     name_file,
     rank,
 )
-from simwright.sanitizer.layering.stacks import Stack, is_proprietary, keep_orders, list_sites, read_orders
+from simwright.sanitizer.layering.stacks import (
+    LayerStack,
+    is_proprietary,
+    keep_orders,
+    list_sites,
+    read_orders,
+)
 from simwright.usd.edit import Editor, Refused
 
 _SCHEMAS = "apiSchemas"
@@ -44,7 +50,7 @@ _STAYING_FIELDS = ("variantSetNames", "variantSelection")
 
 
 @dataclass(slots=True, eq=False)
-class Clearance:
+class SingleLayerSplit:
     """What is known of the prims of a layer: where each goes as a whole, and which have to stay in part."""
 
     layer: Any
@@ -138,7 +144,7 @@ _NOT_MOVED = ""
 
 
 @dataclass(slots=True)
-class Cargo:
+class MovedOpinions:
     """What goes to one role: properties, applied schemas, and definitions with the layer they are in."""
 
     properties: dict[Any, None] = field(default_factory=dict)
@@ -151,25 +157,25 @@ class Cargo:
         return len(self.properties) + len(self.apis) + len(self.definitions)
 
 
-class Split:
+class StackSplit:
     """One split of one stack: planned first, then made.
 
     ``wanted`` are roles (the groups of them, for vendors) whose opinions are moved; the others stay where they are.
     """
 
     def __init__(
-        self, editor: Editor, stack: Stack, wanted: Collection[str], vendors: Collection[str] = ()
+        self, editor: Editor, stack: LayerStack, wanted: Collection[str], vendors: Collection[str] = ()
     ) -> None:
         self.editor = editor
         self.stack = stack
         self.wanted = wanted
         self.vendors = vendors
-        self.homes = Homes(editor, stack)
-        self.cargo: dict[str, Cargo] = {}
+        self.homes = RoleLayers(editor, stack)
+        self.cargo: dict[str, MovedOpinions] = {}
         self.touched: dict[str, set[Any]] = {}
         self.before: dict[Any, list[str]] = {}
         self.speakers = [layer for layer in stack.layers if not is_proprietary(stack.read(layer))]
-        self.clearance: Clearance | None = None
+        self.clearance: SingleLayerSplit | None = None
         root = stack.root.defaultPrim
         self.default = Sdf.Path(f"/{root}") if root and stack.is_entry and BASE in wanted else None
 
@@ -213,7 +219,7 @@ class Split:
     def _plan_layer(self, layer: Any) -> None:
         sites = list_sites(layer)
         if self.stack.layers == [layer] and not self.homes.known and is_alone(sites):
-            self.clearance = Clearance(layer)
+            self.clearance = SingleLayerSplit(layer)
         for path in sites:
             spec = layer.GetPrimAtPath(path)
             if spec is None:
@@ -238,7 +244,9 @@ class Split:
             if self.clearance is not None:
                 self._plan_clearance(self.clearance, path, spec, home, roles)
 
-    def _plan_clearance(self, clearance: Clearance, path: Any, spec: Any, home: str, roles: set[str]) -> None:
+    def _plan_clearance(
+        self, clearance: SingleLayerSplit, path: Any, spec: Any, home: str, roles: set[str]
+    ) -> None:
         if _NOT_MOVED in roles or has_to_stay(spec, is_touched=bool(roles)):
             clearance.staying.add(path)
         elif roles == {home} and is_movable(spec):
@@ -278,9 +286,9 @@ class Split:
             return False
         return role not in (BASE, SHAPES) or layer == self.stack.root
 
-    def _load(self, role: str, layer: Any, path: Any) -> Cargo:
+    def _load(self, role: str, layer: Any, path: Any) -> MovedOpinions:
         self.touched.setdefault(layer.identifier, set()).add(path)
-        return self.cargo.setdefault(role, Cargo())
+        return self.cargo.setdefault(role, MovedOpinions())
 
     def _check(self) -> None:
         proprietary = [layer for layer in self.stack.layers if layer not in self.speakers]
@@ -347,6 +355,8 @@ def _defines(layer: Any, path: Sdf.Path) -> bool:
     return spec is not None and spec.specifier == Sdf.SpecifierDef
 
 
-def split_stack(editor: Editor, stack: Stack, wanted: Collection[str], vendors: Collection[str] = ()) -> None:
+def split_stack(
+    editor: Editor, stack: LayerStack, wanted: Collection[str], vendors: Collection[str] = ()
+) -> None:
     """Ask for a split of a stack."""
-    Split(editor, stack, wanted, vendors).ask()
+    StackSplit(editor, stack, wanted, vendors).ask()

@@ -23,7 +23,7 @@ from simwright.usd.edit import Editor, Refused
 
 
 @dataclass(slots=True, eq=False)
-class Stack:
+class LayerStack:
     """A root layer and its sublayers, the strongest first; only the asset's own."""
 
     root: Any
@@ -96,21 +96,21 @@ def is_settled(editor: Editor) -> bool:
     return SETTLED in editor.known
 
 
-def find_stacks(editor: Editor) -> list[Stack]:
+def find_stacks(editor: Editor) -> list[LayerStack]:
     """The stacks of the asset's own layers, the entry's first.  A layer of two stacks is a problem of both."""
     if "stacks" not in editor.known:
         editor.known["stacks"] = _find_stacks(editor)
-    found: list[Stack] = editor.known["stacks"]
+    found: list[LayerStack] = editor.known["stacks"]
     return found
 
 
-def _find_stacks(editor: Editor) -> list[Stack]:
-    found: list[Stack] = []
+def _find_stacks(editor: Editor) -> list[LayerStack]:
+    found: list[LayerStack] = []
     facts: dict[str, LayerFacts] = {}
     roots = [editor.root]
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
         for root in roots:  # grows while it is read
-            stack = Stack(root, [], root == editor.root, facts)
+            stack = LayerStack(root, [], root == editor.root, facts)
             found.append(stack)
             _fill(stack, root, editor)
             for layer in stack.layers:
@@ -130,7 +130,7 @@ def _find_stacks(editor: Editor) -> list[Stack]:
     return found
 
 
-def find_stack(editor: Editor, file: str) -> Stack:
+def find_stack(editor: Editor, file: str) -> LayerStack:
     """The stack that a layer of a finding is in."""
     layer = editor.find_layer(file)
     for stack in find_stacks(editor):
@@ -139,7 +139,7 @@ def find_stack(editor: Editor, file: str) -> Stack:
     raise Refused(f"{layer.GetDisplayName()} is not a part of the stage as it is now")
 
 
-def _fill(stack: Stack, layer: Any, editor: Editor) -> None:
+def _fill(stack: LayerStack, layer: Any, editor: Editor) -> None:
     if layer in stack.layers or layer.identifier not in editor.own:
         if layer.identifier not in editor.own:
             stack.problem = f"{layer.GetDisplayName()} belongs to another asset"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arcs: heavy data by payload, links, joints and sensors never, and inherited classes inside the asset (REP-0158 1.2.3, 4.2.4).
+"""Arcs: heavy data by payload, kinematics never, inherited classes inside the asset (REP-0158 1.2.3, 4.2.4).
 
 References become payloads and payloads become references.  Both bring in the same; a reference is stronger, which only
 counts where a prim has several arcs.
@@ -13,16 +13,16 @@ from typing import Any
 from pxr import Ar, Sdf
 
 from simwright.core.diag import Diagnostic, Level
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.layers.decomposition import extract
-from simwright.sanitizer.layering.library import Library
-from simwright.sanitizer.layering.stacks import Stack, find_stack, find_stacks, is_settled
+from simwright.sanitizer.layering.library import MeshLibrary
+from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_settled
 from simwright.usd.edit import Editor, Refused
 
 _LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems")
 
 
-def find_holders(editor: Editor, stacks: Collection[Stack], key: str, target: Any) -> Iterator[Any]:
+def find_holders(editor: Editor, stacks: Collection[LayerStack], key: str, target: Any) -> Iterator[Any]:
     """Specs of the asset that bring in a layer; ``key`` is ``references`` or ``payload``."""
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
         for layer in {layer.identifier: layer for stack in stacks for layer in stack.layers}.values():
@@ -33,7 +33,7 @@ def find_holders(editor: Editor, stacks: Collection[Stack], key: str, target: An
                     yield spec
 
 
-def _find_facts(stacks: Collection[Stack], layer: Any) -> Any:
+def _find_facts(stacks: Collection[LayerStack], layer: Any) -> Any:
     """What is known of a layer in one of some stacks."""
     return next(stack.facts[layer.identifier] for stack in stacks if layer.identifier in stack.facts)
 
@@ -117,13 +117,15 @@ def _write_arcs(spec: Any, key: str, kind: str, arcs: list[Any]) -> None:
         spec.SetInfo(key, listed)
 
 
-def lighten(editor: Editor, stacks: list[Stack], stack: Stack, seen: set[str] | None = None) -> None:
+def lighten(
+    editor: Editor, stacks: list[LayerStack], stack: LayerStack, seen: set[str] | None = None
+) -> None:
     """Put the mesh data that a stack brings in behind payloads, its own and what it refers to."""
     known = seen if seen is not None else set()
     if stack.root.identifier in known:
         return
     known.add(stack.root.identifier)
-    Library(editor, stack).ask([layer for layer in stack.layers if stack.read(layer).has_meshes])
+    MeshLibrary(editor, stack).ask([layer for layer in stack.layers if stack.read(layer).has_meshes])
     for other in stacks:
         holders = [s for s in find_holders(editor, [stack], "references", other.root) if other is not stack]
         if not holders:
@@ -135,7 +137,7 @@ def lighten(editor: Editor, stacks: list[Stack], stack: Stack, seen: set[str] | 
             lighten(editor, stacks, other, known)
 
 
-def is_pure(stack: Stack) -> bool:
+def is_pure(stack: LayerStack) -> bool:
     """Is it mesh data and nothing that has to be there without it?"""
     facts = [stack.read(layer) for layer in stack.layers]
     is_plain = not any(known.features or known.placed or known.looks for known in facts)
@@ -146,19 +148,19 @@ _PAYLOAD = "payload"
 
 
 @fix("payload-no-kinematics", "payload-topology-loaded", phase=3)
-def load_kinematics(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def load_kinematics(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The payload becomes a reference, and the mesh data in it a payload."""
     open_payloads(editor, list(_find_specs(editor, finding)))
 
 
 @fix("sens-traversable", phase=3)
-def load_sensors(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def load_sensors(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The same for sensors."""
     open_payloads(editor, list(_find_specs(editor, finding)))
 
 
 @fix("payload-geo-only", phase=3)
-def load_features(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def load_features(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The same for a layer that only payloads bring in."""
     stacks = find_stacks(editor)
     layer = editor.find_layer(finding.where.file)
@@ -168,7 +170,7 @@ def load_features(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("payload-heavy", phase=3)
-def load_late(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def load_late(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """References to mesh data become payloads; mesh data among other things gets a layer of its own."""
     if is_settled(editor):
         return
@@ -191,7 +193,7 @@ def open_payloads(editor: Editor, specs: list[Any]) -> None:
             lighten(editor, stacks, stack)
 
 
-def _list_brought(editor: Editor, stacks: list[Stack], spec: Any) -> Iterator[Stack]:
+def _list_brought(editor: Editor, stacks: list[LayerStack], spec: Any) -> Iterator[LayerStack]:
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
         layers = [
             Sdf.Layer.FindRelativeToLayer(spec.layer, arc.assetPath) for arc in list_arcs(spec, _PAYLOAD)
@@ -220,7 +222,7 @@ _CLASS_ARCS = ("inheritPaths", "specializes")
 
 
 @fix("arc-inherit-external", phase=3)
-def bring_class(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def bring_class(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The class of the scene is copied into the asset; an arc to nothing is taken away."""
     layer = editor.find_layer(finding.where.file)
     spec = layer.GetPrimAtPath(finding.where.prim)

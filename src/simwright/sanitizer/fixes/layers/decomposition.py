@@ -13,24 +13,24 @@ from typing import Any
 from pxr import Ar, Sdf, UsdUtils
 
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.layers.isolation import split_all
 from simwright.sanitizer.layering.homes import choose_file
-from simwright.sanitizer.layering.library import Library
+from simwright.sanitizer.layering.library import MeshLibrary
 from simwright.sanitizer.layering.roles import EVERYTHING, FEATURES
 from simwright.sanitizer.layering.splitting import split_stack
-from simwright.sanitizer.layering.stacks import Stack, find_stack, find_stacks, is_settled, settle
+from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_settled, settle
 from simwright.usd.edit import Editor, Refused
 
 
 @fix("layer-base-decomposed", phase=3)
-def move_meshes(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def move_meshes(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The mesh data of the layer, to a crate that is loaded by payload."""
     extract(editor, finding)
 
 
 @fix("layer-base-kinematic", phase=3)
-def clear_base(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def clear_base(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Features go to overlays, mesh data to a crate."""
     if "mesh data" in finding.message:
         extract(editor, finding)
@@ -39,13 +39,13 @@ def clear_base(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("layer-functional", phase=3)
-def split_layer(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+def split_layer(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
     """One file becomes a folder of layers."""
     split_entry(editor)
 
 
 @fix("entry-interface", phase=3)
-def make_interface(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def make_interface(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """What the entry holds goes to layers that it brings in; heavy data alone, to a crate."""
     if "loads nothing" in finding.message:
         split_entry(editor)
@@ -59,7 +59,7 @@ def split_entry(editor: Editor) -> None:
     if key not in editor.known and not is_settled(editor):
         stacks = find_stacks(editor)
         stack = stacks[0]
-        Library(editor, stack).ask([stack.root])
+        MeshLibrary(editor, stack).ask([stack.root])
         split_stack(editor, stack, EVERYTHING)
         editor.known[key] = True
         if len(stacks) == 1 and len(stack.layers) == 1:
@@ -72,14 +72,14 @@ def extract(editor: Editor, finding: Diagnostic) -> None:
     if key not in editor.known and not is_settled(editor):
         stacks = find_stacks(editor)
         stack = find_stack(editor, finding.where.file)
-        Library(editor, stack).ask([editor.find_layer(finding.where.file)])
+        MeshLibrary(editor, stack).ask([editor.find_layer(finding.where.file)])
         if len(stacks) == 1 and len(stack.layers) == 1:
             split_stack(editor, stack, FEATURES)
         editor.known[key] = True
 
 
 @fix("layer-enc-ascii", phase=3)
-def write_text(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def write_text(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The layer becomes a .usda, its mesh data a crate; out of an entry, features go to text layers."""
     if is_settled(editor):
         return
@@ -90,12 +90,12 @@ def write_text(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
             raise Refused("the entry keeps the name of its file; write it again as a .usda")
         split_all(editor, FEATURES)
         return
-    Library(editor, stack).ask([layer])
+    MeshLibrary(editor, stack).ask([layer])
     ask_encoding(editor, find_stacks(editor), layer, ".usda")
 
 
 @fix("layer-enc-crate", phase=3)
-def write_crate(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def write_crate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A layer of mesh data alone becomes a .usdc; out of any other, the mesh data goes to one."""
     if is_settled(editor):
         return
@@ -108,7 +108,7 @@ def write_crate(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
         extract(editor, finding)
 
 
-def ask_encoding(editor: Editor, stacks: list[Stack], layer: Any, suffix: str) -> None:
+def ask_encoding(editor: Editor, stacks: list[LayerStack], layer: Any, suffix: str) -> None:
     """Ask for a layer to be written with another suffix; the entry keeps its name and is never asked for."""
     assert layer != editor.root, "the entry keeps its name"
     file = choose_file(editor, layer, f"{Path(layer.realPath).stem}{suffix}")

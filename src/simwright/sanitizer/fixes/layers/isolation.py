@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from simwright.checker.facts.vendors import VENDOR_NAMESPACES, vendor_of_key
 from simwright.core.diag import Diagnostic
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.layering.roles import FEATURES, MATERIALS, VENDOR
 from simwright.sanitizer.layering.splitting import split_stack
 from simwright.sanitizer.layering.stacks import find_stack, find_stacks, is_settled
@@ -34,13 +34,13 @@ def split_all(editor: Editor, wanted: Collection[str], vendors: Collection[str] 
     "ros-runtime-artifacts",
     phase=3,
 )
-def isolate_vendors(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+def isolate_vendors(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
     """Every word of a vendor goes to the layer of that vendor."""
     split_all(editor, {VENDOR})
 
 
 @fix("proprietary-confined", phase=3)
-def confine_vendors(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def confine_vendors(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The same; settings of an editor, which nothing reads, are taken away."""
     vendor = str(finding.data.get("vendor", ""))
     if vendor:
@@ -58,13 +58,13 @@ def confine_vendors(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 @fix(
     "layer-separation", "layer-features-isolated", "layer-geometries-pure", "isol-physics-core-only", phase=3
 )
-def isolate_features(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+def isolate_features(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
     """Physics, ROS and vendors go to overlays."""
     split_all(editor, FEATURES)
 
 
 @fix("layer-physics-file", "layer-ros-file", phase=3)
-def gather_feature(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def gather_feature(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One layer for each; what another stack holds would have to be said of other prims."""
     if is_settled(editor):
         return
@@ -77,6 +77,6 @@ def gather_feature(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("layer-materials", phase=3)
-def move_materials(editor: Editor, _finding: Diagnostic, _: Wishes) -> None:
+def move_materials(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
     """Materials, node graphs and shaders."""
     split_all(editor, {MATERIALS})

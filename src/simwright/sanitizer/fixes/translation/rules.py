@@ -25,7 +25,7 @@ from simwright.resolve.resolver import DEFAULT_ORDER, find_resolver
 from simwright.resolve.table import PrimType, Row, Scale
 from simwright.resolve.transforms import UNSET
 from simwright.resolve.translation import Pair, are_same, list_blocking, list_pairs, read_known
-from simwright.sanitizer.fixer import Wishes, fix
+from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.translation.engine_words import (
     EngineSurvey,
     Reasons,
@@ -262,7 +262,7 @@ def _list_all() -> frozenset[str]:
 
 
 @fix("xphys-no-vendor", phase=0)
-def translate_opinion(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def translate_opinion(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The prim of one opinion, with all that it says."""
     prims = _find_prims(editor, finding)
     name = finding.where.prop or finding.message.partition(" ")[0]
@@ -272,7 +272,7 @@ def translate_opinion(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("extphys-use", phase=0)
-def translate_feature(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def translate_feature(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A mimic joint or a motor."""
     prim = editor.find_prim(finding.where.prim)
     reasons = translate_prim(editor, prim, survey_stage(editor))
@@ -280,7 +280,7 @@ def translate_feature(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("proprietary-minimal", phase=0)
-def translate_name(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def translate_name(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """All prims that use a name."""
     name = str(finding.data["name"])
     _translate_all(
@@ -289,14 +289,14 @@ def translate_name(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
 
 
 @fix("isol-minimize", phase=0)
-def translate_vendor(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def translate_vendor(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """All that one engine is told."""
     vendor = str(finding.data["vendor"])
     _translate_all(editor, _list_speaking(editor, vendor), None)
 
 
 @fix("xphys-lifecycle", phase=0)
-def translate_layer(editor: Editor, finding: Diagnostic, _: Wishes) -> None:
+def translate_layer(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """All that a layer tells an engine."""
     vendor = str(finding.data["vendor"])
     layer = editor.find_layer(finding.where.file).identifier
