@@ -11,7 +11,7 @@ from PIL import Image
 
 import simwright
 from simwright.core.packages import PackageMap
-from simwright.sanitizer.images import UnreadableError, decode_image, decode_radiance
+from simwright.sanitizer.fixes.textures import UnreadableError, decode_image, decode_radiance
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Editor, Refused
 

@@ -367,7 +367,7 @@ OPENED = {
     # what a gate has admitted, or bytes that were read before
     "formats/mesh/load.py", "formats/mjcf/limits.py", "formats/images.py", "formats/sdf/foreign.py",
     "formats/mjcf/writer/textures.py", "formats/usd/writer/images.py", "formats/gltf/pictures.py",
-    "sanitizer/images.py", "formats/usd/delivery.py", "usd/archive.py", "sanitizer/workspace.py",
+    "sanitizer/fixes/textures.py", "formats/usd/delivery.py", "usd/archive.py", "sanitizer/workspace.py",
     # our own results and private copies
     "formats/place.py", "sanitizer/sanitize.py", "sanitizer/fixes/paths.py", "usd/edit.py", "usd/layers.py",
     # schema submissions, which are looked at in their own folder

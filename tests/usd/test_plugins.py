@@ -281,7 +281,8 @@ def test_schema_keeps_to_its_prim_types(seen: dict[str, Any], name: str) -> None
 
 def test_register_plugins_in_process() -> None:
     code = """
-from simwright.usd.plugins import list_plugin_folders, list_unknown_schemas, register_plugins
+from simwright.usd.plugins import list_plugin_folders, register_plugins
+from simwright.usd.registry import list_unknown_schemas
 first = register_plugins()
 assert len(first) == len(list_plugin_folders()) >= 13 and register_plugins() == first, first
 assert list_unknown_schemas() == []
@@ -291,7 +292,8 @@ assert list_unknown_schemas() == []
 
 def test_register_plugins_after_environment_adds_nothing() -> None:
     code = """
-from simwright.usd.plugins import list_unknown_schemas, register_plugins
+from simwright.usd.plugins import register_plugins
+from simwright.usd.registry import list_unknown_schemas
 assert register_plugins() == (), register_plugins()
 assert list_unknown_schemas() == []
 """
@@ -302,7 +304,8 @@ def test_register_plugins_leaves_a_strangers_copy_alone(tmp_path: Path) -> None:
     shutil.copytree(SCHEMAS / "ros", tmp_path / "ros")
     code = f"""
 from pxr import Plug
-from simwright.usd.plugins import list_unknown_schemas, register_plugins
+from simwright.usd.plugins import register_plugins
+from simwright.usd.registry import list_unknown_schemas
 assert "usdRos" not in register_plugins()
 assert Plug.Registry().GetPluginWithName("usdRos").resourcePath.startswith({str(tmp_path)!r})
 assert list_unknown_schemas() == []
@@ -314,7 +317,8 @@ def test_registering_too_late_can_be_seen() -> None:
     code = """
 from pxr import Usd
 Usd.Stage.CreateInMemory().DefinePrim("/a", "Xform")
-from simwright.usd.plugins import list_unknown_schemas, register_plugins
+from simwright.usd.plugins import register_plugins
+from simwright.usd.registry import list_unknown_schemas
 register_plugins()
 assert "RosTopicAPI" in list_unknown_schemas()
 """

@@ -286,7 +286,7 @@ def fix(
     from simwright.checker.settings import Settings as CheckSettings
     from simwright.core.collector import pause_collector
     from simwright.sanitizer.fixer import UserValues
-    from simwright.sanitizer.rounds import FixRequest
+    from simwright.sanitizer.rounds import FixOptions
     from simwright.sanitizer.sanitize import sanitize
     from simwright.sanitizer.values import check_names
 
@@ -294,7 +294,7 @@ def fix(
     if sum((out is not None, in_place, dry_run)) != 1:
         raise UsageError("say where the fixed asset goes", hint="one of: a folder, in place, or a dry run")
     choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore))
-    request = FixRequest(
+    options = FixOptions(
         codes=frozenset(choice.codes),
         rules=all_rules(),
         unsafe=unsafe,
@@ -304,7 +304,7 @@ def fix(
     target = None if out is None else Path(out)
     found = _find_packages(path, packages, allow_outside)
     with pause_collector():
-        return sanitize(Path(path), request, found, target=target, in_place=in_place, with_diff=diff)
+        return sanitize(Path(path), options, found, target=target, in_place=in_place, with_diff=diff)
 
 
 def diff(

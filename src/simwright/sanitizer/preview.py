@@ -158,3 +158,12 @@ def list_wearers(stage: Usd.Stage) -> dict[Sdf.Path, list[Usd.Prim]]:
         if material:
             found.setdefault(material.GetPath(), []).append(shape)
     return found
+
+
+def find_source(prim: Usd.Prim, name: str) -> Usd.Attribute:
+    """The attribute that an input takes its value from."""
+    attribute = prim.GetAttribute(name)
+    found = (
+        UsdShade.Input(attribute).GetValueProducingAttributes() if UsdShade.Input.IsInput(attribute) else []
+    )
+    return found[0] if found else attribute

@@ -33,7 +33,7 @@ Signature: TypeAlias = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class FixRequest:
+class FixOptions:
     """What is to be done: ``codes`` are rules that may be fixed, ``unsafe`` allows fixes that need intent."""
 
     codes: frozenset[str]
@@ -71,10 +71,10 @@ class FixRun:
     """One run over a workspace; ``prove`` is asked after every rule where ``careful``."""
 
     def __init__(
-        self, workspace: Workspace, request: FixRequest, original: Callable[[Selected], Original]
+        self, workspace: Workspace, options: FixOptions, original: Callable[[Selected], Original]
     ) -> None:
         self.workspace = workspace
-        self.request = request
+        self.options = options
         self.original = original
         self.progress = FixProgress()
         self.careful = False
@@ -105,14 +105,14 @@ class FixRun:
         return progress
 
     def _check(self) -> list[Diagnostic]:
-        space, request = self.workspace, self.request
+        space, options = self.workspace, self.options
         try:
             stage = space.open()
         except SimwrightError:
-            result = check_file(space.entry, rules=request.rules, packages=space.packages)
+            result = check_file(space.entry, rules=options.rules, packages=space.packages)
         else:
             result = check_opened(
-                stage, space.complaints, rules=request.rules, settings=request.settings, memory=self.meshes
+                stage, space.complaints, rules=options.rules, settings=options.settings, memory=self.meshes
             )
         self.progress.failed |= result.failed
         return result.findings
@@ -128,15 +128,15 @@ class FixRun:
         return [(table[code], wanted[code]) for code in table if code in wanted]
 
     def _is_wanted(self, finding: Diagnostic, fixer: Fixer) -> bool:
-        request, progress = self.request, self.progress
-        if finding.kind not in request.codes or finding.kind in progress.crashed:
+        options, progress = self.options, self.progress
+        if finding.kind not in options.codes or finding.kind in progress.crashed:
             return False
         if sign(finding) in progress.given_up:
             return False
         if finding.fixable is Fixable.SAFE:
             return True
-        told = bool(fixer.values) and all(map(request.values.is_told, fixer.values))
-        return finding.fixable is Fixable.UNSAFE and (request.unsafe or told)
+        told = bool(fixer.values) and all(map(options.values.is_told, fixer.values))
+        return finding.fixable is Fixable.UNSAFE and (options.unsafe or told)
 
     def _make_round(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> bool:
         """Make the fixes of a round; False if none of them changed anything."""
@@ -167,7 +167,7 @@ class FixRun:
         for finding in findings:
             count, expected = len(editor.edits), editor.expected.copy()
             try:
-                fixer.apply(editor, finding, self.request.values)
+                fixer.apply(editor, finding, self.options.values)
             except Refused as reason:
                 editor.drop_edits(count)
                 editor.expected = expected

@@ -32,7 +32,7 @@ from simwright.formats.usd.delivery import PACKAGE_SUFFIX, pack_file
 from simwright.sanitizer.messages import MOMENTS_MENDED, NEWLY_FOUND, UNPROVEN
 from simwright.sanitizer.proof import Original, Selected, read_original
 from simwright.sanitizer.result import Change, FixResult
-from simwright.sanitizer.rounds import FixProgress, FixRequest, FixRun, name_originals
+from simwright.sanitizer.rounds import FixOptions, FixProgress, FixRun, name_originals
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.plugins import register_plugins
 
@@ -43,7 +43,7 @@ Read: TypeAlias = Callable[[Selected], Original]
 
 def sanitize(
     source: Path,
-    request: FixRequest,
+    options: FixOptions,
     packages: PackageMap,
     *,
     target: Path | None = None,
@@ -59,7 +59,7 @@ def sanitize(
     name = "" if target is None else (target.parent if target.suffix else target).absolute().name
     original = cache(
         lambda selected: read_original(
-            source, packages, selected, request.values.values, stage=workspace.original
+            source, packages, selected, options.values.by_name, stage=workspace.original
         )
     )
     try:
@@ -70,14 +70,14 @@ def sanitize(
     try:
         if target is not None:
             check_target(target, workspace)
-        keeps_inner = target is not None or (request.unsafe and _PATHS in request.codes)
+        keeps_inner = target is not None or (options.unsafe and _PATHS in options.codes)
         workspace.keeps_inner = keeps_inner
-        progress = _fix(workspace, request, original)
+        progress = _fix(workspace, options, original)
         if progress is None:
             workspace.close()
             workspace = Workspace(source, packages, name=name)
             workspace.keeps_inner = keeps_inner
-            progress = _fix_carefully(workspace, request, original)
+            progress = _fix_carefully(workspace, options, original)
         _fill_result(progress, workspace, result, original)
         if progress.failed:
             return result
@@ -92,17 +92,17 @@ def sanitize(
     return result
 
 
-def _fix(workspace: Workspace, request: FixRequest, original: Read) -> FixProgress | None:
+def _fix(workspace: Workspace, options: FixOptions, original: Read) -> FixProgress | None:
     """All fixes, then the proof; None if it fails."""
-    run = FixRun(workspace, request, original)
+    run = FixRun(workspace, options, original)
     progress = run.go()
     if not progress.changes or progress.failed:
         return progress
     return None if progress.crashed or run.prove() else progress
 
 
-def _fix_carefully(workspace: Workspace, request: FixRequest, original: Read) -> FixProgress:
-    run = FixRun(workspace, request, original)
+def _fix_carefully(workspace: Workspace, options: FixOptions, original: Read) -> FixProgress:
+    run = FixRun(workspace, options, original)
     run.careful = True
     return run.go()
 

@@ -77,3 +77,20 @@ def override_api(editor: Editor, prim: Usd.Prim, api: str, *, layer: Sdf.Layer |
         f"apiSchemas: {api}",
         lambda: edit_apis(Sdf.CreatePrimInLayer(layer, path), api, wanted=True),
     )
+
+
+def find_context(prim: Usd.Prim) -> Usd.Prim | None:
+    """The outermost context at or above a prim."""
+    found = None
+    while prim and not prim.IsPseudoRoot():
+        found = prim if prim.HasAPI("RosContextAPI") else found
+        prim = prim.GetParent()
+    return found
+
+
+def find_top(editor: Editor, prim: Usd.Prim) -> Usd.Prim:
+    """The default prim if it is above, else the root prim above."""
+    default = editor.stage.GetDefaultPrim()
+    if default and prim.GetPath().HasPrefix(default.GetPath()):
+        return default
+    return editor.stage.GetPrimAtPath(prim.GetPath().GetPrefixes()[0])

@@ -51,17 +51,3 @@ def read_plugin_name(folder: Path) -> str:
     """The library name that the plugInfo.json of one of our folders declares."""
     text = (folder / "plugInfo.json").read_text(encoding="utf-8")
     return str(json.loads(text)["Plugins"][0]["Name"])
-
-
-def list_unknown_schemas() -> list[str]:
-    """Our schema classes that OpenUSD does not know in this process; empty when all is well.
-
-    Asking makes OpenUSD read its schema definitions, after which nothing more can be registered.
-    """
-    from pxr import Usd
-
-    from simwright.usd.registry import list_extensions
-
-    usd = Usd.SchemaRegistry()
-    names = [schema.name for extension in list_extensions() for schema in extension.classes]
-    return [name for name in names if usd.FindAppliedAPIPrimDefinition(name) is None]

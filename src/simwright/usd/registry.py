@@ -137,6 +137,18 @@ def find_class(name: str) -> SchemaClass:
     raise UnknownNameError("schema class", name, [schema.name for _, schema in list_classes()])
 
 
+def list_unknown_schemas() -> list[str]:
+    """Our schema classes that OpenUSD does not know in this process; empty when all is well.
+
+    Asking makes OpenUSD read its schema definitions, after which nothing more can be registered.
+    """
+    from pxr import Usd
+
+    usd = Usd.SchemaRegistry()
+    names = [schema.name for _, schema in list_classes()]
+    return [name for name in names if usd.FindAppliedAPIPrimDefinition(name) is None]
+
+
 def read_extension(folder: Path) -> Extension:
     """Read ``folder/schema.usda``; a ParseError if it is no USD layer."""
     file = folder / "schema.usda"

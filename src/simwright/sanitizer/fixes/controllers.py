@@ -13,8 +13,8 @@ from pxr import Sdf, Usd
 from simwright.core.diag import Diagnostic
 from simwright.core.names import make_identifier
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.fixes.interfaces import find_context, find_top
 from simwright.usd.edit import Editor, Refused
+from simwright.usd.overrides import find_context, find_top
 from simwright.usd.relocation import claim_name, make_prim, move_apis, move_prim
 from simwright.usd.submission_words import split_words
 

@@ -21,7 +21,7 @@ from simwright.core.diag import Diagnostic, Level
 from simwright.core.names import make_identifier
 from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
-from simwright.usd.overrides import find_ros_layer
+from simwright.usd.overrides import find_context, find_ros_layer, find_top
 from simwright.usd.relocation import (
     belongs_to,
     claim_name,
@@ -204,15 +204,6 @@ def name_interface(prim: Usd.Prim, api: str) -> str:
     return kind
 
 
-def find_context(prim: Usd.Prim) -> Usd.Prim | None:
-    """The outermost context at or above a prim."""
-    found = None
-    while prim and not prim.IsPseudoRoot():
-        found = prim if prim.HasAPI(_CONTEXT) else found
-        prim = prim.GetParent()
-    return found
-
-
 def find_body(prim: Usd.Prim) -> Usd.Prim | None:
     """The body at or above a prim."""
     while prim and not prim.IsPseudoRoot():
@@ -220,14 +211,6 @@ def find_body(prim: Usd.Prim) -> Usd.Prim | None:
             return prim
         prim = prim.GetParent()
     return None
-
-
-def find_top(editor: Editor, prim: Usd.Prim) -> Usd.Prim:
-    """The default prim if it is above, else the root prim above."""
-    default = editor.stage.GetDefaultPrim()
-    if default and prim.GetPath().HasPrefix(default.GetPath()):
-        return default
-    return editor.stage.GetPrimAtPath(prim.GetPath().GetPrefixes()[0])
 
 
 def is_bare(prim: Usd.Prim, api: str) -> bool:

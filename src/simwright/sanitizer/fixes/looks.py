@@ -10,8 +10,7 @@ from pxr import Sdf, Usd, UsdShade
 from simwright.checker.facts.shaders import identify_shader, is_proprietary
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.fixes.textures import find_source
-from simwright.sanitizer.preview import connect, define_preview, list_wearers, sketch_preview
+from simwright.sanitizer.preview import connect, define_preview, find_source, list_wearers, sketch_preview
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import claim_name
 

@@ -26,7 +26,7 @@ ROOT = Sdf.Path("/geometries")
 
 
 @dataclass(slots=True, eq=False)
-class MeshLibrary:
+class GeometryCrate:
     """Arrays of the layers of one stack, and the crate they go to."""
 
     editor: Editor

@@ -14,8 +14,8 @@ from pxr import Ar, Sdf
 
 from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.fixes.layers.decomposition import extract
-from simwright.sanitizer.layering.library import MeshLibrary
+from simwright.sanitizer.fixes.layers.splitting import extract
+from simwright.sanitizer.layering.library import GeometryCrate
 from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_settled
 from simwright.usd.edit import Editor, Refused
 
@@ -125,7 +125,7 @@ def lighten(
     if stack.root.identifier in known:
         return
     known.add(stack.root.identifier)
-    MeshLibrary(editor, stack).ask([layer for layer in stack.layers if stack.read(layer).has_meshes])
+    GeometryCrate(editor, stack).ask([layer for layer in stack.layers if stack.read(layer).has_meshes])
     for other in stacks:
         holders = [s for s in find_holders(editor, [stack], "references", other.root) if other is not stack]
         if not holders:

@@ -1,26 +1,93 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mesh data apart from the link tree, the entry apart from everything, each in its encoding (REP-0158 1.2.1, 1.2.3).
+"""Functional layers: features, vendors, meshes and the entry each in a layer of its own (REP-0158 1.2.1, 1.2.3, 1.4).
 
-Text is for what people read, crates are for heavy data.  A layer in another encoding is a new file, which takes the old
-one's place in all arcs.
+A finding stands for the whole asset: the first one has every layer stack split, and the others find nothing to do.
+Mesh data goes to a crate, everything that people read to text.  A layer in another encoding is a new file, which takes
+the old one's place in all arcs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from pxr import Ar, Sdf, UsdUtils
 
+from simwright.checker.facts.vendors import VENDOR_NAMESPACES, vendor_of_key
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.fixes.layers.isolation import split_all
 from simwright.sanitizer.layering.homes import choose_file
-from simwright.sanitizer.layering.library import MeshLibrary
-from simwright.sanitizer.layering.roles import EVERYTHING, FEATURES
+from simwright.sanitizer.layering.library import GeometryCrate
+from simwright.sanitizer.layering.roles import EVERYTHING, FEATURES, MATERIALS, VENDOR
 from simwright.sanitizer.layering.splitting import split_stack
 from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_settled, settle
 from simwright.usd.edit import Editor, Refused
+
+
+def split_all(editor: Editor, wanted: Collection[str], vendors: Collection[str] = ()) -> None:
+    """Split every stack of the asset, once for all findings and rules that want the same."""
+    key = f"split {sorted(wanted)} {sorted(vendors)}"
+    if key not in editor.known and (vendors or not is_settled(editor)):
+        for stack in find_stacks(editor):
+            split_stack(editor, stack, wanted, vendors)
+        editor.known[key] = True
+
+
+@fix(
+    "isol-vendor-layer",
+    "isol-decoupled",
+    "isol-physics-no-vendor",
+    "extphys-isolate",
+    "ros-runtime-artifacts",
+    phase=3,
+)
+def isolate_vendors(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
+    """Every word of a vendor goes to the layer of that vendor."""
+    split_all(editor, {VENDOR})
+
+
+@fix("proprietary-confined", phase=3)
+def confine_vendors(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
+    """The same; settings of an editor, which nothing reads, are taken away."""
+    vendor = str(finding.data.get("vendor", ""))
+    if vendor:
+        split_all(editor, {VENDOR}, () if vendor in VENDOR_NAMESPACES.values() else (vendor,))
+        return
+    layer = editor.find_layer(finding.where.file)
+    left = {key: value for key, value in layer.customLayerData.items() if not vendor_of_key(key)}
+    if left:
+        editor.set_layer_info("customLayerData", left, layer)
+    else:
+        top = layer.pseudoRoot
+        editor.add(layer, top.path, "no customLayerData", lambda: top.ClearInfo("customLayerData"))
+
+
+@fix(
+    "layer-separation", "layer-features-isolated", "layer-geometries-pure", "isol-physics-core-only", phase=3
+)
+def isolate_features(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
+    """Physics, ROS and vendors go to overlays."""
+    split_all(editor, FEATURES)
+
+
+@fix("layer-physics-file", "layer-ros-file", phase=3)
+def gather_feature(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
+    """One layer for each; what another stack holds would have to be said of other prims."""
+    if is_settled(editor):
+        return
+    stack = find_stack(editor, finding.where.file)
+    if len(stack.layers) < 2:
+        raise Refused(
+            "the layer is referenced by itself; decide whether its prims are to be overlaid one by one"
+        )
+    split_all(editor, FEATURES)
+
+
+@fix("layer-materials", phase=3)
+def move_materials(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
+    """Materials, node graphs and shaders."""
+    split_all(editor, {MATERIALS})
 
 
 @fix("layer-base-decomposed", phase=3)
@@ -59,7 +126,7 @@ def split_entry(editor: Editor) -> None:
     if key not in editor.known and not is_settled(editor):
         stacks = find_stacks(editor)
         stack = stacks[0]
-        MeshLibrary(editor, stack).ask([stack.root])
+        GeometryCrate(editor, stack).ask([stack.root])
         split_stack(editor, stack, EVERYTHING)
         editor.known[key] = True
         if len(stacks) == 1 and len(stack.layers) == 1:
@@ -72,7 +139,7 @@ def extract(editor: Editor, finding: Diagnostic) -> None:
     if key not in editor.known and not is_settled(editor):
         stacks = find_stacks(editor)
         stack = find_stack(editor, finding.where.file)
-        MeshLibrary(editor, stack).ask([editor.find_layer(finding.where.file)])
+        GeometryCrate(editor, stack).ask([editor.find_layer(finding.where.file)])
         if len(stacks) == 1 and len(stack.layers) == 1:
             split_stack(editor, stack, FEATURES)
         editor.known[key] = True
@@ -90,7 +157,7 @@ def write_text(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
             raise Refused("the entry keeps the name of its file; write it again as a .usda")
         split_all(editor, FEATURES)
         return
-    MeshLibrary(editor, stack).ask([layer])
+    GeometryCrate(editor, stack).ask([layer])
     ask_encoding(editor, find_stacks(editor), layer, ".usda")
 
 
