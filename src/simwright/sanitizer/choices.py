@@ -74,24 +74,32 @@ def make_choice(
     first one does not have.
     """
     specs = list_own_specs(editor, prim)
-    if name in prim.GetVariantSets().GetNames():
-        known = prim.GetVariantSet(name)
-        names = set(known.GetVariantNames())
-        if not {default.name, other.name} <= names or known.GetVariantSelection() != default.name:
-            raise Refused(f"it has a variant set {name} with other variants already")
+    _check_known_set(prim, name, default, other)
     moved = {*default.values, *other.values}
     holders = [spec for spec in specs if any(prop.name in moved for prop in spec.properties)]
     home = choose_spec(specs) if default.reference else next(iter(holders), specs[0])
+    # new arrays go where the old points are said, so that one layer holds all of a mesh
     home = next((spec for spec in holders if "points" in spec.properties), home)
     others = [spec for spec in specs if any(child in spec.nameChildren for child in hidden)]
     for spec in dict.fromkeys((home, *holders, *others)):
         states = (default, other) if spec == home else (VariantState(default.name), VariantState(other.name))
         what = f"variantSet {name}: {default.name} and {other.name}"
         editor.add(spec.layer, spec.path, what, _bind(spec, name, states, moved, hidden))
-    _hide(
-        editor, home, name, default.name, [c for c in hidden if not any(c in s.nameChildren for s in specs)]
-    )
+    borrowed = [child for child in hidden if not any(child in spec.nameChildren for spec in specs)]
+    _hide(editor, home, name, default.name, borrowed)
     _select(editor, home, name, default.name)
+
+
+def _check_known_set(prim: Usd.Prim, name: str, default: VariantState, other: VariantState) -> None:
+    """Refuse a variant set of that name that means something else."""
+    if name not in prim.GetVariantSets().GetNames():
+        return
+    known = prim.GetVariantSet(name)
+    if (
+        not {default.name, other.name} <= set(known.GetVariantNames())
+        or known.GetVariantSelection() != default.name
+    ):
+        raise Refused(f"it has a variant set {name} with other variants already")
 
 
 def choose_spec(specs: list[Sdf.PrimSpec]) -> Sdf.PrimSpec:

@@ -88,16 +88,8 @@ def compare_poses(
     ``expected`` are prims that are known to come, go or stand elsewhere.
     """
     known = expected or ExpectedChanges()
-    where = (
-        {path: known.follow(path) for path in before.rows}
-        if known.moved
-        else {path: path for path in before.rows}
-    )
-    gone = sorted(
-        path for path, now in where.items() if now not in after.rows and not is_below(path, known.removed)
-    )
-    new = sorted(path for path in after.rows.keys() - set(where.values()) if not is_below(path, known.added))
-    found = [f"that there is {path}" for path in gone] + [f"that there is no {path}" for path in new]
+    where = {path: known.follow(path) for path in before.rows}
+    found = _list_unexpected_paths(where, after, known)
     if len(before.moments) != len(after.moments):
         return [*found, "the number of time samples"]
     pairs = [
@@ -112,6 +104,15 @@ def compare_poses(
         found += [f"where {path} stands" for path in ruler.list_moved(known.reframed)]
         found += [f"the geometry of {path}" for path in ruler.list_reshaped(after.same)]
     return found
+
+
+def _list_unexpected_paths(where: dict[str, str], after: StagePoses, known: ExpectedChanges) -> list[str]:
+    """Prims that are gone or new though no fix said so; ``where`` leads from old paths to those they should have."""
+    lost = (path for path, now in where.items() if now not in after.rows)
+    gone = sorted(path for path in lost if not is_below(path, known.removed))
+    extra = after.rows.keys() - set(where.values())
+    new = sorted(path for path in extra if not is_below(path, known.added))
+    return [f"that there is {path}" for path in gone] + [f"that there is no {path}" for path in new]
 
 
 def _is_moving(stage: Usd.Stage, prims: list[Usd.Prim]) -> bool:

@@ -48,10 +48,12 @@ def encode_archive(members: Iterable[tuple[str, bytes | Path]]) -> bytes:
 
 def _describe_member(name: str, offset: int) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name, _EPOCH)
+    # Unix on every machine: the same files give the same bytes
     info.create_system = 3
     info.external_attr = _MODE
     begin = offset + _HEADER_BYTES + len(name.encode())
     padding = -begin % ALIGNMENT
+    # an extra field has four bytes of header, so a smaller gap takes 64 bytes more
     if 0 < padding < _SMALLEST_FIELD:
         padding += ALIGNMENT
     if padding:

@@ -60,6 +60,7 @@ def walk_layers(root: Any, gate: Gate, reporter: Reporter, locator: Locator) -> 
     """
     walk = _LayerWalk(gate, reporter, locator)
     layers = walk.run(root)
+    # before the stage is made: composing is what would take the memory
     check_multiplicity(root, layers)
     return layers, walk.outside
 
@@ -142,6 +143,7 @@ class _LayerWalk:
             layer = queue.popleft()
             for asset in _list_assets("" if layer.dirty else layer.realPath, layer):
                 identifier = Sdf.ComputeAssetPathRelativeToLayer(layer, asset)
+                # also of layers that were seen before: an address is checked wherever it stands
                 self._check_package(layer, asset, identifier)
                 self._check_address(layer, asset)
                 if identifier in seen:
@@ -210,6 +212,7 @@ class _LayerWalk:
         except LimitError:
             raise
         except InputError as error:
+            # OpenUSD would open a damaged crate all the same, so the whole asset is refused
             if isinstance(error, ParseError) and _is_crate(resolved):
                 raise
             where = self.locator.where_asset(layer, "/", asset)

@@ -48,5 +48,6 @@ def apply_claims(stage: Any, values: Mapping[str, str]) -> None:
         if claimed is None or session is None:
             continue
         said = root.GetInfo(key) if root.HasInfo(key) else None
+        # 0, infinity and NaN are no units: there the user counts as where nothing is said
         if said is None or (not isinstance(said, str) and not 0.0 < said < math.inf):
             session.pseudoRoot.SetInfo(key, claimed)

@@ -126,6 +126,7 @@ class _FileWalk:
             return text
         anchored = Sdf.ComputeAssetPathRelativeToLayer(layer, text)
         outer, inner = Ar.SplitPackageRelativePathOuter(anchored)
+        # the resolver finds no file for a pattern, so the tiles are looked for on disk
         if _UDIM in outer:
             found = self._move_tiles(outer, text, layer)
         else:
@@ -146,6 +147,7 @@ class _FileWalk:
 
     def _find_place(self, resolved: str, text: str, layer: Any) -> str | Path | None:
         """The place of a file; its own path if it stays; None if its address is to be left alone."""
+        # links to one file are one file in the copy: it is collected once
         key = str(Path(resolved).resolve())
         if key in self.places:
             return self.places[key]
@@ -155,6 +157,8 @@ class _FileWalk:
             return None
         place = self._choose_place(file, text)
         if place is None:
+            # an absolute or package:// address means the same from the copy; a relative one has to be counted
+            # anew
             return None if text.startswith((SCHEME, "/")) else Path(key)
         if self.gate.take(file, Where(layer.realPath), text) is None:
             return None
@@ -186,6 +190,7 @@ class _FileWalk:
 
     def _add(self, file: Path, place: str) -> None:
         self.result.files[place] = file
+        # a .usdz is copied as it is: what is inside names files inside
         if file.suffix.lower() not in (".usd", ".usda", ".usdc") or len(self.places) > MAX_LAYERS:
             return
         try:
@@ -194,6 +199,7 @@ class _FileWalk:
         except InputError:
             return
         if layer:
+            # decided when it is walked: copied byte by byte only if no address in it changes
             del self.result.files[place]
             self.queue.append((layer, place))
 
@@ -248,6 +254,7 @@ def rewrite_addresses(layer: Any, move: Any) -> Any:
 
 def _place_below(file: Path, folder: Path) -> str | None:
     """The relative path of a file below a folder, links on the way kept; None if it is elsewhere."""
+    # folder or file may be behind a link; the path as it is written is tried first, so that links stay links
     for candidate in (file, file.resolve()):
         path = Path(os.path.normpath(candidate))
         for base in (folder, folder.resolve()):
@@ -264,6 +271,7 @@ def _count_from(found: str | Path, place: str, target: Path | None) -> str:
         start = target.resolve() / posixpath.dirname(place)
         return Path(os.path.relpath(found, start)).as_posix()
     relative = posixpath.relpath(found, posixpath.dirname(place) or ".")
+    # OpenUSD looks for a bare name in its search path as well; ./ means beside this layer and nothing else
     return relative if relative.startswith("../") else f"./{relative}"
 
 

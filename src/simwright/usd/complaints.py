@@ -51,6 +51,7 @@ def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locato
     """One diagnostic per composition error of the stage; ``skipped`` assets were reported already."""
     seen: set[str] = set()
     said = [(read_text(error.__str__), error) for error in stage.GetCompositionErrors()]
+    # OpenUSD composes on several threads and gives its errors in any order
     for full, error in sorted(said, key=lambda pair: (str(pair[1].rootSite.path), pair[0])):
         text = " ".join(_SESSION.sub("", full).split())
         if text in seen:
@@ -59,6 +60,7 @@ def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locato
         asset = _ASSET.search(text)
         if type(error).__name__ == _MUTED:  # the gate has said why
             continue
+        # the walk over the layers has told of these, with a better place
         if asset and any(asset.group(1).endswith(name) for name in skipped):
             continue
         where = _place_error(error, full, locator)
@@ -69,6 +71,7 @@ def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locato
 
 def report_messages(messages: list[Message], reporter: Reporter, file: str) -> None:
     """The warnings that are not composition errors said a second time."""
+    # a dict keeps the order and drops what is said twice
     texts = {m.text: None for m in messages if not m.function.endswith(_REPORTED_TWICE)}
     for text in texts:
         reporter.report(OPENUSD_WARNING, Where(file), text=_tidy(_SESSION.sub("", text)))
@@ -116,6 +119,7 @@ def _place_text(file: Path, prim: str, prop: str) -> Where:
 
 def _tidy(text: str) -> str:
     """Without the grammar's C++ names, and on one line."""
+    # messages of OpenUSD's parser name C++ templates, with the version of the library in them
     text = _NAMESPACE.sub("", _TEMPLATE.sub("syntax error", text))
     text = " ".join(text.split()).removesuffix(" at ''")
     return text if len(text) <= 500 else text[:497] + "..."
@@ -139,6 +143,7 @@ def _place_error(error: Any, text: str, locator: Locator) -> Where:
 
     text = _SESSION.sub("", text)
     asset = _ASSET.search(text)
+    # messages give resolved paths, layers say relative ones: only the file name is in both
     name = asset.group(1).rsplit("/", 1)[-1] if asset else ""
     sublayer = _OF_LAYER.search(text)
     site = _SITE.search(text)
@@ -147,6 +152,7 @@ def _place_error(error: Any, text: str, locator: Locator) -> Where:
     if sublayer:
         identifier, path = sublayer.group(2), "/"
         name = sublayer.group(1).rsplit("/", 1)[-1]
+    # a cycle is told by the layer that closes it, and that is where an arc can be removed
     elif again:
         identifier, path = again.group(1), "/"
         name = again.group(1).rsplit("/", 1)[-1]

@@ -32,6 +32,8 @@ class CorruptDataError(Exception):
 
 def decode_integers(packed: memoryview, count: int) -> npt.NDArray[np.int64]:
     """``count`` 32-bit integers: a common delta, two-bit codes, and the deltas the codes announce."""
+    # layout: the most common delta (int32), a two-bit code for each integer, then the deltas whose code says
+    # that 1, 2 or 4 bytes follow; code 0 stands for the common delta
     code_bytes = (count * 2 + 7) // 8
     raw = decompress(packed, 4 + code_bytes + 4 * count)
     if len(raw) < 4 + code_bytes:
@@ -65,6 +67,7 @@ def decompress(packed: memoryview, most: int) -> bytes:
     if not len(packed):
         raise CorruptDataError("a compressed block is empty")
     chunks = packed[0]
+    # OpenUSD's framing of LZ4: the first byte counts the blocks; 0 stands for one block without a size
     if chunks == 0:
         return bytes(_decompress_block(packed[1:], most))
     result = bytearray()
@@ -96,6 +99,7 @@ def _decompress_block(view: memoryview, most: int) -> bytearray:
             if at < end:
                 back = data[at] | data[at + 1] << 8
                 length, at = _read_length(data, at + 2, token & 15)
+                # a match is at least four bytes long, which the token leaves out
                 _copy_back(result, back, length + 4, most)
             if len(result) > most:
                 raise CorruptDataError("a compressed block is larger than it says")
@@ -105,6 +109,7 @@ def _decompress_block(view: memoryview, most: int) -> bytearray:
 
 
 def _read_length(data: bytes, at: int, length: int) -> tuple[int, int]:
+    # 15 in the token: bytes follow that are added up, until one of them is not 255
     if length < 15:
         return length, at
     while True:
@@ -122,6 +127,7 @@ def _copy_back(result: bytearray, back: int, length: int, most: int) -> None:
     if back >= length:
         result += result[start : start + length]
     else:
+        # a match that overlaps its own output repeats it: that is how LZ4 says a run
         result += (bytes(result[start:]) * (length // back + 1))[:length]
 
 
@@ -182,6 +188,7 @@ def _read_contents(data: memoryview) -> dict[str, CrateSection]:
     if len(data) < _BOOTSTRAP:
         raise CorruptDataError("the header is cut off")
     version = tuple(data[8:11])
+    # older crates have sections of another layout, which this code could only wave through
     if version[0] != 0 or version < _OLDEST_COMPRESSED:
         raise CorruptDataError("version {}.{}.{} is not read".format(*version))
     (offset,) = struct.unpack_from("<q", data, 16)
@@ -217,6 +224,7 @@ def _check_counts(data: memoryview, sections: dict[str, CrateSection]) -> None:
         (items,) = _read_words(data, section, 1)
         # two bits per item before LZ4: at most four items in an unpacked byte
         _check_count(name.lower(), items, section.size * MAX_RATIO * 4)
+        # reading the sizes is the check: a block that leaves its section raises
         for _ in _read_blocks(data, section, section.start + 8 * lead, blocks):
             pass
 
@@ -250,6 +258,7 @@ def _check_specs(data: memoryview, sections: dict[str, CrateSection]) -> None:
     (field_sets,) = _read_words(data, sections["FIELDSETS"], 1)
     if not count:
         raise CorruptDataError("there is no root")
+    # the three blocks: index of the path, index of the field set, type of the spec (0 is none)
     limits = ((0, paths), (0, field_sets), (1, _SPEC_TYPES + 1))
     for block, (low, high) in zip(_read_blocks(data, section, section.start + 8, 3), limits, strict=True):
         numbers = decode_integers(block, count)
@@ -301,6 +310,7 @@ def _walk_tree(jumps: npt.NDArray[np.int64]) -> int:
     Per entry: -2 a leaf, -1 a child follows, 0 a sibling follows, n > 0 a child follows and the sibling is
     n entries on.
     """
+    # a loop and no recursion: this has to survive the trees that overflow OpenUSD's stack
     waiting: list[tuple[int, int]] = []
     depth = deepest = 0
     last = len(jumps) - 1
@@ -332,6 +342,8 @@ _VECTORS = (_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS)
 """Value types that start with their length."""
 _SIZES = np.ones(256, dtype=np.uint64)
 """Bytes of one element, by value type."""
+# by type number of the format: int, uint, int64, uint64, half, float, double, string, token, asset,
+# matrices 2 to 4, quaternions d f h, then vectors of 2, 3 and 4 as d f h i; others count as one byte
 _SIZES[3:31] = (
     4,
     4,
@@ -372,6 +384,7 @@ def check_values(data: memoryview, values: Words, tokens: list[bytes]) -> None:
     source = np.frombuffer(data, dtype=np.uint8)
     stored = values[(values & _INLINED) == 0]
     _check_lengths(source, stored)
+    # the times of samples are a value that no field names: only the samples lead to it
     times = _read_sample_times(source, stored)
     _check_lengths(source, times[(times & _INLINED) == 0])
     _check_names(source, stored, tokens)
@@ -383,12 +396,15 @@ def _check_lengths(source: npt.NDArray[np.uint8], values: Words) -> None:
         raise CorruptDataError("a value lies outside the file")
     kinds = _find_types(values)
     listed = np.isin(kinds, _VECTORS)
+    # older arrays have a length of 32 bits, which is not looked at here
     if tuple(source[8:11]) >= _WIDE_COUNTS:
         listed |= (values & _ARRAY) != 0
+    # offset 0 stands for an empty array
     listed &= places > 0
     counts = _gather_words(source, places[listed])
     room = (len(source) - places[listed]).astype(np.uint64)
     packed = (values[listed] & _COMPRESSED) != 0
+    # compressed integers take two bits each before LZ4: four of them fit in an unpacked byte
     room = np.where(packed, room * np.uint64(MAX_RATIO * 4), room // _SIZES[kinds[listed]])
     if np.any(counts > room):
         raise CorruptDataError("a list is longer than the file")
@@ -405,6 +421,7 @@ def _read_sample_times(source: npt.NDArray[np.uint8], values: Words) -> Words:
 
 def _check_names(source: npt.NDArray[np.uint8], values: Words, tokens: list[bytes]) -> None:
     """Lists of names (children, properties, variants) name tokens that exist and are not empty."""
+    # thousands of prims may share one list of children: each list is looked at once
     places = np.unique(_find_offsets(values[(_find_types(values) == _TOKENS) & ((values & _ARRAY) == 0)]))
     known = np.array([bool(token) for token in tokens], dtype=np.bool_)
     counts = _gather_words(source, places).astype(np.int64)

@@ -77,6 +77,7 @@ class Editor:
         """Make what was asked for; gives it."""
         made = list(self.edits.values())
         self.edits = {}
+        # OpenUSD composes once at the end of the block, not after each of thousands of edits
         with Sdf.ChangeBlock():
             for edit in sorted(made, key=lambda edit: edit.late):
                 edit.apply()
@@ -149,6 +150,7 @@ class Editor:
         if layer.identifier not in self.own:
             raise Refused(f"{layer.GetDisplayName()} belongs to another asset")
         edit = Edit(layer, path, what, apply, late)
+        # the first one stays: drop_edits of a later finding must not take it away
         self.edits.setdefault(edit.key, edit)
 
     def set_layer_info(self, key: str, value: Any, layer: Sdf.Layer | None = None) -> None:
@@ -183,12 +185,14 @@ class Editor:
 
         def apply() -> None:
             known = spec.layer.GetPropertyAtPath(path)
+            # the type of a spec cannot be changed: it is declared anew, with its metadata
             if known is not None and (not isinstance(known, Sdf.AttributeSpec) or known.typeName != kind):
                 redeclare(known, kind)
                 known = spec.layer.GetPropertyAtPath(path)
             if known is None:
                 variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
                 known = Sdf.AttributeSpec(spec, name, kind, variability)
+            # time samples are stronger than a default and would hide the new value
             if known.HasInfo("timeSamples"):
                 known.ClearInfo("timeSamples")
             known.default = value
@@ -265,6 +269,7 @@ class Editor:
             if spec.layer.identifier in self.own:
                 what = f"no apiSchemas: {name}"
                 self.add(spec.layer, spec.path, what, lambda spec=spec: drop_api(spec, name))  # type: ignore[misc]
+        # another asset's layer is not edited, but a stronger opinion can delete what it applies
         if any(spec.layer.identifier not in self.own for spec in said):
             home = self.choose_home(prim)
             what = f"delete apiSchemas: {name}"
@@ -285,6 +290,7 @@ class Editor:
         """
         folder, wanted = Path(layer.realPath).parent, Path(name)
         file, number = folder / wanted, 1
+        # files that were asked for are not on disk yet, so both places are looked at
         while self.files.get(file, content) != content or (file.exists() and file.read_bytes() != content):
             number += 1
             file = folder / wanted.with_name(f"{wanted.stem}_{number}{wanted.suffix}")
@@ -407,6 +413,7 @@ def _bind_redeclare(
 
 def _find_offset(stage: Usd.Stage, layer: Sdf.Layer) -> Any:
     """From times of the stage to times of a layer in its own stack; others count as they stand."""
+    # behind a reference there may be several offsets, one for each prim that refers to the layer
     if layer not in stage.GetLayerStack(includeSessionLayers=False):
         return Sdf.LayerOffset()
     target = Usd.EditTarget(layer)

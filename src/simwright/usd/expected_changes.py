@@ -83,6 +83,8 @@ class ExpectedChanges:
 
     def follow(self, path: str) -> str:
         """The path that a prim of the old stage has now."""
+        if not self.moved:
+            return path
         # the nearest moved prim above counts: a part may have moved out of a group that moved as well
         best = next((place for place in list_above(path) if place in self.moved), "")
         return self.moved[best] + path[len(best) :] if best else path

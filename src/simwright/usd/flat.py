@@ -43,10 +43,12 @@ def flatten_stage(stage: Any, folder: Path, gate: Gate) -> FlatLayer:
     root = stage.GetRootLayer()
     flat = FlatLayer(_order_prototypes(stage.Flatten(addSourceFileComment=False)))
     flat.layer.documentation = root.documentation
+    # one layer now says what all of them said, so it has the marks of all
     for mark in sorted(find_marks(stage.GetUsedLayers())):
         mark_layer(flat.layer, mark)
     mover = _Mover(flat, folder, Path(root.realPath).parent if root.realPath else folder, gate)
     UsdUtils.ModifyAssetPaths(flat.layer, mover.move)
+    # last, so that the new addresses are in the text too
     flat.layer = _order_fields(flat.layer)
     return flat
 
@@ -87,6 +89,9 @@ def _order_prototypes(layer: Any) -> Any:
 def _list_prototypes(layer: Any) -> list[str]:
     """Names of the prototypes, in the order in which prims refer to them."""
     found: dict[str, None] = {}
+    # breadth first, prototypes when they are first met: they refer to prototypes themselves. One function,
+    # since
+    # the queue, what was found and the order are one state.
     queue = [spec for spec in layer.rootPrims if not spec.name.startswith(PROTOTYPE)]
     unused = [spec.name for spec in layer.rootPrims if spec.name.startswith(PROTOTYPE)]
     while queue:
@@ -97,6 +102,7 @@ def _list_prototypes(layer: Any) -> list[str]:
                 if not item.assetPath and name.startswith(PROTOTYPE) and name not in found:
                     found[name] = None
                     queue.append(layer.GetPrimAtPath(item.primPath))
+    # prototypes that nothing refers to come last, by name: the result must not depend on threads
     return [*found, *(name for name in sorted(unused) if name not in found)]
 
 
@@ -104,6 +110,7 @@ def _walk_prims(top: Any) -> list[Any]:
     """A prim spec and all below it, or all of a layer, parents first."""
     from pxr import Sdf
 
+    # a stack of our own: layers may be deeper than Python recurses
     stack = list(reversed(top.rootPrims)) if isinstance(top, Sdf.Layer) else [top]
     found = []
     while stack:
@@ -165,6 +172,7 @@ class _Mover:
             return text
         if self.gate.take(file, said=text) is None:
             return text
+        # what lies below the folder of the new layer needs no copy
         if self.folder in file.parents:
             place = f"./{file.relative_to(self.folder).as_posix()}"
         else:

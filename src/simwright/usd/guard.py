@@ -111,6 +111,7 @@ def _check_text(data: memoryview, where: Where) -> None:
             where=where,
         )
     _check_encoding(data, where)
+    # the fast way only says whether; the slow one finds the line
     if len(data) <= _AT_ONCE and is_nested_within(data, MAX_NESTING):
         return
     depth, offset = measure_nesting(data, MAX_NESTING)
@@ -149,6 +150,7 @@ def _check_archive(data: memoryview, file: Path | None, where: Where, level: int
         raise ParseError("the .usdz package is empty", where=where)
     if len(members) > MAX_ARCHIVE_MEMBERS:
         raise LimitError(f"the package has {len(members)} members", where=where)
+    # OpenUSD opens the first member as the root layer, whatever it is
     if PurePosixPath(members[0].filename).suffix.lower() not in (".usd", ".usda", ".usdc"):
         raise ParseError("the first file of the .usdz package is not a layer", where=where)
     for member in members:
@@ -169,6 +171,7 @@ def _check_member(data: memoryview, member: zipfile.ZipInfo, where: Where, level
     start = member.header_offset
     if start + 30 > len(data) or bytes(data[start : start + 4]) != _ZIP_MAGIC:
         raise ParseError("the package is corrupt or truncated", where=inside)
+    # the content begins behind two fields whose lengths only the local header knows
     name_size, extra_size = data[start + 26 : start + 28], data[start + 28 : start + 30]
     begin = start + 30 + int.from_bytes(name_size, "little") + int.from_bytes(extra_size, "little")
     if begin + member.file_size > len(data):

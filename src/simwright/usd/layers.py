@@ -35,6 +35,7 @@ def write_layers(layers: Mapping[str, Any], folder: str | os.PathLike[str]) -> l
     """Write ``{relative path: layer}`` as one folder, beside what is there; nothing on failure."""
     names = sorted(layers)
     for name in names:
+        # all names before the first file: a bad one must not leave half a folder
         resolve_inside(folder, name, Where(str(Path(folder) / name)))
     with write_folder(folder) as staging:
         for name in names:
@@ -54,6 +55,7 @@ def encode_layer(layer: Any, suffix: str) -> bytes:
         with _guard_output(layer):
             text: str = layer.ExportToString()
         return text.encode()
+    # OpenUSD writes crates to files only
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         temporary = Path(folder) / "layer.usdc"
         export_layer(layer, temporary)

@@ -24,6 +24,7 @@ from simwright.core.diag import Where
 from simwright.usd.guard import MAX_TEXT_BYTES, is_text
 from simwright.usd.text import LITERAL, find_newlines
 
+# possessive quantifiers (++, *+) throughout: no text can make these expressions backtrack
 _PLAIN = rb"[^\[\](){}\"'@<#/]++"
 _FILLER = rb"(?:" + _PLAIN + rb"|" + LITERAL + rb"|[\"'@</])*+"
 _NAME = rb"(?:[A-Za-z_\x80-\xff][\w\x80-\xff]*+)"
@@ -86,6 +87,7 @@ class _Outliner:
                 continue
             self.pos = match.end()
             for kind in match.groupdict():
+                # one alternative matches; `name` is a group inside `prop`
                 if kind != "name" and match.start(kind) >= 0:
                     handlers[kind](match)
                     break
@@ -127,6 +129,7 @@ class _Outliner:
 
     def _prop(self, match: re.Match[bytes]) -> None:
         owner = self.stack[-1]
+        # outside of prims and variants only metadata looks like a property
         if owner != "/" and not owner.endswith("="):
             self.places.setdefault(f"{owner}.{_decode(match.group('name'))}", match.start("name"))
         self._skip_value()
@@ -260,6 +263,7 @@ class Locator:
         if index is None:
             return Where(file, prim=prim, prop=prop)
         offset = find_place(index.places, path)
+        # an arc or an address stands behind the declaration of its prim
         if words:
             found = index.data.find(words.encode(), offset)
             offset = found if found >= 0 else offset
@@ -269,6 +273,7 @@ class Locator:
     def _index(self, layer: Any) -> TextIndex | None:
         key = layer.identifier
         if key not in self._indexes:
+            # a changed layer no longer says what its file says
             data = b"" if layer.anonymous or layer.dirty else _read_layer_bytes(layer.realPath)
             self._indexes[key] = TextIndex.of(data) if is_text(data) else None
         return self._indexes[key]
@@ -298,6 +303,7 @@ def find_place(places: dict[str, int], path: str) -> int:
     if prop and f"{prim}.{prop}" in places:
         return places[f"{prim}.{prop}"]
     while prim and prim not in places:
+        # /A{set=v}B: a child of a variant has no slash in front, so braces cut a path as well
         cut = max(prim.rfind("/"), prim.rfind("{"), prim.rfind("}") + 1 if not prim.endswith("}") else 0)
         prim = prim[:cut] if cut else ""
     return places.get(prim, 0)

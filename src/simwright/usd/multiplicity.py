@@ -133,6 +133,7 @@ class _Count:
         key = (name, path)
         if key in self.weights:
             return self.weights[key]
+        # a circle: OpenUSD reports it and goes no further, so it adds nothing
         if key in self.open:
             return 0
         self.open.add(key)

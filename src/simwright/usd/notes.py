@@ -54,6 +54,7 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 def mark_layer(layer: Sdf.Layer, mark: str) -> None:
     """Say what notes a layer has."""
+    # OpenUSD hands out a copy: the whole dictionary is set again
     data = layer.customLayerData
     layer.customLayerData = {**data, SPACE: {**_read_marks(layer), mark: 1}}
 
@@ -85,6 +86,7 @@ def find_decimal(value: float) -> float:
     """
     if value.is_integer() or _round(value) != value:  # a double, or not a number
         return value
+    # fewer digits first: the shortest decimal that rounds back is the one that somebody wrote
     for digits in (7, 8):
         decimal = float(f"{value:.{digits}g}")
         if _round(decimal) == value:

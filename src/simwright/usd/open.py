@@ -43,6 +43,7 @@ def open_stage(
     """
     from pxr import Ar, Tf
 
+    # a fix that was interrupted while it replaced files is completed or undone before anybody reads them
     recover(Path(path).parent, Path(path).name)
     file = check_file(path)
     reporter = Reporter() if reporter is None else reporter
@@ -60,10 +61,12 @@ def open_stage(
                 raise explain_failure(error, Path(path)) from None
             if not layer:
                 raise ParseError("OpenUSD cannot open this layer", where=Where(str(path)))
+            # held until the stage is there: OpenUSD drops layers that nobody holds, and would read them again
             held, outside = walk_layers(layer, gate, reporter, locator)
             stage = _compose(layer, resolver_context, load, Path(path), outside)
             _check_used(stage, gate)
         _select_variants(stage, variants or {}, Where(str(path)))
+        # OpenUSD complains about these as well; one finding is enough
         skipped = {
             str(found.data["asset"]).split("//", 1)[-1].removeprefix("./")
             for found in reporter.found[first:]

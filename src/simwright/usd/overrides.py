@@ -15,6 +15,7 @@ from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
 
 def find_own_place(editor: Editor, prim: Usd.Prim) -> tuple[Sdf.Layer, Sdf.Path]:
     """The layer and path for an override: the layer that speaks of the prim, else of the nearest prim above."""
+    # instances share their prims: OpenUSD ignores what is said of one of them
     if prim.IsInstanceProxy() or prim.IsInPrototype():
         raise Refused("it is inside an instance, where nothing can be said")
     layers = list_local_layers(editor)

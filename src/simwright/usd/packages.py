@@ -32,7 +32,9 @@ def search_path(packages: PackageMap) -> Path:
             "package:// addresses need links with a colon in their name, which Windows does not have",
             hint="use relative paths, or work on Linux or macOS",
         )
+    # resolved: the folder must not depend on where the command was run
     links = {package.name: str(package.path.resolve()) for package in packages}
+    # NUL is in no name and in no path, so two maps never give the same text
     listing = "".join(f"{name}\0{target}\0" for name, target in sorted(links.items()))
     key = hashlib.sha256(os.fsencode(listing)).hexdigest()[:24]
     problem: OSError | None = None
@@ -81,6 +83,7 @@ def _ensure_folder(folder: Path, links: dict[str, str]) -> Path:
     if _is_current(folder, links):
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # in a shared /tmp somebody else could have prepared links to files of their choice
     if folder.parent.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder.parent} belongs to another user")
     staging = Path(tempfile.mkdtemp(prefix=".new.", dir=folder.parent))
@@ -96,6 +99,7 @@ def _ensure_folder(folder: Path, links: dict[str, str]) -> Path:
 
 def _move_into_place(staging: Path, folder: Path, links: dict[str, str]) -> None:
     """Rename; if somebody else was first, theirs is as good unless it is damaged."""
+    # another process may put its folder there between our look and our rename
     for _ in range(10):
         try:
             staging.rename(folder)

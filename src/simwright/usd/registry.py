@@ -174,6 +174,7 @@ def open_layer(file: Path) -> Any:
 
     check_readable(file, MAX_SCHEMA_BYTES)
     try:
+        # not the cached layer of that path: the file may have been written again since
         layer, complaint = Sdf.Layer.OpenAsAnonymous(str(file)), ""
     except Tf.ErrorException as error:
         layer, complaint = None, str(error)
@@ -200,8 +201,10 @@ def read_classes(layer: Any, prefix: str = "", lines: LineMap | None = None) -> 
 def _read_class(spec: Any, prefix: str, lines: LineMap) -> SchemaClass:
     data = dict(spec.customData)
     bases = [str(path) for path in spec.inheritPathList.GetAddedOrExplicitItems()]
+    # generatedSchema.usda has no inherits: there a class without a base is an API schema as well
     is_api = not spec.typeName and (_API_BASE in bases or not bases)
     name = str(spec.name)
+    # the source of a multiple-apply schema leaves out what usdGenSchema puts in front of each property
     lead = f"{data['propertyNamespacePrefix']}:{INSTANCE}:" if "propertyNamespacePrefix" in data else ""
     return SchemaClass(
         name=name,

@@ -18,6 +18,7 @@ from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
 from simwright.usd.expected_changes import ExpectedChanges
 from simwright.usd.xform import ORDER, ORIENT, TRANSLATE, convert_matrix, split_matrix
 
+# Found once for an editor and dropped with it: the stage changes only after the edits of a fix are made.
 _MENTIONS: WeakKeyDictionary[Editor, dict[str, list[tuple[Sdf.Path, list[Sdf.Path]]]]] = WeakKeyDictionary()
 _ARRIVING: WeakKeyDictionary[Editor, tuple[ExpectedChanges | None, int, set[str]]] = WeakKeyDictionary()
 _LEADING: WeakKeyDictionary[Editor, dict[str, dict[Sdf.Path, list[tuple[Sdf.Path, Sdf.Path]]]]] = (
@@ -30,6 +31,7 @@ def map_path(local: Sdf.Path, old: Sdf.Path, new: Sdf.Path) -> Sdf.Path:
     common = old.GetCommonPrefix(new)
     place = local
     for name in reversed(_list_names(old, common)):
+        # above an arc the names differ: from there on the two paths cannot be followed together
         if place.name != name or not place.IsPrimPath():
             raise Refused(f"{old} is brought in by a reference or variant below {common}; fix it there")
         place = place.GetParentPath()
@@ -67,8 +69,8 @@ def list_movable(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
     if prim.IsInstanceProxy() or prim.IsInPrototype():
         raise Refused("it is inside an instance")
     found = []
-    for path, layer in _list_sites(prim.GetPrimIndex().rootNode):
-        spec = layer.GetPrimAtPath(path)
+    for node, layer in list_sites(prim):
+        spec = layer.GetPrimAtPath(node.path)
         if spec is None:
             continue
         if layer.identifier not in editor.own:
@@ -88,6 +90,7 @@ def move_prim(editor: Editor, prim: Usd.Prim, target: Sdf.Path, *, before: str =
     for spec in list_movable(editor, prim):
         place = map_path(spec.path, old, target)
         what = f"{target} instead of {old}"
+        # late: other edits of the fix know the spec by its old path
         editor.add(spec.layer, spec.path, what, _bind_move(spec.layer, spec.path, place, before), late=True)
         retarget(editor, spec.layer, spec.path, place)
     for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
@@ -105,6 +108,7 @@ def move_apis(
     old = prim.GetPath()
     moved = False
     is_new = not editor.stage.GetPrimAtPath(target)
+    # one loop: whether anything is there, and whose it is, is known only after all specs were looked at
     for spec in prim.GetPrimStack():
         here = [api for api in wanted if api in read_apis(spec).GetAddedOrExplicitItems()]
         names = [prop.name for prop in spec.properties if belongs_to(prop.name, wanted)]
@@ -189,6 +193,7 @@ def belongs_to(name: str, apis: Collection[str]) -> bool:
 
 
 def _find_prefix(api: str) -> str:
+    # of schemas that are not registered here the usual namespace tells
     word = api.removeprefix("Ros").removesuffix("API").lower()
     return f"ros:{word}:" if api.startswith("Ros") else f"{word}:"
 
@@ -200,15 +205,6 @@ def _list_properties(api: str) -> list[str]:
 
 def _list_names(path: Sdf.Path, above: Sdf.Path) -> list[str]:
     return [prefix.name for prefix in path.GetPrefixes() if prefix != above and prefix.HasPrefix(above)]
-
-
-def _list_sites(node: Any, depth: int = 0) -> Iterator[tuple[Sdf.Path, Sdf.Layer]]:
-    """Path and layer of what is said about a prim itself, strongest first."""
-    if depth == 0 or node.GetDepthBelowIntroduction() > 0:
-        for layer in node.layerStack.layers:
-            yield node.path, layer
-        for child in node.children:
-            yield from _list_sites(child, depth + 1)
 
 
 def find_mentions(editor: Editor, layer: Sdf.Layer) -> list[tuple[Sdf.Path, list[Sdf.Path]]]:
@@ -271,6 +267,7 @@ def _bind_move(layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path, before: str = "")
         if not new.GetParentPath().IsAbsoluteRootPath():
             owner = Sdf.CreatePrimInLayer(layer, new.GetParentPath())
         names = list(owner.nameChildren.keys())
+        # CopySpec appends; only a namespace edit puts a prim in front of a sibling
         if before in names and new.name not in names:
             edits = Sdf.BatchNamespaceEdit()
             edits.Add(Sdf.NamespaceEdit.ReparentAndRename(old, owner.path, new.name, names.index(before)))
@@ -346,6 +343,7 @@ def list_sites(prim: Usd.Prim) -> list[tuple[Any, Sdf.Layer]]:
 
 
 def _walk_nodes(node: Any, depth: int = 0) -> Iterator[Any]:
+    # depth 0 below an introduction: an arc of the prim itself brings the node, and moves along with the prim
     if depth == 0 or node.GetDepthBelowIntroduction() > 0:
         yield node
         for child in node.children:

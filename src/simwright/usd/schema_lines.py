@@ -36,11 +36,13 @@ def map_lines(text: str) -> LineMap:
     result = LineMap()
     scan = _Scan()
     for number, line in enumerate(text.splitlines(), start=1):
+        # long quoted text is documentation, in which a declaration may be shown
         marks = line.count('"""')
         if scan.in_text:
             code = line.rpartition('"""')[2] if marks % 2 else ""
         else:
             code = line.partition('"""')[0] if marks else line
+            # in parentheses there is metadata, which looks like properties
             if scan.parentheses == 0:
                 _note_declaration(line, number, scan, result)
         scan.follow(_QUOTED.sub("", code))

@@ -36,6 +36,7 @@ def once_per_file(function: Callable[Concatenate[str, P], T]) -> Callable[Concat
     @wraps(function)
     def ask(path: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
         identity = _identify(path)
+        # too fresh to be told from its next version, or no file: asked every time
         if identity is None:
             return function(path, *args, **kwargs)
         if identity not in known:
@@ -55,6 +56,7 @@ def vouch(copy: str, source: str) -> None:
         return
     if len(_VOUCHED) >= _MOST:
         _VOUCHED.clear()
+    # the copy was written a moment ago: without this it would be looked at again
     _VOUCHED.add(identity)
     for known in _MEMORIES:
         if original in known:

@@ -27,6 +27,7 @@ def capture() -> Iterator[list[Message]]:
     from pxr import Tf
 
     messages: list[Message] = []
+    # older releases of OpenUSD have no trap
     if not hasattr(Tf, "DiagnosticTrap"):
         with _delegate(messages):
             yield messages
@@ -49,6 +50,7 @@ def _delegate(messages: list[Message]) -> Iterator[None]:
         yield
     finally:
         messages.extend(map(_message, delegate.TakeUncoalescedDiagnostics()))
+        # it listens until it is destroyed
         del delegate
 
 

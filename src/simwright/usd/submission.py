@@ -285,6 +285,7 @@ def _check_control(schema: SchemaClass, file: str, reporter: Reporter) -> None:
     if classify_schema(schema.name) != "control":
         return
     has_targets = any(prop.is_relationship for prop in schema.properties)
+    # a collection names targets too (4.2.3)
     has_targets |= any(name.startswith("CollectionAPI") for name in schema.builtins)
     if schema.properties and not has_targets:
         reporter.report(NO_TARGETS, _locate(file, schema), name=schema.name)
@@ -318,6 +319,7 @@ def _check_words(schema: SchemaClass, file: str, reporter: Reporter) -> None:
         native = find_native(prop.name)
         if sign:
             reporter.report(TRANSPORT_FOUND, where, name=prop.name, sign=sign)
+        # one finding for a property: transport is the worse mistake
         elif native:
             reporter.report(NATIVE_FOUND, where, name=prop.name, owner=native[0], attribute=native[1])
 

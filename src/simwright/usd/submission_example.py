@@ -96,6 +96,7 @@ def check_example(extension: Extension, reporter: Reporter) -> None:
     except InputError as error:
         report_unreadable(error, file, reporter)
         return
+    # composing would open the file that lies outside
     if not is_safe:
         return
     stage = _open_stage(file, reporter)
@@ -154,6 +155,7 @@ def _open_stage(file: Path, reporter: Reporter) -> Any:
 
 def _check_metadata(stage: Any, source: _Source, reporter: Reporter) -> None:
     layer = stage.GetRootLayer()
+    # asked of the layer: the stage would answer with OpenUSD's fallbacks
     for key, wanted in _STAGE_METADATA:
         found = layer.pseudoRoot.GetInfo(key) if layer.pseudoRoot.HasInfo(key) else None
         if found != wanted:

@@ -120,6 +120,7 @@ def _check_property_name(schema: SchemaClass, prop: SchemaProperty, file: str, r
     parts = prop.name.split(":")
     family = classify_schema(schema.name)
     expected = _FIRST.get(family)
+    # one chain: the first rule that is broken is the finding, the later ones would only follow from it
     if is_vendor_namespace(parts[0]) and len(parts) > 1:
         reporter.report(VENDOR_PREFIX, where, name=prop.name)
     elif parts[0] in CORE_NAMESPACES and len(parts) > 1:

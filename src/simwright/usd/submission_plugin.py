@@ -147,6 +147,7 @@ def _read_plugin(file: Path) -> tuple[dict[str, Any], str]:
     """The plugin of a plugInfo.json, which may have ``#`` comment lines, and the text of the file."""
     check_readable(file, MIB)
     text = file.read_text(encoding="utf-8", errors="replace")
+    # usdGenSchema writes # comments into the JSON; empty lines keep the numbers of the others
     body = "\n".join("" if line.lstrip().startswith("#") else line for line in text.splitlines())
     try:
         content = json.loads(body)

@@ -42,8 +42,10 @@ _NO_BRACKETS = bytes(np.flatnonzero(_STEP == 0).astype(np.uint8))
 def is_nested_within(data: bytes | memoryview, limit: int) -> bool:
     """Is no bracket nested deeper than ``limit``?  A whole text at once; :func:`measure_nesting` tells where."""
     text = bytes(data)
+    # too few brackets to nest that deep: most layers end here
     if sum(text.count(bracket) for bracket in (b"(", b"[", b"{")) <= limit:
         return True
+    # brackets as +1 and -1: the deepest point is the maximum of their running sum
     steps = np.frombuffer(_LITERAL.sub(b"", text).translate(_AS_STEPS, _NO_BRACKETS), np.int8)
     return int(np.cumsum(steps, dtype=np.int64).max(initial=0)) <= limit
 
@@ -58,6 +60,7 @@ def measure_nesting(data: bytes | memoryview, limit: int) -> tuple[int, int]:
         if not len(spots):
             continue
         moves = steps[spots].astype(np.int32)
+        # brackets in strings, asset paths and comments are no structure
         moves[_inside(spots + start, starts, ends)] = 0
         depths = depth + np.cumsum(moves)
         top = int(depths.max())

@@ -103,6 +103,7 @@ def split_matrix(matrix: npt.NDArray[Any]) -> PrimTransform:
     """The pose and scale of an affine 4x4 column-vector matrix."""
     linear = np.asarray(matrix, dtype=np.float64)[:3, :3]
     position = vec3(matrix[:3, 3])
+    # column vectors: the length of a column is the scale along its axis
     scale = np.sqrt(np.einsum("ij,ij->j", linear, linear))
     size = float(scale.max())
     if size == 0.0 or not np.all(np.isfinite(linear)):
@@ -111,6 +112,7 @@ def split_matrix(matrix: npt.NDArray[Any]) -> PrimTransform:
     skew = float(np.max(np.abs(gram - np.diag(np.diag(gram)))))
     sheared = skew > _SHEAR_TOLERANCE * size * size
     mirrored = bool(np.linalg.det(linear / size) < 0.0)
+    # a column of no length has no direction, so dividing by it gives no rotation
     if sheared or float(scale.min()) < 1e-12 * size:
         rotation, signs = _nearest_rotation(linear, mirrored)
     else:
@@ -194,6 +196,7 @@ def _nearest_rotation(linear: Array, mirrored: bool) -> tuple[Array, Array]:
     left, _, right = np.linalg.svd(linear)
     rotation, signs = _fix_handedness(left @ right, mirrored)
     if np.linalg.det(rotation) < 0:
+        # the smallest singular value comes last: its axis can be flipped at the least change
         left[:, 2] *= -1.0
         rotation, signs = left @ right, np.ones(3)
     return rotation, signs

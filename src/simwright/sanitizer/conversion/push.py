@@ -73,19 +73,16 @@ class TransformPush:
         if prim.IsInstance() or prim.IsA(UsdGeom.PointInstancer):
             self._stop_at_copies(prim, moments)
             return
-        parts = [(time, *self._split_scale(prim, matrix)) for time, matrix in moments]
-        frame = parts[0][2]
-        if any(np.abs(other - frame).max() > TOLERANCE * np.abs(frame).max() for _, _, other in parts):
-            raise Refused(f"the scale of {prim.GetPath()} changes over time; decide which one counts")
-        below = _holds_more(prim)
-        if prim.IsA(UsdGeom.Gprim) and not below and not can_hold(prim, frame[:3, :3]):
+        rigid, frame = self._split_moments(prim, moments)
+        if prim.IsA(UsdGeom.Gprim) and not _holds_more(prim) and not can_hold(prim, frame[:3, :3]):
+            # the scale may stay on a leaf (REP-0158 1.1), but a body must not have one
             if prim.HasAPI(UsdPhysics.RigidBodyAPI):
                 raise Refused(
                     f"{prim.GetPath()} is a body and its own shape; the shape has to be a prim below it"
                 )
             self.write(prim, [(time, split_matrix(matrix)) for time, matrix in moments])
             return
-        self.write(prim, [(time, split_matrix(rigid)) for time, rigid, _ in parts])
+        self.write(prim, [(time, split_matrix(matrix)) for time, matrix in rigid])
         if not np.array_equal(frame[:3, :3], np.diag(np.diag(frame[:3, :3]))):
             self.editor.expected.reframed.add(prim.GetPath().pathString)  # its axes were no longer square
         if prim.IsA(UsdGeom.Gprim) or is_light(prim):
@@ -144,6 +141,17 @@ class TransformPush:
             raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
         if read_order(prim) or not all(is_identity(moment) for _, moment in moments):
             write_ops(self.editor, self.index, prim, moments)
+
+    def _split_moments(
+        self, prim: Usd.Prim, moments: list[tuple[float | None, Array]]
+    ) -> tuple[list[tuple[float | None, Array]], Array]:
+        """The pose at each moment, and the one map that is left at all of them."""
+        parts = [(time, *self._split_scale(prim, matrix)) for time, matrix in moments]
+        frame = parts[0][2]
+        # what is below has one size, so it can take up a scale only if that is the same at all times
+        if any(np.abs(other - frame).max() > TOLERANCE * np.abs(frame).max() for _, _, other in parts):
+            raise Refused(f"the scale of {prim.GetPath()} changes over time; decide which one counts")
+        return [(time, rigid) for time, rigid, _ in parts], frame
 
     def _split_scale(self, prim: Usd.Prim, matrix: Array) -> tuple[Array, Array]:
         """A pose and the map that is left; frames with a meaning must not be sheared."""

@@ -49,15 +49,23 @@ def leave_camera(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     if not apis:
         raise Refused("a camera that is a robot's root: put an Xform with the context above it")
     frame = find_frame(camera)
-    path = frame.GetPath() if frame else _make_frame(editor, camera, camera)
     if frame is not None and _FRAME in apis:
         raise Refused(f"the camera is a frame, and has the optical frame {frame.GetPath()} already")
+    path = frame.GetPath() if frame else _make_frame(editor, camera, camera)
+    _move_camera_apis(editor, camera, apis, path, is_new=frame is None)
+
+
+def _move_camera_apis(
+    editor: Editor, camera: Usd.Prim, apis: list[str], path: Sdf.Path, *, is_new: bool
+) -> None:
+    """Move the ROS APIs of a camera to its frame; a frame that was there may have an interface already."""
     on_frame = [api for api in apis if api not in INTERFACES]
     interfaces = [api for api in apis if api in INTERFACES]
-    if frame is None and interfaces:
+    if is_new and interfaces:
         on_frame.append(interfaces.pop(0))
     if on_frame:
         move_apis(editor, camera, on_frame, path)
+    # a prim has at most one interface (iface-one-per-prim), so each further one gets a child of its own
     for api in interfaces:
         name = claim_name(editor, path, name_interface(camera, api))
         move_apis(editor, camera, [api], path.AppendChild(name))

@@ -132,6 +132,17 @@ def choose_file(editor: Editor, beside: Any, name: str) -> Path:
     return wanted
 
 
+def _rate_tree(facts: LayerFacts) -> dict[str, int]:
+    """How much a layer says of the link tree and of shapes; nothing for a layer of features alone."""
+    found: dict[str, int] = {}
+    # a layer of features defines a link or two to hang them on, and is no link tree for that
+    if (facts.placed or not facts.features) and facts.defines[Domain.KINEMATIC]:
+        found[BASE] = facts.defines[Domain.KINEMATIC]
+    if facts.has_geometry:
+        found[SHAPES] = facts.defines[Domain.GEOMETRY]
+    return found
+
+
 def _rate(facts: LayerFacts) -> dict[str, int]:
     """The roles a layer has, each with how much it says."""
     counts = facts.counts
@@ -145,10 +156,9 @@ def _rate(facts: LayerFacts) -> dict[str, int]:
     first = max(features, key=lambda role: features[role])
     if len(facts.looks) > features[first] and not facts.has_geometry and not facts.placed:
         return {MATERIALS: len(facts.looks)}
-    links = facts.defines[Domain.KINEMATIC] if facts.placed or not facts.features else 0
-    if facts.has_geometry or links:
-        found = {BASE: links} if links else {}
-        return found | ({SHAPES: facts.defines[Domain.GEOMETRY]} if facts.has_geometry else {})
+    tree = _rate_tree(facts)
+    if tree:
+        return tree
     if features[first] and facts.encoding == "usda":
         return {first: features[first]}
     return {CUSTOM: facts.prims} if facts.unknown or facts.neutral_apis else {}

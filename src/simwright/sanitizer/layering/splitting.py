@@ -226,23 +226,29 @@ class StackSplit:
                 continue
             home = ENTRY if path.GetPrimPath() == self.default else self.stack.find_home(path.GetPrimPath())
             is_rebased = path.IsPrimPath() and self._is_rebased(layer, spec, home)
-            roles: set[str] = set()
-            for name in spec.GetInfo("properties") or ():
-                role = find_property_role(name, home, self.vendors)
-                if self._is_moved(role, layer) or (is_rebased and role == home):
-                    self._load(role, layer, path).properties[path.AppendProperty(name)] = None
-                    roles.add(role)
-                else:
-                    roles.add(_NOT_MOVED)
+            roles = self._plan_properties(layer, path, spec, home, rebased=is_rebased)
             self._plan_apis(layer, path, spec, home, roles)
             is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
-            if is_moved and not acts.is_bare(spec) and not self._is_placed(spec):
-                self._load(home, layer, path).definitions.append((layer, path))
-                roles.add(home)
-            elif not acts.is_bare(spec):
-                roles.add(_NOT_MOVED)
+            if not acts.is_bare(spec):
+                if is_moved and not self._is_placed(spec):
+                    self._load(home, layer, path).definitions.append((layer, path))
+                    roles.add(home)
+                else:
+                    roles.add(_NOT_MOVED)
             if self.clearance is not None:
                 self._plan_clearance(self.clearance, path, spec, home, roles)
+
+    def _plan_properties(self, layer: Any, path: Any, spec: Any, home: str, *, rebased: bool) -> set[str]:
+        """Plan where the properties of a spec go; gives the roles they have."""
+        roles: set[str] = set()
+        for name in spec.GetInfo("properties") or ():
+            role = find_property_role(name, home, self.vendors)
+            if self._is_moved(role, layer) or (rebased and role == home):
+                self._load(role, layer, path).properties[path.AppendProperty(name)] = None
+                roles.add(role)
+            else:
+                roles.add(_NOT_MOVED)
+        return roles
 
     def _plan_clearance(
         self, clearance: SingleLayerSplit, path: Any, spec: Any, home: str, roles: set[str]

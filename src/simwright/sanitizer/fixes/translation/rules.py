@@ -240,11 +240,15 @@ def _drop_idle_schemas(editor: Editor, prim: Usd.Prim, gone: set[str], reasons: 
             continue
         is_alone = not any(other != api and whose == vendor for other, whose in applied)
         # words that no table knows may well be another schema's, if there is one
-        if is_alone and any(vendor_of_property(name) == vendor and name not in _list_all() for name in left):
-            continue
-        reason = attempt(editor, partial(editor.remove_api, prim, api))
-        if reason:
-            reasons[api] = reason
+        if not (is_alone and _has_unknown_words(left, vendor)):
+            reason = attempt(editor, partial(editor.remove_api, prim, api))
+            if reason:
+                reasons[api] = reason
+
+
+def _has_unknown_words(names: set[str], vendor: str | None) -> bool:
+    """Are there properties of a vendor that no table knows?"""
+    return any(vendor_of_property(name) == vendor and name not in _list_all() for name in names)
 
 
 @cache
