@@ -9,7 +9,7 @@ import pytest
 
 import simwright
 
-CHECK = Path(__file__).parent.parent / "check"
+CHECK = Path(__file__).parent.parent / "checker"
 sys.path.insert(0, str(CHECK))
 
 from case_file import Case, read_cases  # noqa: E402 - beside the case pages

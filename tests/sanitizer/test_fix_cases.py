@@ -17,7 +17,7 @@ from simwright.core.diag import Fixable
 from simwright.sanitizer.fixer import all_fixers
 from simwright.sanitizer.result import FixResult
 
-CHECK = Path(__file__).parent.parent / "check"
+CHECK = Path(__file__).parent.parent / "checker"
 sys.path.insert(0, str(CHECK))
 
 from case_file import Case, read_cases  # noqa: E402 - beside the case pages

@@ -26,6 +26,7 @@ def list_own_specs(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
     users = count_users(editor)
     for node, layer in list_sites(prim):
         spec = layer.GetPrimAtPath(node.path)
+        # what a spec says of several meshes cannot become a variant of one of them
         if spec is None or users.get((layer.identifier, node.path), 0) > 1:
             continue
         if layer.identifier not in editor.own:
@@ -38,6 +39,7 @@ def list_own_specs(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
 
 def count_users(editor: Editor) -> dict[tuple[str, Sdf.Path], int]:
     """How many meshes of the stage, prototypes counted once, each spec speaks of."""
+    # counted once for all findings of a fix: the whole stage has to be walked for it
     users: dict[tuple[str, Sdf.Path], int] | None = editor.memory.get("users")
     if users is None:
         users = editor.memory["users"] = {}
@@ -77,6 +79,7 @@ def make_choice(
     _check_known_set(prim, name, default, other)
     moved = {*default.values, *other.values}
     holders = [spec for spec in specs if any(prop.name in moved for prop in spec.properties)]
+    # a reference is brought in where the prim is defined; values stay in the layer that has such values
     home = choose_spec(specs) if default.reference else next(iter(holders), specs[0])
     # new arrays go where the old points are said, so that one layer holds all of a mesh
     home = next((spec for spec in holders if "points" in spec.properties), home)
@@ -137,12 +140,14 @@ def _bind(
 
     def apply() -> None:
         owner = layer.GetPrimAtPath(path)
+        # the set may be there from an earlier finding about the same prim
         held = owner.variantSets.get(name) or Sdf.VariantSetSpec(owner, name)
         first, second = (
             held.variants.get(state.name) or Sdf.VariantSpec(held, state.name) for state in states
         )
         if name not in owner.variantSetNameList.GetAddedOrExplicitItems():
             owner.variantSetNameList.Prepend(name)
+        # local opinions are stronger than variants: they have to go, or the variant would have no effect
         for prop in [prop for prop in owner.properties if prop.name in moved]:
             Sdf.CopySpec(layer, prop.path, layer, second.primSpec.path.AppendProperty(prop.name))
             owner.RemoveProperty(prop)
@@ -164,4 +169,5 @@ def write_value(spec: Sdf.PrimSpec, name: str, value: Value) -> None:
     known = spec.properties.get(name)
     variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
     attribute = known or Sdf.AttributeSpec(spec, name, kind, variability)
+    # a block hides weaker opinions, which leaving the attribute out would not
     attribute.default = Sdf.ValueBlock() if content is None else content

@@ -55,6 +55,7 @@ def read_faces(prim: Usd.Prim) -> MeshFaces:
     """Read a mesh; one that changes over time or does not fit together is refused."""
     mesh = UsdGeom.Mesh(prim)
     attributes = (mesh.GetPointsAttr(), mesh.GetFaceVertexCountsAttr(), mesh.GetFaceVertexIndicesAttr())
+    # points may move over time; other faces would have to be found for every sample
     if any(attribute.GetNumTimeSamples() for attribute in attributes[1:]):
         raise Refused("its faces change over time")
     points, counts, indices = (attribute.Get() for attribute in attributes)
@@ -63,6 +64,8 @@ def read_faces(prim: Usd.Prim) -> MeshFaces:
         np.array(counts or (), dtype=np.int64),
         np.array(indices or (), dtype=np.int64),
     )
+    # one function: a mesh is only worth handing out when all of this holds, and each failure has its own
+    # words
     if not len(faces.counts) or faces.counts.min() < 0 or faces.counts.sum() != len(faces.indices):
         raise Refused("its faces have more or fewer corners than it says; export it again")
     if not len(faces.points) or faces.indices.min() < 0 or faces.indices.max() >= len(faces.points):
@@ -72,6 +75,7 @@ def read_faces(prim: Usd.Prim) -> MeshFaces:
 
 def replace_faces(editor: Editor, prim: Usd.Prim, old: MeshFaces, new: NewFaces) -> None:
     """Ask for new faces, where the old ones are said."""
+    # a second fix of the same mesh must not change a byte
     same = len(new.corners) == len(old.indices) and np.array_equal(new.corners, np.arange(len(old.indices)))
     if same and np.array_equal(new.counts, old.counts):
         return
@@ -108,6 +112,7 @@ def _list_values(prim: Usd.Prim) -> list[Usd.Attribute]:
 
 def _reorder(editor: Editor, prim: Usd.Prim, attribute: Usd.Attribute, order: Ints, count: int) -> None:
     indices = prim.GetAttribute(f"{attribute.GetName()}:indices")
+    # indexed primvars are reordered by their indices; the values themselves may be shared by many corners
     is_indexed = bool(indices) and indices.HasAuthoredValue() and indices.Get() is not None
     moved = indices if is_indexed else attribute
     if moved.GetNumTimeSamples():
@@ -120,6 +125,7 @@ def _reorder(editor: Editor, prim: Usd.Prim, attribute: Usd.Attribute, order: In
     values = np.array(value)
     fresh = (
         type(value).FromNumpy(values[places])
+        # tokens and strings have no FromNumpy
         if values.dtype.kind in "fiu"
         else [value[int(i)] for i in places]
     )
@@ -156,6 +162,7 @@ def split_faces(old: MeshFaces) -> NewFaces:
         parts.append(triangles)
         orders.append(np.full(len(triangles), face))
     # faces stay in their order
+    # materials and subsets are told by numbers of faces, so these must not be shuffled
     order = np.argsort(np.concatenate(orders), kind="stable")
     triangles = np.concatenate(parts)[order]
     return NewFaces(np.full(len(triangles), 3, dtype=np.int64), triangles.reshape(-1))
@@ -168,6 +175,7 @@ def split_polygon(points: Array) -> Ints:
         (np.zeros(count - 2, dtype=np.int64), np.arange(1, count - 1), np.arange(2, count)), axis=1
     )
     flat = _flatten(points)
+    # a fan is right for convex faces, and as good as anything for faces without area
     if flat is None or count > _MAX_CORNERS or _is_convex(flat):
         return fan
     found = _cut_ears(flat)
@@ -196,6 +204,7 @@ def _measure_area(a: Array, b: Array, c: Array) -> Array:
 
 def _is_convex(flat: Array) -> bool:
     turns = _measure_area(np.roll(flat, 1, axis=0), flat, np.roll(flat, -1, axis=0))
+    # a corner on a straight edge turns by zero, give or take rounding: that is still convex
     return bool((turns >= -1e-9 * np.ptp(flat, axis=0).max() ** 2).all())
 
 
@@ -216,6 +225,7 @@ def _is_ear(flat: Array, left: list[int], place: int) -> bool:
     a, b, c = (flat[left[(place + step) % len(left)]] for step in (-1, 0, 1))
     if float(_measure_area(a, b, c)) <= 0.0:
         return False
+    # a point at the place of a corner of the ear (a keyhole polygon) does not lie inside it
     others = flat[[i for i in left if not any(np.array_equal(flat[i], corner) for corner in (a, b, c))]]
     inside = (
         (_measure_area(a, b, others) >= 0.0)

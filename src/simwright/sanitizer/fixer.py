@@ -103,16 +103,20 @@ def all_fixers() -> Mapping[str, Fixer]:
     """Every fix by rule code, in the order in which they run; where several are for one rule, ours counts."""
     from simwright.sanitizer import fixes
 
+    # one function: finding, checking and choosing share the list, and it runs once
     found: list[Fixer] = []
+    # found by looking: a new fix is a new function in a module, and no table has to be edited
     for module in pkgutil.walk_packages(fixes.__path__, f"{fixes.__name__}."):
         if not module.ispkg:
             values = vars(importlib.import_module(module.name)).values()
             found += [value for value in values if isinstance(value, Fixer) and value.module == module.name]
     codes = [code for fixer in found for code in fixer.codes]
+    # of two fixes for one rule the second would never run
     assert len(codes) == len(set(codes)), "two fixes of ours for one rule"
     found += [plugin for _, plugin in PLUGIN_FIXES.items(None) if isinstance(plugin, Fixer)]
     chosen: dict[str, Fixer] = {}
     for fixer in found:
         for code in fixer.codes:
+            # ours come first in the list, so a plugin cannot replace them unseen
             chosen.setdefault(code, fixer)
     return dict(sorted(chosen.items(), key=lambda item: (item[1].phase, item[1].name)))

@@ -27,6 +27,7 @@ class MeshSurface:
 
     def __init__(self, old: MeshFaces) -> None:
         self.old = old
+        # exporters write a point for each face that uses it: edges only meet after welding
         self.names = weld_near(old.points)[old.indices]
         starts = old.starts
         self.faces = [np.arange(s, s + n) for s, n in zip(starts, old.counts, strict=True)]
@@ -56,6 +57,7 @@ class MeshSurface:
         kept = []
         for face in self.faces:
             key = frozenset(int(name) for name in self.names[face])
+            # the same corners in any order: two faces back to back enclose nothing
             if len(key) >= 3 and key not in seen:
                 seen.add(key)
                 kept.append(face)
@@ -111,6 +113,7 @@ class MeshSurface:
                         queue.append(other)
                     elif turned[other] != wanted:
                         return False
+            # a part whose faces agree already stays as it is
             if turned[part].any() and self._is_wrong(part, turned):
                 turned[part] ^= 1
         self.turn(np.flatnonzero(turned == 1))
@@ -132,6 +135,7 @@ class MeshSurface:
                     users.setdefault((int(min(a, b)), int(max(a, b))), []).append((i, bool(a < b)))
         found: dict[int, list[tuple[int, int]]] = {}
         for pair in users.values():
+            # at an edge of three or more faces nobody knows which two are neighbours
             if len(pair) == 2:
                 (one, forth), (other, back) = pair
                 differs = int(forth == back)
@@ -144,6 +148,7 @@ class MeshSurface:
         faces = [self.faces[i][::-1] if turned[i] else self.faces[i] for i in part]
         counts = np.array([len(face) for face in faces], dtype=np.int64)
         corners = np.concatenate(faces)
+        # an open part has no volume whose sign could tell: most faces are taken to be right
         if not count_edges(counts, self.names[corners]).is_closed:
             return 2 * int(turned[part].sum()) > len(part)
         return make_facts(self.old.points, counts, self.old.indices[corners]).volume < 0.0
@@ -153,6 +158,7 @@ class MeshSurface:
         caps = []
         for rim in self._list_rims():
             points = self.old.points[self.old.indices[rim]]
+            # three points lie in a plane always; a bent rim could be covered in many ways
             if len(rim) > 3 and not self._is_flat(points):
                 return False
             caps += [rim[triangle] for triangle in split_polygon(points)]
@@ -172,8 +178,10 @@ class MeshSurface:
         for face in self.faces:
             names = self.names[face]
             for place in range(len(face)):
+                # a cover runs along the rim against the faces beside it, so each edge is noted backwards
                 a, b = int(names[place - 1]), int(names[place])
                 if a != b and uses[min(a, b), max(a, b)] == 1:
+                    # two rims meet in a point: which edges belong together cannot be told
                     if b in following:
                         return []
                     following[b] = (a, int(face[place]))
@@ -193,6 +201,8 @@ class MeshSurface:
 def close_surface(old: MeshFaces) -> NewFaces | None:
     """Faces that enclose the same solid, closed; None where that cannot be done without changing it."""
     surface = MeshSurface(old)
+    # the least change first; after each step the surface may be closed already. Winding comes again, because
+    # without fins more neighbours agree
     steps = (surface.drop_idle, surface.wind_evenly, surface.drop_fins, surface.wind_evenly)
     for step in steps:
         step()
@@ -206,6 +216,7 @@ def close_surface(old: MeshFaces) -> NewFaces | None:
 
 def unite_shells(old: MeshFaces) -> tuple[Any, Any] | None:
     """Points and triangle corners of the union; None where a shell is open, or turned inside out."""
+    # lazily: only self-crossing colliders need the library
     import manifold3d
 
     triangles = weld_near(old.points)[old.indices[split_faces(old).corners]].reshape(-1, 3)
@@ -214,6 +225,7 @@ def unite_shells(old: MeshFaces) -> tuple[Any, Any] | None:
         used, corners = np.unique(shell, return_inverse=True)
         points = old.points[used].astype(np.float32)
         facts = make_facts(points, np.full(len(shell), 3), corners.reshape(-1).astype(np.int32))
+        # a union is only defined for solids; a shell inside out would be taken for a cavity
         if not facts.topology.is_closed or facts.volume <= 0.0:
             return None
         mesh = manifold3d.Mesh(points, corners.reshape(-1, 3).astype(np.uint32))
@@ -235,6 +247,7 @@ def _list_shells(triangles: Any, count: int) -> list[Any]:
         least = labels[triangles].min(axis=1)
         spread = labels.copy()
         np.minimum.at(spread, triangles.reshape(-1), np.repeat(least, 3))
+        # labels jump to the label of their label: long strips are done in a few rounds
         spread = spread[spread]
         if np.array_equal(spread, labels):
             break

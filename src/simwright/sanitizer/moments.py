@@ -22,8 +22,10 @@ DIAGONAL = "physics:diagonalInertia"
 def write_possible(editor: Editor, prim: Usd.Prim, home: Sdf.PrimSpec, moments: VectorLike) -> None:
     """Ask for the moments, or for the nearest possible ones and a note of what was said."""
     said = np.asarray(moments, dtype=np.float64)
+    # tiny negative moments come from rounding of an eigenvalue that is zero
     nearest = find_nearest_moments(np.maximum(said, 0.0))
     editor.set_spec_value(home, DIAGONAL, Sdf.ValueTypeNames.Float3, Gf.Vec3f(*(float(v) for v in nearest)))
+    # the stage keeps single precision: a difference below that is none
     if np.allclose(nearest, said, rtol=1e-6, atol=0.0):
         return
     _note(editor, home, said.tolist())

@@ -60,11 +60,13 @@ def sketch_preview(shader: Usd.Prim | None, wearers: list[Usd.Prim]) -> PreviewI
                 and value.resolvedPath
                 and value.path.lower().endswith(_READABLE)
             ):
+                # an address counts from the layer that says it, which is not always the one of the shader
                 said = UsdShade.Shader(shader).GetInput(name).GetValueProducingAttributes()[0]
                 preview.picture, preview.layer = value.path, said.GetPropertyStack()[0].layer
                 break
     if "diffuseColor" not in preview.inputs:
         colours = {colour for prim in wearers if (colour := _read_colour(prim)) is not None}
+        # shapes of several colours wear the material: none of them is its colour
         if len(colours) == 1:
             preview.inputs["diffuseColor"] = (_KINDS.Color3f, Gf.Vec3f(*colours.pop()))
     return preview
@@ -72,6 +74,7 @@ def sketch_preview(shader: Usd.Prim | None, wearers: list[Usd.Prim]) -> PreviewI
 
 def _read_constants(shader: Usd.Prim, preview: PreviewInputs) -> None:
     for names, kind in ((_COLOURS, _KINDS.Color3f), (_NUMBERS, _KINDS.Float)):
+        # names of OmniPBR (MDL) and of the Standard and OpenPBR surfaces of MaterialX
         for wanted, candidates in names.items():
             if wanted in _SWITCHES and read_input(shader, _SWITCHES[wanted]) in (False, 0):
                 continue

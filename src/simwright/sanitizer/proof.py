@@ -94,6 +94,7 @@ def read_original(
 
     ``stage`` is one that is open already; it is used where nothing is said from outside.
     """
+    # variants and claims go to the session layer of the stage, which somebody else may be looking at
     if stage is None or selected or claims or path.suffix.lower() == ".usdz":
         stage = open_stage(path, packages=packages)
     apply_claims(stage, claims or {})
@@ -102,6 +103,7 @@ def read_original(
             stage.GetPrimAtPath(prim).GetVariantSets().SetSelection(name, variant)
     original = Original(read_poses(stage), str(path), claims=claims or {})
     times = original.poses.times
+    # first, middle and last: reading a machine is the expensive part of the proof
     original.times = [times[i] for i in sorted({0, len(times) // 2, len(times) - 1})] if times else []
     return original
 
@@ -123,11 +125,13 @@ def find_deviations(
     """
     apply_claims(stage, original.claims)
     try:
+        # the cheapest proof first
         if only_layers and compose_alike(original.poses.stage, stage):
             return []
         return _find_deviations(original, stage, allowed, expected, only_transforms)
     finally:
         if original.claims:
+            # the stage is used for further checks, which have to see what the asset itself says
             stage.GetSessionLayer().Clear()
 
 
@@ -152,6 +156,7 @@ def _find_deviations(
             for text in compare_poses(original.poses, drawn, TOLERANCE, expected=expected)
         ]
     before = original.read_machines()
+    # a stage that differs fails already, and a machine that could not be read cannot be compared
     if original.problem or found:
         return found
     if expected is not None and expected.body_frames:
@@ -197,7 +202,10 @@ def _compare_machines(
     sections = tuple(name for name in SECTIONS if name not in allowed)
     found = []
     for machine, new in zip(before, machines, strict=True):
+        # one function: each shortcut (the same machine, the same shapes) narrows what the next step has to
+        # compare
         old = reweigh_bodies(machine, new, expected.reweighed)
+        # most fixes end here, without areas, volumes and motions being found
         if comparison.are_alike(old, new):
             continue
         same = _SHAPE_SECTIONS if comparison.have_same_shapes(old, new) else ()
@@ -223,6 +231,7 @@ _SITTING = ("shapes", "sites", "cameras", "lights", "sensors")
 
 def reframe_bodies(asset: Asset, frames: Frames) -> Asset:
     """A copy in which bodies have other frames and everything on them is where it was."""
+    # one function: whatever stands on a body has to be carried along, or the two machines differ in places
     turned = {
         body.name: Pose.of(frames[body.path][:3], frames[body.path][3:])
         for body in asset.bodies
@@ -234,6 +243,7 @@ def reframe_bodies(asset: Asset, frames: Frames) -> Asset:
     for body in result.bodies:
         frame = turned.get(body.name)
         if frame is not None:
+            # frame: the old one in the new one, so the body stands where the new one is
             body.pose = body.pose @ ~frame
             if body.inertial is not None:
                 body.inertial = _turn_inertial(body.inertial, frame)
@@ -304,6 +314,7 @@ class AssetComparison:
             return bool(one == other)
         if isinstance(one, np.ndarray):
             return one.shape == other.shape and _near(one, other)
+        # one chain by type, cheapest first: it is called for every number of an asset
         if isinstance(one, float):
             return one == other or abs(one - other) <= _ROUNDING * abs(one) or (isnan(one) and isnan(other))
         if isinstance(one, tuple | list):
@@ -315,12 +326,14 @@ class AssetComparison:
     def _equal_objects(self, one: Any, other: Any) -> bool:
         if isinstance(one, Pose):
             return _measure_turn(one, other) <= _ROUNDING and _near_lengths(one.p, other.p)
+        # one chain for the types that need more than field by field; a joint goes on to its fields below
         if isinstance(one, Joint) and not _turn_alike(one, other):
             return False
         if isinstance(one, Inertial):
             values = ((one.mass, other.mass), (one.inertia, other.inertia))
             return _near_lengths(one.com, other.com) and all(self._equal(a, b) for a, b in values)
         if isinstance(one, Mesh):
+            # stage_poses has compared these meshes number by number: their arrays need not be loaded
             known = other.source in self.same and self.follow(one.source) == other.source
             return known or self._equal(one.data, other.data)
         if dataclasses.is_dataclass(one):
@@ -348,6 +361,7 @@ def _turn_alike(one: Joint, other: Joint) -> bool:
 def _measure_turn(one: Pose, other: Pose) -> float:
     if one is other or np.array_equal(one.q, other.q):
         return 0.0
+    # q and -q are the same rotation
     return float(min(np.abs(one.q - other.q).max(), np.abs(one.q + other.q).max()))
 
 

@@ -92,6 +92,7 @@ class FixRun:
         seen: set[str] = set()
         while not progress.failed and (jobs := self._plan(findings)):
             state = self.workspace.read_state()
+            # two fixes that undo each other come back to a state that was seen
             if state in seen or progress.rounds == MAX_ROUNDS:
                 self._report_unstable(jobs)
                 break
@@ -109,6 +110,7 @@ class FixRun:
         try:
             stage = space.open()
         except SimwrightError:
+            # only a check from the file can say why it does not open
             result = check_file(space.entry, rules=options.rules, packages=space.packages)
         else:
             result = check_opened(
@@ -135,6 +137,7 @@ class FixRun:
             return False
         if finding.fixable is Fixable.SAFE:
             return True
+        # a value from the user is intent enough: nobody gives one by accident
         told = bool(fixer.values) and all(map(options.values.is_told, fixer.values))
         return finding.fixable is Fixable.UNSAFE and (options.unsafe or told)
 
@@ -151,6 +154,7 @@ class FixRun:
                 else:
                     changed |= bool(self._make(stage, fixer, findings))
         is_fresh = changed and self.workspace.accept(save=self.careful)
+        # what is known of meshes is in their own frames, which a transform does not change
         if not self.stage_changes.only_transforms:
             self.meshes.clear()
         if self.stage_changes.recomposed and not is_fresh:
@@ -165,6 +169,7 @@ class FixRun:
         editor.gate = self.workspace.gate
         done: list[Diagnostic] = []
         for finding in findings:
+            # a refused finding leaves nothing behind: neither edits nor what the proof would expect of them
             count, expected = len(editor.edits), editor.expected.copy()
             try:
                 fixer.apply(editor, finding, self.options.values)
@@ -174,6 +179,7 @@ class FixRun:
                 self._give_up(finding, str(reason))
                 continue
             except Exception as error:  # noqa: BLE001 - a crash of one fix is one finding, the rest goes on
+                # nobody knows what a crashed fix had half asked for
                 editor.edits = {}
                 self._report_crash(finding, error)
                 return []
@@ -189,6 +195,8 @@ class FixRun:
         if not made:
             return []
         self.stage_changes.settle(made, within_layers=fixer.phase == LAYERS)
+        # what fixes found out holds until something changes; that layers are divided holds until the next
+        # check
         self.known = {SETTLED: True} if SETTLED in self.known else {}
         changes = self._describe(made, findings[0].kind, done)
         self.progress.changes += changes
@@ -200,6 +208,7 @@ class FixRun:
         """The same with a proof; on failure the findings are halved."""
         mark, used = len(self.progress.changes), set(self.progress.used)
         expected = self.progress.expected.copy()
+        # findings of one rule are proven together; only where that fails are they proven in halves
         if not self._make(stage, fixer, findings) or not self.workspace.is_changed():
             return False
         deviations = self.prove()
@@ -221,6 +230,7 @@ class FixRun:
         """What differs from the original beyond what the fixes are for."""
         space, progress = self.workspace, self.progress
         original = self.original(progress.expected.variant_key)
+        # the stage in memory may still hold layers that nothing names any more
         fresh = self.careful and self.stage_changes.recomposed
         stage = open_stage(space.entry, packages=space.packages) if fresh else space.open()
         return find_deviations(
@@ -229,6 +239,7 @@ class FixRun:
             progress.allowed,
             progress.expected,
             only_transforms=self.stage_changes.only_transforms,
+            # a fix that moves prims as well is not proven by equal opinions
             only_layers=self.stage_changes.only_layers and progress.expected == ExpectedChanges(),
         )
 

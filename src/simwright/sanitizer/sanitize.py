@@ -54,8 +54,10 @@ def sanitize(
 
     An asset that cannot be opened gives a result that says so; what cannot be written raises an OutputError.
     """
+    # one function: the order of these steps is the whole of it, and every exit has to close the workspace
     register_plugins()
     result = FixResult(str(source))
+    # the folder of the copy has the name that the folder of the result is going to have
     name = "" if target is None else (target.parent if target.suffix else target).absolute().name
     original = cache(
         lambda selected: read_original(
@@ -70,9 +72,12 @@ def sanitize(
     try:
         if target is not None:
             check_target(target, workspace)
+        # in place, absolute addresses of own files stay as the author wrote them unless path-relative may
+        # change them
         keeps_inner = target is not None or (options.unsafe and _PATHS in options.codes)
         workspace.keeps_inner = keeps_inner
         progress = _fix(workspace, options, original)
+        # the proof of all fixes together failed: start again from the source, with a proof after each rule
         if progress is None:
             workspace.close()
             workspace = Workspace(source, packages, name=name)
@@ -108,6 +113,7 @@ def _fix_carefully(workspace: Workspace, options: FixOptions, original: Read) ->
 
 
 def _fill_result(progress: FixProgress, workspace: Workspace, result: FixResult, original: Read) -> None:
+    # one function: it fills the result field by field, and a failed run stops after the first three
     result.before = name_originals(progress.before, workspace)
     result.after = name_originals(progress.after, workspace)
     result.rounds = progress.rounds
@@ -115,6 +121,7 @@ def _fill_result(progress: FixProgress, workspace: Workspace, result: FixResult,
         result.notes += sort_diagnostics(progress.notes)
         return
     result.changes = progress.changes
+    # the copy has made these addresses relative already, so no fix has told of them
     if workspace.keeps_inner:
         result.changes += [
             Change(_PATHS, Fixable.UNSAFE, place, "/", f"@{new}@ for @{old}@")
@@ -126,6 +133,7 @@ def _fill_result(progress: FixProgress, workspace: Workspace, result: FixResult,
     notes = Reporter()
     notes.extend(progress.notes)
     counts = [Counter(finding.kind for finding in found) for found in (progress.before, progress.after)]
+    # a Counter drops what is zero or less: only rules that find more now are left
     for code, more in sorted((counts[1] - counts[0]).items()):
         notes.report(NEWLY_FOUND, where, rule=code, count=more)
     for path, moments in sorted(progress.expected.mended_moments.items()):
@@ -178,6 +186,7 @@ def check_target(target: Path, workspace: Workspace) -> None:
         raise UsageError(
             f"the entry stays {workspace.entry.suffix}, or becomes .usda", where=Where(str(target))
         )
+    # one chain of refusals, before any work: each protects something that writing would destroy
     mine, source = folder.resolve(), workspace.source.parent.resolve()
     if mine == source or mine in source.parents:
         raise OutputError(
@@ -202,6 +211,7 @@ def write_new(workspace: Workspace, target: Path, result: FixResult) -> None:
     if entry != workspace.entry.name:
         _refuse_back_reference(workspace, target)
     names = {place: entry if place == workspace.collection.entry else place for place in workspace.places}
+    # the entry appears last: whoever watches the folder never opens an asset without its parts
     with write_folder(folder, last=entry) as staging:
         for place, name in names.items():
             _write_place(workspace, place, staging / name, folder.resolve())
@@ -218,6 +228,7 @@ def write_in_place(workspace: Workspace, result: FixResult) -> None:
             pack_file(workspace.entry, staging.new / source.name, options, Reporter())
             changed = [source.name]
         else:
+            # the entry first, so that the first backup is the old entry
             changed = sorted(workspace.changed_places, key=lambda place: (place != source.name, place))
             data = {place: workspace.encode_result(place, restore=True) for place in changed}
             write_staged(staging.new, data)
@@ -247,6 +258,7 @@ def _choose_backups(folder: Path, places: list[str]) -> dict[str, str]:
     base, real = folder.resolve(), {}
     for place in places:
         file = (folder / place).resolve()
+        # renaming would replace the link, and writing through it would change somebody else's file
         if base not in file.parents:
             raise OutputError(
                 f"is a link to {file}, outside the asset's folder; nothing was written",
@@ -256,6 +268,7 @@ def _choose_backups(folder: Path, places: list[str]) -> dict[str, str]:
         if file.exists():
             real[place] = file.relative_to(base).as_posix()
     number, suffix = 1, ".orig"
+    # an older backup is never overwritten, and all files of one run have the same ending
     while any(os.path.lexists(folder / f"{name}{suffix}") for name in real.values()):
         number += 1
         suffix = f".orig.{number}"
@@ -314,6 +327,7 @@ def _count_values(match: re.Match[str]) -> str:
     import zlib
 
     body = match.group(1)
+    # commas inside tuples do not separate values
     depth_free = re.sub(r"\([^()]*\)", "x", body)
     count = depth_free.count(",") + 1
     return f"[{body[:40]}... {count} values, {zlib.crc32(body.encode()):08x}]"

@@ -61,8 +61,10 @@ class StageChanges:
         roots, self._roots = self._roots, []
         has_apis, self._has_apis = self._has_apis, False
         made = list(edits)
+        # OpenUSD resyncs a root for harmless metadata too, and does not say what else changed below it
         if roots and not all(_is_metadata(edit, roots) for edit in made):
             self._recompose()
+        # the same: with an applied schema a prim is resynced as a whole
         if has_apis and not all(_is_within(edit) for edit in made):
             self._recompose()
         self.only_layers &= within_layers or not self._is_more
@@ -83,6 +85,7 @@ class StageChanges:
             else:
                 self._recompose()
         for path in notice.GetChangedInfoOnlyPaths():
+            # both answers are known: the rest of thousands of paths need not be asked
             if self._is_more and not self.only_transforms:
                 return
             is_op = _is_op(path)
@@ -157,6 +160,9 @@ def _list_prims(stage: Usd.Stage) -> list[Sdf.Path]:
 
 def _settle_metadata(mirror: Sdf.Layer, wanted: Sdf.Layer, prims: list[Sdf.Path]) -> None:
     """Let what does not count be the same: OpenUSD tells of a prim that is composed anew, not what changed below it."""
+    # one loop over prims: what does not count has to be equal before OpenUSD is asked for differences, or
+    # every
+    # prim with another kind or order would count as composed anew
     with Sdf.ChangeBlock():
         for path in prims:
             old, new = mirror.GetObjectAtPath(path), wanted.GetObjectAtPath(path)
@@ -169,6 +175,7 @@ def _settle_metadata(mirror: Sdf.Layer, wanted: Sdf.Layer, prims: list[Sdf.Path]
             if old.HasInfo(_SCHEMAS) and new.HasInfo(_SCHEMAS):
                 lists = [spec.GetInfo(_SCHEMAS) for spec in (old, new)]
                 applied = [sorted(listed.GetAppliedItems()) for listed in lists]
+                # list operations differ where layers were merged, though the same schemas are applied
                 if lists[0] != lists[1] and applied[0] == applied[1]:
                     old.SetInfo(_SCHEMAS, lists[1])
 
@@ -189,9 +196,11 @@ class _FlatDifference:
         self.folders = tuple(Path(stage.GetRootLayer().realPath).parent for stage in self.stages)
         self.composed: list[Sdf.Path] = []
         self.values: dict[Sdf.Path, set[str]] = {}
+        # flattening leaves one layer of plain opinions, whatever layers they came from
         mirror = before.Flatten(addSourceFileComment=False)
         wanted = after.Flatten(addSourceFileComment=False)
         _settle_metadata(mirror, wanted, prims)
+        # a flattened layer has no arcs but those to its own prototypes, so nothing is loaded
         watched = Usd.Stage.Open(mirror, Usd.Stage.LoadNone)
         key = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._listen, watched)
         try:
@@ -206,6 +215,7 @@ class _FlatDifference:
 
     def are_nothing(self) -> bool:
         """Does nothing change but folders in addresses?"""
+        # addresses are defaults; time samples or metadata that differ are real differences
         if self.composed or any(fields != {"default"} for fields in self.values.values()):
             return False
         return all(map(self._names_same, self.values))

@@ -20,6 +20,7 @@ from simwright.usd.silence import capture
 
 Array = npt.NDArray[np.float64]
 MAX_TIMES = 5
+# NaN is equal to nothing and is left out of every comparison of places
 _NOWHERE = Gf.Matrix4d(*(16 * [float("nan")]))
 _SIZES = {
     "Cube": ("size",), "Sphere": ("radius",), "Cylinder": ("radius", "height", "axis"),
@@ -61,6 +62,7 @@ def read_poses(stage: Usd.Stage) -> StagePoses:
     with capture():
         every = Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
         prims = [prim for prim in every if prim.IsA(UsdGeom.Xformable)]
+        # asking every prim for time samples takes longer than all the rest on a static robot
         times = _choose_times(prims) if _is_moving(stage, prims) else []
         result.moments = [Usd.TimeCode.Default(), *map(Usd.TimeCode, times)]
         result.rows = {prim.GetPath().pathString: row for row, prim in enumerate(prims)}
@@ -69,6 +71,7 @@ def read_poses(stage: Usd.Stage) -> StagePoses:
             cache = UsdGeom.XformCache(moment)
             matrices = [_read_world(cache, prim) for prim in prims]
             result.poses[index] = np.array(Vt.Matrix4dArray(matrices)).reshape(-1, 4, 4)
+    # Gf matrices act on row vectors, everything here on column vectors
     result.poses = result.poses.transpose(0, 1, 3, 2)
     return result
 
@@ -90,6 +93,7 @@ def compare_poses(
     known = expected or ExpectedChanges()
     where = {path: known.follow(path) for path in before.rows}
     found = _list_unexpected_paths(where, after, known)
+    # moments are matched by their number, since retiming changes their values
     if len(before.moments) != len(after.moments):
         return [*found, "the number of time samples"]
     pairs = [
@@ -167,6 +171,7 @@ class _PoseComparison:
         spots = self._place(self.poses[0][..., :3, 3].reshape(-1, 3), 0)
         spots = spots[np.isfinite(spots).all(axis=1)]
         spread = float(np.linalg.norm(np.ptp(spots, axis=0))) if len(spots) else 0.0
+        # the tolerance is relative to the size of the asset; one prim alone has none, so a millimetre [m]
         self.size = max(spread, 1e-3)
         self._has_other_units = before.unit != after.unit
 
@@ -177,6 +182,7 @@ class _PoseComparison:
         with np.errstate(invalid="ignore"):
             far = ~(np.abs(spots[0] - spots[1]) <= self.tolerance * self.size).all(axis=-1)
             turned = (np.abs(turns[0] - turns[1]) > self.tolerance).any(axis=(-1, -2))
+        # nobody knew where it stood: it may stand anywhere now
         far &= np.isfinite(spots[0]).all(axis=-1)
         moved = [self.pairs[i] for i in np.flatnonzero((far | turned).any(axis=0))]
         return [now for pair in moved if not reframed.intersection(pair) for now in pair[1:]]
@@ -192,6 +198,7 @@ class _PoseComparison:
             ]
             if not prims[0].IsA(UsdGeom.Gprim):
                 continue
+            # the cheap question first: only shapes whose numbers changed are placed in the world
             if same[index] and all(self._have_same_numbers(prims, moment) for moment in moments):
                 known.add(path)
             elif not all(self._have_same_points(prims, index, moment) for moment in moments):
@@ -208,6 +215,7 @@ class _PoseComparison:
 
     def _have_same_numbers(self, prims: list[Usd.Prim], moment: int) -> bool:
         names = _SIZES.get(str(prims[0].GetTypeName()))
+        # of other types not all sizes are known, so they are compared by their points or boxes
         if names is None or prims[0].GetTypeName() != prims[1].GetTypeName():
             return False
         times = [side.moments[moment] for side in self.sides]
@@ -269,6 +277,7 @@ def _describe_shape(prim: Usd.Prim, when: Usd.TimeCode) -> Array | None:
         points = points[np.isfinite(points).all(axis=1)]
         if not len(points):
             return None
+        # weighted by their number: two points that change places move this sum, though not the mean
         weights = np.arange(1, len(points) + 1, dtype=np.float64)
         weighted = (weights[:, None] * points).sum(axis=0) / weights.sum()
         return np.vstack((points.mean(axis=0), weighted, points[0], points[-1], points[len(points) // 2]))

@@ -37,6 +37,7 @@ def check_name(name: str, where: Where | None = None) -> None:
         *VALUES,
         *(name for fixer in all_fixers().values() for name in fixer.values if name not in VALUES),
     ]
+    # `variant.` stands for variant.SET of any set: the name goes on behind the dot
     groups = tuple(entry for entry in known if entry.endswith("."))
     if name in known and name not in groups:
         return

@@ -60,6 +60,7 @@ class _JointEnd:
 
 def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     """Make a body a part of the link that holds it; False where it waits for the next round, or is free."""
+    # one function: nothing may be asked for before all of these refusals were passed
     if prim.HasAPI(UsdPhysics.ArticulationRootAPI):
         raise Refused("it is the root of an articulation; decide which link takes its place")
     ends = _find_ends(prim)
@@ -70,9 +71,11 @@ def join_link(editor: Editor, prim: Usd.Prim) -> bool:
         raise Refused("it stands beside its link; put it below first" if ends else "no joint holds it")
     known = _remember(editor)
     here, there = str(prim.GetPath()), str(weld.other.GetPath())
+    # a link that takes a body in cannot be taken in itself before the next round reads its new mass
     if here in known.links or there in known.parts:
         return False
     _check_scale(prim, weld.other)
+    # a fixed joint holds its two frames together: that gives the body in the frame of its link
     pose = _read_pose(weld.joint, 1 - weld.side) @ ~_read_pose(weld.joint, weld.side)
     for end in ends:
         if end is not weld:
@@ -110,6 +113,7 @@ def _find_ends(prim: Usd.Prim) -> list[_JointEnd]:
             continue
         targets = [rel.GetTargets() for rel in (joint.GetBody0Rel(), joint.GetBody1Rel())]
         for side in (0, 1):
+            # a side with several targets names no body
             if targets[side] == [prim.GetPath()]:
                 there = targets[1 - side]
                 body = stage.GetPrimAtPath(there[0]) if there else None
@@ -157,6 +161,7 @@ def _add_mass(editor: Editor, prim: Usd.Prim, link: Usd.Prim, pose: Pose) -> Non
     if theirs is None:
         raise Refused("its link has no mass that its own could be added to")
     length = UsdGeom.GetStageMetersPerUnit(editor.stage)
+    # joint frames count in stage units, the model in metres
     total = combine([theirs, mine.moved(Pose(pose.p * length, pose.q))])
     known[str(link.GetPath())] = total
     _write_mass(editor, link, total, length)
@@ -171,6 +176,7 @@ def _write_mass(editor: Editor, link: Usd.Prim, total: Inertial, length: float) 
     editor.set_value(link, "physics:mass", _KINDS.Float, total.mass / mass)
     center: Any = Gf.Vec3f(*(float(v) / length for v in total.com))
     editor.set_value(link, "physics:centerOfMass", _KINDS.Point3f, center)
+    # moments are mass times length squared, both in stage units
     diagonal = Gf.Vec3f(*(float(v) / (mass * length * length) for v in moments))
     editor.set_value(link, "physics:diagonalInertia", _KINDS.Float3, diagonal)
     editor.set_value(link, "physics:principalAxes", _KINDS.Quatf, Gf.Quatf(*(float(v) for v in axes)))

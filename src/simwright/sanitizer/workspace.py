@@ -58,10 +58,12 @@ class Workspace:
         self._scratch = Staging(Path(tempfile.gettempdir()).resolve(), "simwright-fix")
         self._base = Path(tempfile.mkdtemp(dir=self._scratch.new))  # OpenUSD knows layers by their paths
         try:
+            # an earlier run may have been stopped between two files
             recover(self.source.parent, self.source.name)
             self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
             self.folder = self._make_folder(name)
             self.collection, self._addresses = self._copy()
+        # also on Ctrl-C: the copy lies in a temporary folder that nobody else removes
         except BaseException:
             self.close()
             raise
@@ -92,6 +94,7 @@ class Workspace:
 
     def is_taken(self, file: Path) -> bool:
         """Is there a file of that name, in the copy or where the source is, on any file system?"""
+        # some file systems do not tell A.usda from a.usda
         wanted = file.name.lower()
         folders = (file.parent, Path(self.name_original(str(file))).parent)
         return any(
@@ -154,8 +157,11 @@ class Workspace:
         for place, layer in self.find_open_layers().items():
             if layer.dirty:
                 self.edited.add(place)
+                # findings of the next check name lines of text layers, so those have to be on disk
                 if save or new or layer.GetFileFormat().formatId == "usda":
                     _save(layer)
+        # new layers change what the stage is made of: it is composed again, and what nothing names any more
+        # goes
         if new:
             self.release()
             named = {*self._find_named()}
@@ -173,6 +179,7 @@ class Workspace:
         for layer in self.find_open_layers().values():
             if layer.dirty:
                 with capture():
+                    # OpenUSD does not reload a layer whose file has not changed, unless it is forced
                     layer.Reload(force=True)
         for place in self._find_new_files():
             (self.folder / place).unlink()
@@ -197,6 +204,7 @@ class Workspace:
         import hashlib
 
         self.save()
+        # all layers, since fixes move opinions between them
         digest = hashlib.sha256()
         for place in self.layer_places:
             digest.update((self.folder / place).read_bytes())
@@ -221,6 +229,7 @@ class Workspace:
             return
         layer = Sdf.Layer.FindOrOpen(str(self.folder / place))
         suffix = self._find_encoding(place)
+        # Export chooses the encoding by the file name, and a .usd that is text has to stay text
         if suffix == ".usda":
             file.write_bytes(encode_layer(layer, suffix))
         else:
@@ -262,6 +271,7 @@ class Workspace:
         """Addresses in a layer and what they were; a new layer got its own from layers beside it."""
         if place not in self.added:
             return self._addresses.get(place, {})
+        # opinions that moved to a new layer kept the addresses of the layer they came from
         beside = (known for known in self._addresses if Path(known).parent == Path(place).parent)
         return {text: back for known in beside for text, back in self._addresses[known].items()}
 
@@ -290,6 +300,7 @@ class Workspace:
     def _make_folder(self, name: str) -> Path:
         """A folder of the same name, in a package of the same name if the asset is in one."""
         own = self.origin.parent
+        # rules on package:// ask for the package.xml above the asset, so the copy needs one as well
         for level, folder in enumerate(own.parents):
             if level > _MAX_LEVELS:
                 break
@@ -314,6 +325,7 @@ class Workspace:
                 target = self.folder / place
                 target.parent.mkdir(parents=True, exist_ok=True)
                 export_layer(layer, target)
+        # of a package only the file as a whole can be edited by somebody meanwhile
         if self.origin == self.source:
             layers = [place for place in collection.places if place.lower().endswith(_LAYERS)]
             self.digests = {place: compute_digest(self.origin.parent / place) for place in layers}
@@ -325,6 +337,8 @@ class Workspace:
     def _copy_file(self, file: Path, place: str) -> None:
         target = self.folder / place
         target.parent.mkdir(parents=True, exist_ok=True)
+        # layers are edited in the copy, so they must not share bytes with the source; all else is never
+        # written
         if file.suffix.lower() in _LAYERS or not _link(file.resolve(), target):
             shutil.copyfile(file, target)
             vouch(str(target), str(file))

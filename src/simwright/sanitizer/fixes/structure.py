@@ -52,9 +52,9 @@ def say_assembly(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 @fix("assetinfo-identifier", values=("identifier",), phase=0)
 def write_identifier(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """The one that was given, else the name of the entry file; with name and license if they were given."""
-    given = {key: given.find(key) for key in ("name", "license") if given.find(key)}
+    more = {key: given.find(key) for key in ("name", "license") if given.find(key)}
     identifier = given.find("identifier") or Path(editor.root.realPath).name
-    _write_info(editor, finding, {**given, "identifier": identifier})
+    _write_info(editor, finding, {**more, "identifier": identifier})
 
 
 @fix("assetinfo-version", values=("version",), phase=0)
