@@ -252,6 +252,8 @@ def _check_properties(
             reporter.report(EXAMPLE_PROPERTY, place, what=f"no schema of the prim declares {name!r}")
 
 
+# One function: the questions build on each other (kind of property, type, value, targets), and each has its
+# own words.
 def _describe_problems(prop: Any, declared: SchemaProperty) -> Iterator[str]:
     """How an authored property departs from its declaration."""
     from pxr import Sdf

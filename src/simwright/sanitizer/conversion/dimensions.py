@@ -164,13 +164,16 @@ _VENDORS: Final = re.compile(r"(physx\w*|mjc|newton|ext_physics):")
 def find_dimension(name: str, role: PrimRole) -> Dimension | None:
     """The dimension of an attribute; None for a solver's attribute of which nobody knows it."""
     if name.startswith("xformOp:"):
+        # ops may have a suffix (xformOp:translate:pivot)
         if name.startswith("xformOp:translate"):
             return LENGTH
         return Dimension(1, part="translation") if name.startswith("xformOp:transform") else NONE
+    # the most specific table first: a radius of a light is no radius of a sphere
     for look in (_find_by_type, _find_by_name, _find_by_axis, _find_by_joint, _find_by_row):
         found = look(name, role)
         if found is not None:
             return found
+    # an unknown attribute of a solver is refused, not left alone: half a conversion is worse than none
     if _VENDORS.match(name) and not _NO_UNIT.match(name):
         return None
     return NONE
@@ -184,6 +187,7 @@ def _find_by_type(name: str, role: PrimRole) -> Dimension | None:
     if name in _LIGHT_SIZES:
         return LENGTH if role.type in AREA_LIGHTS else NONE
     if name == "inputs:intensity" and role.type in AREA_LIGHTS:
+        # normalized: the light sends out intensity over its area, so the same light needs the factor squared
         return AREA if role.mode == NORMALIZED else NONE
     if role.type == "MjcTendon":
         return _find_of_tendon(name, role)
@@ -216,6 +220,7 @@ def _find_by_axis(name: str, role: PrimRole) -> Dimension | None:
         return None
     family, axis, key = matched.groups()
     word = _DRIVE[key]
+    # an acceleration drive is multiplied by the mass it moves: its gains have no mass, and 1/s2 has no length
     if family == "drive" and word == "gain" and axis in role.accelerates:
         return NONE
     return _measure(word, "turn" if axis in ANGULAR_AXES else "slide", "")
@@ -231,6 +236,7 @@ def _find_by_joint(name: str, role: PrimRole) -> Dimension | None:
         power = None if matched is None else int(matched[1] == "gearing")
     if power is None or "" in (role.motion, role.leader) or "both" in (role.motion, role.leader):
         return None
+    # q = offset + multiplier * leader^power: each side is a length where its joint slides
     return Dimension((role.motion == "slide") - power * (role.leader == "slide"))
 
 
@@ -269,6 +275,7 @@ def list_shape_rows() -> frozenset[str]:
 
 def _find_by_row(name: str, role: PrimRole) -> Dimension | None:
     row = _list_rows().get(name)
+    # their unit depends on the law of the actuator: see rescale_actuator
     if row is None or name in ("mjc:gainPrm", "mjc:biasPrm") or name.startswith("mjc:ctrlRange"):
         return None
     if row.axis:

@@ -39,6 +39,7 @@ class SpecIndex:
 
     def __init__(self, stage: Usd.Stage) -> None:
         self.stage = stage
+        # inactive and undefined prims too: their opinions are converted like all others
         self.prims: list[Usd.Prim] = list(stage.TraverseAll())
         for prototype in stage.GetPrototypes():
             self.prims += Usd.PrimRange.AllPrims(prototype)
@@ -80,6 +81,7 @@ class SpecIndex:
 
     def describe(self, spec: Sdf.PrimSpec) -> PrimRole:
         """What the prim of a spec is."""
+        # a spec of a variant that is not chosen makes no prim: the one at the same path is the best guess
         users = self.find_users(spec)
         prim = users[0] if users else self.stage.GetPrimAtPath(spec.path.StripAllVariantSelections())
         if not prim:
@@ -101,6 +103,7 @@ class SpecIndex:
 def _describe(prim: Usd.Prim) -> PrimRole:
     kind = str(prim.GetTypeName())
     if prim.IsA(UsdPhysics.Joint):
+        # one function for all kinds of prims: what decides is which of their relationships is there
         leader = _follow(prim, _LEADERS) or _follow_physx(prim)
         return PrimRole(
             kind,
@@ -109,6 +112,7 @@ def _describe(prim: Usd.Prim) -> PrimRole:
             frozenset(axis for axis in _list_drives(prim) if _accelerates(prim, axis)),
         )
     if kind == "MjcTendon":
+        # a spatial tendon leads over sites and has no joints: it is as long as it is, so it counts as sliding
         joints = [find_motion(target) for target in _list_targets(prim, "mjc:path")]
         return PrimRole(kind, "turn" if "turn" in joints else "slide")
     if kind in AREA_LIGHTS:
@@ -133,6 +137,7 @@ def _is_locked(prim: Usd.Prim, axis: str) -> bool:
     limit = UsdPhysics.LimitAPI(prim, axis)
     low: Any = limit.GetLowAttr().Get()
     high: Any = limit.GetHighAttr().Get()
+    # UsdPhysics: a limit whose low is above its high locks the axis
     return low is not None and high is not None and low > high
 
 

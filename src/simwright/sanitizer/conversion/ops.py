@@ -62,12 +62,15 @@ def write_stack(
 ) -> None:
     """Ask for the ops in one place, and for all others to go."""
     tokens = read_order(prim)
+    # one function: which ops go, come and stay is one question, and their values share the loop over time
     used = {token.removeprefix(INVERT) for token in tokens if token != RESET} - set(wanted)
     drop_properties(editor, prim, place, used)
     columns: dict[str, tuple[Any, dict[float | None, Any]]] = {}
     last: Array | None = None
     for time, moment in _list_said(prim, moments):
         turn = np.asarray(moment.pose.q, dtype=np.float64)
+        # q and -q are one rotation, but OpenUSD interpolates between samples: neighbours have to have the
+        # same sign
         flip = last is not None and float(np.dot(last, turn)) < 0.0
         last = -turn if flip else turn
         for name, kind, value in list_values(moment, scaled=SCALE in wanted):
@@ -84,6 +87,7 @@ def _list_said(prim: Usd.Prim, moments: Sequence[Moment]) -> list[Moment]:
     if len(moments) == 1:
         return list(moments)
     ops = UsdGeom.Xformable(prim).GetOrderedXformOps()
+    # a default that nobody wrote would become an opinion of its own
     said = any(op.GetAttr().HasAuthoredValue() and op.GetAttr().Get() is not None for op in ops)
     return [m for m in moments if m[0] is not None or said or not is_identity(m[1])]
 

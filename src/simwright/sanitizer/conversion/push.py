@@ -57,6 +57,8 @@ class TransformPush:
         self.editor = editor
         self.index = read_index(editor)
         if for_all:
+            # the same map goes to all prims that share the spec, so there is nobody whose meaning would
+            # change
             self.index = self.index.without_sharing()
         self.frames: dict[str, Array] = {}
 
@@ -102,6 +104,7 @@ class TransformPush:
         if not self._passes_on(prim):
             self.write(prim, [(time, split_matrix(lost @ matrix)) for time, matrix in matrices])
             return
+        # the prim stays unturned and its content takes the turn: lost @ L == (lost @ L @ back) @ lost
         self.write(prim, [(time, split_matrix(lost @ matrix @ back)) for time, matrix in matrices])
         if prim.IsA(UsdGeom.Gprim):
             bake_shape(self.editor, self.index, prim, lost[:3, :3])
@@ -137,6 +140,8 @@ class TransformPush:
     def write(self, prim: Usd.Prim, moments: list[Moment]) -> None:
         """Ask for a transform."""
         refuse_variants(self.editor, prim, only_ops=True)
+        # translate and orient have no sign for a mirror, and engines read a negative scale each in its own
+        # way
         if any(moment.mirrored for _, moment in moments):
             raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
         if read_order(prim) or not all(is_identity(moment) for _, moment in moments):
@@ -160,6 +165,7 @@ class TransformPush:
             raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
         if not np.all(np.abs(whole.scale) > 0.0):
             raise Refused(f"{prim.GetPath()} is scaled to nothing")
+        # axes that are not square have no nearest frame that everybody would agree on
         if whole.sheared and _has_meaning(prim):
             raise Refused(f"the scale shears {prim.GetPath()}, which has no shape of its own to take it up")
         rigid = np.eye(4)
@@ -168,10 +174,12 @@ class TransformPush:
         frame = np.eye(4)
         frame[:3, :3] = rigid[:3, :3].T @ matrix[:3, :3]
         if not whole.sheared:
+            # exactly diagonal: the product above leaves dust beside the diagonal, which would count as shear
             frame[:3, :3] = np.diag(whole.scale)
         return rigid, frame
 
     def _stop_at_copies(self, prim: Usd.Prim, moments: list[tuple[float | None, Array]]) -> None:
+        # all copies share one prototype, so the scale of one of them can only stand outside it
         inside = Usd.PrimRange(prim, Usd.TraverseInstanceProxies())
         if any(p.HasAPI(UsdPhysics.RigidBodyAPI) or "RosFrameAPI" in p.GetAppliedSchemas() for p in inside):
             raise Refused(
@@ -181,6 +189,7 @@ class TransformPush:
 
     def _passes_on(self, prim: Usd.Prim) -> bool:
         """Does a prim only hold others, or is it a mesh, whose points may be turned?  Roots never stand turned."""
+        # REP-0158 1.1: the root of an asset has no turn that aligns axes
         if is_root(prim) and str(prim.GetTypeName()) in _HOLDERS and not prim.IsInstance():
             return True
         if (
@@ -193,6 +202,7 @@ class TransformPush:
             return True
         if str(prim.GetTypeName()) not in _HOLDERS or not _holds_more(prim):
             return False
+        # a model inside another one is referred to as a whole, so its frame has a meaning
         return Usd.ModelAPI(prim).GetKind() not in _MODELS
 
     def _reframe(self, prim: Usd.Prim, frame: Array) -> None:
@@ -227,6 +237,7 @@ class TransformPush:
     def _turn_inertia(self, prim: Usd.Prim, linear: Array) -> None:
         if np.array_equal(linear, np.eye(3)):
             return
+        # six values would all change under a rotation; moments and axes leave the moments as they are
         if prim.GetAttribute("newton:inertia").HasAuthoredValue():
             raise Refused(
                 f"{prim.GetPath()} has six inertia values, which have to be turned; write principal axes first"
@@ -250,6 +261,7 @@ class TransformPush:
             moved = linear @ np.array(value, dtype=np.float64) + frame[:3, 3]
             return type(value)(*(float(v) for v in moved))
 
+        # a joint frame that nobody says is at the origin of its body, which has moved
         moves = bool(np.any(frame[:3, 3]))
         rewrite(self.editor, self.index, prim, f"physics:localPos{number}", place, fallback=moves)
         if is_turn(linear) and np.abs(linear - np.eye(3)).max() > 0.0:
@@ -278,6 +290,7 @@ def take_turn(editor: Editor, prim: Usd.Prim) -> None:
         )
     push = TransformPush(editor)
     matrices = read_matrices(prim)
+    # what is below has one orientation, so a turn that changes over time cannot go there
     if len(matrices) > 1:
         raise Refused(f"the rotation of {prim.GetPath()} changes over time; decide which one counts")
     local = split_matrix(matrices[0][1])
@@ -296,6 +309,7 @@ def take_turn(editor: Editor, prim: Usd.Prim) -> None:
 
 def tidy(linear: Array) -> Array:
     """A rotation without the noise of its making: quarter turns are exact."""
+    # a quarter turn computed from a quaternion is off by 1e-16, which would show in every point
     whole = np.round(linear)
     return np.where(np.abs(linear - whole) <= 1e-12, whole, linear)
 
@@ -303,6 +317,7 @@ def tidy(linear: Array) -> Array:
 def _turn_quaternion(value: Any, linear: Array) -> Any:
     known = np.array((value.GetReal(), *value.GetImaginary()))
     turned = quat_multiply(quat_from_matrix(linear), known if known.any() else np.array((1.0, 0.0, 0.0, 0.0)))
+    # + 0.0 turns -0.0 into 0.0: the text of the layer must not depend on the sign of nothing
     w, x, y, z = (float(v) + 0.0 for v in turned)
     return type(value)(w, x, y, z)
 
@@ -364,6 +379,7 @@ def _is_sensitive(spec: Sdf.PrimSpec) -> bool:
     for prop in spec.properties:
         if prop.name == ORDER or prop.name.startswith("xformOp:"):
             return True
+        # lengths without mass are sizes and places; masses and inertias do not depend on where a prim stands
         dimension = find_dimension(prop.name, PrimRole(spec.typeName))
         if dimension is not None and dimension.length and not dimension.mass:
             return True
@@ -381,4 +397,5 @@ def mark_reached(editor: Editor, prim: Usd.Prim) -> None:
     """Note a push at the prim."""
     path = prim.GetPath()
     editor.pushed.add(path.pathString)
+    # a slash at the end: something below this prim was pushed
     editor.pushed |= {f"{prefix}/" for prefix in path.GetParentPath().GetPrefixes()}

@@ -54,6 +54,7 @@ def rescale(editor: Editor, factors: Factors) -> None:
 
 def rescale_layer(editor: Editor, index: SpecIndex, layer: Sdf.Layer, factors: Factors) -> None:
     """Ask for the opinions of one layer in other units."""
+    # one loop: all unknown names are collected first, so that a person sees them together
     unknown: list[str] = []
     for spec in walk_specs(layer):
         kind = spec.typeName
@@ -75,6 +76,7 @@ def rescale_layer(editor: Editor, index: SpecIndex, layer: Sdf.Layer, factors: F
             elif factors.of(dimension) != 1.0:
                 _rescale_attribute(editor, attribute, dimension, factors)
         rescale_note(editor, spec, factors.of(INERTIA))
+        # prims on the stage get their sizes by _write_fallbacks
         if kind in SHAPES and not index.find_users(spec):
             _write_missing(editor, spec, factors)
     if unknown:
@@ -87,6 +89,7 @@ def rescale_layer(editor: Editor, index: SpecIndex, layer: Sdf.Layer, factors: F
 def list_own_layers(editor: Editor) -> list[Sdf.Layer]:
     """The asset's own layers, the root first."""
     found = (Sdf.Layer.FindOrOpen(name) for name in sorted(editor.own))
+    # by name: the order of edits must not depend on the order of a set
     others = [layer for layer in found if layer and layer != editor.root]
     return [editor.root, *others]
 
@@ -100,6 +103,7 @@ def list_measured(
         if isinstance(attribute, Sdf.AttributeSpec):
             role = role or index.describe(spec)
             dimension = find_dimension(attribute.name, role)
+            # seconds and degrees are the same in all units
             if dimension is None or dimension.length or dimension.mass:
                 yield attribute, dimension
 
@@ -140,6 +144,7 @@ def _list_values(attribute: Sdf.AttributeSpec) -> list[Any]:
 def _rescale_attribute(
     editor: Editor, attribute: Sdf.AttributeSpec, dimension: Dimension, factors: Factors
 ) -> None:
+    # knots and tangents of a spline would have to be converted one by one
     if attribute.HasInfo("spline"):
         raise Refused(f"{attribute.path} is animated by a spline; write it as time samples first")
     factor = factors.of(dimension)
@@ -178,6 +183,7 @@ def _write_fallback(editor: Editor, prim: Usd.Prim, name: str, factor: float, di
     attribute = prim.GetAttribute(name)
     if factor == 1.0 or (attribute and attribute.HasAuthoredValue()):
         return
+    # a cube that says no size is two units large, whatever a unit is
     value: Any = prim.GetPrimDefinition().GetAttributeFallbackValue(name)
     if value is None:
         value = _FALLBACKS.get(name)
@@ -218,6 +224,7 @@ _LAW = (
 
 def rescale_actuator(editor: Editor, prim: Usd.Prim, role: PrimRole, factors: Factors) -> None:
     """Ask for the law of an ``MjcActuator`` on a joint in other units."""
+    # a torque is a force times a length, so it has the dimension of an inertia (times are seconds)
     effort = factors.of(INERTIA) if role.motion == "turn" else factors.of(FORCE)
     step = 1.0 if role.motion == "turn" else factors.length
     if effort == step == 1.0:
@@ -251,6 +258,7 @@ def _replace_parameters(
         return
     attribute = prim.GetAttribute(name)
     known: Any = attribute.Get() if attribute.HasAuthoredValue() else None
+    # MuJoCo has ten parameters; a shorter list stays as short as its author wrote it
     size = max(len(known) if known else 0, 10 if known is None else 0)
     kind = attribute.GetTypeName() if attribute else Sdf.ValueTypeNames.DoubleArray
     editor.set_value(prim, name, kind, new[: size or 10], uniform=True)

@@ -33,6 +33,7 @@ def retime_layer(editor: Editor, layer: Sdf.Layer) -> None:
         raise Refused(
             f"{layer.GetDisplayName()} says {RATE} = {rate}, which is no rate; write the one that is meant"
         )
+    # a layer that says nothing is read with 24 time codes per second
     if rate == 1.0 and layer.pseudoRoot.HasInfo(RATE):
         return
     changed = _retime_range(editor, layer, rate) | _retime_sublayers(editor, layer, rate)
@@ -60,6 +61,7 @@ def _retime_sublayers(editor: Editor, layer: Sdf.Layer, rate: float) -> bool:
     for number, offset in enumerate(layer.subLayerOffsets):
         if offset.offset != 0.0:
             found = True
+            # the scale of an offset is a ratio of times and stays
             shifted = Sdf.LayerOffset(offset.offset / rate, offset.scale)
             what = f"offset of sublayer {number} = {shifted.offset:g}"
 

@@ -63,6 +63,7 @@ def move_hint(editor: Editor, index: SpecIndex, prim: Usd.Prim, frame: Array) ->
         boxes = np.array(value, dtype=np.float64).reshape(-1, 2, 3)
         choice = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
         corners = boxes[:, choice, np.arange(3)] @ frame[:3, :3].T + frame[:3, 3]
+        # a box whose low corner is above its high one is empty: its numbers are no places
         empty = np.any(boxes[:, 0] > boxes[:, 1], axis=1, keepdims=True)
         low = np.where(empty, boxes[:, 0], corners.min(axis=1))
         high = np.where(empty, boxes[:, 1], corners.max(axis=1))
@@ -91,6 +92,7 @@ def _find_sizes(prim: Usd.Prim, linear: Array) -> dict[str, float] | None:
         return None
     if kind in _ROUND:
         along = _LETTERS.get(str(prim.GetAttribute("axis").Get()), 2)
+        # a round shape stays round only if both directions across its axis grow alike
         first, second = (diagonal[i] for i in range(3) if i != along)
         if abs(first - second) > TOLERANCE * first:
             return None
@@ -99,6 +101,8 @@ def _find_sizes(prim: Usd.Prim, linear: Array) -> dict[str, float] | None:
 
 
 def _bake_points(editor: Editor, index: SpecIndex, prim: Usd.Prim, linear: Array) -> None:
+    # one function: points, normals, widths and primvars of a mesh go through one map, each in its own way.
+    # Normals are covectors: they go through the inverse transpose
     normals = np.linalg.inv(linear).T
     factor = find_factor(linear)
 
@@ -132,6 +136,7 @@ def _bake_extent(editor: Editor, index: SpecIndex, prim: Usd.Prim, move: Any) ->
     """The box is found anew from the points that were moved."""
     attribute = prim.GetAttribute("extent")
     points = UsdGeom.PointBased(prim).GetPointsAttr()
+    # a box that nobody says is computed by everybody, and must not become an opinion
     if not attribute.HasAuthoredValue() or not points.HasAuthoredValue():
         return
     place = find_site(editor, index, prim, lambda name: name == "extent")

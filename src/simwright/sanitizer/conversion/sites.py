@@ -34,11 +34,13 @@ def find_site(editor: Editor, index: SpecIndex, prim: Usd.Prim, names: Callable[
     own = editor.list_prim_specs(prim)
     if not own:
         raise Refused(f"{prim.GetPath()} belongs to another asset, which has to be fixed itself")
+    # shared: another prim would change along, so the value is said in the root layer, for this prim alone
     if not index.is_shared(prim, editor):
         stack = prim.GetPrimStack()
         said = next((spec for spec in stack if any(names(prop.name) for prop in spec.properties)), own[0])
         if said.layer.identifier in editor.own:
             return SpecSite(said.layer, said.path)
+        # an own spec that is stronger than the other asset's can override what is said there
         if stack.index(own[0]) < stack.index(said):
             return SpecSite(own[0].layer, own[0].path)
     if prim.IsInPrototype():
@@ -75,6 +77,7 @@ def write_value(
         if value is not None:
             known.default = value
         for time, sample in (samples or {}).items():
+            # samples are read in times of the stage; a sublayer may be shifted against it
             place.layer.SetTimeSample(path, offset * time, sample)
 
     what = f"{kind} {name}: {len(samples)} time samples" if samples else f"{kind} {name} = {show(value)}"
@@ -108,6 +111,7 @@ def drop_properties(editor: Editor, prim: Usd.Prim, place: SpecSite, names: Coll
     """Ask for properties to go, where they are this prim's alone."""
     stack = editor.stage.GetLayerStack(includeSessionLayers=False)
     for spec in prim.GetPrimStack():
+        # behind a reference the property may belong to other prims as well; there the new order leaves it out
         local = spec.layer.identifier in editor.own and spec.layer in stack and spec.path == prim.GetPath()
         if local or (spec.layer == place.layer and spec.path == place.path):
             for prop in spec.properties:

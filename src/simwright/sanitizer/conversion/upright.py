@@ -30,6 +30,7 @@ def turn_upright(editor: Editor, up: str) -> None:
     turn = np.eye(4)
     turn[:3, :3] = UP_ROTATIONS[up]
     push = TransformPush(editor)
+    # one function: the refusals come first, then root by root, then the world and its gravity
     skinned = next((prim for prim in push.index.prims if str(prim.GetTypeName()) in _SKINNED), None)
     if skinned is not None:
         raise Refused(
@@ -44,6 +45,7 @@ def turn_upright(editor: Editor, up: str) -> None:
     root = editor.stage.GetDefaultPrim()
     if root or len(standing) == 1:
         refuse_leaf(root or standing[0])
+    # joints without a body on one side are fixed to the world, whose frame turns too
     push.frames["/"] = turn
     for prim in tops:
         push.push_turn(prim, turn)

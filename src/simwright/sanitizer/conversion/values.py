@@ -42,6 +42,7 @@ def transform_points(value: Any, linear: np.ndarray[Any, Any]) -> Any:
 
 
 def _scale_number(value: float, factor: float, dimension: Dimension) -> float:
+    # "no limit" is written as infinity, as a huge number or as -1: it stays what it is
     if abs(value) >= HUGE or (value < 0.0 and not dimension.signed):
         return value
     return value * factor
@@ -51,10 +52,12 @@ def _scale_array(numbers: np.ndarray[Any, Any], factor: float, dimension: Dimens
     scaled = numbers.copy()
     match dimension.part:
         case "translation":
+            # row vectors: the translation of a Gf matrix is its last row
             scaled[..., 3, :3] *= factor
         case "last":
             scaled[..., 3] *= factor
         case "third":
+            # mjc:solimp: dmin, dmax, width, midpoint, power; only the width is a length
             scaled[2:3] *= factor
         case _:
             kept = np.abs(numbers) >= HUGE

@@ -119,6 +119,7 @@ def make_triangles(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Faces split; holes and smoothing, which engines do not see, taken away."""
     prim = editor.find_prim(finding.where.prim)
     if finding.where.prop == _SCHEME:
+        # one finding stands for all of them
         for mesh in _list_smooth(editor.stage):
             editor.set_value(mesh, _SCHEME, Sdf.ValueTypeNames.Token, "none", uniform=True)
         return
@@ -161,6 +162,7 @@ def close_mesh(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     faces = read_faces(prim)
     if "(it is flat)" in finding.message:
         raise Refused("a flat mesh encloses nothing; use a Plane or a thin box")
+    # mending a mesh that others refer to changes what they show; a hull beside it does not
     mended = None if _is_hull(prim) and _is_borrowed(editor, prim) else close_surface(faces)
     if mended is not None:
         _expect_visual(editor, prim)
@@ -221,17 +223,20 @@ def _become_hull(editor: Editor, prim: Usd.Prim, faces: MeshFaces, reason: str) 
     source = editor.find_strongest(prim, "points")
     assert source is not None, "a mesh that was read has points"
     default = VariantState(BASELINE, values)
+    # arrays from a library stay there: the hull is put beside them and referred to
     if source.owner not in specs:
         default = VariantState(
             BASELINE, reference=_store_hull(editor, source.owner, choose_spec(specs), values)
         )
     make_choice(editor, prim, SET, default, VariantState(ADVANCED), hidden=subsets)
+    # the hull has other points, in every instance that shows it
     editor.expected.repositioned |= _list_copies(prim)
 
 
 def _list_copies(prim: Usd.Prim) -> set[str]:
     """Paths of a prim in all instances that show it."""
     above = prim
+    # up to the instance itself: the paths of its copies differ above it only
     while above.IsInstanceProxy():
         above = above.GetParent()
     path = prim.GetPath()
@@ -245,6 +250,7 @@ def _store_hull(
     """A prim in the library of the mesh, where nobody refers to it yet; meshes of one source have one hull."""
     layer, parent = source.layer, Sdf.Path("/hulls")
     what = f"the hull of {source.path}"
+    # edits are made later, so a hull that another finding asked for is not in the layer yet
     asked = {edit.path: edit.what for edit in editor.edits.values() if edit.layer == layer}
     place = next((path for path, words in asked.items() if words == what), None)
     if place is None:
@@ -297,6 +303,7 @@ def _block_rest(prim: Usd.Prim) -> dict[str, Value]:
     """What is said of points, faces and corners that are no longer there."""
     primvars = [primvar.GetAttr() for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvars()]
     found = [UsdGeom.PointBased(prim).GetNormalsAttr(), *primvars]
+    # a constant value fits any number of points and faces
     names = [a for a in found if a.GetMetadata("interpolation") not in (None, "constant")]
     names += [a for name in _SUBDIVISION_NAMES if (a := prim.GetAttribute(name))]
     blocked: dict[str, Value] = {}

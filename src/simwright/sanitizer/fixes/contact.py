@@ -43,6 +43,7 @@ def _choose_value(prim: Usd.Prim, name: str, given: UserValues) -> float:
     said = _read_number(prim, name)
     if given.find(_VALUE_NAMES[name]):
         return read_given(given, name)
+    # a value that is said and yet found is out of range: the nearest possible one
     if said is not None:
         return 1.0 if name == _BOUNCE and said > 1.0 else 0.0
     other = {_STATIC: _DYNAMIC, _DYNAMIC: _STATIC}.get(name, "")
@@ -88,6 +89,8 @@ def bind_default(editor: Editor, finding: Diagnostic, given: UserValues) -> None
         editor.remove_property(prim, _BINDING)
         return
     material_path = _name_usual(editor)
+    # the first holder that a layer of the asset can bind; instances share what is inside, so those are bound
+    # outside
     for holder in _list_holders(prim, is_replacing=bool(target)):
         if _bind_holder(editor, given, holder, prim, material_path):
             for twin in _list_twins(holder, prim):
@@ -136,6 +139,7 @@ def _list_places(
         known = node.hasSpecs and (layer in said or layer.GetPrimAtPath(node.path) is not None)
         if known and layer.identifier in editor.own and (named := map_target(node, target)):
             found.append((layer, node.path, named))
+    # sorted is stable: among equals the strongest layer comes first
     return sorted(found, key=lambda place: place[0] not in said)
 
 
@@ -161,6 +165,7 @@ def _finds_another(prim: Usd.Prim) -> bool:
 def _name_usual(editor: Editor) -> Sdf.Path:
     """Where the material for colliders without one is, or is to be."""
     root = editor.stage.GetDefaultPrim()
+    # nothing can be added below an instance
     top = Sdf.Path.absoluteRootPath if not root or root.IsInstance() else root.GetPath()
     return top.AppendChild(_SCOPE).AppendChild(_NAME)
 

@@ -31,6 +31,7 @@ def apply_drive(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     if axis is None:
         raise Refused("which axis is driven has to be decided")
     drives = [api for api in prim.GetAppliedSchemas() if api.startswith("PhysicsDriveAPI:")]
+    # gains of another axis have other units; moving them would invent a controller
     if any(name.startswith("drive:") for name in prim.GetAuthoredPropertyNames()):
         raise Refused(f"it has numbers for another axis ({', '.join(drives)}); decide what they are for")
     for api in drives:
@@ -129,6 +130,7 @@ def move_transport(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 def _move_frame(editor: Editor, prim: Usd.Prim, name: str, value: str) -> None:
     topics = _find_topics(prim)
+    # a frame id that is given to the wrong topic mislabels its messages
     if len(topics) != 1:
         raise Refused(f"the prim leads to {len(topics)} topics; decide whose frame id it is")
     known = topics[0].GetAttribute(_OVERRIDE)

@@ -29,6 +29,7 @@ def unturn_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     if is_reached(editor, prim):
         return
     refuse_leaf(prim)
+    # one push in a round: the turn goes after the scale is gone
     if not read_local(prim).is_rigid:
         push_scale(editor, prim)
         return
@@ -42,6 +43,7 @@ def freeze_meshes(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
     turned: dict[Sdf.Path, list[Usd.Prim]] = {}
     for prim in Usd.PrimRange(editor.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
         if prim.IsA(UsdGeom.Mesh) and _is_turned(prim):
+            # all copies show one mesh, which is turned once
             at = prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim
             turned.setdefault(at.GetPath(), [at]).append(prim)
     for at, *copies in turned.values():
@@ -81,6 +83,7 @@ def _is_turned(prim: Usd.Prim) -> bool:
         base = base.GetParent()
     if not base or base.IsPseudoRoot():
         return False
+    # q and -q are the same turn, and so are a quarter turn forth and back for this rule
     turn = np.abs(read_relative(prim, base).pose.q)
     return bool(np.abs(turn - (_QUARTER, _QUARTER, 0.0, 0.0)).max() <= 1e-4)
 
@@ -122,6 +125,7 @@ def _freeze_points(editor: Editor, prim: Usd.Prim, copies: list[Usd.Prim]) -> No
     push = TransformPush(editor, for_all=True)
     for spec in editor.list_prim_specs(prim):
         for user in push.index.find_users(spec):
+            # points that two prims share are right for both only if both stand turned in the same way
             if user.IsA(UsdGeom.Mesh) and not _are_alike(user, prim):
                 raise Refused(f"{prim.GetPath()} shares what it says with {user.GetPath()}; decide for both")
             editor.expected.reframed.add(user.GetPath().pathString)

@@ -62,6 +62,7 @@ def make_possible(editor: Editor, prim: Usd.Prim) -> None:
         if editor.edits:
             return  # what is left of it is looked at in the next round
     moments = _read_moments(prim)
+    # UsdPhysics: such moments are ignored and engines compute their own, so nothing is lost
     if not any(moments) or min(moments) < 0.0:
         for name in (_DIAGONAL, _AXES):
             editor.remove_property(prim, name)
@@ -108,8 +109,10 @@ def decompose_inertia(editor: Editor, finding: Diagnostic, given: UserValues) ->
 
 def _write_decomposed(editor: Editor, owner: Sdf.PrimSpec, matrix: np.ndarray) -> None:
     values, axes = np.linalg.eigh(matrix)
+    # eigh gives the values in ascending order; the triangle inequality may be missed by rounding
     if not np.all(np.isfinite(values)) or values[0] <= 0.0 or values[2] > (values[0] + values[1]) * 1.001:
         raise Refused("no body has such an inertia")
+    # eigenvectors may come as a mirrored set, which is no rotation
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
     w, x, y, z = (float(v) for v in quat_from_matrix(axes))

@@ -86,6 +86,7 @@ def turn_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     if prim.GetPath().HasPrefix(camera.GetPath()):
         cache = UsdGeom.XformCache()
         above = cache.GetLocalToWorldTransform(prim.GetParent())
+        # row vectors: from the frame to the camera, to the world, and back to the parent of the frame
         local = _TURN * cache.GetLocalToWorldTransform(camera) * above.GetInverse()
         place_prim(editor, home.layer, home.path, _round_matrix(local))
         editor.expected.repositioned.add(prim.GetPath().pathString)
@@ -123,6 +124,7 @@ def _make_frame(editor: Editor, camera: Usd.Prim, source: Usd.Prim) -> Sdf.Path:
     """An optical frame in the layer that has the interface of ``source``."""
     wanted = f"{camera.GetName()}_optical_frame"
     path = camera.GetPath().AppendChild(wanted)
+    # another finding about the same camera has asked for the frame already
     if path.pathString in editor.expected.added:
         return path
     if editor.stage.GetPrimAtPath(path):
@@ -237,6 +239,7 @@ def is_bare(prim: Usd.Prim, api: str) -> bool:
 def _move_to_scope(editor: Editor, finding: Diagnostic) -> None:
     prim = editor.find_prim(finding.where.prim)
     context = find_context(prim)
+    # a context on a body is where robot-wide interfaces must not be
     top = context if context and not find_body(context) else find_top(editor, prim)
     api = next((api for api, kind in INTERFACES.items() if finding.where.prop == f"ros:{kind}:type"), "")
     if not api or not prim.HasAPI(api):
@@ -267,6 +270,7 @@ def _list_bodies(prim: Usd.Prim) -> list[Usd.Prim]:
 
 def _move_to_link(editor: Editor, prim: Usd.Prim) -> None:
     bodies = _list_bodies(prim)
+    # which link carries a sensor decides where its data comes from: never guessed
     if len(bodies) != 1:
         raise Refused(f"which of the {len(bodies)} links carries the sensor has to be decided")
     if prim.GetAllChildren() or not UsdGeom.Xformable(prim):
@@ -311,6 +315,7 @@ def remove_duplicate(editor: Editor, finding: Diagnostic, _: UserValues) -> None
         return
     prim = editor.find_prim(finding.where.prim)
     parent = prim.GetParent()
+    # a graph that holds nothing but the node is there for it alone
     if str(parent.GetTypeName()) == "OmniGraph" and len(parent.GetAllChildren()) == 1:
         prim = parent
     remove_prim(editor, prim)

@@ -52,6 +52,7 @@ def _place_joint(editor: Editor, prim: Usd.Prim) -> None:
     if name != prim.GetName() and not prim.GetAttribute(_ROS_NAME).HasAuthoredValue():
         _keep_name(editor, prim)
     target = parent.AppendChild(name)
+    # joints of one place move one after the other: each has to know where the others are going to stand
     key = f"seats of {parent}"
     if key not in editor.memory:
         editor.memory[key] = _list_names(editor, parent)
@@ -59,6 +60,7 @@ def _place_joint(editor: Editor, prim: Usd.Prim) -> None:
     place = seats.index(child.GetName()) + (0 if _comes_first(editor, prim, child) else 1)
     move_prim(editor, prim, target, before=seats[place] if place < len(seats) else "")
     seats.insert(place, name)
+    # with one layer the place in its list is the order; several layers need an order that is said
     if sum(bool(spec.nameChildren) for spec in child.GetParent().GetPrimStack()) > 1:
         _keep_order(editor, prim, target, seats)
 
@@ -103,6 +105,7 @@ def _find_child(joint: UsdPhysics.Joint) -> Usd.Prim:
         if base is None:
             raise Refused("it holds no body")
         return base
+    # body0 is not always the parent: what counts is which link is inside the other
     for parent, child in ((first, second), (second, first)):
         if _find_above(child) == parent:
             return child
@@ -195,6 +198,7 @@ def write_degrees(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 
 def _to_degrees(value: Any) -> Any:
+    # infinity means no limit in any unit
     return math.degrees(value) if math.isfinite(value) else value
 
 

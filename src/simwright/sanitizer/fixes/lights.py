@@ -55,10 +55,12 @@ def _find_radius(prim: Usd.Prim, kind: str) -> float:
     """Of a sphere that shows the same area: from one side for a flat light, all around for a cylinder [stage units]."""
     if kind == "RectLight":
         light = UsdLux.RectLight(prim)
+        # the disk of the same area: a sphere shows a disk of its radius to whoever looks at it
         return math.sqrt(light.GetWidthAttr().Get() * light.GetHeightAttr().Get() / math.pi)
     if kind == "DiskLight":
         return float(UsdLux.DiskLight(prim).GetRadiusAttr().Get())
     light = UsdLux.CylinderLight(prim)
+    # 2 pi r l of the mantle = 4 pi R2 of the sphere
     return math.sqrt(light.GetRadiusAttr().Get() * light.GetLengthAttr().Get() / 2.0)
 
 

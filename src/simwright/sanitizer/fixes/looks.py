@@ -62,6 +62,7 @@ def _replace_surface(editor: Editor, material: Usd.Prim) -> None:
     if not shader or identify_shader(shader) == _PREVIEW:
         return
     context = _name_context(shader)
+    # every opinion moves, also weaker ones: a left one would surface again
     for spec in editor.list_specs(material, _SURFACE):
         what = f"outputs:{context}:surface for {_SURFACE}"
         editor.add(spec.layer, spec.path, what, _bind_move(spec, f"outputs:{context}:surface"))
@@ -122,6 +123,7 @@ def _wire(editor: Editor, material: Usd.Prim, names: list[str]) -> None:
 def bind_once(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One material for all purposes: the one that has a preview surface, the fuller of two."""
     prim = editor.find_prim(finding.where.prim)
+    # one function: which material stays decides what is lost, and only then what may be removed
     bound = {name: _find_bound(prim, name) for name in _BINDINGS}
     found = [material for material in bound.values() if material]
     if not found:

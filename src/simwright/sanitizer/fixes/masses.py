@@ -29,6 +29,7 @@ def write_mass(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The mass that the body has now; one that only lacks its schema is made to count."""
     prim = editor.find_prim(finding.where.prim)
     said = prim.GetAttribute(_MASS).Get() if prim.GetAttribute(_MASS).HasAuthoredValue() else None
+    # without the schema readers ignore the number; with it the body weighs what its author wrote
     if said is not None and said > 0.0 and _API not in prim.GetAppliedSchemas():
         editor.add_api(prim, _API)
         editor.expected.reweighed.add(str(prim.GetPath()))

@@ -40,6 +40,7 @@ def turn_faces(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     if said is None or held is None:
         raise Refused("nobody says which corners its faces have")
     key = (held.layer.identifier, held.owner.path)
+    # turning shared faces would turn those of meshes that say another orientation
     if said.owner != held.owner and count_users(editor).get(key, 0) > 1:
         raise Refused("orientation and faces are said in different places, and the faces are shared")
     if (
@@ -73,6 +74,7 @@ def _list_corner_values(
 ) -> list[tuple[Sdf.AttributeSpec, Any]]:
     """What is said corner by corner, in the new order: normals and primvars."""
     found = []
+    # one loop: each value is checked before any is asked for, since half of them reordered would be wrong
     for attribute in [UsdGeom.PointBased(prim).GetNormalsAttr(), *_list_primvars(prim)]:
         if not attribute.HasAuthoredValue():
             continue

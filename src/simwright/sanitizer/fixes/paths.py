@@ -90,6 +90,7 @@ def map_address(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
 def _look_up(editor: Editor, layer: Sdf.Layer, text: str, given: UserValues) -> str:
     """The new address by the user's table; empty if that has none."""
     table = given.find_group(_MAPPING)
+    # the longest prefix is the most specific row of the table
     prefix = max((key for key in table if text.startswith(key)), key=len, default="")
     if not prefix:
         return ""
@@ -106,6 +107,7 @@ def _find_file(layer: Sdf.Layer, text: str) -> Path:
     plain = re.sub(r"^file:(//)?", "", text, flags=re.IGNORECASE)
     if form is Form.ABSOLUTE and not plain.startswith("/"):
         raise Refused(f"{text!r} is no path of this machine")
+    # a part of a .usdz cannot be copied as a file
     if "[" in plain:
         raise Refused(f"{text!r} is a part of a package; unpack it first")
     return Path(os.path.normpath(Path(layer.realPath).parent / plain))
@@ -120,6 +122,7 @@ def _find_package_address(editor: Editor, file: Path) -> str:
     address = f"{SCHEME}{name}/{file.relative_to(folder).as_posix()}"
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
         resolved = str(Ar.GetResolver().Resolve(address))
+    # an address that leads to another file, or to none, is worse than the absolute path
     if not resolved or Path(resolved).resolve() != file.resolve():
         raise Refused(f"the ROS package {name} is not found here; say --package {name}={folder}")
     return address

@@ -87,6 +87,7 @@ def prune_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
     def apply() -> None:
         listed = Sdf.TokenListOp()
+        # an explicit list replaces what the part applies; prepended, only the root is taken from it
         listed.prependedItems = items
         listed.deletedItems = [_ROOT_API]
         spec.SetInfo("apiSchemas", listed)

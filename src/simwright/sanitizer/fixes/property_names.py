@@ -145,6 +145,7 @@ def rename_spec(editor: Editor, spec: Sdf.PropertySpec, name: str) -> None:
         raise Refused(f"{name} is there as well; decide which is right")
     known = known_properties().get(name)
     found = str(spec.typeName) if isinstance(spec, Sdf.AttributeSpec) else "rel"
+    # under its right name a value of another type would be an error of its own
     if known is not None and known.property.type != found:
         raise Refused(f"{name} is of type {known.property.type}, not {found}")
 

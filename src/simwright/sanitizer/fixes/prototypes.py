@@ -140,6 +140,7 @@ def read_member(editor: Editor, prim: Usd.Prim) -> SharedMesh:
     specs = list_own_specs(editor, prim)
     if any(spec.path.ContainsPrimVariantSelection() for spec in specs):
         raise Refused("it is said in a variant")
+    # the prototype has one path in all layers, so the mesh must have one too
     if len({spec.path for spec in specs}) > 1 or not any(
         spec.specifier == Sdf.SpecifierDef for spec in specs
     ):
@@ -164,6 +165,8 @@ def _leads_here(editor: Editor, spec: Sdf.PrimSpec) -> bool:
 
 def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
     """Properties that the mesh can inherit, constant primvars too, unless the mesh behind a reference has its own."""
+    # one function: what stays with the instance depends on what comes by reference, transform and primvars
+    # alike
     others = _list_borrowed(prim, specs)
     kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT)}
     kept -= {name for name in others if not name.startswith(_TRANSFORM)}
@@ -193,6 +196,7 @@ def strip_instance(spec: Sdf.PrimSpec, kept: frozenset[str]) -> None:
 
 def strip_prototype(spec: Sdf.PrimSpec, kept: frozenset[str]) -> None:
     """Leave what is the instance's."""
+    # one function: it empties a spec of everything that moved; each kind of content is removed in its own way
     binds = any(name.startswith("material:binding") and name in spec.properties for name in kept)
     for prop in [prop for prop in spec.properties if prop.name not in kept]:
         spec.RemoveProperty(prop)
@@ -234,6 +238,7 @@ def share_prototype(editor: Editor, members: list[SharedMesh]) -> None:
             editor.add(spec.layer, spec.path, f"an instance of {place}", apply)
         path = member.prim.GetPath().pathString
         editor.expected.moved[path] = f"{path}/{name}"
+        # the Xform at the old path is a new prim: the mesh is below it now
         editor.expected.added.add(path)
 
 

@@ -30,6 +30,7 @@ def claim_ros_name(editor: Editor, prim: Usd.Prim, what: str, list_taken: Callab
     found = shorten_path([path.name for path in prim.GetPath().GetPrefixes()], taken)
     if found is None:
         raise Refused(f"every {what} that its path gives is taken")
+    # the name is not on the stage before the edits are made
     taken.add(found)
     return found
 

@@ -110,6 +110,7 @@ def put_shape_below(editor: Editor, prim: Usd.Prim) -> None:
     _say_scale(editor, own, name, scale)
     new = path.AppendChild(name).pathString
     editor.expected.moved[path.pathString] = new
+    # the body stays at its path while its shape moves below: children must not follow the shape
     for child in prim.GetAllChildren():
         editor.expected.moved[child.GetPath().pathString] = child.GetPath().pathString
     editor.expected.added.add(path.pathString)

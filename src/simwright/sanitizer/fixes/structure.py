@@ -26,6 +26,7 @@ _FIRST_VERSION = "1.0.0"
 def name_default_prim(editor: Editor, _finding: Diagnostic, given: UserValues) -> None:
     """The only root prim that is no setting, or the one that was named."""
     roots = [prim for prim in editor.stage.GetPseudoRoot().GetChildren() if prim.IsDefined()]
+    # a PhysicsScene or RenderSettings beside the robot is no asset
     found = [p.GetName() for p in roots if not str(p.GetTypeName()).startswith(("Physics", "Render"))]
     asked = given.find("default-prim")
     if asked and asked not in found:
@@ -92,6 +93,7 @@ def stop_instancing(editor: Editor, prim: Usd.Prim) -> None:
     if not prim.IsInstance():
         raise Refused("it is no instance")
     for instance in prim.GetPrototype().GetInstances():
+        # where it is said, so that the stronger opinion does not win again
         specs = [spec for spec in instance.GetPrimStack() if spec.HasInfo("instanceable")]
         spec = specs[0] if specs else editor.choose_home(instance)
         if spec.layer.identifier not in editor.own:

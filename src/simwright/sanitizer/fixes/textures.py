@@ -107,6 +107,7 @@ def _flatten(image: Any, content: bytes) -> TextureImage:
     """Eight bits a channel; wide samples are scaled down, not cut off."""
     mode = image.mode
     if mode.startswith("I") or mode == "F":
+        # Pillow cuts off when it converts 16 bits to 8; scaled, every shade keeps its place
         wide = np.asarray(image, dtype=np.float64)
         full = 65535.0 if mode.startswith("I") else 1.0
         if wide.size and (wide.min() < 0.0 or wide.max() > full):
@@ -146,6 +147,7 @@ def decode_radiance(content: bytes) -> npt.NDArray[np.float32]:
     if not 0 < height * width <= _MAX_RADIANCE_PIXELS:
         raise UnreadableError(f"it has {width} x {height} pixels")
     rows = _read_rows(memoryview(content)[size.end() :], width, height)
+    # RGBE: mantissas of 8 bits and a shared exponent with a bias of 128, so 128 + 8; exponent 0 is black
     scale = np.where(rows[..., 3] > 0, np.ldexp(np.float32(1.0), rows[..., 3].astype(np.int32) - 136), 0.0)
     colours: npt.NDArray[np.float32] = (rows[..., :3] * scale[..., None]).astype(np.float32)
     return colours
@@ -222,6 +224,7 @@ def convert_sky(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     prim = editor.find_prim(finding.where.prim)
     attribute = prim.GetAttribute(finding.where.prop)
     address, picture = _read_picture(editor, attribute)
+    # a picture of 8 bits would cut the sun off
     if picture.is_raw and prim.GetTypeName() != "RectLight":
         raise Refused(f"{address} has a high range; convert it to Radiance .hdr")
     _name_png(editor, attribute, address, picture.encode())

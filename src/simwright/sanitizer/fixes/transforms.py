@@ -64,6 +64,7 @@ def standardize(editor: Editor, prim: Usd.Prim) -> None:
     if not xformable:
         raise Refused(f"a prim of type {prim.GetTypeName() or 'none'} has no transform")
     tokens = read_order(prim)
+    # nothing to do: a second run changes no byte
     if tokens == [TRANSLATE, ORIENT] and _has_types(prim):
         return
     moments = _read_relative(prim) if RESET in tokens else _read_moments(prim)
@@ -160,6 +161,7 @@ def _agree(editor: Editor, layer: Sdf.Layer, key: str) -> None:
         return
     wanted: Any = editor.root.pseudoRoot.GetInfo(key)
     index = read_index(editor)
+    # whether the numbers or the metadata are right is known to the author only
     if key in _FACTORS and has_measures(layer, index, _FACTORS[key]):
         raise Refused(
             f"OpenUSD reads the numbers of this layer with {key} = {wanted:g}, whatever it says; if they are right "

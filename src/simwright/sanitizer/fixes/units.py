@@ -83,6 +83,7 @@ def _prepare(editor: Editor, given: UserValues, key: str, value: Any) -> None:
     _check_intent(given)
     for layer in list_own_layers(editor):
         root = layer.pseudoRoot
+        # OpenUSD ignores what a sublayer says of units, so its numbers may be in either
         if root.HasInfo(key) and root.GetInfo(key) != value and value != (1.0 if key != _UP else "Z"):
             raise Refused(
                 f"{layer.GetDisplayName()} says {key} = {root.GetInfo(key)}, but the stage is read with {value}; "

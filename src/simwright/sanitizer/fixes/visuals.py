@@ -46,6 +46,8 @@ def find_role(prim: Usd.Prim, *, with_guides: bool = True) -> str | None:
 
 def _list_units(prim: Usd.Prim, scope: str = "") -> Iterator[tuple[Usd.Prim, str]]:
     """Prims to be moved, each with its role; ``scope`` is the kind of scope that holds the children of ``prim``."""
+    # one recursion: a child is left alone, moved as a whole, or opened, and which of them depends on all its
+    # roles
     for child in prim.GetFilteredChildren(Usd.TraverseInstanceProxies()):
         if child.HasAPI(UsdPhysics.RigidBodyAPI):
             continue
@@ -193,6 +195,7 @@ def _bind_visual_copy(spec: Sdf.PrimSpec, place: Sdf.Path) -> Callable[[], None]
 
 def strip_physics(spec: Sdf.PrimSpec) -> None:
     """Leave of a shape what is to be seen."""
+    # with physics left on it the copy to be seen would collide as well
     for api in list(read_apis(spec).GetAddedOrExplicitItems()):
         if api.startswith(_PHYSICAL) and api not in _LOOKS:
             drop_api(spec, api)

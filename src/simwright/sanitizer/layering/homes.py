@@ -44,6 +44,7 @@ class RoleLayers:
     def __post_init__(self) -> None:
         best: dict[str, int] = {}
         for layer in self.stack.layers:
+            # the entry is an interface: it brings layers in and holds no role itself (REP-0158 1.2.1)
             if layer == self.stack.root and self.stack.is_entry:
                 continue
             for role, count in _rate(self.stack.read(layer)).items():
@@ -72,6 +73,8 @@ class RoleLayers:
         first = self._count_vendors()
         for role in sorted(self.new, key=rank):
             address = f"./{Path(self.new[role].realPath).name}"
+            # sublayers are listed from the strongest to the weakest: what defines prims comes behind all
+            # features
             if find_group(role) in (MATERIALS, SHAPES, BASE):
                 addresses.append(address)
             else:
@@ -82,6 +85,7 @@ class RoleLayers:
 
     def _count_vendors(self) -> int:
         """How many of the first sublayers are a vendor's; none, if a vendor's is to come."""
+        # a new vendor layer goes to the very top
         if any(find_group(role) == VENDOR for role in self.new):
             return 0
         count = 0
@@ -103,6 +107,7 @@ class RoleLayers:
                 continue
             found.append(layer)
             below = [Sdf.Layer.FindRelativeToLayer(layer, address) for address in layer.subLayerPaths]
+            # sublayers are weaker than the layer that lists them and stronger than its next sibling
             waiting[:0] = [item for item in below if item]
         return found
 
@@ -110,6 +115,7 @@ class RoleLayers:
 def make_layer(editor: Editor, beside: Any, name: str) -> Any:
     """A new layer with the units of the one it stands beside."""
     file = choose_file(editor, beside, name)
+    # left in memory by a round that was undone
     layer = Sdf.Layer.Find(str(file))
     if layer is not None:
         layer.Clear()
@@ -125,6 +131,7 @@ def choose_file(editor: Editor, beside: Any, name: str) -> Path:
     """A file that is not there yet; where the name is taken, the layer's own name is put in front."""
     place = Path(beside.realPath)
     wanted, number = place.with_name(name), 1
+    # a physics.usda of somebody else beside the asset must not be written over
     while editor.is_taken(wanted):
         more = f"{number}_" if number > 1 else ""
         wanted = place.with_name(f"{place.stem}_{more}{name}")

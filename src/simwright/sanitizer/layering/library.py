@@ -58,6 +58,7 @@ class GeometryCrate:
     def _check(self, path: Any, names: list[str]) -> None:
         """A payload is weaker than nearly all else: nothing else may speak of the same arrays."""
         plain = path.StripAllVariantSelections()
+        # also what is said outside of the variant that has the arrays
         for site in {path, plain}:
             told = [layer for layer in self.stack.layers if _tells(layer, site, names)]
             if len(told) + (site != path) > 1:
@@ -79,6 +80,7 @@ class GeometryCrate:
         for identifier, path in [key for key in self.shapes if key[0] == layer.identifier]:
             names = self.shapes[(identifier, path)]
             spec = layer.GetPrimAtPath(path)
+            # equal shapes are stored once
             sign = _sign(spec, names)
             target = self.stored.get(sign) if sign else None
             if target is None:
@@ -95,6 +97,7 @@ class GeometryCrate:
         target = ROOT.AppendChild(name)
         copy = Sdf.CreatePrimInLayer(self.layer, target)
         prim = self.stack.stage.GetPrimAtPath(spec.path.StripAllVariantSelections())
+        # as defined as the prim whose arrays it holds
         if spec.specifier == Sdf.SpecifierDef or (prim and prim.IsDefined()):
             copy.specifier = Sdf.SpecifierDef
         copy.typeName = self.stack.find_kind(spec.path)
@@ -114,6 +117,7 @@ def list_arrays(spec: Any) -> list[str]:
         known = spec.layer.GetPropertyAtPath(spec.path.AppendProperty(name))
         if not isinstance(known, Sdf.AttributeSpec) or not known.typeName.isArray:
             continue
+        # a primvar of one value is a colour, not mesh data
         if known.HasInfo("timeSamples") or _count(known.default) > name.startswith("primvars:"):
             found.append(name)
             is_shape |= not name.startswith("primvars:")

@@ -48,6 +48,7 @@ def check_property(layers: Sequence[Any], path: Sdf.Path) -> None:
     specs = [spec for layer in layers if (spec := layer.GetPropertyAtPath(path)) is not None]
     if len(specs) < 2:
         return
+    # one function: a refusal for each way in which opinions of several layers cannot be merged into one
     if len({spec.layer.realPath.rpartition("/")[0] for spec in specs}) > 1:
         raise Refused(f"{path} is said in layers of two folders; say it in one")
     for spec in specs:
@@ -63,6 +64,7 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
     specs = [spec for layer in layers if (spec := layer.GetPropertyAtPath(path)) is not None]
     if not specs:
         return
+    # one function: copy, or merge from the weakest to the strongest, then take away what was merged
     if len(specs) == 1:
         open_spec(home, path.GetParentPath())
         Sdf.CopySpec(specs[0].layer, path, home, path)
@@ -77,6 +79,8 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
         if known is None:
             Sdf.CopySpec(spec.layer, path, merged, site)
             continue
+        # the stronger layer gives the value as a whole: its default hides weaker time samples and the other
+        # way round
         if spec.HasInfo("default") or spec.HasInfo("timeSamples"):
             known.ClearInfo("default")
             known.ClearInfo("timeSamples")
@@ -118,11 +122,13 @@ def move_api(layers: Sequence[Any], path: Sdf.Path, name: str, home: Any) -> Non
         if spec is None or not spec.HasInfo("apiSchemas"):
             continue
         listed = spec.GetInfo("apiSchemas")
+        # layers come strongest first: the first that has a word on the schema decides
         if not verdict:
             verdict = next((kind for kind in _LISTS if name in getattr(listed, kind)), "")
         write_apis(spec, without(listed, name))
     spec = open_spec(home, path)
     listed = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
+    # an explicit list is the only one of its prim (check_apis), so prepending says the same
     kind = "prependedItems" if verdict in ("explicitItems", "addedItems") else verdict
     setattr(listed, kind, [*getattr(listed, kind), name])
     spec.SetInfo("apiSchemas", listed)
@@ -173,6 +179,7 @@ def list_strange(spec: Any) -> list[str]:
             found.append(name)
         return False
 
+    # only CopySpec shows unknown fields to Python; the callbacks look and refuse, so nothing is copied
     Sdf.CopySpec(spec.layer, spec.path, _open_scratch(), "/scratch", look, lambda *_: False)
     return found
 
@@ -206,10 +213,12 @@ def move_definition(source: Any, path: Sdf.Path, home: Any, *, is_stronger: bool
     for key in list_fields(old):
         value = old.GetInfo(key)
         if key == "specifier":
+            # def wins over class and over: the prim has to stay defined
             if old.specifier == Sdf.SpecifierDef or new.specifier == Sdf.SpecifierOver:
                 new.specifier = old.specifier
         elif isinstance(value, dict):
             there = dict(new.GetInfo(key)) if new.HasInfo(key) else {}
+            # OpenUSD merges dictionaries of several layers key by key
             new.SetInfo(key, {**there, **value} if is_stronger else {**value, **there})
         elif is_stronger or not new.HasInfo(key):
             new.SetInfo(key, value)
@@ -243,6 +252,7 @@ def clear_definition(spec: Any) -> None:
 
 def prune(layer: Any, paths: Sequence[Sdf.Path]) -> None:
     """Remove specs that say nothing any more, and those above them that then do not either."""
+    # the deepest first: a parent is empty only after its children are gone
     for start in sorted(paths, key=lambda path: -path.pathElementCount):
         path = start
         while path.IsPrimPath():
@@ -296,6 +306,7 @@ def _move_value(value: Any, old: Path, new: Path) -> Any:
 
 
 def _move_text(text: str, old: Path, new: Path) -> str:
+    # a bare name may also be found by the search path; it counts from the layer only if a file is there
     is_relative = text.startswith(("./", "../")) or (old / text).exists()
     if not text or not is_relative or Path(text).is_absolute():
         return text

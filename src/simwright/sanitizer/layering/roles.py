@@ -75,12 +75,15 @@ def find_property_role(name: str, home: str, vendors: Collection[str] = ()) -> s
 @cache
 def _find_property_role(name: str, home: str, vendors: tuple[str, ...]) -> str:
     head, colon, _ = name.partition(":")
+    # a vendor that no table knows is named by the finding
     vendor = vendor_of_property(name) or (head if colon and head in vendors else None)
     if vendor:
         return f"{VENDOR}:{vendor}"
     domain = domain_of_property(name)
+    # the ROS name of a joint is its identity, and stays with the joint
     if domain in DOMAINS and name != _WITH_ITS_JOINT:
         return DOMAINS[domain]
+    # a physics layer holds UsdPhysics and nothing else (isol-physics-core-only)
     if home == PHYSICS and is_unknown_property(name):
         return CUSTOM
     return BASE if home == ENTRY else home

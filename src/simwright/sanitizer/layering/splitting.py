@@ -85,6 +85,7 @@ class SingleLayerSplit:
             if path not in self.whole:
                 found.setdefault(path, []).append(name)
         for path, wanted in found.items():
+            # one list for a prim, however many of its schemas go to the same layer
             listed = self.layer.GetPrimAtPath(path).GetInfo(_SCHEMAS)
             acts.open_spec(home, path).SetInfo(_SCHEMAS, acts.only(listed, wanted))
 
@@ -192,6 +193,8 @@ class StackSplit:
         root, top = self.stack.root, Sdf.Path.absoluteRootPath
         add = self.editor.add
         names = ", ".join(sorted(map(name_file, self.cargo)))
+        # edits are made in the order in which they are asked for: read the order, move, bring in, restore the
+        # order
         add(root, top, f"the order of prims beside {names}", self._begin)
         for role in sorted(self.cargo, key=rank):
             home = self.homes.find(role)
@@ -218,6 +221,7 @@ class StackSplit:
 
     def _plan_layer(self, layer: Any) -> None:
         sites = list_sites(layer)
+        # one layer, no homes yet and no variants: the fast way
         if self.stack.layers == [layer] and not self.homes.known and is_alone(sites):
             self.clearance = SingleLayerSplit(layer)
         for path in sites:
@@ -297,6 +301,7 @@ class StackSplit:
         return self.cargo.setdefault(role, MovedOpinions())
 
     def _check(self) -> None:
+        # one function: everything that could go wrong is asked before the first opinion moves
         proprietary = [layer for layer in self.stack.layers if layer not in self.speakers]
         for role, cargo in self.cargo.items():
             for layer, path in cargo.definitions:
@@ -329,6 +334,7 @@ class StackSplit:
             return
         layers = self.speakers if home in self.speakers else [*self.speakers, home]
         for source, path in cargo.definitions:
+            # where both layers say a field, the one of the stronger layer has to survive
             is_stronger = home not in layers or layers.index(source) < layers.index(home)
             acts.move_definition(source, path, home, is_stronger=is_stronger)
         for path in cargo.properties:

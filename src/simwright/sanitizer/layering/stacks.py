@@ -64,6 +64,7 @@ class LayerStack:
         above = path.GetParentPath()
         if not kind and above.IsPrimPath():
             home = self.find_home(above)
+            # a prim without a type below a shape is a part of the tree, not of the shape
             return home if home.startswith(("vendor", "materials")) else "base"
         return find_home(kind, is_physical=kind == "Material" and self._is_physical(path))
 
@@ -109,6 +110,8 @@ def _find_stacks(editor: Editor) -> list[LayerStack]:
     facts: dict[str, LayerFacts] = {}
     roots = [editor.root]
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
+        # one function: stacks are found while they are read, and only the whole list shows which layers are
+        # shared
         for root in roots:  # grows while it is read
             stack = LayerStack(root, [], root == editor.root, facts)
             found.append(stack)
@@ -118,6 +121,7 @@ def _find_stacks(editor: Editor) -> list[LayerStack]:
                     if target.identifier in editor.own and target not in roots:
                         roots.append(target)
     if found and found[0].root == editor.root:
+        # the stage of the entry is open already
         found[0]._stage = editor.stage
     users: dict[str, int] = {}
     for stack in found:
@@ -147,6 +151,7 @@ def _fill(stack: LayerStack, layer: Any, editor: Editor) -> None:
     stack.layers.append(layer)
     if layer.identifier not in stack.facts:
         stack.facts[layer.identifier] = gather_layer(layer, is_root=layer == editor.root)
+    # moving time samples between shifted layers would change when they happen
     if any(offset != Sdf.LayerOffset() for offset in layer.subLayerOffsets):
         stack.problem = f"a sublayer of {layer.GetDisplayName()} is shifted in time"
     for address in layer.subLayerPaths:
@@ -194,6 +199,7 @@ def keep_orders(layers: Sequence[Any], before: dict[Any, list[str]], *, is_entry
         wanted = [name for name in names if name in there]
         if now == [*wanted, *(name for name in now if name not in told)]:
             continue
+        # an authored order also sorts names that variants and references bring
         if is_entry and _is_plain(layers, path):
             strongest = next(
                 spec
@@ -247,6 +253,7 @@ def _compose_names(layers: Sequence[Any], path: Sdf.Path) -> list[str]:
         spec = _find_prim(layer, path)
         if spec is None:
             continue
+        # weakest first, each stronger layer adds its own names behind: as OpenUSD composes them
         names |= dict.fromkeys(spec.GetInfo("primChildren") or ())
         if spec.HasInfo("primOrder"):
             names = dict.fromkeys(_sort_names(list(names), list(spec.GetInfo("primOrder"))))

@@ -65,6 +65,7 @@ def ask_payload(editor: Editor, spec: Any, target: Any) -> None:
     arcs = list_arcs(spec, "references")
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
         chosen = [arc for arc in arcs if _leads_to(spec.layer, arc, target)]
+    # payloads are weaker than references: only the weakest references can become payloads without a change
     if chosen != arcs[len(arcs) - len(chosen) :]:
         raise Refused(f"{spec.path} refers to {target.GetDisplayName()} before other layers; list it last")
     if chosen:
@@ -203,6 +204,7 @@ def _list_brought(editor: Editor, stacks: list[LayerStack], spec: Any) -> Iterat
 
 def _find_specs(editor: Editor, finding: Diagnostic) -> Iterator[Any]:
     """The payloads that bring a prim in: those of the nearest prim that has some."""
+    # one function: from the spec that the finding names upwards, until a payload is met
     file, path = finding.where.file, finding.where.prim
     layer = editor.find_layer(file) if file in editor.own else None
     named = layer.GetPrimAtPath(path) if layer is not None and path else None

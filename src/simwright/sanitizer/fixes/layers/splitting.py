@@ -28,6 +28,7 @@ from simwright.usd.edit import Editor, Refused
 def split_all(editor: Editor, wanted: Collection[str], vendors: Collection[str] = ()) -> None:
     """Split every stack of the asset, once for all findings and rules that want the same."""
     key = f"split {sorted(wanted)} {sorted(vendors)}"
+    # a vendor that only a finding names was not known when the asset was divided
     if key not in editor.known and (vendors or not is_settled(editor)):
         for stack in find_stacks(editor):
             split_stack(editor, stack, wanted, vendors)
@@ -177,6 +178,7 @@ def write_crate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 def ask_encoding(editor: Editor, stacks: list[LayerStack], layer: Any, suffix: str) -> None:
     """Ask for a layer to be written with another suffix; the entry keeps its name and is never asked for."""
+    # users open the asset by the name of its entry
     assert layer != editor.root, "the entry keeps its name"
     file = choose_file(editor, layer, f"{Path(layer.realPath).stem}{suffix}")
     top = Sdf.Path.absoluteRootPath

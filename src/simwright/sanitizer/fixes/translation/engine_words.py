@@ -53,6 +53,7 @@ def _make_survey(stage: Usd.Stage) -> EngineSurvey:
     scene_seen = False
     for root in roots:
         for prim in Usd.PrimRange(root, Usd.PrimAllPrimsPredicate):
+            # MuJoCo has one compiler section: the first scene counts
             if not scene_seen and prim.GetTypeName() == "PhysicsScene":
                 scene_seen = True
                 _read_compiler(prim, survey)

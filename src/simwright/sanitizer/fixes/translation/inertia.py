@@ -44,6 +44,7 @@ def _ask(editor: Editor, prim: Usd.Prim) -> None:
     six = np.array(said, dtype=np.float64).reshape(-1)
     matrix = matrix_from_six(six) if len(six) == 6 and np.all(np.isfinite(six)) else np.zeros((3, 3))
     moments, axes = principal_axes(matrix)
+    # Newton reads six values only where they are an inertia; rounding may leave a moment just below zero
     counts = moments.max() > 0.0 and moments.min() >= -1e-6 * moments.max()
     if not counts and np.any(six) and not prim.GetAttribute(DIAGONAL).HasAuthoredValue():
         raise Refused("no body has such an inertia; are its values in the order xx, yy, zz, xy, xz, yz?")

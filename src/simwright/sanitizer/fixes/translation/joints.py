@@ -90,6 +90,8 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reason
                 sayings.append(_read_rule(prim, dialect, api.partition(":")[2]))
             except Refused as reason:
                 reasons[api] = str(reason)
+    # one function: all rules are read first, since the first that is valid decides what the others have to
+    # say
     if not sayings:
         return _drop_companion(editor, prim, set(), reasons)
     wanted = _read_neutral(prim) if MIMIC_API in apis else None
@@ -167,6 +169,7 @@ def _drop_rule(editor: Editor, prim: Usd.Prim, saying: _MimicRule, gone: set[str
         if name in authored:
             editor.remove_property(prim, name)
             gone.add(name)
+    # the schema goes only with its last word
     if kept:
         reasons[saying.api] = f"{kept[0]} has no neutral form"
     else:

@@ -104,6 +104,7 @@ def translate_values(editor: Editor, prim: Usd.Prim, scale: Scale) -> tuple[set[
 def _plan_quantity(plan: _TranslationPlan, pairs: tuple[Pair, ...]) -> None:
     """One neutral attribute: who is believed, who says the same."""
     authored, scale, angles = plan.authored, plan.scale, plan.angles
+    # one chain: pairs come in the order in which engines are believed, and each case ends with a reason
     wanted = authored.get(pairs[0].name)
     for pair in pairs:
         numbers = [pair.to_neutral(authored, scale, angular=angular) for angular in angles]
@@ -150,6 +151,7 @@ def _plan_writing(plan: _TranslationPlan, pair: Pair) -> None:
             specs.setdefault((found.layer.identifier, str(found.owner.path)), found.owner)
     for spec in specs.values():
         here = {name: _read_default(spec, name) for name in used}
+        # a number made of several attributes is only known in a layer that says all of them
         if any(value is None for value in here.values()):
             plan.keep(pair, "its numbers are said in different layers")
             return
