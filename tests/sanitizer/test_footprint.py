@@ -29,7 +29,7 @@ def edit_stage(ask: Callable[[Editor], None]) -> StageChanges:
     editor = Editor(stage, [stage.GetRootLayer().identifier])
     with footprint.watch(stage):
         ask(editor)
-        footprint.settle(editor.make_edits())
+        footprint.classify_edits(editor.make_edits())
     return footprint
 
 
@@ -132,5 +132,5 @@ def test_layers_alone_are_told_from_values() -> None:
         editor = Editor(stage, own)
         with footprint.watch(stage):
             ask(editor)
-            footprint.settle(editor.make_edits(), within_layers=within)
+            footprint.classify_edits(editor.make_edits(), within_layers=within)
         assert footprint.only_layers is expected

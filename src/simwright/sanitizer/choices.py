@@ -61,7 +61,7 @@ class VariantState:
     reference: Sdf.Reference | None = None
 
 
-def make_choice(
+def make_variants(
     editor: Editor,
     prim: Usd.Prim,
     name: str,

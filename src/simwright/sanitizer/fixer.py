@@ -30,7 +30,7 @@ from simwright.usd.edit import Editor
 LAYERS = 3
 """The phase of fixes that change where something is said and nothing else."""
 
-SETTLED = "settled"
+DIVIDED = "divided"
 """What fixes know until the next check, whatever is changed: that there is nothing more to move."""
 
 

@@ -48,7 +48,7 @@ class PreviewInputs:
     layer: Sdf.Layer | None = None
 
 
-def sketch_preview(shader: Usd.Prim | None, wearers: list[Usd.Prim]) -> PreviewInputs:
+def derive_preview(shader: Usd.Prim | None, shapes: list[Usd.Prim]) -> PreviewInputs:
     """What is known of the look: from the shader, or from the colour of what wears it."""
     preview = PreviewInputs()
     if shader is not None:
@@ -65,7 +65,7 @@ def sketch_preview(shader: Usd.Prim | None, wearers: list[Usd.Prim]) -> PreviewI
                 preview.picture, preview.layer = value.path, said.GetPropertyStack()[0].layer
                 break
     if "diffuseColor" not in preview.inputs:
-        colours = {colour for prim in wearers if (colour := _read_colour(prim)) is not None}
+        colours = {colour for prim in shapes if (colour := _read_colour(prim)) is not None}
         # shapes of several colours wear the material: none of them is its colour
         if len(colours) == 1:
             preview.inputs["diffuseColor"] = (_KINDS.Color3f, Gf.Vec3f(*colours.pop()))
@@ -152,7 +152,7 @@ def connect(spec: Sdf.PrimSpec, name: str, kind: Sdf.ValueTypeName, source: Sdf.
     attribute.connectionPathList.explicitItems = [source]
 
 
-def list_wearers(stage: Usd.Stage) -> dict[Sdf.Path, list[Usd.Prim]]:
+def list_bound_shapes(stage: Usd.Stage) -> dict[Sdf.Path, list[Usd.Prim]]:
     """By material, shapes that it is bound to, on themselves or above."""
     shapes = [prim for prim in stage.Traverse(Usd.TraverseInstanceProxies()) if prim.IsA(UsdGeom.Gprim)]
     bound, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(shapes)

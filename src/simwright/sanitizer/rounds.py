@@ -17,7 +17,7 @@ from simwright.checker.rule import Rule
 from simwright.checker.settings import Settings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
-from simwright.sanitizer.fixer import LAYERS, SETTLED, Fixer, UserValues, all_fixers
+from simwright.sanitizer.fixer import DIVIDED, LAYERS, Fixer, UserValues, all_fixers
 from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
 from simwright.sanitizer.result import Change
@@ -68,7 +68,7 @@ class FixProgress:
 
 
 class FixRun:
-    """One run over a workspace; ``prove`` is asked after every rule where ``careful``."""
+    """One run over a workspace; the proof is given after every rule where ``proves_each`` is set."""
 
     def __init__(
         self, workspace: Workspace, options: FixOptions, original: Callable[[Selected], Original]
@@ -77,14 +77,14 @@ class FixRun:
         self.options = options
         self.original = original
         self.progress = FixProgress()
-        self.careful = False
+        self.proves_each = False
         self.stage_changes = StageChanges()
         self.meshes: dict[str, Any] = {}
         """What checks found out about meshes, as long as nothing but transforms changes."""
         self.known: dict[str, Any] = {}
         """What fixes found out about the stage as it is."""
 
-    def go(self) -> FixProgress:
+    def fix_all(self) -> FixProgress:
         """Fix until a check finds nothing more to fix."""
         progress = self.progress
         findings = self._check()
@@ -97,11 +97,11 @@ class FixRun:
                 self._report_unstable(jobs)
                 break
             seen.add(state)
-            if not self._make_round(jobs):
+            if not self._fix_round(jobs):
                 break
             progress.rounds += 1
             findings = progress.after = self._check()
-        left = {sign(finding) for finding in progress.after}
+        left = {make_signature(finding) for finding in progress.after}
         progress.notes.extend(note for signature, note in progress.refused.items() if signature in left)
         return progress
 
@@ -133,7 +133,7 @@ class FixRun:
         options, progress = self.options, self.progress
         if finding.kind not in options.codes or finding.kind in progress.crashed:
             return False
-        if sign(finding) in progress.given_up:
+        if make_signature(finding) in progress.given_up:
             return False
         if finding.fixable is Fixable.SAFE:
             return True
@@ -141,7 +141,7 @@ class FixRun:
         told = bool(fixer.values) and all(map(options.values.is_told, fixer.values))
         return finding.fixable is Fixable.UNSAFE and (options.unsafe or told)
 
-    def _make_round(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> bool:
+    def _fix_round(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> bool:
         """Make the fixes of a round; False if none of them changed anything."""
         stage = self.workspace.open()
         self.known = {}
@@ -149,11 +149,11 @@ class FixRun:
         self.stage_changes.recomposed = False
         with capture(), self.stage_changes.watch(stage):
             for fixer, findings in jobs:
-                if self.careful:
-                    changed |= self._make_carefully(stage, fixer, findings)
+                if self.proves_each:
+                    changed |= self._apply_with_proof(stage, fixer, findings)
                 else:
-                    changed |= bool(self._make(stage, fixer, findings))
-        is_fresh = changed and self.workspace.accept(save=self.careful)
+                    changed |= bool(self._apply_fix(stage, fixer, findings))
+        is_fresh = changed and self.workspace.accept(save=self.proves_each)
         # what is known of meshes is in their own frames, which a transform does not change
         if not self.stage_changes.only_transforms:
             self.meshes.clear()
@@ -161,7 +161,7 @@ class FixRun:
             self.workspace.release()  # other layers may be named now
         return changed
 
-    def _make(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> list[Change]:
+    def _apply_fix(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> list[Change]:
         """Make one fix for its findings; those that it refuses or that ask for nothing are not tried again."""
         editor = Editor(stage, self.workspace.list_own(), self.workspace.is_taken)
         editor.find_original = self.workspace.name_original
@@ -194,22 +194,22 @@ class FixRun:
             return []
         if not made:
             return []
-        self.stage_changes.settle(made, within_layers=fixer.phase == LAYERS)
+        self.stage_changes.classify_edits(made, within_layers=fixer.phase == LAYERS)
         # what fixes found out holds until something changes; that layers are divided holds until the next
         # check
-        self.known = {SETTLED: True} if SETTLED in self.known else {}
+        self.known = {DIVIDED: True} if DIVIDED in self.known else {}
         changes = self._describe(made, findings[0].kind, done)
         self.progress.changes += changes
         self.progress.used.add(findings[0].kind)
         self.progress.expected.include(editor.expected)
         return changes
 
-    def _make_carefully(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> bool:
+    def _apply_with_proof(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> bool:
         """The same with a proof; on failure the findings are halved."""
         mark, used = len(self.progress.changes), set(self.progress.used)
         expected = self.progress.expected.copy()
         # findings of one rule are proven together; only where that fails are they proven in halves
-        if not self._make(stage, fixer, findings) or not self.workspace.is_changed():
+        if not self._apply_fix(stage, fixer, findings) or not self.workspace.is_changed():
             return False
         deviations = self.prove()
         if not deviations:
@@ -223,15 +223,15 @@ class FixRun:
             self._report_undone(findings[0], deviations)
             return False
         half = len(findings) // 2
-        first = self._make_carefully(stage, fixer, findings[:half])
-        return self._make_carefully(stage, fixer, findings[half:]) or first
+        first = self._apply_with_proof(stage, fixer, findings[:half])
+        return self._apply_with_proof(stage, fixer, findings[half:]) or first
 
     def prove(self) -> list[Deviation]:
         """What differs from the original beyond what the fixes are for."""
         space, progress = self.workspace, self.progress
         original = self.original(progress.expected.variant_key)
         # the stage in memory may still hold layers that nothing names any more
-        fresh = self.careful and self.stage_changes.recomposed
+        fresh = self.proves_each and self.stage_changes.recomposed
         stage = open_stage(space.entry, packages=space.packages) if fresh else space.open()
         return find_deviations(
             original,
@@ -254,7 +254,7 @@ class FixRun:
         ]
 
     def _give_up(self, finding: Diagnostic, reason: str) -> None:
-        signature = sign(finding)
+        signature = make_signature(finding)
         self.progress.given_up.add(signature)
         reporter = Reporter()
         reporter.report(REFUSED, self._locate(finding), rule=finding.kind, reason=reason)
@@ -266,7 +266,7 @@ class FixRun:
         self.progress.notes.report(CRASHED, finding.where, rule=finding.kind, reason=reason)
 
     def _report_undone(self, finding: Diagnostic, deviations: list[Deviation]) -> None:
-        self.progress.given_up.add(sign(finding))
+        self.progress.given_up.add(make_signature(finding))
         what = deviations[0].what
         if len(deviations) > 1:
             what += f" (and {len(deviations) - 1} more)"
@@ -282,7 +282,7 @@ class FixRun:
         return Where(self.workspace.name_original(where.file), prim=where.prim, prop=where.prop)
 
 
-def sign(finding: Diagnostic) -> Signature:
+def make_signature(finding: Diagnostic) -> Signature:
     """What makes a finding the same one in the next round: not its line."""
     return (finding.kind, finding.where.prim, finding.where.prop, finding.message)
 

@@ -76,13 +76,13 @@ def sanitize(
         # change them
         keeps_inner = target is not None or (options.unsafe and _PATHS in options.codes)
         workspace.keeps_inner = keeps_inner
-        progress = _fix(workspace, options, original)
+        progress = _fix_at_once(workspace, options, original)
         # the proof of all fixes together failed: start again from the source, with a proof after each rule
         if progress is None:
             workspace.close()
             workspace = Workspace(source, packages, name=name)
             workspace.keeps_inner = keeps_inner
-            progress = _fix_carefully(workspace, options, original)
+            progress = _fix_rule_by_rule(workspace, options, original)
         _fill_result(progress, workspace, result, original)
         if progress.failed:
             return result
@@ -97,19 +97,19 @@ def sanitize(
     return result
 
 
-def _fix(workspace: Workspace, options: FixOptions, original: Read) -> FixProgress | None:
+def _fix_at_once(workspace: Workspace, options: FixOptions, original: Read) -> FixProgress | None:
     """All fixes, then the proof; None if it fails."""
     run = FixRun(workspace, options, original)
-    progress = run.go()
+    progress = run.fix_all()
     if not progress.changes or progress.failed:
         return progress
     return None if progress.crashed or run.prove() else progress
 
 
-def _fix_carefully(workspace: Workspace, options: FixOptions, original: Read) -> FixProgress:
+def _fix_rule_by_rule(workspace: Workspace, options: FixOptions, original: Read) -> FixProgress:
     run = FixRun(workspace, options, original)
-    run.careful = True
-    return run.go()
+    run.proves_each = True
+    return run.fix_all()
 
 
 def _fill_result(progress: FixProgress, workspace: Workspace, result: FixResult, original: Read) -> None:

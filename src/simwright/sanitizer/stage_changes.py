@@ -53,7 +53,7 @@ class StageChanges:
         finally:
             key.Revoke()
 
-    def settle(self, edits: Iterable[Edit], *, within_layers: bool = False) -> None:
+    def classify_edits(self, edits: Iterable[Edit], *, within_layers: bool = False) -> None:
         """Say what the edits of a block were: of what is composed anew OpenUSD does not tell the parts.
 
         ``within_layers`` says that they are meant to move opinions between layers, which has to be proven.
@@ -158,7 +158,7 @@ def _list_prims(stage: Usd.Stage) -> list[Sdf.Path]:
     return [prim.GetPath() for prim in every]
 
 
-def _settle_metadata(mirror: Sdf.Layer, wanted: Sdf.Layer, prims: list[Sdf.Path]) -> None:
+def _equalize_metadata(mirror: Sdf.Layer, wanted: Sdf.Layer, prims: list[Sdf.Path]) -> None:
     """Let what does not count be the same: OpenUSD tells of a prim that is composed anew, not what changed below it."""
     # one loop over prims: what does not count has to be equal before OpenUSD is asked for differences, or
     # every
@@ -199,7 +199,7 @@ class _FlatDifference:
         # flattening leaves one layer of plain opinions, whatever layers they came from
         mirror = before.Flatten(addSourceFileComment=False)
         wanted = after.Flatten(addSourceFileComment=False)
-        _settle_metadata(mirror, wanted, prims)
+        _equalize_metadata(mirror, wanted, prims)
         # a flattened layer has no arcs but those to its own prototypes, so nothing is loaded
         watched = Usd.Stage.Open(mirror, Usd.Stage.LoadNone)
         key = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._listen, watched)

@@ -79,7 +79,7 @@ def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     pose = _read_pose(weld.joint, 1 - weld.side) @ ~_read_pose(weld.joint, weld.side)
     for end in ends:
         if end is not weld:
-            _lead_to(editor, end, weld.other, pose)
+            _reattach_joint(editor, end, weld.other, pose)
     _add_mass(editor, prim, weld.other, pose)
     remove_prim(editor, weld.joint.GetPrim())
     drop_body(editor, prim)
@@ -89,7 +89,7 @@ def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     return True
 
 
-def is_held(prim: Usd.Prim) -> bool:
+def has_joint(prim: Usd.Prim) -> bool:
     """Does a joint name the body?"""
     return bool(_find_ends(prim))
 
@@ -139,7 +139,7 @@ def _read_pose(joint: UsdPhysics.Joint, side: int) -> Pose:
     return Pose.of([float(v) for v in place], [turn.real, *turn.imaginary])
 
 
-def _lead_to(editor: Editor, end: _JointEnd, link: Usd.Prim, pose: Pose) -> None:
+def _reattach_joint(editor: Editor, end: _JointEnd, link: Usd.Prim, pose: Pose) -> None:
     """Let a joint hold the link where it held the frame."""
     prim = end.joint.GetPrim()
     moved = pose @ _read_pose(end.joint, end.side)

@@ -1,5 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Thin OpenUSD helpers: the codeless schema plugins, their registry and the submission checks.
+"""Thin OpenUSD helpers that know no neutral model: opening, locating, editing, collecting, and the codeless schemas.
 
 Importing this package does not import ``pxr``; each module does so where it needs it.
+
+Opening a file:
+
+guard               what is checked of one file before OpenUSD sees it: size, kind, nesting
+crate               crate (.usdc) files checked before OpenUSD maps them
+text                brackets, literals and line ends of .usda text
+arcs                every layer that a stage will compose, opened and checked before the stage is made
+multiplicity        how many prims and layers composing would make
+settled             what was found out about a file holds while the file stays as it is
+open                ``open_stage``: guarded, quiet, with packages and variants
+complaints          OpenUSD's complaints as diagnostics with file, line and prim
+silence             what OpenUSD would print to stderr, caught as data
+packages            ``package://`` addresses for the stock resolver
+claims              units and up axis that the user says for a stage that says nothing
+
+Looking and changing:
+
+locate              from a prim or property to the file and line that says it
+questions           OpenUSD's questions as plain functions, for inner loops
+xform               transforms of prims as poses, and back
+notes               notes beside the schemas' own values (ADR 5)
+edit                ``Editor``: edits where the opinions are, collected first and made in one step
+relocation          moving, making, placing and removing prims by an editor
+overrides           opinions about one prim alone, and the ROS context above it
+expected_changes    what a fix says it changes, for the proof
+
+Writing:
+
+layers              layers written whole
+collect             every file of an asset and its place in a copy
+flat                a composed stage as one layer
+archive             .usdz packages
+
+Schemas (one folder each in ``schemas/``):
+
+plugins             where the schema plugins are, and their registration
+registry            extensions, classes and properties as data
+schema_lines        the lines of declarations in a schema.usda
+submission          a schema submission against the rules of the registry
+submission_names    class prefixes and property namespaces of a submission
+submission_plugin   the generated files of a submission
+submission_example  the example asset of a submission
+submission_words    the word lists that the rules judge by
 """

@@ -297,7 +297,7 @@ def take_turn(editor: Editor, prim: Usd.Prim) -> None:
     if not local.is_rigid:
         raise Refused(f"{prim.GetPath()} is scaled as well; fix its scale first")
     turn = np.eye(4)
-    turn[:3, :3] = tidy(local.pose.rotation)
+    turn[:3, :3] = snap_rotation(local.pose.rotation)
     upright = np.eye(4)
     upright[:3, 3] = local.pose.p
     push.write(prim, [(None, split_matrix(upright))])
@@ -307,7 +307,7 @@ def take_turn(editor: Editor, prim: Usd.Prim) -> None:
     push.finish()
 
 
-def tidy(linear: Array) -> Array:
+def snap_rotation(linear: Array) -> Array:
     """A rotation without the noise of its making: quarter turns are exact."""
     # a quarter turn computed from a quaternion is off by 1e-16, which would show in every point
     whole = np.round(linear)

@@ -24,7 +24,7 @@ from simwright.sanitizer.choices import (
     VariantState,
     choose_spec,
     list_own_specs,
-    make_choice,
+    make_variants,
     write_value,
 )
 from simwright.sanitizer.faces import (
@@ -68,7 +68,7 @@ def _offer_choice(editor: Editor, prim: Usd.Prim) -> None:
     said = _read_said(prim)
     editor.add_api(prim, _MESH_API)
     finer = VariantState(ADVANCED, {} if said else _give_approximation(NONE))
-    make_choice(editor, prim, SET, VariantState(BASELINE, _give_approximation(HULL)), finer)
+    make_variants(editor, prim, SET, VariantState(BASELINE, _give_approximation(HULL)), finer)
 
 
 def _give_approximation(approximation: str) -> dict[str, Value]:
@@ -228,7 +228,7 @@ def _become_hull(editor: Editor, prim: Usd.Prim, faces: MeshFaces, reason: str) 
         default = VariantState(
             BASELINE, reference=_store_hull(editor, source.owner, choose_spec(specs), values)
         )
-    make_choice(editor, prim, SET, default, VariantState(ADVANCED), hidden=subsets)
+    make_variants(editor, prim, SET, default, VariantState(ADVANCED), hidden=subsets)
     # the hull has other points, in every instance that shows it
     editor.expected.repositioned |= _list_copies(prim)
 

@@ -10,7 +10,13 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.conversion.ops import read_matrices
-from simwright.sanitizer.conversion.push import TransformPush, is_reached, mark_reached, take_turn, tidy
+from simwright.sanitizer.conversion.push import (
+    TransformPush,
+    is_reached,
+    mark_reached,
+    snap_rotation,
+    take_turn,
+)
 from simwright.sanitizer.conversion.shapes import bake_shape
 from simwright.sanitizer.conversion.upright import refuse_leaf
 from simwright.sanitizer.fixer import UserValues, fix
@@ -131,5 +137,5 @@ def _freeze_points(editor: Editor, prim: Usd.Prim, copies: list[Usd.Prim]) -> No
             editor.expected.reframed.add(user.GetPath().pathString)
     editor.expected.reframed |= {copy.GetPath().pathString for copy in copies}
     push.write(prim, [(None, split_matrix(place))])
-    bake_shape(editor, push.index, prim, tidy(matrix[:3, :3]))
+    bake_shape(editor, push.index, prim, snap_rotation(matrix[:3, :3]))
     editor.expected.reframed.add(prim.GetPath().pathString)

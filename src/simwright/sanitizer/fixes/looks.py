@@ -10,7 +10,13 @@ from pxr import Sdf, Usd, UsdShade
 from simwright.checker.facts.shaders import identify_shader, is_proprietary
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.preview import connect, define_preview, find_source, list_wearers, sketch_preview
+from simwright.sanitizer.preview import (
+    connect,
+    define_preview,
+    derive_preview,
+    find_source,
+    list_bound_shapes,
+)
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import claim_name
 
@@ -96,9 +102,9 @@ def _bind_move(spec: Sdf.AttributeSpec, new: str) -> Callable[[], None]:
 def _add_preview(editor: Editor, material: Usd.Prim, shader: Usd.Prim | None) -> None:
     home = editor.choose_home(material)
     name = claim_name(editor, material.GetPath(), "preview")
-    if "wearers" not in editor.memory:
-        editor.memory["wearers"] = list_wearers(editor.stage)
-    preview = sketch_preview(shader, editor.memory["wearers"].get(material.GetPath(), []))
+    if "bound shapes" not in editor.memory:
+        editor.memory["bound shapes"] = list_bound_shapes(editor.stage)
+    preview = derive_preview(shader, editor.memory["bound shapes"].get(material.GetPath(), []))
     place = home.path.AppendChild(name)
     editor.add(home.layer, place, f"{_PREVIEW} {name}", define_preview(home.layer, place, preview))
     _wire(editor, material, [name])

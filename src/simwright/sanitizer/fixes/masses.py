@@ -13,7 +13,7 @@ from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.welding import MASS_NAMES, PIECES, drop_body, is_held, join_link, read_inertials
+from simwright.sanitizer.welding import MASS_NAMES, PIECES, drop_body, has_joint, join_link, read_inertials
 from simwright.usd.edit import Editor, Refused
 from simwright.usd.relocation import remove_prim
 
@@ -45,7 +45,7 @@ def drop_zero(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         editor.remove_property(prim, _MASS)
         if not any(prim.GetAttribute(name).HasAuthoredValue() for name in MASS_NAMES if name != _MASS):
             editor.remove_api(prim, _API)
-    elif is_held(prim):
+    elif has_joint(prim):
         _write_computed(editor, prim)
     else:
         make_static(editor, prim)
@@ -103,7 +103,7 @@ def publish_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 def make_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A body that is only a place becomes a frame of its link."""
     prim = editor.find_prim(finding.where.prim)
-    if not is_held(prim):
+    if not has_joint(prim):
         drop_body(editor, prim)
         editor.expected.sections.update((*PIECES, "masses", "motion", "poses"))
     elif not join_link(editor, prim):

@@ -24,7 +24,7 @@ _UNKNOWN_VALUE = "unknown-physics"
 _USER_SPACE = "userProperties"
 
 
-def settle_unknown(editor: Editor, spec: Sdf.PropertySpec, given: UserValues) -> None:
+def handle_unknown(editor: Editor, spec: Sdf.PropertySpec, given: UserValues) -> None:
     """Do what the user says; refuse, with the two ways, where nothing is said."""
     choice = given.find(_UNKNOWN_VALUE)
     if choice == "remove":
@@ -83,7 +83,7 @@ def rename_core(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     if not meant and own.partition(":")[0] in VENDOR_NAMESPACES:
         meant = [own]
     if not meant:
-        settle_unknown(editor, _find_spec(editor, finding), given)
+        handle_unknown(editor, _find_spec(editor, finding), given)
     elif len(meant) > 1:
         raise Refused(f"it can be {' or '.join(meant)}: rename it to the one that is meant")
     else:

@@ -1,2 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functional layers: what belongs where, and how it gets there without changing what is composed (REP-0158 1.2.1)."""
+"""Functional layers: what belongs where, and how it gets there without changing what is composed (REP-0158 1.2.1).
+
+roles       which layer an opinion belongs in
+stacks      the layer stacks of an asset, and the order of prims in them
+homes       the layer of each role in a stack, made where there is none
+opinions    moving single opinions between layers
+splitting   one stack split: planned first, then made
+library     mesh data in a crate of its own, behind payloads
+"""

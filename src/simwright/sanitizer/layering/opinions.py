@@ -125,7 +125,7 @@ def move_api(layers: Sequence[Any], path: Sdf.Path, name: str, home: Any) -> Non
         # layers come strongest first: the first that has a word on the schema decides
         if not verdict:
             verdict = next((kind for kind in _LISTS if name in getattr(listed, kind)), "")
-        write_apis(spec, without(listed, name))
+        write_apis(spec, drop_schema(listed, name))
     spec = open_spec(home, path)
     listed = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
     # an explicit list is the only one of its prim (check_apis), so prepending says the same
@@ -134,7 +134,7 @@ def move_api(layers: Sequence[Any], path: Sdf.Path, name: str, home: Any) -> Non
     spec.SetInfo("apiSchemas", listed)
 
 
-def without(listed: Any, name: str) -> Any:
+def drop_schema(listed: Any, name: str) -> Any:
     """A list of schemas without one; one that replaced all others adds what is left."""
     left = Sdf.TokenListOp()
     for kind in _LISTS:
@@ -146,7 +146,7 @@ def without(listed: Any, name: str) -> Any:
     return left
 
 
-def only(listed: Any, names: Sequence[str]) -> Any:
+def keep_schemas(listed: Any, names: Sequence[str]) -> Any:
     """A list of schemas with some of its items; one that replaced all others adds them."""
     left = Sdf.TokenListOp()
     for kind in _LISTS:

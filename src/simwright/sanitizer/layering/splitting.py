@@ -17,7 +17,7 @@ from typing import Any
 from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
-from simwright.sanitizer.layering import opinions as acts
+from simwright.sanitizer.layering import opinions
 from simwright.sanitizer.layering.homes import RoleLayers
 from simwright.sanitizer.layering.opinions import check_definition
 from simwright.sanitizer.layering.roles import (
@@ -61,10 +61,10 @@ class SingleLayerSplit:
         """Copy prims, those that go nowhere else with all they have."""
         for path in paths:
             if path in self.whole:
-                acts.open_spec(home, path)
+                opinions.open_spec(home, path)
                 Sdf.CopySpec(self.layer, path, home, path)
             else:
-                acts.copy_definition(self.layer.GetPrimAtPath(path), acts.open_spec(home, path))
+                opinions.copy_definition(self.layer.GetPrimAtPath(path), opinions.open_spec(home, path))
 
     def copy_properties(self, paths: Iterable[Any], home: Any) -> None:
         """Copy properties of prims that are not copied as a whole."""
@@ -74,7 +74,7 @@ class SingleLayerSplit:
             if above in self.whole or layer.GetPropertyAtPath(path) is None:
                 continue
             if above != known:
-                acts.open_spec(home, above)
+                opinions.open_spec(home, above)
                 known = above
             Sdf.CopySpec(layer, path, home, path)
 
@@ -87,12 +87,12 @@ class SingleLayerSplit:
         for path, wanted in found.items():
             # one list for a prim, however many of its schemas go to the same layer
             listed = self.layer.GetPrimAtPath(path).GetInfo(_SCHEMAS)
-            acts.open_spec(home, path).SetInfo(_SCHEMAS, acts.only(listed, wanted))
+            opinions.open_spec(home, path).SetInfo(_SCHEMAS, opinions.keep_schemas(listed, wanted))
 
-    def remove(self, cargo: Iterable[Any]) -> None:
+    def remove(self, moves: Iterable[Any]) -> None:
         """Take away what was copied: subtrees in which nothing stays, and words of prims that do."""
         kept = {prefix for path in self.staying for prefix in path.GetPrefixes()}
-        self._remove_words(cargo, kept)
+        self._remove_words(moves, kept)
         pending = [Sdf.Path.absoluteRootPath]
         while pending:
             path = pending.pop()
@@ -104,20 +104,20 @@ class SingleLayerSplit:
                 else:
                     del spec.nameChildren[name]
 
-    def _remove_words(self, cargo: Iterable[Any], kept: set[Any]) -> None:
-        for goods in cargo:
-            for path in goods.properties:
+    def _remove_words(self, moves: Iterable[Any], kept: set[Any]) -> None:
+        for group in moves:
+            for path in group.properties:
                 above = path.GetParentPath()
                 known = self.layer.GetPropertyAtPath(path) if above in kept else None
                 if known is not None:
                     self.layer.GetPrimAtPath(above).RemoveProperty(known)
-            for path, name in goods.apis:
+            for path, name in group.apis:
                 if path in kept:
                     spec = self.layer.GetPrimAtPath(path)
-                    acts.write_apis(spec, acts.without(spec.GetInfo(_SCHEMAS), name))
-            for _, path in goods.definitions:
+                    opinions.write_apis(spec, opinions.drop_schema(spec.GetInfo(_SCHEMAS), name))
+            for _, path in group.definitions:
                 if path in kept:
-                    acts.clear_definition(self.layer.GetPrimAtPath(path))
+                    opinions.clear_definition(self.layer.GetPrimAtPath(path))
 
 
 def is_alone(sites: Iterable[Any]) -> bool:
@@ -172,34 +172,34 @@ class StackSplit:
         self.wanted = wanted
         self.vendors = vendors
         self.homes = RoleLayers(editor, stack)
-        self.cargo: dict[str, MovedOpinions] = {}
+        self.moves: dict[str, MovedOpinions] = {}
         self.touched: dict[str, set[Any]] = {}
         self.before: dict[Any, list[str]] = {}
-        self.speakers = [layer for layer in stack.layers if not is_proprietary(stack.read(layer))]
-        self.clearance: SingleLayerSplit | None = None
+        self.neutral_layers = [layer for layer in stack.layers if not is_proprietary(stack.read(layer))]
+        self.single_layer: SingleLayerSplit | None = None
         root = stack.root.defaultPrim
         self.default = Sdf.Path(f"/{root}") if root and stack.is_entry and BASE in wanted else None
 
     def ask(self) -> None:
         """Ask for the edits, if there is something to move."""
-        for layer in self.speakers:
+        for layer in self.neutral_layers:
             if self._may_hold(layer):
                 self._plan_layer(layer)
-        if not self.cargo:
+        if not self.moves:
             return
         if self.stack.problem:
             raise Refused(self.stack.problem)
         self._check()
         root, top = self.stack.root, Sdf.Path.absoluteRootPath
         add = self.editor.add
-        names = ", ".join(sorted(map(name_file, self.cargo)))
+        names = ", ".join(sorted(map(name_file, self.moves)))
         # edits are made in the order in which they are asked for: read the order, move, bring in, restore the
         # order
         add(root, top, f"the order of prims beside {names}", self._begin)
-        for role in sorted(self.cargo, key=rank):
+        for role in sorted(self.moves, key=rank):
             home = self.homes.find(role)
             file = home.GetDisplayName() if home is not None else name_file(role)
-            what = f"{self.cargo[role].count} opinions to {file}"
+            what = f"{self.moves[role].count} opinions to {file}"
             add(root, top, what, lambda role=role: self._move(role))  # type: ignore[misc]
         add(root, top, f"sublayers for {names}", self._finish)
 
@@ -223,7 +223,7 @@ class StackSplit:
         sites = list_sites(layer)
         # one layer, no homes yet and no variants: the fast way
         if self.stack.layers == [layer] and not self.homes.known and is_alone(sites):
-            self.clearance = SingleLayerSplit(layer)
+            self.single_layer = SingleLayerSplit(layer)
         for path in sites:
             spec = layer.GetPrimAtPath(path)
             if spec is None:
@@ -233,14 +233,14 @@ class StackSplit:
             roles = self._plan_properties(layer, path, spec, home, rebased=is_rebased)
             self._plan_apis(layer, path, spec, home, roles)
             is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
-            if not acts.is_bare(spec):
+            if not opinions.is_bare(spec):
                 if is_moved and not self._is_placed(spec):
                     self._load(home, layer, path).definitions.append((layer, path))
                     roles.add(home)
                 else:
                     roles.add(_NOT_MOVED)
-            if self.clearance is not None:
-                self._plan_clearance(self.clearance, path, spec, home, roles)
+            if self.single_layer is not None:
+                self._plan_single_layer(self.single_layer, path, spec, home, roles)
 
     def _plan_properties(self, layer: Any, path: Any, spec: Any, home: str, *, rebased: bool) -> set[str]:
         """Plan where the properties of a spec go; gives the roles they have."""
@@ -254,13 +254,13 @@ class StackSplit:
                 roles.add(_NOT_MOVED)
         return roles
 
-    def _plan_clearance(
-        self, clearance: SingleLayerSplit, path: Any, spec: Any, home: str, roles: set[str]
+    def _plan_single_layer(
+        self, single_layer: SingleLayerSplit, path: Any, spec: Any, home: str, roles: set[str]
     ) -> None:
         if _NOT_MOVED in roles or has_to_stay(spec, is_touched=bool(roles)):
-            clearance.staying.add(path)
+            single_layer.staying.add(path)
         elif roles == {home} and is_movable(spec):
-            clearance.whole[path] = home
+            single_layer.whole[path] = home
 
     def _plan_apis(self, layer: Any, path: Any, spec: Any, home: str, roles: set[str]) -> None:
         if not spec.HasInfo("apiSchemas"):
@@ -281,7 +281,7 @@ class StackSplit:
         listed = spec.GetInfo("apiSchemas").GetAddedOrExplicitItems() if spec.HasInfo("apiSchemas") else ()
         if spec.specifier != Sdf.SpecifierDef or "PhysicsRigidBodyAPI" not in listed:
             return False
-        others = (known for known in self.speakers if known != layer)
+        others = (known for known in self.neutral_layers if known != layer)
         definer = next((known for known in others if _defines(known, spec.path)), None)
         if definer is not None:
             self.homes.known.setdefault(home, definer)
@@ -298,23 +298,23 @@ class StackSplit:
 
     def _load(self, role: str, layer: Any, path: Any) -> MovedOpinions:
         self.touched.setdefault(layer.identifier, set()).add(path)
-        return self.cargo.setdefault(role, MovedOpinions())
+        return self.moves.setdefault(role, MovedOpinions())
 
     def _check(self) -> None:
         # one function: everything that could go wrong is asked before the first opinion moves
-        proprietary = [layer for layer in self.stack.layers if layer not in self.speakers]
-        for role, cargo in self.cargo.items():
-            for layer, path in cargo.definitions:
+        proprietary = [layer for layer in self.stack.layers if layer not in self.neutral_layers]
+        for role, moves in self.moves.items():
+            for layer, path in moves.definitions:
                 check_definition(layer.GetPrimAtPath(path), self.homes.find(role) or self.stack.root)
-            for path in cargo.properties if self.clearance is None else ():
-                acts.check_property(self.speakers, path)
+            for path in moves.properties if self.single_layer is None else ():
+                opinions.check_property(self.neutral_layers, path)
                 told = next((layer for layer in proprietary if layer.GetPropertyAtPath(path)), None)
                 if told is not None and self.homes.find(role) != told:
                     raise Refused(f"{told.GetDisplayName()} has a word on {path} too; say it in one layer")
-            for path, _ in cargo.apis:
+            for path, _ in moves.apis:
                 plain = path.StripAllVariantSelections()
                 composed = None if plain != path else self.stack.stage.GetPrimAtPath(plain)
-                acts.check_apis(self.speakers, path, composed)
+                opinions.check_apis(self.neutral_layers, path, composed)
 
     # making
 
@@ -325,29 +325,29 @@ class StackSplit:
         self.before = read_orders(self.stack.layers, parents)
 
     def _move(self, role: str) -> None:
-        cargo = self.cargo[role]
+        moves = self.moves[role]
         home = self.homes.open(role)
-        if self.clearance is not None:
-            self.clearance.copy_definitions((path for _, path in cargo.definitions), home)
-            self.clearance.copy_properties(cargo.properties, home)
-            self.clearance.copy_schemas(cargo.apis, home)
+        if self.single_layer is not None:
+            self.single_layer.copy_definitions((path for _, path in moves.definitions), home)
+            self.single_layer.copy_properties(moves.properties, home)
+            self.single_layer.copy_schemas(moves.apis, home)
             return
-        layers = self.speakers if home in self.speakers else [*self.speakers, home]
-        for source, path in cargo.definitions:
+        layers = self.neutral_layers if home in self.neutral_layers else [*self.neutral_layers, home]
+        for source, path in moves.definitions:
             # where both layers say a field, the one of the stronger layer has to survive
             is_stronger = home not in layers or layers.index(source) < layers.index(home)
-            acts.move_definition(source, path, home, is_stronger=is_stronger)
-        for path in cargo.properties:
-            acts.move_property(layers, path, home)
-        for path, name in cargo.apis:
-            acts.move_api(layers, path, name, home)
+            opinions.move_definition(source, path, home, is_stronger=is_stronger)
+        for path in moves.properties:
+            opinions.move_property(layers, path, home)
+        for path, name in moves.apis:
+            opinions.move_api(layers, path, name, home)
 
     def _finish(self) -> None:
         self._repeat_default()
-        if self.clearance is not None:
-            self.clearance.remove(self.cargo.values())
-        for layer in self.speakers if self.clearance is None else ():
-            acts.prune(layer, list(self.touched.get(layer.identifier, ())))
+        if self.single_layer is not None:
+            self.single_layer.remove(self.moves.values())
+        for layer in self.neutral_layers if self.single_layer is None else ():
+            opinions.prune(layer, list(self.touched.get(layer.identifier, ())))
         self.homes.bring_in()
         keep_orders(self.homes.list_layers(), self.before, is_entry=self.stack.is_entry)
         for layer in self.homes.new.values():
@@ -358,7 +358,7 @@ class StackSplit:
         layer = self.homes.new.get(BASE)
         spec = self.stack.root.GetPrimAtPath(self.default) if self.default else None
         if layer is not None and spec is not None and spec.specifier == Sdf.SpecifierDef:
-            own = acts.open_spec(layer, self.default)
+            own = opinions.open_spec(layer, self.default)
             own.specifier, own.typeName = spec.specifier, spec.typeName
 
 

@@ -17,7 +17,7 @@ from pxr import Ar, Sdf, Usd
 
 from simwright.checker.facts.layer_walk import gather_layer
 from simwright.checker.facts.layers import LayerFacts
-from simwright.sanitizer.fixer import SETTLED
+from simwright.sanitizer.fixer import DIVIDED
 from simwright.sanitizer.layering.roles import find_home
 from simwright.usd.edit import Editor, Refused
 
@@ -87,14 +87,14 @@ def is_proprietary(facts: LayerFacts) -> bool:
     return facts.is_vendor and not facts.placed
 
 
-def settle(editor: Editor) -> None:
+def mark_divided(editor: Editor) -> None:
     """Say that every opinion of the asset goes where it belongs; the rest waits for the next check."""
-    editor.known[SETTLED] = True
+    editor.known[DIVIDED] = True
 
 
-def is_settled(editor: Editor) -> bool:
+def is_divided(editor: Editor) -> bool:
     """Was the asset divided completely since it was last checked?"""
-    return SETTLED in editor.known
+    return DIVIDED in editor.known
 
 
 def find_stacks(editor: Editor) -> list[LayerStack]:

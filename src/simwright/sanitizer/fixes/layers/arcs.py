@@ -16,7 +16,7 @@ from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.layers.splitting import extract
 from simwright.sanitizer.layering.library import GeometryCrate
-from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_settled
+from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_divided
 from simwright.usd.edit import Editor, Refused
 
 _LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems")
@@ -50,7 +50,7 @@ def _leads_to(layer: Any, arc: Any, target: Any) -> bool:
     return bool(arc.assetPath) and Sdf.Layer.FindRelativeToLayer(layer, arc.assetPath) == target
 
 
-def ask_reference(editor: Editor, spec: Any) -> None:
+def make_references(editor: Editor, spec: Any) -> None:
     """Let the payloads of a spec be references, the weakest of them."""
     check_alone(editor, spec)
     arcs = list_arcs(spec, "payload")
@@ -59,7 +59,7 @@ def ask_reference(editor: Editor, spec: Any) -> None:
         editor.add(spec.layer, spec.path, "payload becomes a reference", turn)
 
 
-def ask_payload(editor: Editor, spec: Any, target: Any) -> None:
+def make_payloads(editor: Editor, spec: Any, target: Any) -> None:
     """Let the references of a spec to a layer be payloads, the strongest of them."""
     check_alone(editor, spec)
     arcs = list_arcs(spec, "references")
@@ -118,7 +118,7 @@ def _write_arcs(spec: Any, key: str, kind: str, arcs: list[Any]) -> None:
         spec.SetInfo(key, listed)
 
 
-def lighten(
+def hide_meshes(
     editor: Editor, stacks: list[LayerStack], stack: LayerStack, seen: set[str] | None = None
 ) -> None:
     """Put the mesh data that a stack brings in behind payloads, its own and what it refers to."""
@@ -131,14 +131,14 @@ def lighten(
         holders = [s for s in find_holders(editor, [stack], "references", other.root) if other is not stack]
         if not holders:
             continue
-        if is_pure(other):
+        if holds_only_meshes(other):
             for spec in holders:
-                ask_payload(editor, spec, other.root)
+                make_payloads(editor, spec, other.root)
         else:
-            lighten(editor, stacks, other, known)
+            hide_meshes(editor, stacks, other, known)
 
 
-def is_pure(stack: LayerStack) -> bool:
+def holds_only_meshes(stack: LayerStack) -> bool:
     """Is it mesh data and nothing that has to be there without it?"""
     facts = [stack.read(layer) for layer in stack.layers]
     is_plain = not any(known.features or known.placed or known.looks for known in facts)
@@ -173,14 +173,14 @@ def load_features(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 @fix("payload-heavy", phase=3)
 def load_late(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """References to mesh data become payloads; mesh data among other things gets a layer of its own."""
-    if is_settled(editor):
+    if is_divided(editor):
         return
     stack = find_stack(editor, finding.where.file)
-    if stack.is_entry or stack.root != editor.find_layer(finding.where.file) or not is_pure(stack):
+    if stack.is_entry or stack.root != editor.find_layer(finding.where.file) or not holds_only_meshes(stack):
         extract(editor, finding)
         return
     for spec in find_holders(editor, find_stacks(editor), "references", stack.root):
-        ask_payload(editor, spec, stack.root)
+        make_payloads(editor, spec, stack.root)
 
 
 def open_payloads(editor: Editor, specs: list[Any]) -> None:
@@ -189,9 +189,9 @@ def open_payloads(editor: Editor, specs: list[Any]) -> None:
         raise Refused("no payload of the asset itself brings it in")
     stacks = find_stacks(editor)
     for spec in specs:
-        ask_reference(editor, spec)
+        make_references(editor, spec)
         for stack in _list_brought(editor, stacks, spec):
-            lighten(editor, stacks, stack)
+            hide_meshes(editor, stacks, stack)
 
 
 def _list_brought(editor: Editor, stacks: list[LayerStack], spec: Any) -> Iterator[LayerStack]:

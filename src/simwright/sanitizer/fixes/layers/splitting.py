@@ -21,7 +21,7 @@ from simwright.sanitizer.layering.homes import choose_file
 from simwright.sanitizer.layering.library import GeometryCrate
 from simwright.sanitizer.layering.roles import EVERYTHING, FEATURES, MATERIALS, VENDOR
 from simwright.sanitizer.layering.splitting import split_stack
-from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_settled, settle
+from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_divided, mark_divided
 from simwright.usd.edit import Editor, Refused
 
 
@@ -29,7 +29,7 @@ def split_all(editor: Editor, wanted: Collection[str], vendors: Collection[str] 
     """Split every stack of the asset, once for all findings and rules that want the same."""
     key = f"split {sorted(wanted)} {sorted(vendors)}"
     # a vendor that only a finding names was not known when the asset was divided
-    if key not in editor.known and (vendors or not is_settled(editor)):
+    if key not in editor.known and (vendors or not is_divided(editor)):
         for stack in find_stacks(editor):
             split_stack(editor, stack, wanted, vendors)
         editor.known[key] = True
@@ -75,7 +75,7 @@ def isolate_features(editor: Editor, _finding: Diagnostic, _: UserValues) -> Non
 @fix("layer-physics-file", "layer-ros-file", phase=3)
 def gather_feature(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One layer for each; what another stack holds would have to be said of other prims."""
-    if is_settled(editor):
+    if is_divided(editor):
         return
     stack = find_stack(editor, finding.where.file)
     if len(stack.layers) < 2:
@@ -124,20 +124,20 @@ def make_interface(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 def split_entry(editor: Editor) -> None:
     """Mesh data first: what is left in the layer is then moved."""
     key = "split the entry"
-    if key not in editor.known and not is_settled(editor):
+    if key not in editor.known and not is_divided(editor):
         stacks = find_stacks(editor)
         stack = stacks[0]
         GeometryCrate(editor, stack).ask([stack.root])
         split_stack(editor, stack, EVERYTHING)
         editor.known[key] = True
         if len(stacks) == 1 and len(stack.layers) == 1:
-            settle(editor)
+            mark_divided(editor)
 
 
 def extract(editor: Editor, finding: Diagnostic) -> None:
     """Ask for the mesh data of the layer of a finding; an asset of one layer then has several, so features go too."""
     key = f"extract {finding.where.file}"
-    if key not in editor.known and not is_settled(editor):
+    if key not in editor.known and not is_divided(editor):
         stacks = find_stacks(editor)
         stack = find_stack(editor, finding.where.file)
         GeometryCrate(editor, stack).ask([editor.find_layer(finding.where.file)])
@@ -149,7 +149,7 @@ def extract(editor: Editor, finding: Diagnostic) -> None:
 @fix("layer-enc-ascii", phase=3)
 def write_text(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The layer becomes a .usda, its mesh data a crate; out of an entry, features go to text layers."""
-    if is_settled(editor):
+    if is_divided(editor):
         return
     layer = editor.find_layer(finding.where.file)
     stack = find_stack(editor, finding.where.file)
@@ -159,24 +159,24 @@ def write_text(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         split_all(editor, FEATURES)
         return
     GeometryCrate(editor, stack).ask([layer])
-    ask_encoding(editor, find_stacks(editor), layer, ".usda")
+    change_encoding(editor, find_stacks(editor), layer, ".usda")
 
 
 @fix("layer-enc-crate", phase=3)
 def write_crate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A layer of mesh data alone becomes a .usdc; out of any other, the mesh data goes to one."""
-    if is_settled(editor):
+    if is_divided(editor):
         return
     layer = editor.find_layer(finding.where.file)
     stack = find_stack(editor, finding.where.file)
     facts = stack.read(layer)
     if layer != editor.root and facts.is_mesh_library and not (facts.features or facts.placed or facts.looks):
-        ask_encoding(editor, find_stacks(editor), layer, ".usdc")
+        change_encoding(editor, find_stacks(editor), layer, ".usdc")
     else:
         extract(editor, finding)
 
 
-def ask_encoding(editor: Editor, stacks: list[LayerStack], layer: Any, suffix: str) -> None:
+def change_encoding(editor: Editor, stacks: list[LayerStack], layer: Any, suffix: str) -> None:
     """Ask for a layer to be written with another suffix; the entry keeps its name and is never asked for."""
     # users open the asset by the name of its entry
     assert layer != editor.root, "the entry keeps its name"

@@ -107,14 +107,14 @@ def list_targets(prim: Usd.Prim, name: str) -> list[Sdf.Path]:
     return list(relationship.GetTargets()) if relationship else []
 
 
-def list_turns(prim: Usd.Prim) -> tuple[bool, ...]:
+def list_angular(prim: Usd.Prim) -> tuple[bool, ...]:
     """Do the free axes of a joint turn, slide, or may there be both?"""
     if str(prim.GetTypeName()) in _ANGULAR:
         return (True,)
     return (False,) if str(prim.GetTypeName()) in _LINEAR else (True, False)
 
 
-def turns(prim: Usd.Prim | None) -> bool | None:
+def is_angular(prim: Usd.Prim | None) -> bool | None:
     """Does the one axis of a joint turn?  None for other joints and prims."""
     kind = str(prim.GetTypeName()) if prim else ""
     return {"PhysicsRevoluteJoint": True, "PhysicsPrismaticJoint": False}.get(kind)

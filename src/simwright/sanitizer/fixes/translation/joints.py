@@ -34,10 +34,10 @@ from simwright.sanitizer.fixes.translation.engine_words import (
     Reasons,
     apply_schema,
     attempt,
+    is_angular,
     list_apis,
     list_targets,
     read_authored,
-    turns,
     write_number,
 )
 from simwright.usd.edit import Editor, Refused
@@ -102,11 +102,11 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reason
             return set(), reasons | dict.fromkeys((sayings[0].api, *sayings[0].names), problem)
     gone: set[str] = set()
     for saying in sayings:
-        reasons |= _settle_rule(editor, prim, saying, wanted, gone)
+        reasons |= _drop_if_same(editor, prim, saying, wanted, gone)
     return _drop_companion(editor, prim, gone, reasons)
 
 
-def _settle_rule(
+def _drop_if_same(
     editor: Editor, prim: Usd.Prim, saying: _MimicRule, wanted: _MimicRule, gone: set[str]
 ) -> Reasons:
     """Take an engine's words away where they say what is wanted."""
@@ -121,7 +121,7 @@ def _read_rule(prim: Usd.Prim, dialect: Dialect, axis: str) -> _MimicRule:
     targets = list_targets(prim, dialect.name(dialect.leader, axis))
     if len(targets) != 1:
         raise Refused(f"it names {len(targets)} leaders; a joint follows one")
-    follower, leader = turns(prim), turns(prim.GetStage().GetPrimAtPath(targets[0]))
+    follower, leader = is_angular(prim), is_angular(prim.GetStage().GetPrimAtPath(targets[0]))
     if follower is None or leader is None:
         raise Refused("the rule is between revolute and prismatic joints only")
     names = [
@@ -270,7 +270,7 @@ def _find_joint(prim: Usd.Prim, relation: str) -> Usd.Prim:
     if len(targets) != 1:
         raise Refused(f"it has {len(targets)} targets; say which joint it drives")
     joint = prim.GetStage().GetPrimAtPath(targets[0])
-    if turns(joint) is None:
+    if is_angular(joint) is None:
         raise Refused(f"its target {targets[0]} is no revolute or prismatic joint")
     return joint
 
@@ -279,7 +279,7 @@ def _read_mjc(prim: Usd.Prim, joint: Usd.Prim, survey: EngineSurvey) -> tuple[Mo
     authored = read_authored(prim, (*MJC_LAW, "mjc:jointInParent"))
     if authored.get("mjc:jointInParent"):
         raise Untranslatable("it acts in the frame of the parent")
-    angular = bool(turns(joint))
+    angular = bool(is_angular(joint))
     reach = _read_reach(joint, angular) if authored.get("mjc:inheritRange") else None
     return read_mjc_motor(authored, angular=angular, reach=reach, auto=survey.limits_itself), {}
 
@@ -303,7 +303,7 @@ def _read_newton(prim: Usd.Prim, joint: Usd.Prim, _: EngineSurvey) -> tuple[Moto
         raise Untranslatable(f"it has {other}, which has no neutral form")
     columns = [f"newton:{column}" for column in _COLUMNS]
     authored = read_authored(prim, (*NEWTON_LAW, *columns))
-    angular = bool(turns(joint))
+    angular = bool(is_angular(joint))
     motor = read_newton_motor(authored, angular=angular, limited="NewtonMaxEffortClampingAPI" in apis)
     return motor, _read_table(authored, angular) if _CLAMP_API in apis else {}
 

@@ -31,9 +31,9 @@ from simwright.sanitizer.fixes.translation.engine_words import (
     Reasons,
     apply_schema,
     attempt,
+    list_angular,
     list_apis,
     list_attribute_specs,
-    list_turns,
     read_authored,
     survey_stage,
     write_number,
@@ -89,7 +89,7 @@ def translate_values(editor: Editor, prim: Usd.Prim, scale: Scale) -> tuple[set[
         authored = read_authored(prim, sorted(theirs | (said & {pairs[0].name for _, pairs in quantities})))
     except Refused as reason:
         return set(), dict.fromkeys(theirs, str(reason))
-    angles = list_turns(prim) if kind is PrimType.JOINT else (False,)
+    angles = list_angular(prim) if kind is PrimType.JOINT else (False,)
     plan = _TranslationPlan(prim, authored, scale, angles)
     for names, pairs in quantities:
         if not names.isdisjoint(authored):
