@@ -44,7 +44,7 @@ MORE = BASE.replace('"one"', '"two"')
 CHILD = """
 import os, signal, sys
 import simwright
-from simwright.sanitizer import delivery, sanitize
+from simwright.sanitizer import sanitize
 limit, count, is_on = int(sys.argv[2]), 0, False
 WATCHED = ("open", "os.rename", "os.link", "os.mkdir", "os.chmod", "os.remove", "os.rmdir", "ctypes.dlopen")
 def watch(event, _):
