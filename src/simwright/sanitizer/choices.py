@@ -76,6 +76,7 @@ def make_variants(
     first one does not have.
     """
     specs = list_own_specs(editor, prim)
+    # one function: which spec holds what decides where each part of the variants goes
     _check_known_set(prim, name, default, other)
     moved = {*default.values, *other.values}
     holders = [spec for spec in specs if any(prop.name in moved for prop in spec.properties)]

@@ -71,6 +71,7 @@ class TransformPush:
             return
         if RESET in read_order(prim):
             return
+        # one function: these are the ways in which a push can end or go on at a prim, and their order matters
         moments = [(time, lost @ matrix) for time, matrix in read_matrices(prim)]
         if prim.IsInstance() or prim.IsA(UsdGeom.PointInstancer):
             self._stop_at_copies(prim, moments)

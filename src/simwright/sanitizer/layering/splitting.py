@@ -220,6 +220,7 @@ class StackSplit:
         return any(role in self.wanted and self.homes.find(role) != layer for role in held)
 
     def _plan_layer(self, layer: Any) -> None:
+        # one loop over the sites: the roles of all parts of a spec decide whether it can move as a whole
         sites = list_sites(layer)
         # one layer, no homes yet and no variants: the fast way
         if self.stack.layers == [layer] and not self.homes.known and is_alone(sites):

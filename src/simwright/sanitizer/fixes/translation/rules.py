@@ -240,12 +240,12 @@ def _drop_idle_schemas(editor: Editor, prim: Usd.Prim, gone: set[str], reasons: 
         owned = _list_owned(api.partition(":")[0])
         if vendor not in vendors or not owned or api in gone or left & owned:
             continue
-        is_alone = not any(other != api and whose == vendor for other, whose in applied)
         # words that no table knows may well be another schema's, if there is one
-        if not (is_alone and _has_unknown_words(left, vendor)):
-            reason = attempt(editor, partial(editor.remove_api, prim, api))
-            if reason:
-                reasons[api] = reason
+        if [whose for _, whose in applied].count(vendor) == 1 and _has_unknown_words(left, vendor):
+            continue
+        reason = attempt(editor, partial(editor.remove_api, prim, api))
+        if reason:
+            reasons[api] = reason
 
 
 def _has_unknown_words(names: set[str], vendor: str | None) -> bool:
