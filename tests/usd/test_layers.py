@@ -11,7 +11,7 @@ from pxr import Sdf, Usd, UsdGeom
 
 from simwright.core.errors import OutputError, UnsafePathError, UsageError
 from simwright.usd.guard import check_file
-from simwright.usd.layers import encode_layer, write_layer, write_layers
+from simwright.usd.layers import encode_layer, write_layer
 from simwright.usd.open import open_stage
 
 
@@ -74,25 +74,3 @@ def test_a_failed_write_keeps_the_old_file(
         write_layer(layer, file)
     assert file.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.usda"]
-
-
-def test_a_folder_of_layers_appears_whole(tmp_path: Path, layer: Any) -> None:
-    other = Sdf.Layer.CreateAnonymous(".usda")
-    other.subLayerPaths.append("./payloads/mesh.usdc")
-    folder = tmp_path / "robot"
-    files = write_layers({"robot.usda": other, "payloads/mesh.usdc": layer}, folder)
-    assert sorted(files) == [folder / "payloads/mesh.usdc", folder / "robot.usda"]
-    assert open_stage(folder / "robot.usda").GetPrimAtPath("/Ünit/Mesh")
-    write_layers({"new.usda": other}, folder)
-    assert sorted(os.listdir(folder)) == ["new.usda", "payloads", "robot.usda"]
-
-
-def test_a_folder_that_fails_changes_nothing(tmp_path: Path, layer: Any) -> None:
-    folder = tmp_path / "robot"
-    write_layers({"robot.usda": layer}, folder)
-    with pytest.raises(UsageError):
-        write_layers({"a.usda": layer, "b.txt": layer}, folder)
-    with pytest.raises(UnsafePathError):
-        write_layers({"a.usda": layer, "../b.usda": layer}, folder)
-    assert os.listdir(folder) == ["robot.usda"]
-    assert os.listdir(tmp_path) == ["robot"]

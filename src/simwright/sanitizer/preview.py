@@ -49,7 +49,7 @@ class PreviewInputs:
 
 
 def derive_preview(shader: Usd.Prim | None, shapes: list[Usd.Prim]) -> PreviewInputs:
-    """What is known of the look: from the shader, or from the colour of what wears it."""
+    """Inputs of a preview that comes close: from the shader, else from the colour of the shapes bound to the material."""
     preview = PreviewInputs()
     if shader is not None:
         _read_constants(shader, preview)

@@ -34,7 +34,11 @@ Signature: TypeAlias = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class FixOptions:
-    """What is to be done: ``codes`` are rules that may be fixed, ``unsafe`` allows fixes that need intent."""
+    """What is to be fixed, and how.
+
+    ``codes`` are the rules that may be fixed, ``rules`` those that are checked; ``unsafe`` allows fixes that need
+    intent, ``values`` are what the user gave to fixes, ``settings`` those of the checker.
+    """
 
     codes: frozenset[str]
     rules: Sequence[Rule]
@@ -45,7 +49,11 @@ class FixOptions:
 
 @dataclass(slots=True)
 class FixProgress:
-    """How a run went.  ``given_up`` are findings that are not tried again."""
+    """How a run went so far: findings before and after, the changes made, and what has to be told.
+
+    ``used`` are rules whose fixes changed something, ``given_up`` findings that are not tried again, ``refused`` the
+    notes about those, ``crashed`` rules whose fix failed.  ``failed`` says that the asset could not be checked.
+    """
 
     changes: list[Change] = field(default_factory=list)
     before: list[Diagnostic] = field(default_factory=list)

@@ -21,7 +21,7 @@ Looking and changing:
 
 locate              from a prim or property to the file and line that says it
 questions           OpenUSD's questions as plain functions, for inner loops
-xform               transforms of prims as poses, and back
+xform               transforms of prims as poses and scales
 notes               notes beside the schemas' own values (ADR 5)
 edit                ``Editor``: edits where the opinions are, collected first and made in one step
 relocation          moving, making, placing and removing prims by an editor

@@ -9,7 +9,7 @@ composed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -198,23 +198,6 @@ class Editor:
             known.default = value
 
         self.add(spec.layer, path, what, apply)
-
-    def set_spec_samples(
-        self, spec: Sdf.PrimSpec, name: str, kind: Sdf.ValueTypeName, values: dict[float, Any]
-    ) -> None:
-        """Let an attribute have time samples in one spec, and nothing else."""
-        path = spec.path.AppendProperty(name)
-        offset = _find_offset(self.stage, spec.layer)
-
-        def apply() -> None:
-            known = spec.layer.GetPropertyAtPath(path)
-            if known is not None:
-                spec.RemoveProperty(known)
-            Sdf.AttributeSpec(spec, name, kind)
-            for time, value in values.items():
-                spec.layer.SetTimeSample(path, offset * time, value)
-
-        self.add(spec.layer, path, f"{kind} {name}: {len(values)} time samples", apply)
 
     def retype(
         self, prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, convert: Callable[[Any], Any]
@@ -409,21 +392,3 @@ def _bind_redeclare(
             layer.SetTimeSample(path, time, value)
 
     return apply
-
-
-def _find_offset(stage: Usd.Stage, layer: Sdf.Layer) -> Any:
-    """From times of the stage to times of a layer in its own stack; others count as they stand."""
-    # behind a reference there may be several offsets, one for each prim that refers to the layer
-    if layer not in stage.GetLayerStack(includeSessionLayers=False):
-        return Sdf.LayerOffset()
-    target = Usd.EditTarget(layer)
-    found = stage.GetEditTargetForLocalLayer(layer) or target
-    return found.GetMapFunction().timeOffset.GetInverse()
-
-
-def iterate_specs(layer: Sdf.Layer) -> Iterator[Sdf.PrimSpec]:
-    """Every prim spec of a layer, also those in variants."""
-    paths: list[Sdf.Path] = []
-    layer.Traverse(Sdf.Path.absoluteRootPath, lambda path: paths.append(path) if path.IsPrimPath() else None)
-    for path in paths:
-        yield layer.GetPrimAtPath(path)

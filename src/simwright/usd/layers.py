@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writing layers whole: beside the destination first, then moved into place.
 
-The same layer gives the same bytes.  A path may be confined to a root folder, and several layers can be
-written as one folder that appears complete or not at all.
+The same layer gives the same bytes.  A path may be confined to a root folder.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from typing import Any
 from simwright.core.diag import Where
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import resolve_inside, write_atomic
-from simwright.core.swap import write_folder
 from simwright.usd.silence import capture
 
 SUFFIXES = (".usda", ".usdc", ".usd")
@@ -29,18 +27,6 @@ def write_layer(
     """Write a layer as .usda text or as .usdc/.usd crate; with ``root``, ``path`` must stay below it."""
     target = Path(path) if root is None else resolve_inside(root, str(path), Where(str(path)))
     return write_atomic(target, encode_layer(layer, target.suffix))
-
-
-def write_layers(layers: Mapping[str, Any], folder: str | os.PathLike[str]) -> list[Path]:
-    """Write ``{relative path: layer}`` as one folder, beside what is there; nothing on failure."""
-    names = sorted(layers)
-    for name in names:
-        # all names before the first file: a bad one must not leave half a folder
-        resolve_inside(folder, name, Where(str(Path(folder) / name)))
-    with write_folder(folder) as staging:
-        for name in names:
-            write_layer(layers[name], name, root=staging)
-    return [Path(folder) / name for name in names]
 
 
 def encode_layer(layer: Any, suffix: str) -> bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opinions about one prim alone: in the root layer stack, at the prim's own path.
+"""Opinions about one prim alone, in the root layer stack at the prim's own path; and the ROS context above a prim.
 
 The strongest spec of a prim may be the one that a reference shares with other prims; what is said there is said of all.
 """

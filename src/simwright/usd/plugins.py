@@ -18,8 +18,6 @@ from pathlib import Path
 SCHEMAS = Path(__file__).resolve().parent / "schemas"
 """The folder with one sub-folder per extension."""
 
-ENVIRONMENT_VARIABLE = "PXR_PLUGINPATH_NAME"
-
 
 def plugin_path() -> str:
     """The value for ``PXR_PLUGINPATH_NAME`` that makes OpenUSD find every schema of ours."""

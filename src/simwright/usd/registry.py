@@ -66,10 +66,6 @@ class SchemaClass:
     properties: tuple[SchemaProperty, ...] = ()
     line: int | None = None
 
-    def find_property(self, name: str) -> SchemaProperty | None:
-        """The property called ``name``, if the class declares it."""
-        return next((prop for prop in self.properties if prop.name == name), None)
-
 
 @dataclass(frozen=True, slots=True)
 class Extension:
@@ -135,18 +131,6 @@ def find_class(name: str) -> SchemaClass:
         if schema.name == name:
             return schema
     raise UnknownNameError("schema class", name, [schema.name for _, schema in list_classes()])
-
-
-def list_unknown_schemas() -> list[str]:
-    """Our schema classes that OpenUSD does not know in this process; empty when all is well.
-
-    Asking makes OpenUSD read its schema definitions, after which nothing more can be registered.
-    """
-    from pxr import Usd
-
-    usd = Usd.SchemaRegistry()
-    names = [schema.name for _, schema in list_classes()]
-    return [name for name in names if usd.FindAppliedAPIPrimDefinition(name) is None]
 
 
 def read_extension(folder: Path) -> Extension:

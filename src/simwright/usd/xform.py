@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms of prims as poses, and back (REP-0158 1.1: a body has translate and orient, nothing else).
+"""Transforms of prims as poses and scales, read from any stack of xformOps.
 
-Reading takes any stack of xformOps.  Writing makes exactly ``xformOp:translate`` (double3) and
-``xformOp:orient`` (quatd).  OpenUSD's tools default to quatf, which has seven digits; the REP only says
-quaternion, and double precision is what keeps a round trip exact to 1e-9.
+Who writes transforms uses the names here: ``xformOp:translate`` (double3) and ``xformOp:orient`` (quatd), nothing else
+on a body (REP-0158 1.1).  OpenUSD's tools default to quatf, which has seven digits; the REP only says quaternion, and
+double precision is what keeps a round trip exact to 1e-9.
 
 Lengths are in the units of the stage: the format's reader applies metersPerUnit and upAxis.
 """
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
-from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_from_matrix, vec3
+from simwright.core.math3d import IDENTITY, Array, Pose, quat_from_matrix, vec3
 
 TRANSLATE = "xformOp:translate"
 ORIENT = "xformOp:orient"
@@ -118,45 +118,6 @@ def split_matrix(matrix: npt.NDArray[Any]) -> PrimTransform:
     else:
         rotation, signs = _fix_handedness(linear / scale, mirrored)
     return PrimTransform(Pose(position, quat_from_matrix(rotation)), scale * signs, sheared, mirrored)
-
-
-def write_pose(prim: Any, pose: Pose, *, scale: VectorLike | None = None) -> None:
-    """Author translate and orient at the edit target, and remove every other transform opinion there.
-
-    ``scale`` adds ``xformOp:scale``; bodies must not have it, visual geometry may.
-    """
-    from pxr import Gf, Sdf, UsdGeom
-
-    if not UsdGeom.Xformable(prim):
-        raise UsageError(
-            f"a prim of type {str(prim.GetTypeName()) or 'none'!r} has no transform",
-            hint="make it an Xform",
-            where=Where(prim=str(prim.GetPath())),
-        )
-    kinds = Sdf.ValueTypeNames
-    w, *imaginary = (float(v) for v in pose.q)
-    values: list[tuple[str, Any, Any]] = [
-        (TRANSLATE, kinds.Double3, Gf.Vec3d(*(float(v) for v in pose.p))),
-        (ORIENT, kinds.Quatd, Gf.Quatd(w, *imaginary)),
-    ]
-    if scale is not None:
-        values.append((SCALE, kinds.Double3, Gf.Vec3d(*(float(v) for v in scale))))
-    target = prim.GetStage().GetEditTarget()
-    with Sdf.ChangeBlock():
-        # specs, not Usd attributes: a weaker layer may have declared the op with another type
-        spec = Sdf.CreatePrimInLayer(target.GetLayer(), target.MapToSpecPath(prim.GetPath()))
-        _remove_ops(spec)
-        for name, kind, value in values:
-            Sdf.AttributeSpec(spec, name, kind).default = value
-        order = Sdf.AttributeSpec(spec, ORDER, kinds.TokenArray, Sdf.VariabilityUniform)
-        order.default = [name for name, _, _ in values]
-
-
-def _remove_ops(spec: Any) -> None:
-    """Drop the transform properties that a layer has for the prim."""
-    for prop in list(spec.properties):
-        if prop.name == ORDER or prop.name.startswith("xformOp:"):
-            spec.RemoveProperty(prop)
 
 
 def _read_standard(xformable: Any, when: Any) -> PrimTransform | None:

@@ -120,6 +120,8 @@ def drop_properties(editor: Editor, prim: Usd.Prim, place: SpecSite, names: Coll
 
 
 def _find_offset(stage: Usd.Stage, layer: Sdf.Layer) -> Any:
+    """From times of the stage to times of a layer in its root layer stack; others count as they stand."""
+    # behind a reference there may be several offsets, one for each prim that refers to the layer
     if layer not in stage.GetLayerStack(includeSessionLayers=False):
         return Sdf.LayerOffset()
     return stage.GetEditTargetForLocalLayer(layer).GetMapFunction().timeOffset.GetInverse()

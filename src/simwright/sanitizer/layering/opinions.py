@@ -18,7 +18,6 @@ from pxr import Sdf
 from simwright.usd.edit import Refused
 
 _LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems", "deletedItems", "orderedItems")
-_ADDING = ("explicitItems", "prependedItems", "appendedItems", "addedItems")
 _STAYS = frozenset({"apiSchemas", "primOrder", "propertyOrder", "variantSetNames", "variantSelection"})
 """Fields of a prim that are not moved with its definition, or are moved by themselves."""
 _PATH_LISTS = {"targetPaths": "targetPathList", "connectionPaths": "connectionPathList"}
