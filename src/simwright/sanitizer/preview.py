@@ -49,7 +49,7 @@ class PreviewInputs:
 
 
 def derive_preview(shader: Usd.Prim | None, shapes: list[Usd.Prim]) -> PreviewInputs:
-    """Inputs of a preview that comes close: from the shader, else from the colour of the shapes bound to the material."""
+    """Inputs of a preview that comes close: from the shader, else from the colour of the shapes of the material."""
     preview = PreviewInputs()
     if shader is not None:
         _read_constants(shader, preview)
