@@ -38,7 +38,7 @@ def list_own_specs(editor: Editor, prim: Usd.Prim) -> list[Sdf.PrimSpec]:
 
 
 def count_users(editor: Editor) -> dict[tuple[str, Sdf.Path], int]:
-    """How many meshes of the stage, prototypes counted once, each spec speaks of."""
+    """Count the meshes of the stage, prototypes once, that each spec speaks of."""
     # counted once for all findings of a fix: the whole stage has to be walked for it
     users: dict[tuple[str, Sdf.Path], int] | None = editor.memory.get("users")
     if users is None:

@@ -31,7 +31,7 @@ LAYERS = 3
 """The phase of fixes that change where something is said and nothing else."""
 
 DIVIDED = "divided"
-"""What fixes know until the next check, whatever is changed: that there is nothing more to move."""
+"""Key of ``Editor.known``: every opinion is in its layer, so nothing more is moved before the next check."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -302,7 +302,7 @@ class AssetComparison:
         return all(self._equal(a, b) for a, b in lists) and self._equal(one.environment, other.environment)
 
     def have_same_shapes(self, one: Asset, other: Asset) -> bool:
-        """The same shapes, on the same bodies, at the same places, of the same materials?"""
+        """Do two readings have the same shapes, on the same bodies, at the same places, of the same materials?"""
         return all(self._equal(getattr(one, name), getattr(other, name)) for name in _SHAPE_LISTS)
 
     def _equal(self, one: Any, other: Any) -> bool:
@@ -344,7 +344,7 @@ class AssetComparison:
 
 @cache
 def _list_fields(kind: Any) -> tuple[str, ...]:
-    """What an element says; not where it was found."""
+    """Fields of an element that are compared: what it says, not where it was found."""
     left_out = _NOT_COMPARED | {"name"} if kind is Shape else _NOT_COMPARED
     return tuple(field.name for field in dataclasses.fields(kind) if field.name not in left_out)
 

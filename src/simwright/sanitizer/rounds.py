@@ -213,7 +213,7 @@ class FixRun:
         return changes
 
     def _apply_with_proof(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> bool:
-        """The same with a proof; on failure the findings are halved."""
+        """Make one fix and prove it; on failure undo it and try each half of the findings."""
         mark, used = len(self.progress.changes), set(self.progress.used)
         expected = self.progress.expected.copy()
         # findings of one rule are proven together; only where that fails are they proven in halves
@@ -291,7 +291,7 @@ class FixRun:
 
 
 def make_signature(finding: Diagnostic) -> Signature:
-    """What makes a finding the same one in the next round: not its line."""
+    """What makes a finding the same one in the next round; its line may change."""
     return (finding.kind, finding.where.prim, finding.where.prop, finding.message)
 
 

@@ -98,7 +98,7 @@ def sanitize(
 
 
 def _fix_at_once(workspace: Workspace, options: FixOptions, original: Read) -> FixProgress | None:
-    """All fixes, then the proof; None if it fails."""
+    """Make all fixes, then give the proof once; None if it fails."""
     run = FixRun(workspace, options, original)
     progress = run.fix_all()
     if not progress.changes or progress.failed:
@@ -242,7 +242,7 @@ def write_in_place(workspace: Workspace, result: FixResult) -> None:
 
 
 def _refuse_edited(workspace: Workspace) -> None:
-    """What was proven was proven of the files that were read: also of those that stay as they are."""
+    """Refuse to write if somebody changed a file of the asset since it was read: the proof is about what was read."""
     for place, digest in workspace.digests.items():
         file = workspace.source.parent / place
         if compute_digest(file) != digest:

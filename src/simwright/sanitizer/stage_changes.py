@@ -25,7 +25,7 @@ STAGE_METADATA = frozenset({
 })  # fmt: skip
 """What a stage may say of itself without being another machine, as long as its numbers mean the same."""
 PRIM_METADATA = frozenset({"kind", "assetInfo", "documentation", "comment", "displayName"})
-"""The same of a prim."""
+"""What a prim may say of itself without being a part of another machine."""
 
 
 class StageChanges:
@@ -122,7 +122,7 @@ def _is_op(path: Sdf.Path) -> bool:
 
 _SCHEMAS = "apiSchemas"
 _CHILD_ORDERS = frozenset({"primOrder", "propertyOrder"})
-"""How an order comes about; the order itself is compared."""
+"""Fields by which an order of children comes about; the order itself is compared."""
 
 
 def compose_alike(before: Usd.Stage, after: Usd.Stage) -> bool:
@@ -153,7 +153,7 @@ def _count_alike(before: Usd.Stage, after: Usd.Stage) -> bool:
 
 
 def _list_prims(stage: Usd.Stage) -> list[Sdf.Path]:
-    """All prims in their order."""
+    """Paths of all prims of a stage, in their order."""
     every = Usd.PrimRange(stage.GetPseudoRoot(), Usd.PrimAllPrimsPredicate)
     return [prim.GetPath() for prim in every]
 

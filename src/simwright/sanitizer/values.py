@@ -46,6 +46,6 @@ def check_name(name: str, where: Where | None = None) -> None:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """The same for several."""
+    """Check several names as :func:`check_name` does."""
     for name in names:
         check_name(name)

@@ -151,7 +151,7 @@ def _reattach_joint(editor: Editor, end: _JointEnd, link: Usd.Prim, pose: Pose) 
 
 
 def _add_mass(editor: Editor, prim: Usd.Prim, link: Usd.Prim, pose: Pose) -> None:
-    """What the frame weighs, on the link; frames of one link add up."""
+    """Add the mass properties of a body to its link; several bodies of one link add up."""
     weights = read_inertials(editor)
     mine = weights.get(str(prim.GetPath()))
     if mine is None or mine.mass <= 0.0:

@@ -83,7 +83,7 @@ def write_stack(
 
 
 def _list_said(prim: Usd.Prim, moments: Sequence[Moment]) -> list[Moment]:
-    """Without the default time, where it is said by nobody and means nothing beside time samples."""
+    """The moments to write: without the default time where nobody says it and time samples hide it."""
     if len(moments) == 1:
         return list(moments)
     ops = UsdGeom.Xformable(prim).GetOrderedXformOps()

@@ -207,7 +207,7 @@ class TransformPush:
         return Usd.ModelAPI(prim).GetKind() not in _MODELS
 
     def _reframe(self, prim: Usd.Prim, frame: Array) -> None:
-        """What a prim says in its own frame goes through the map."""
+        """Put what a prim says in its own frame (centre of mass, inertia, velocities) through the map."""
         if np.abs(frame - np.eye(4)).max() == 0.0:
             return
         editor, index = self.editor, self.index

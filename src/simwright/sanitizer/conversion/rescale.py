@@ -196,7 +196,7 @@ def _write_fallback(editor: Editor, prim: Usd.Prim, name: str, factor: float, di
 
 
 def _write_missing(editor: Editor, spec: Sdf.PrimSpec, factors: Factors) -> None:
-    """The same for a prim of a variant that is not chosen: only its own words are known."""
+    """Write the fallback sizes of a prim in a variant that is not chosen: only its own spec is known."""
     definition = Usd.SchemaRegistry().FindConcretePrimDefinition(spec.typeName)
     if definition is None or factors.length == 1.0:
         return

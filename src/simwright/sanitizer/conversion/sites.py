@@ -30,7 +30,7 @@ class SpecSite:
 
 
 def find_site(editor: Editor, index: SpecIndex, prim: Usd.Prim, names: Callable[[str], bool]) -> SpecSite:
-    """Where properties with such names are written."""
+    """Find where properties whose names pass ``names`` are written."""
     own = editor.list_prim_specs(prim)
     if not own:
         raise Refused(f"{prim.GetPath()} belongs to another asset, which has to be fixed itself")

@@ -50,7 +50,7 @@ _MESH_API = "PhysicsMeshCollisionAPI"
 
 @fix("coll-approx-none", changes=("collisions",))
 def say_approximation(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """What is said, or "none", which OpenUSD takes where nothing is."""
+    """Write the approximation down: "none" where nothing is said, as OpenUSD takes it."""
     prim = editor.find_prim(finding.where.prim)
     editor.add_api(prim, _MESH_API)
     if not prim.GetAttribute(APPROXIMATION).HasAuthoredValue():
@@ -100,7 +100,7 @@ def make_baseline(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 
 def _choose_baseline(editor: Editor, prim: Usd.Prim) -> None:
-    """Where the other one is chosen, or at home."""
+    """Select the baseline variant where another one is selected, else at the prim's home."""
     said = [spec for spec in prim.GetPrimStack() if SET in spec.variantSelections]
     spec = said[0] if said and said[0].layer.identifier in editor.own else editor.choose_home(prim)
 
@@ -157,7 +157,7 @@ _SUBDIVISION_NAMES = (
 
 @fix("geo-coll-watertight", changes=("collisions",))
 def close_mesh(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Mended, or the hull."""
+    """Mend the mesh, or let its convex hull take its place."""
     prim = editor.find_prim(finding.where.prim)
     faces = read_faces(prim)
     if "(it is flat)" in finding.message:
@@ -192,7 +192,7 @@ def draw_twin(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 
 def _expect_visual(editor: Editor, prim: Usd.Prim) -> None:
-    """What is touched is what is seen."""
+    """Expect another visual where the collision mesh is drawn as well."""
     if is_drawn(prim):
         editor.expected.sections.add("visuals")
 
@@ -300,7 +300,7 @@ def _describe_mesh(points: Any, indices: Any) -> dict[str, Value]:
 
 
 def _block_rest(prim: Usd.Prim) -> dict[str, Value]:
-    """What is said of points, faces and corners that are no longer there."""
+    """Blocks for values of points, faces and corners that are no longer there."""
     primvars = [primvar.GetAttr() for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvars()]
     found = [UsdGeom.PointBased(prim).GetNormalsAttr(), *primvars]
     # a constant value fits any number of points and faces

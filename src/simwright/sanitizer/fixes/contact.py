@@ -163,7 +163,7 @@ def _finds_another(prim: Usd.Prim) -> bool:
 
 
 def _name_usual(editor: Editor) -> Sdf.Path:
-    """Where the material for colliders without one is, or is to be."""
+    """Path of the material for colliders that have none."""
     root = editor.stage.GetDefaultPrim()
     # nothing can be added below an instance
     top = Sdf.Path.absoluteRootPath if not root or root.IsInstance() else root.GetPath()

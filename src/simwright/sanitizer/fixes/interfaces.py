@@ -135,7 +135,7 @@ def _make_frame(editor: Editor, camera: Usd.Prim, source: Usd.Prim) -> Sdf.Path:
 
 
 def _round_matrix(matrix: Gf.Matrix4d) -> Gf.Matrix4d:
-    """Without the dust of two transforms that cancel."""
+    """Round away what is left of two transforms that cancel."""
     rows = [[round(matrix[row][column], 12) + 0.0 for column in range(4)] for row in range(4)]
     return Gf.Matrix4d(rows)
 

@@ -29,7 +29,7 @@ _ORDER = "order of joints"
 
 @fix("joint-placement", changes=("order",), phase=0)
 def place_joints(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """All joints of a place that can be moved."""
+    """Move the joints of a finding to their places; refused only if none of them can be moved."""
     reasons = []
     for path in finding.data.get("joints", ()):
         count, expected = len(editor.edits), editor.expected.copy()

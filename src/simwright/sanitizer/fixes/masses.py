@@ -21,7 +21,7 @@ _MASS = "physics:mass"
 _API = "PhysicsMassAPI"
 STANDING = ("bodies", "joints", "order", "poses", "masses", "motion", "limits", "constraints", "collisions",
             "visuals", "contacts", "frames", "sensors", "cameras", "lights", "keyframes")  # fmt: skip
-"""What changes where a body becomes a part of the world."""
+"""Sections of the comparison that change where a body becomes a part of the world."""
 
 
 @fix("mass-positive", "anchor-mass")
@@ -69,7 +69,7 @@ def _write_computed(editor: Editor, prim: Usd.Prim) -> None:
 
 
 def _join_to_link(editor: Editor, prim: Usd.Prim) -> None:
-    """What weighs nothing and cannot move is a part of its link."""
+    """Make a body that weighs nothing and cannot move a part of its link."""
     try:
         join_link(editor, prim)
     except Refused as reason:

@@ -72,7 +72,7 @@ def _reverse_corners(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 def _list_corner_values(
     editor: Editor, prim: Usd.Prim, corners: npt.NDArray[np.int64]
 ) -> list[tuple[Sdf.AttributeSpec, Any]]:
-    """What is said corner by corner, in the new order: normals and primvars."""
+    """Normals and primvars that are said corner by corner, in the new order of corners."""
     found = []
     # one loop: each value is checked before any is asked for, since half of them reordered would be wrong
     for attribute in [UsdGeom.PointBased(prim).GetNormalsAttr(), *_list_primvars(prim)]:

@@ -96,7 +96,7 @@ def drop_parent_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> Non
 
 @fix("qos-match-pub", changes=("ros",))
 def drop_idle_quality(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """What has no effect goes; a value of another type is declared as bool."""
+    """Remove a setting that has no effect; declare a value of another type as bool."""
     if "expected" in finding.data:
         _retype(editor, finding, _KINDS.Bool, _read_bool)
     else:
@@ -105,7 +105,7 @@ def drop_idle_quality(editor: Editor, finding: Diagnostic, _: UserValues) -> Non
 
 @fix("name-absolute", changes=("ros",))
 def make_name_relative(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The same name inside the robot's namespace: another topic, so this needs intent."""
+    """Make a name relative to the robot's namespace: that is another topic, so it needs intent."""
     text = str(finding.data.get("value", "")).strip("/")
     if not text:
         raise Refused("the name has nothing but slashes")
@@ -114,7 +114,7 @@ def make_name_relative(editor: Editor, finding: Diagnostic, _: UserValues) -> No
 
 @fix("name-valid", changes=("ros",))
 def make_name_legal(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Underscores for what ROS does not allow; whoever listens has to follow."""
+    """Replace what ROS does not allow in a name; whoever listens to it has to follow."""
     text, good = (str(finding.data.get(key, "")) for key in ("value", "suggestion"))
     if not good.strip("/") or good == text:
         raise Refused("the name has to be chosen anew")
@@ -134,7 +134,7 @@ def drop_frame_override(editor: Editor, finding: Diagnostic, _: UserValues) -> N
 
 @fix("qos-map", changes=("ros",))
 def keep_last_map(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Late subscribers get the last map."""
+    """Make a map topic transient local, so that late subscribers get the last map."""
     prim = editor.find_prim(finding.where.prim)
     if not prim.HasAPI("RosTopicAPI"):
         raise Refused("the topic is elsewhere now")

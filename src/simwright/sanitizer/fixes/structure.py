@@ -78,13 +78,13 @@ def drop_idle_flag(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("ns-no-instanceable", phase=0)
 def stop_sharing_names(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """All instances of the prototype: the same prims, only without sharing."""
+    """Stop instancing for all instances of the prototype: the same prims, only without sharing."""
     stop_instancing(editor, editor.find_prim(finding.where.prim))
 
 
 @fix("inst-no-phys-clone", phase=0)
 def stop_sharing_physics(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The same for bodies and joints in a prototype."""
+    """Stop instancing where bodies or joints are in a prototype."""
     stop_instancing(editor, editor.find_prim(finding.where.prim))
 
 
@@ -224,7 +224,7 @@ _SINGLE_CHANGES = (
 
 @fix("canonical-single", "no-baked-clones", changes=_SINGLE_CHANGES, phase=0)
 def keep_first(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """All copies but the first go, each with what holds it and nothing else."""
+    """Remove all copies but the first, each with the prims that hold it and nothing else."""
     copies = [Sdf.Path(path) for path in finding.data.get("copies", ())]
     if len(copies) < 2:
         raise Refused("the copies are not known")

@@ -68,7 +68,7 @@ def read_asset(address: str, resolved: str) -> bytes:
 
 
 def decode_image(content: bytes, address: str) -> TextureImage:
-    """Any image that can be read here; the others are refused with what has to be done."""
+    """Decode an image; one that cannot be read here is refused with what has to be done."""
     from PIL import Image
 
     if content.startswith(_RADIANCE):
@@ -196,13 +196,13 @@ _SOURCES = (".png", ".jpg", ".jpeg")
 
 @fix("tex-png-jpeg")
 def convert_texture(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """TGA, WebP, 16 bits and the like."""
+    """Convert TGA, WebP, 16-bit images and the like to 8-bit PNG."""
     _convert_to_png(editor, finding)
 
 
 @fix("tex-prohibited")
 def convert_production(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """TIFF, and .hdr that is not brighter than 1."""
+    """Convert TIFF, and .hdr that is not brighter than 1, to 8-bit PNG."""
     _convert_to_png(editor, finding)
 
 
@@ -302,7 +302,7 @@ _MAX_SIDE = 16384
 
 @fix("tex-no-udim", changes=("visuals", "materials"))
 def pack_tiles(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """All tiles in one image."""
+    """Put all tiles into one image."""
     shader = editor.find_prim(finding.where.prim)
     name = finding.where.prop
     if shader.GetTypeName() != "Shader":

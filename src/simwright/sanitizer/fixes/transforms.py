@@ -31,19 +31,19 @@ _MATRIX = "xformOp:transform"
 
 @fix("xform-minimal-stack", phase=1)
 def standardize_stack(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """A body, or an Xform between bodies."""
+    """Write the ops of a body, or of an Xform between bodies, as translate and orient."""
     standardize(editor, editor.find_prim(finding.where.prim))
 
 
 @fix("xform-no-matrix", phase=1)
 def take_matrix_apart(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Any prim with a matrix."""
+    """Take the matrix of a prim apart."""
     standardize(editor, editor.find_prim(finding.where.prim))
 
 
 @fix("xform-etl-euler", phase=1)
 def write_quaternion(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Any prim with rotations by angles."""
+    """Write rotations by angles as a quaternion."""
     standardize(editor, editor.find_prim(finding.where.prim))
 
 

@@ -50,7 +50,7 @@ def turn_asset(editor: Editor, _: Diagnostic, given: UserValues) -> None:
 
 @fix("units-timecodes", values=_INTENT, phase=0)
 def convert_times(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
-    """Without time samples the rate means nothing."""
+    """Write times in seconds; without time samples the rate means nothing and is just set."""
     if finding.fixable is Fixable.SAFE:
         editor.set_layer_info(RATE, 1.0)
         return

@@ -35,7 +35,7 @@ class LayerStack:
     _kinds: dict[Any, str] = field(default_factory=dict)
 
     def read(self, layer: Any) -> LayerFacts:
-        """What a layer holds."""
+        """What was gathered about a layer of the stack."""
         return self.facts[layer.identifier]
 
     @property

@@ -34,7 +34,7 @@ def find_holders(editor: Editor, stacks: Collection[LayerStack], key: str, targe
 
 
 def _find_facts(stacks: Collection[LayerStack], layer: Any) -> Any:
-    """What is known of a layer in one of some stacks."""
+    """The facts about a layer, from whichever of some stacks it is in."""
     return next(stack.facts[layer.identifier] for stack in stacks if layer.identifier in stack.facts)
 
 
@@ -156,13 +156,13 @@ def load_kinematics(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("sens-traversable", phase=3)
 def load_sensors(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The same for sensors."""
+    """Let payloads that hold sensors be references, with the mesh data in them behind payloads."""
     open_payloads(editor, list(_find_specs(editor, finding)))
 
 
 @fix("payload-geo-only", phase=3)
 def load_features(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The same for a layer that only payloads bring in."""
+    """Let payloads that bring in a layer with features be references."""
     stacks = find_stacks(editor)
     layer = editor.find_layer(finding.where.file)
     roots = [stack.root for stack in stacks if layer in stack.layers]

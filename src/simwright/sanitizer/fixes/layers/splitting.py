@@ -50,7 +50,7 @@ def isolate_vendors(editor: Editor, _finding: Diagnostic, _: UserValues) -> None
 
 @fix("proprietary-confined", phase=3)
 def confine_vendors(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The same; settings of an editor, which nothing reads, are taken away."""
+    """Move a vendor's words to its layer; settings of an editor, which nothing reads, are removed."""
     vendor = str(finding.data.get("vendor", ""))
     if vendor:
         split_all(editor, {VENDOR}, () if vendor in VENDOR_NAMESPACES.values() else (vendor,))
@@ -68,7 +68,7 @@ def confine_vendors(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     "layer-separation", "layer-features-isolated", "layer-geometries-pure", "isol-physics-core-only", phase=3
 )
 def isolate_features(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
-    """Physics, ROS and vendors go to overlays."""
+    """Move physics, ROS and vendors' words to layers of their own."""
     split_all(editor, FEATURES)
 
 
@@ -87,7 +87,7 @@ def gather_feature(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("layer-materials", phase=3)
 def move_materials(editor: Editor, _finding: Diagnostic, _: UserValues) -> None:
-    """Materials, node graphs and shaders."""
+    """Move materials, node graphs and shaders to a layer of their own."""
     split_all(editor, {MATERIALS})
 
 
@@ -202,7 +202,7 @@ def _rename_file(text: str, name: str) -> str:
 
 
 def _list_texts(editor: Editor, user: Any, layer: Any) -> list[str]:
-    """How a layer names another one."""
+    """The addresses by which a layer names another one."""
     found: dict[str, None] = {}
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
         for text in {text for group in UsdUtils.ExtractExternalReferences(user.realPath) for text in group}:

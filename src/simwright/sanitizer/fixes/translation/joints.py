@@ -59,7 +59,7 @@ class _MimicRule:
 
     @property
     def names(self) -> list[str]:
-        """All properties that say it."""
+        """The engine's properties that make up the rule."""
         dialect = self.dialect
         words = (dialect.leader, dialect.offset, dialect.multiplier, dialect.enabled)
         return [dialect.name(word, self.axis) for word in words if word]
@@ -70,7 +70,7 @@ class _MimicRule:
         return f"{self.dialect.api}:{self.axis}" if self.axis else self.dialect.api
 
     def says(self, other: _MimicRule) -> bool:
-        """The same rule?"""
+        """Is it the same rule, in neutral numbers?"""
         same = are_same(self.rule.offset, other.rule.offset) and are_same(
             self.rule.multiplier, other.rule.multiplier
         )

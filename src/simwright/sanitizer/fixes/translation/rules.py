@@ -67,7 +67,7 @@ class _TranslationPlan:
 
 
 def find_kind(prim: Usd.Prim) -> PrimType | None:
-    """What a prim is to the tables."""
+    """The row of the tables that a prim belongs to: joint, material, shape, or none."""
     if prim.IsA(UsdPhysics.Joint):
         return PrimType.JOINT
     if prim.IsA(UsdShade.Material):
@@ -287,7 +287,7 @@ def translate_feature(editor: Editor, finding: Diagnostic, _: UserValues) -> Non
 
 @fix("proprietary-minimal", phase=0)
 def translate_name(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """All prims that use a name."""
+    """Translate all prims that use a name."""
     name = str(finding.data["name"])
     _translate_all(
         editor, [prim for prim in survey_stage(editor).prims.values() if _uses(prim, name)], {name}
@@ -296,14 +296,14 @@ def translate_name(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("isol-minimize", phase=0)
 def translate_vendor(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """All that one engine is told."""
+    """Translate all that one engine is told."""
     vendor = str(finding.data["vendor"])
     _translate_all(editor, _list_speaking(editor, vendor), None)
 
 
 @fix("xphys-lifecycle", phase=0)
 def translate_layer(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """All that a layer tells an engine."""
+    """Translate all that one layer tells an engine."""
     vendor = str(finding.data["vendor"])
     layer = editor.find_layer(finding.where.file).identifier
     survey = survey_stage(editor)
@@ -314,7 +314,7 @@ def translate_layer(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 
 def _translate_all(editor: Editor, prims: Iterable[Usd.Prim], names: set[str] | None) -> None:
-    """Whatever can be translated; refused only where nothing can."""
+    """Translate whatever can be translated; refused only where nothing can."""
     survey = survey_stage(editor)
     before = len(editor.edits)
     kept: Reasons = {}
