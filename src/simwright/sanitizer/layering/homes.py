@@ -112,7 +112,7 @@ class RoleLayers:
         return found
 
 
-def make_layer(editor: Editor, beside: Any, name: str) -> Any:
+def make_layer(editor: Editor, beside: Sdf.Layer, name: str) -> Any:
     """A new layer with the units of the one it stands beside."""
     file = choose_file(editor, beside, name)
     # left in memory by a round that was undone
@@ -127,7 +127,7 @@ def make_layer(editor: Editor, beside: Any, name: str) -> Any:
     return layer
 
 
-def choose_file(editor: Editor, beside: Any, name: str) -> Path:
+def choose_file(editor: Editor, beside: Sdf.Layer, name: str) -> Path:
     """A file that is not there yet; where the name is taken, the layer's own name is put in front."""
     place = Path(beside.realPath)
     wanted, number = place.with_name(name), 1

@@ -34,9 +34,9 @@ class GeometryCrate:
     shapes: dict[tuple[str, Any], list[str]] = field(default_factory=dict)
     names: NameScope = field(default_factory=NameScope)
     stored: dict[str, Any] = field(default_factory=dict)
-    layer: Any = None
+    layer: Sdf.Layer = None
 
-    def ask(self, layers: Iterable[Any]) -> None:
+    def ask(self, layers: Iterable[Sdf.Layer]) -> None:
         """Ask for the mesh data of some layers to be moved."""
         chosen = list(layers)
         for layer in chosen:
@@ -55,7 +55,7 @@ class GeometryCrate:
                 what = f"mesh data of {count} prims to {FILE}"
                 self.editor.add(layer, Sdf.Path.absoluteRootPath, what, lambda layer=layer: self._move(layer))  # type: ignore[misc]
 
-    def _check(self, path: Any, names: list[str]) -> None:
+    def _check(self, path: Sdf.Path, names: list[str]) -> None:
         """A payload is weaker than nearly all else: nothing else may speak of the same arrays."""
         plain = path.StripAllVariantSelections()
         # also what is said outside of the variant that has the arrays
@@ -71,7 +71,7 @@ class GeometryCrate:
             if len(specs) > 1:
                 raise Refused(f"{name} of {plain} is said in {len(specs)} places; decide which is meant")
 
-    def _move(self, layer: Any) -> None:
+    def _move(self, layer: Sdf.Layer) -> None:
         if self.layer is None:
             self.layer = make_layer(self.editor, self.stack.root, FILE)
             self.layer.defaultPrim = ROOT.name
@@ -92,7 +92,7 @@ class GeometryCrate:
             _load(spec, f"./{_name(self.layer)}", target)
         self.layer.Save()
 
-    def _store(self, spec: Any, names: list[str]) -> Sdf.Path:
+    def _store(self, spec: Sdf.PrimSpec, names: list[str]) -> Sdf.Path:
         name = self.names.claim(make_identifier(spec.name, "shape"))
         target = ROOT.AppendChild(name)
         copy = Sdf.CreatePrimInLayer(self.layer, target)
@@ -108,7 +108,7 @@ class GeometryCrate:
         return target
 
 
-def list_arrays(spec: Any) -> list[str]:
+def list_arrays(spec: Sdf.PrimSpec) -> list[str]:
     """Names of the arrays that make up a shape; none for a prim that has only small ones."""
     found, is_shape = [], False
     for name in spec.GetInfo("properties") or ():
@@ -136,11 +136,11 @@ def _count(value: Any) -> int:
     return len(value) if hasattr(value, "__len__") else 0
 
 
-def _tells(layer: Any, path: Any, names: list[str]) -> bool:
+def _tells(layer: Sdf.Layer, path: Sdf.Path, names: list[str]) -> bool:
     return any(layer.GetPropertyAtPath(path.AppendProperty(name)) for name in names)
 
 
-def _sign(spec: Any, names: list[str]) -> str:
+def _sign(spec: Sdf.PrimSpec, names: list[str]) -> str:
     """The same text for the same arrays; empty for those that change over time."""
     digest = hashlib.sha256(str(spec.typeName).encode())
     for name in sorted(names):
@@ -155,7 +155,7 @@ def _sign(spec: Any, names: list[str]) -> str:
     return digest.hexdigest()
 
 
-def _load(spec: Any, address: str, target: Sdf.Path) -> None:
+def _load(spec: Sdf.PrimSpec, address: str, target: Sdf.Path) -> None:
     listed = spec.payloadList
     arc = Sdf.Payload(address, target)
     if listed.isExplicit:
@@ -164,5 +164,5 @@ def _load(spec: Any, address: str, target: Sdf.Path) -> None:
         listed.prependedItems.append(arc)
 
 
-def _name(layer: Any) -> str:
+def _name(layer: Sdf.Layer) -> str:
     return str(layer.GetDisplayName())

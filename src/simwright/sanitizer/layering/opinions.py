@@ -24,7 +24,7 @@ _PATH_LISTS = {"targetPaths": "targetPathList", "connectionPaths": "connectionPa
 """Lists of paths, which are set in a way of their own."""
 
 
-def open_spec(layer: Any, path: Sdf.Path) -> Any:
+def open_spec(layer: Sdf.Layer, path: Sdf.Path) -> Any:
     """The spec of a prim or variant in a layer; made as an ``over`` if there is none."""
     spec = layer.GetPrimAtPath(path)
     if spec is not None:
@@ -37,12 +37,12 @@ def open_spec(layer: Any, path: Sdf.Path) -> Any:
     return spec
 
 
-def _tells_sets(layer: Any, path: Sdf.Path) -> bool:
+def _tells_sets(layer: Sdf.Layer, path: Sdf.Path) -> bool:
     spec = layer.GetPrimAtPath(path)
     return spec is not None and bool(spec.HasInfo("variantSetNames"))
 
 
-def check_property(layers: Sequence[Any], path: Sdf.Path) -> None:
+def check_property(layers: Sequence[Sdf.Layer], path: Sdf.Path) -> None:
     """Refuse what cannot be put together from several layers."""
     specs = [spec for layer in layers if (spec := layer.GetPropertyAtPath(path)) is not None]
     if len(specs) < 2:
@@ -58,7 +58,7 @@ def check_property(layers: Sequence[Any], path: Sdf.Path) -> None:
         raise Refused(f"{path} has two types; say it in one layer")
 
 
-def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
+def move_property(layers: Sequence[Sdf.Layer], path: Sdf.Path, home: Sdf.Layer) -> None:
     """Let a property be said in one layer and in no other of the stack."""
     specs = [spec for layer in layers if (spec := layer.GetPropertyAtPath(path)) is not None]
     if not specs:
@@ -96,12 +96,12 @@ def move_property(layers: Sequence[Any], path: Sdf.Path, home: Any) -> None:
     move_addresses(home.GetPropertyAtPath(path), source)
 
 
-def _remove(spec: Any) -> None:
+def _remove(spec: Sdf.PropertySpec) -> None:
     """Take a property away, also one of a variant, whose owner is no prim."""
     spec.layer.GetPrimAtPath(spec.path.GetParentPath()).RemoveProperty(spec)
 
 
-def check_apis(layers: Sequence[Any], path: Sdf.Path, composed: Any) -> None:
+def check_apis(layers: Sequence[Sdf.Layer], path: Sdf.Path, composed: Any) -> None:
     """Refuse lists of applied schemas that replace those of other layers."""
     for layer in layers:
         spec = layer.GetPrimAtPath(path)
@@ -113,7 +113,7 @@ def check_apis(layers: Sequence[Any], path: Sdf.Path, composed: Any) -> None:
             raise Refused(f"the list of schemas of {path} replaces that of other layers; write prepend")
 
 
-def move_api(layers: Sequence[Any], path: Sdf.Path, name: str, home: Any) -> None:
+def move_api(layers: Sequence[Sdf.Layer], path: Sdf.Path, name: str, home: Sdf.Layer) -> None:
     """Let a schema be applied, or deleted, in one layer and in no other of the stack."""
     verdict = ""
     for layer in layers:
@@ -156,7 +156,7 @@ def keep_schemas(listed: Any, names: Sequence[str]) -> Any:
     return left
 
 
-def write_apis(spec: Any, listed: Any) -> None:
+def write_apis(spec: Sdf.PrimSpec, listed: Any) -> None:
     """Say a list of schemas, or nothing if it is empty."""
     if any(getattr(listed, kind) for kind in _LISTS):
         spec.SetInfo("apiSchemas", listed)
@@ -164,12 +164,12 @@ def write_apis(spec: Any, listed: Any) -> None:
         spec.ClearInfo("apiSchemas")
 
 
-def list_fields(spec: Any) -> list[str]:
+def list_fields(spec: Sdf.PrimSpec) -> list[str]:
     """Fields that are moved with a definition."""
     return [key for key in spec.ListInfoKeys() if key not in _STAYS]
 
 
-def list_strange(spec: Any) -> list[str]:
+def list_strange(spec: Sdf.PrimSpec) -> list[str]:
     """Fields of a prim that OpenUSD does not know and therefore does not list."""
     known, found = set(spec.ListInfoKeys()), []
 
@@ -191,7 +191,7 @@ def _open_scratch() -> Any:
     return scratch
 
 
-def _move_strange(old: Any, new: Any) -> None:
+def _move_strange(old: Sdf.PrimSpec, new: Sdf.PrimSpec) -> None:
     names = list_strange(old)
     if names:
         Sdf.CopySpec(
@@ -201,12 +201,12 @@ def _move_strange(old: Any, new: Any) -> None:
         old.ClearInfo(name)
 
 
-def is_bare(spec: Any) -> bool:
+def is_bare(spec: Sdf.PrimSpec) -> bool:
     """Is it an ``over`` whose own fields say nothing?"""
     return spec.specifier == Sdf.SpecifierOver and list_fields(spec) == ["specifier"]
 
 
-def move_definition(source: Any, path: Sdf.Path, home: Any, *, is_stronger: bool) -> None:
+def move_definition(source: Sdf.Layer, path: Sdf.Path, home: Sdf.Layer, *, is_stronger: bool) -> None:
     """Move what a layer says of a prim itself; what is left there only adds to it."""
     old, new = source.GetPrimAtPath(path), open_spec(home, path)
     for key in list_fields(old):
@@ -227,7 +227,7 @@ def move_definition(source: Any, path: Sdf.Path, home: Any, *, is_stronger: bool
     old.specifier = Sdf.SpecifierOver
 
 
-def copy_definition(old: Any, new: Any) -> None:
+def copy_definition(old: Sdf.PrimSpec, new: Sdf.PrimSpec) -> None:
     """Let a spec say of its prim what another one says."""
     for key in list_fields(old):
         if key == "specifier":
@@ -241,7 +241,7 @@ def copy_definition(old: Any, new: Any) -> None:
         )
 
 
-def clear_definition(spec: Any) -> None:
+def clear_definition(spec: Sdf.PrimSpec) -> None:
     """Let a spec say nothing of its prim."""
     for key in (*list_fields(spec), *list_strange(spec)):
         if key != "specifier":
@@ -249,7 +249,7 @@ def clear_definition(spec: Any) -> None:
     spec.specifier = Sdf.SpecifierOver
 
 
-def prune(layer: Any, paths: Sequence[Sdf.Path]) -> None:
+def prune(layer: Sdf.Layer, paths: Sequence[Sdf.Path]) -> None:
     """Remove specs that say nothing any more, and those above them that then do not either."""
     # the deepest first: a parent is empty only after its children are gone
     for start in sorted(paths, key=lambda path: -path.pathElementCount):
@@ -264,7 +264,7 @@ def prune(layer: Any, paths: Sequence[Sdf.Path]) -> None:
             path = parent
 
 
-def _is_empty(spec: Any) -> bool:
+def _is_empty(spec: Sdf.PrimSpec) -> bool:
     if spec.specifier != Sdf.SpecifierOver or spec.properties or spec.nameChildren or spec.variantSets:
         return False
     return set(spec.ListInfoKeys()) <= {"specifier", "primOrder", "propertyOrder"} and not list_strange(spec)
@@ -273,7 +273,7 @@ def _is_empty(spec: Any) -> bool:
 _WITH_ADDRESSES = ("references", "payload", "clips")
 
 
-def check_definition(spec: Any, home: Any) -> None:
+def check_definition(spec: Sdf.PrimSpec, home: Sdf.Layer) -> None:
     """Refuse to move arcs to another folder."""
     arcs = [key for key in _WITH_ADDRESSES if spec.HasInfo(key)]
     if arcs and _find_folder(spec.layer) != _find_folder(home):
@@ -282,7 +282,7 @@ def check_definition(spec: Any, home: Any) -> None:
         )
 
 
-def move_addresses(spec: Any, source: Any) -> None:
+def move_addresses(spec: Sdf.PropertySpec, source: Sdf.Layer) -> None:
     """Let an attribute that was in a layer of another folder name the same files."""
     if not isinstance(spec, Sdf.AttributeSpec) or str(spec.typeName.scalarType) != "asset":
         return
@@ -313,5 +313,5 @@ def _move_text(text: str, old: Path, new: Path) -> str:
     return moved if moved.startswith("../") else f"./{moved}"
 
 
-def _find_folder(layer: Any) -> Path:
+def _find_folder(layer: Sdf.Layer) -> Path:
     return Path(layer.realPath).parent

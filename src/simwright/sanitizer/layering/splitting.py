@@ -53,11 +53,11 @@ _STAYING_FIELDS = ("variantSetNames", "variantSelection")
 class SingleLayerSplit:
     """What is known of the prims of a layer: where each goes as a whole, and which have to stay in part."""
 
-    layer: Any
+    layer: Sdf.Layer
     whole: dict[Any, str] = field(default_factory=dict)
     staying: set[Any] = field(default_factory=set)
 
-    def copy_definitions(self, paths: Iterable[Any], home: Any) -> None:
+    def copy_definitions(self, paths: Iterable[Sdf.Path], home: Sdf.Layer) -> None:
         """Copy prims, those that go nowhere else with all they have."""
         for path in paths:
             if path in self.whole:
@@ -66,7 +66,7 @@ class SingleLayerSplit:
             else:
                 opinions.copy_definition(self.layer.GetPrimAtPath(path), opinions.open_spec(home, path))
 
-    def copy_properties(self, paths: Iterable[Any], home: Any) -> None:
+    def copy_properties(self, paths: Iterable[Sdf.Path], home: Sdf.Layer) -> None:
         """Copy properties of prims that are not copied as a whole."""
         layer, known = self.layer, None
         for path in paths:
@@ -78,7 +78,7 @@ class SingleLayerSplit:
                 known = above
             Sdf.CopySpec(layer, path, home, path)
 
-    def copy_schemas(self, names: Iterable[tuple[Any, str]], home: Any) -> None:
+    def copy_schemas(self, names: Iterable[tuple[Any, str]], home: Sdf.Layer) -> None:
         """Copy applied schemas, also deleted ones."""
         found: dict[Any, list[str]] = {}
         for path, name in names:
@@ -125,14 +125,14 @@ def is_alone(sites: Iterable[Any]) -> bool:
     return not any(path.ContainsPrimVariantSelection() for path in sites)
 
 
-def has_to_stay(spec: Any, *, is_touched: bool) -> bool:
+def has_to_stay(spec: Sdf.PrimSpec, *, is_touched: bool) -> bool:
     """Is there something left of a prim whose words are all moved, or was it there to say nothing?"""
     if any(spec.HasInfo(key) for key in _STAYING_FIELDS):
         return True
     return not is_touched and not spec.GetInfo("primChildren")
 
 
-def is_movable(spec: Any) -> bool:
+def is_movable(spec: Sdf.PrimSpec) -> bool:
     """May a prim be copied as a whole: nothing below it, and nothing of its own that stays with the layer?"""
     if spec.GetInfo("primChildren") or spec.HasInfo("primOrder"):
         return False
@@ -205,7 +205,7 @@ class StackSplit:
 
     # planning
 
-    def _may_hold(self, layer: Any) -> bool:
+    def _may_hold(self, layer: Sdf.Layer) -> bool:
         """Can there be something to move in a layer?  What it holds is known, so most need not be walked again."""
         if layer == self.stack.root and BASE in self.wanted:
             return True
@@ -219,7 +219,7 @@ class StackSplit:
             return True  # bodies may be defined there
         return any(role in self.wanted and self.homes.find(role) != layer for role in held)
 
-    def _plan_layer(self, layer: Any) -> None:
+    def _plan_layer(self, layer: Sdf.Layer) -> None:
         # one loop over the sites: the roles of all parts of a spec decide whether it can move as a whole
         sites = list_sites(layer)
         # one layer, no homes yet and no variants: the fast way
@@ -243,7 +243,9 @@ class StackSplit:
             if self.single_layer is not None:
                 self._plan_single_layer(self.single_layer, path, spec, home, roles)
 
-    def _plan_properties(self, layer: Any, path: Any, spec: Any, home: str, *, rebased: bool) -> set[str]:
+    def _plan_properties(
+        self, layer: Sdf.Layer, path: Sdf.Path, spec: Sdf.PrimSpec, home: str, *, rebased: bool
+    ) -> set[str]:
         """Plan where the properties of a spec go; gives the roles they have."""
         roles: set[str] = set()
         for name in spec.GetInfo("properties") or ():
@@ -256,14 +258,16 @@ class StackSplit:
         return roles
 
     def _plan_single_layer(
-        self, single_layer: SingleLayerSplit, path: Any, spec: Any, home: str, roles: set[str]
+        self, single_layer: SingleLayerSplit, path: Sdf.Path, spec: Sdf.PrimSpec, home: str, roles: set[str]
     ) -> None:
         if _NOT_MOVED in roles or has_to_stay(spec, is_touched=bool(roles)):
             single_layer.staying.add(path)
         elif roles == {home} and is_movable(spec):
             single_layer.whole[path] = home
 
-    def _plan_apis(self, layer: Any, path: Any, spec: Any, home: str, roles: set[str]) -> None:
+    def _plan_apis(
+        self, layer: Sdf.Layer, path: Sdf.Path, spec: Sdf.PrimSpec, home: str, roles: set[str]
+    ) -> None:
         if not spec.HasInfo("apiSchemas"):
             return
         listed = spec.GetInfo("apiSchemas")
@@ -275,7 +279,7 @@ class StackSplit:
             else:
                 roles.add(_NOT_MOVED)
 
-    def _is_rebased(self, layer: Any, spec: Any, home: str) -> bool:
+    def _is_rebased(self, layer: Sdf.Layer, spec: Sdf.PrimSpec, home: str) -> bool:
         """Does a feature's layer define a body, which is for the layer of the link tree to define?"""
         if PHYSICS not in self.wanted or home not in (BASE, SHAPES) or layer != self.homes.find(PHYSICS):
             return False
@@ -288,16 +292,16 @@ class StackSplit:
             self.homes.known.setdefault(home, definer)
         return True
 
-    def _is_placed(self, spec: Any) -> bool:
+    def _is_placed(self, spec: Sdf.PrimSpec) -> bool:
         """Does a spec only place what it brings in?  It stays, unless everything goes."""
         return BASE not in self.wanted and any(spec.HasInfo(key) for key in ("references", "payload"))
 
-    def _is_moved(self, role: str, layer: Any) -> bool:
+    def _is_moved(self, role: str, layer: Sdf.Layer) -> bool:
         if find_group(role) not in self.wanted or self.homes.find(role) == layer:
             return False
         return role not in (BASE, SHAPES) or layer == self.stack.root
 
-    def _load(self, role: str, layer: Any, path: Any) -> MovedOpinions:
+    def _load(self, role: str, layer: Sdf.Layer, path: Sdf.Path) -> MovedOpinions:
         self.touched.setdefault(layer.identifier, set()).add(path)
         return self.moves.setdefault(role, MovedOpinions())
 
@@ -363,7 +367,7 @@ class StackSplit:
             own.specifier, own.typeName = spec.specifier, spec.typeName
 
 
-def _defines(layer: Any, path: Sdf.Path) -> bool:
+def _defines(layer: Sdf.Layer, path: Sdf.Path) -> bool:
     spec = layer.GetPrimAtPath(path)
     return spec is not None and spec.specifier == Sdf.SpecifierDef
 

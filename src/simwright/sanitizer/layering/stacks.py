@@ -26,15 +26,15 @@ from simwright.usd.edit import Editor, Refused
 class LayerStack:
     """A root layer and its sublayers, the strongest first; only the asset's own."""
 
-    root: Any
-    layers: list[Any]
+    root: Sdf.Layer
+    layers: list[Sdf.Layer]
     is_entry: bool
     facts: dict[str, LayerFacts]
     problem: str = ""
     _stage: Any = None
     _kinds: dict[Any, str] = field(default_factory=dict)
 
-    def read(self, layer: Any) -> LayerFacts:
+    def read(self, layer: Sdf.Layer) -> LayerFacts:
         """What was gathered about a layer of the stack."""
         return self.facts[layer.identifier]
 
@@ -143,7 +143,7 @@ def find_stack(editor: Editor, file: str) -> LayerStack:
     raise Refused(f"{layer.GetDisplayName()} is not a part of the stage as it is now")
 
 
-def _fill(stack: LayerStack, layer: Any, editor: Editor) -> None:
+def _fill(stack: LayerStack, layer: Sdf.Layer, editor: Editor) -> None:
     if layer in stack.layers or layer.identifier not in editor.own:
         if layer.identifier not in editor.own:
             stack.problem = f"{layer.GetDisplayName()} belongs to another asset"
@@ -168,7 +168,7 @@ def _list_targets(facts: LayerFacts) -> Iterator[Any]:
             yield layer
 
 
-def list_sites(layer: Any) -> list[Any]:
+def list_sites(layer: Sdf.Layer) -> list[Any]:
     """Paths of all prims and variants that a layer speaks of, outer ones first."""
     paths: list[Any] = []
     layer.Traverse(Sdf.Path.absoluteRootPath, lambda path: paths.append(path) if _is_site(path) else None)
@@ -185,12 +185,12 @@ def _is_site(path: Sdf.Path) -> bool:
 _ARCS = ("references", "payload", "inheritPaths", "specializes", "variantSetNames")
 
 
-def read_orders(layers: Sequence[Any], parents: Iterable[Sdf.Path]) -> dict[Any, list[str]]:
+def read_orders(layers: Sequence[Sdf.Layer], parents: Iterable[Sdf.Path]) -> dict[Any, list[str]]:
     """Names below each of some prims as a stack composes them."""
     return {path: _compose_names(layers, path) for path in parents}
 
 
-def keep_orders(layers: Sequence[Any], before: dict[Any, list[str]], *, is_entry: bool) -> None:
+def keep_orders(layers: Sequence[Sdf.Layer], before: dict[Any, list[str]], *, is_entry: bool) -> None:
     """Let the names below prims come in the order they had."""
     for path in sorted(before, key=lambda path: -path.pathElementCount):
         names = before[path]
@@ -211,7 +211,7 @@ def keep_orders(layers: Sequence[Any], before: dict[Any, list[str]], *, is_entry
             _name_all(layers[-1], path, wanted)
 
 
-def _is_plain(layers: Sequence[Any], path: Sdf.Path) -> bool:
+def _is_plain(layers: Sequence[Sdf.Layer], path: Sdf.Path) -> bool:
     """Does nothing but the stack give names below a prim?"""
     if path.ContainsPrimVariantSelection():
         return False
@@ -219,7 +219,7 @@ def _is_plain(layers: Sequence[Any], path: Sdf.Path) -> bool:
     return not any(spec.HasInfo(key) for spec in specs if spec is not None for key in _ARCS)
 
 
-def _name_all(layer: Any, path: Sdf.Path, names: list[str]) -> None:
+def _name_all(layer: Sdf.Layer, path: Sdf.Path, names: list[str]) -> None:
     """Let a layer name prims in order; those of other layers by an ``over`` that says nothing."""
     if _find_prim(layer, path) is None:
         Sdf.CreatePrimInLayer(layer, path)
@@ -236,18 +236,18 @@ def _name_all(layer: Any, path: Sdf.Path, names: list[str]) -> None:
             Sdf.CopySpec(kept, root.AppendChild(name), layer, made.path)
 
 
-def _find_prim(layer: Any, path: Sdf.Path) -> Any:
+def _find_prim(layer: Sdf.Layer, path: Sdf.Path) -> Any:
     return layer.pseudoRoot if path.IsAbsoluteRootPath() else layer.GetPrimAtPath(path)
 
 
-def _write_order(spec: Any, names: list[str]) -> None:
+def _write_order(spec: Sdf.PrimSpec, names: list[str]) -> None:
     if spec.path.IsAbsoluteRootPath():
         spec.layer.rootPrimOrder = names
     else:
         spec.nameChildrenOrder = names
 
 
-def _compose_names(layers: Sequence[Any], path: Sdf.Path) -> list[str]:
+def _compose_names(layers: Sequence[Sdf.Layer], path: Sdf.Path) -> list[str]:
     names: dict[str, None] = {}
     for layer in reversed(layers):
         spec = _find_prim(layer, path)

@@ -22,7 +22,9 @@ from simwright.usd.edit import Editor, Refused
 _LISTS = ("explicitItems", "prependedItems", "appendedItems", "addedItems")
 
 
-def find_holders(editor: Editor, stacks: Collection[LayerStack], key: str, target: Any) -> Iterator[Any]:
+def find_holders(
+    editor: Editor, stacks: Collection[LayerStack], key: str, target: Sdf.Layer
+) -> Iterator[Any]:
     """Specs of the asset that bring in a layer; ``key`` is ``references`` or ``payload``."""
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
         for layer in {layer.identifier: layer for stack in stacks for layer in stack.layers}.values():
@@ -33,12 +35,12 @@ def find_holders(editor: Editor, stacks: Collection[LayerStack], key: str, targe
                     yield spec
 
 
-def _find_facts(stacks: Collection[LayerStack], layer: Any) -> Any:
+def _find_facts(stacks: Collection[LayerStack], layer: Sdf.Layer) -> Any:
     """The facts about a layer, from whichever of some stacks it is in."""
     return next(stack.facts[layer.identifier] for stack in stacks if layer.identifier in stack.facts)
 
 
-def list_arcs(spec: Any, key: str) -> list[Any]:
+def list_arcs(spec: Sdf.PrimSpec, key: str) -> list[Any]:
     """References or payloads that a spec adds."""
     if not spec.HasInfo(key):
         return []
@@ -46,11 +48,11 @@ def list_arcs(spec: Any, key: str) -> list[Any]:
     return [arc for kind in _LISTS for arc in getattr(listed, kind)]
 
 
-def _leads_to(layer: Any, arc: Any, target: Any) -> bool:
+def _leads_to(layer: Sdf.Layer, arc: Any, target: Sdf.Layer) -> bool:
     return bool(arc.assetPath) and Sdf.Layer.FindRelativeToLayer(layer, arc.assetPath) == target
 
 
-def make_references(editor: Editor, spec: Any) -> None:
+def make_references(editor: Editor, spec: Sdf.PrimSpec) -> None:
     """Let the payloads of a spec be references, the weakest of them."""
     check_alone(editor, spec)
     arcs = list_arcs(spec, "payload")
@@ -59,7 +61,7 @@ def make_references(editor: Editor, spec: Any) -> None:
         editor.add(spec.layer, spec.path, "payload becomes a reference", turn)
 
 
-def make_payloads(editor: Editor, spec: Any, target: Any) -> None:
+def make_payloads(editor: Editor, spec: Sdf.PrimSpec, target: Sdf.Layer) -> None:
     """Let the references of a spec to a layer be payloads, the strongest of them."""
     check_alone(editor, spec)
     arcs = list_arcs(spec, "references")
@@ -73,7 +75,7 @@ def make_payloads(editor: Editor, spec: Any, target: Any) -> None:
         editor.add(spec.layer, spec.path, "reference becomes a payload", turn)
 
 
-def check_alone(editor: Editor, spec: Any) -> None:
+def check_alone(editor: Editor, spec: Sdf.PrimSpec) -> None:
     """Refuse lists of arcs that several layers put together."""
     prim = editor.stage.GetPrimAtPath(spec.path.StripAllVariantSelections())
     for other in prim.GetPrimStack() if prim else ():
@@ -87,7 +89,7 @@ def check_alone(editor: Editor, spec: Any) -> None:
             raise Refused(f"{spec.path} deletes or orders layers that others bring in")
 
 
-def _change_kind(spec: Any, chosen: list[Any], old: str, new: str) -> None:
+def _change_kind(spec: Sdf.PrimSpec, chosen: list[Any], old: str, new: str) -> None:
     """Make arcs of one kind arcs of the other; they stand between those that are references and payloads already."""
     left = [arc for arc in list_arcs(spec, old) if arc not in chosen]
     kind = _find_list(spec, old)
@@ -100,13 +102,13 @@ def _change_kind(spec: Any, chosen: list[Any], old: str, new: str) -> None:
     _write_arcs(spec, old, kind, left)
 
 
-def _find_list(spec: Any, key: str) -> str:
+def _find_list(spec: Sdf.PrimSpec, key: str) -> str:
     if not spec.HasInfo(key):
         return ""
     return next((kind for kind in _LISTS if getattr(spec.GetInfo(key), kind)), "")
 
 
-def _write_arcs(spec: Any, key: str, kind: str, arcs: list[Any]) -> None:
+def _write_arcs(spec: Sdf.PrimSpec, key: str, kind: str, arcs: list[Any]) -> None:
     spec.ClearInfo(key)
     if arcs:
         operation = Sdf.ReferenceListOp if key == "references" else Sdf.PayloadListOp
@@ -183,7 +185,7 @@ def load_late(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         make_payloads(editor, spec, stack.root)
 
 
-def open_payloads(editor: Editor, specs: list[Any]) -> None:
+def open_payloads(editor: Editor, specs: list[Sdf.PrimSpec]) -> None:
     """Let payloads be references, with the mesh data of what they bring in behind payloads of its own."""
     if not specs:
         raise Refused("no payload of the asset itself brings it in")
@@ -194,7 +196,7 @@ def open_payloads(editor: Editor, specs: list[Any]) -> None:
             hide_meshes(editor, stacks, stack)
 
 
-def _list_brought(editor: Editor, stacks: list[LayerStack], spec: Any) -> Iterator[LayerStack]:
+def _list_brought(editor: Editor, stacks: list[LayerStack], spec: Sdf.PrimSpec) -> Iterator[LayerStack]:
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
         layers = [
             Sdf.Layer.FindRelativeToLayer(spec.layer, arc.assetPath) for arc in list_arcs(spec, _PAYLOAD)
@@ -243,7 +245,7 @@ def bring_class(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     editor.add(layer, targets[0], what, lambda: _copy_class(source, layer, targets[0]))
 
 
-def _list_classes(spec: Any, key: str) -> list[Any]:
+def _list_classes(spec: Sdf.PrimSpec, key: str) -> list[Any]:
     return list(spec.GetInfo(key).GetAddedOrExplicitItems()) if spec is not None and spec.HasInfo(key) else []
 
 
@@ -252,7 +254,7 @@ def _copy_class(source: Sdf.Layer, layer: Sdf.Layer, path: Sdf.Path) -> None:
     Sdf.CopySpec(source, path, layer, path)
 
 
-def _drop_arc(editor: Editor, spec: Any, target: Sdf.Path) -> None:
+def _drop_arc(editor: Editor, spec: Sdf.PrimSpec, target: Sdf.Path) -> None:
     def apply() -> None:
         for key in _CLASS_ARCS:
             if target not in _list_classes(spec, key):

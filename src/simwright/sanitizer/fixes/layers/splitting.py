@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from pxr import Ar, Sdf, UsdUtils
 
@@ -176,7 +175,7 @@ def write_crate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         extract(editor, finding)
 
 
-def change_encoding(editor: Editor, stacks: list[LayerStack], layer: Any, suffix: str) -> None:
+def change_encoding(editor: Editor, stacks: list[LayerStack], layer: Sdf.Layer, suffix: str) -> None:
     """Ask for a layer to be written with another suffix; the entry keeps its name and is never asked for."""
     # users open the asset by the name of its entry
     assert layer != editor.root, "the entry keeps its name"
@@ -190,7 +189,7 @@ def change_encoding(editor: Editor, stacks: list[LayerStack], layer: Any, suffix
             editor.rename_address(user, text, _rename_file(text, file.name))
 
 
-def _write_layer(layer: Any, file: Path) -> None:
+def _write_layer(layer: Sdf.Layer, file: Path) -> None:
     new = Sdf.Layer.Find(str(file)) or Sdf.Layer.CreateNew(str(file))
     new.TransferContent(layer)
     new.Save()
@@ -201,7 +200,7 @@ def _rename_file(text: str, name: str) -> str:
     return f"{head}{slash}{name}"
 
 
-def _list_texts(editor: Editor, user: Any, layer: Any) -> list[str]:
+def _list_texts(editor: Editor, user: Sdf.Layer, layer: Sdf.Layer) -> list[str]:
     """The addresses by which a layer names another one."""
     found: dict[str, None] = {}
     with Ar.ResolverContextBinder(editor.stage.GetPathResolverContext()):
