@@ -342,38 +342,18 @@ _VECTORS = (_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS)
 """Value types that start with their length."""
 _SIZES = np.ones(256, dtype=np.uint64)
 """Bytes of one element, by value type."""
-# by type number of the format: int, uint, int64, uint64, half, float, double, string, token, asset,
-# matrices 2 to 4, quaternions d f h, then vectors of 2, 3 and 4 as d f h i; others count as one byte
+# type numbers 3 to 30 of the format, in rows: integers; half, float, double; string, token, asset path; matrices of
+# 2, 3 and 4; quaternions d, f, h; vectors of 2, of 3 and of 4 as d, f, h, i.  Types not listed count as one byte.
 _SIZES[3:31] = (
-    4,
-    4,
-    8,
-    8,
-    2,
-    4,
-    8,
-    4,
-    4,
-    4,
-    32,
-    72,
-    128,
-    32,
-    16,
-    8,
-    16,
-    8,
-    4,
-    8,
-    24,
-    12,
-    6,
-    12,
-    32,
-    16,
-    8,
-    16,
-)
+    4, 4, 8, 8,
+    2, 4, 8,
+    4, 4, 4,
+    32, 72, 128,
+    32, 16, 8,
+    16, 8, 4, 8,
+    24, 12, 6, 12,
+    32, 16, 8, 16,
+)  # fmt: skip
 _SIZES[[_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS, 56]] = (4, 4, 8, 16, 4, 8)
 _WIDE_COUNTS = (0, 7, 0)
 """Since this version the length of an array has 64 bits."""
