@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from generate import NOTE
-from simwright.formats.aspects import Family, always, if_touched
+from simwright.formats.aspects import ElementFamily, always, if_touched
 from simwright.formats.holds import ADVICE, Held, Holding, Table, find_holding
 from simwright.formats.table import FORMATS
 from simwright.formats.vocabulary import FAMILIES
@@ -38,7 +38,7 @@ def generate() -> str:
     return "\n".join(parts) + "\n"
 
 
-def _describe_family(family: Family, tables: dict[str, Table]) -> list[str]:
+def _describe_family(family: ElementFamily, tables: dict[str, Table]) -> list[str]:
     notes: list[str] = []
     lines = [
         f"| {family.many} | | " + " | ".join(tables) + " |",

@@ -5,9 +5,18 @@ from __future__ import annotations
 
 from simwright.checker.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 from simwright.resolve import RESOLVERS, find_resolver
-from simwright.resolve.followers import API, DIALECTS, ENABLED, LEADER, MULTIPLIER, OFFSET
-from simwright.resolve.motors import API as MOTOR
-from simwright.resolve.motors import MJC_LAW, NEWTON_LAW, SPACE
+from simwright.resolve.laws import (
+    API,
+    DIALECTS,
+    ENABLED,
+    LEADER,
+    MJC_LAW,
+    MULTIPLIER,
+    NEWTON_LAW,
+    OFFSET,
+    SPACE,
+)
+from simwright.resolve.laws import API as MOTOR
 from simwright.resolve.table import PrimType
 from simwright.resolve.translation import Pair, list_pairs
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from simwright.resolve.followers import DIALECTS, Dialect, Rule
+from simwright.resolve.laws import DIALECTS, Dialect, MimicRule
 
 DEGREE = math.pi / 180.0
 BY_VENDOR = {dialect.vendor: dialect for dialect in DIALECTS}
@@ -16,7 +16,7 @@ BY_VENDOR = {dialect.vendor: dialect for dialect in DIALECTS}
 @pytest.mark.parametrize("follower", [False, True])
 @pytest.mark.parametrize("leader", [False, True])
 def test_a_rule_comes_back(dialect: Dialect, follower: bool, leader: bool) -> None:
-    rule = Rule(10.0, -2.0)
+    rule = MimicRule(10.0, -2.0)
     theirs = dialect.to_vendor(rule, follower=follower, leader=leader)
     assert dialect.to_neutral(theirs, follower=follower, leader=leader) == pytest.approx(rule)
 
@@ -24,15 +24,15 @@ def test_a_rule_comes_back(dialect: Dialect, follower: bool, leader: bool) -> No
 @pytest.mark.parametrize(
     ("vendor", "theirs", "follower", "leader", "neutral"),
     [
-        ("newton", Rule(10.0, 2.0), True, True, Rule(10.0, 2.0)),
-        ("newton", Rule(0.1, 0.02), False, True, Rule(0.1, 0.02 * DEGREE)),
-        ("mjc", Rule(math.pi, 2.0), True, True, Rule(180.0, 2.0)),
-        ("mjc", Rule(0.1, 0.02), False, True, Rule(0.1, 0.02 * DEGREE)),
-        ("physx", Rule(3.0, 0.5), True, True, Rule(-3.0, -0.5)),
-        ("physx", Rule(3.0, 0.5), False, True, Rule(-3.0, -0.5)),
+        ("newton", MimicRule(10.0, 2.0), True, True, MimicRule(10.0, 2.0)),
+        ("newton", MimicRule(0.1, 0.02), False, True, MimicRule(0.1, 0.02 * DEGREE)),
+        ("mjc", MimicRule(math.pi, 2.0), True, True, MimicRule(180.0, 2.0)),
+        ("mjc", MimicRule(0.1, 0.02), False, True, MimicRule(0.1, 0.02 * DEGREE)),
+        ("physx", MimicRule(3.0, 0.5), True, True, MimicRule(-3.0, -0.5)),
+        ("physx", MimicRule(3.0, 0.5), False, True, MimicRule(-3.0, -0.5)),
     ],
 )
-def test_numbers(vendor: str, theirs: Rule, follower: bool, leader: bool, neutral: Rule) -> None:
+def test_numbers(vendor: str, theirs: MimicRule, follower: bool, leader: bool, neutral: MimicRule) -> None:
     assert BY_VENDOR[vendor].to_neutral(theirs, follower=follower, leader=leader) == pytest.approx(neutral)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simwright.resolve.motors import (
+from simwright.resolve.laws import (
     Untranslatable,
     read_mjc_motor,
     read_newton_motor,

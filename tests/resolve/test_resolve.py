@@ -11,10 +11,10 @@ from simwright.core.errors import UnknownNameError, UsageError
 from simwright.model.asset import Asset
 from simwright.resolve import (
     Lost,
-    Order,
     Origin,
     PrimType,
     Resolved,
+    ResolverOrder,
     Row,
     SchemaResolver,
     SchemaResolverMjc,
@@ -130,7 +130,7 @@ def test_a_new_solver_is_rows(monkeypatch):
     monkeypatch.setitem(resolver_module.RESOLVERS._loaded, "bullet", bullet)
     monkeypatch.setitem(resolver_module.RESOLVERS._builtin, "bullet", "unused")
     try:
-        order = Order(make_resolvers(["bullet", "newton"]))
+        order = ResolverOrder(make_resolvers(["bullet", "newton"]))
         found = order.resolve({"bullet:rotor": 4.0, "newton:armature": 1.0}, PrimType.JOINT, "armature")
     finally:
         resolver_module._made.pop("bullet", None)

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from simwright.resolve import Row, Scale, SchemaResolver, SchemaResolverMjc, find_resolver, make_resolvers
-from simwright.resolve.table import ANGULAR_AXES, GAIN, HUGE, RATE, Form, PrimType, fits
+from simwright.resolve.table import ANGULAR_AXES, GAIN, HUGE, RATE, PrimType, ValueForm, fits
 from simwright.resolve.transforms import UNSET, read_solref
 
 RESOLVERS = make_resolvers(["newton", "physx", "mjc"])
@@ -26,11 +26,11 @@ def example(row: Row) -> object:
     """A value that the row can say."""
     if row.key in TEXTS:
         return TEXTS[row.key]
-    if row.form is Form.TEXT:
+    if row.form is ValueForm.TEXT:
         return "uint16"
     if row.key.endswith("Prm") or row.key == "gear":
         return (2.0, 3.0)
-    if row.form is Form.FLAG and row.key != "gravity_scale":
+    if row.form is ValueForm.FLAG and row.key != "gravity_scale":
         return False
     return 0.0 if row.key == "gravity_scale" else 0.375
 
@@ -202,12 +202,12 @@ def test_switches_and_rates():
 @pytest.mark.parametrize(
     ("form", "good", "bad"),
     [
-        (Form.NUMBER, 1, "one"),
-        (Form.NUMBER, math.inf, math.nan),
-        (Form.FLAG, True, "yes"),
-        (Form.TEXT, "solid", 3),
-        (Form.NUMBERS, [1.0, 2], ["a"]),
-        (Form.NUMBERS, (), 2.0),
+        (ValueForm.NUMBER, 1, "one"),
+        (ValueForm.NUMBER, math.inf, math.nan),
+        (ValueForm.FLAG, True, "yes"),
+        (ValueForm.TEXT, "solid", 3),
+        (ValueForm.NUMBERS, [1.0, 2], ["a"]),
+        (ValueForm.NUMBERS, (), 2.0),
     ],
 )
 def test_forms(form, good, bad):

@@ -27,7 +27,7 @@ from simwright.model.joint import Joint
 from simwright.model.kinematics import Tree, build_tree
 from simwright.model.mass import body_inertials
 from simwright.model.origins import Lost
-from simwright.resolve.collect import schema_attrs
+from simwright.resolve.resolver import schema_attrs
 
 VERSION = 1
 _PLAIN_LISTS = (

@@ -12,14 +12,14 @@ from simwright.model.asset import Asset
 from simwright.model.joint import Joint, Motion
 from simwright.model.origins import Origin, Resolved
 from simwright.resolve.axes import find_axis
-from simwright.resolve.resolve import Order
+from simwright.resolve.resolve import ResolverOrder
 from simwright.resolve.table import PrimType, Scale
 
 VERSION = 1
 
 
 def describe_resolution(
-    asset: Asset, order: Order, *, prim: str = "", defaults: bool = False
+    asset: Asset, order: ResolverOrder, *, prim: str = "", defaults: bool = False
 ) -> dict[str, Any]:
     """Values by prim and key; with ``defaults``, also those that only a schema's fallback gives."""
     elements = _list_elements(asset)
@@ -87,7 +87,7 @@ def _list_elements(asset: Asset) -> dict[str, list[PrimType]]:
 
 
 def _list_defaults(
-    asset: Asset, order: Order, path: str, types: list[PrimType]
+    asset: Asset, order: ResolverOrder, path: str, types: list[PrimType]
 ) -> Iterator[tuple[str, Resolved]]:
     info = asset.provenance.info
     scale = Scale(info.get("metersPerUnit", 1.0), info.get("kilogramsPerUnit", 1.0))
@@ -102,7 +102,7 @@ def _list_defaults(
                 yield key, resolved
 
 
-def _concerns(order: Order, joint: Joint, key: str) -> bool:
+def _concerns(order: ResolverOrder, joint: Joint, key: str) -> bool:
     """Does the joint have the axis of the key?"""
     rows = [row for resolver in order.resolvers for row in resolver.rows_of(PrimType.JOINT, key)]
     axes = {find_axis(joint, dof) for dof in joint.dofs}

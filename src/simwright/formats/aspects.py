@@ -64,7 +64,7 @@ class Aspect:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ElementFamily:
     """A list of the asset, or one of its parts: words for one and many, and the aspects of its elements.
 
     Elements of a ``quiet`` family that use no aspect say nothing: every robot is in some namespace.

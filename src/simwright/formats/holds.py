@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
-from simwright.formats.aspects import Aspect, Family, find_uses
+from simwright.formats.aspects import Aspect, ElementFamily, find_uses
 from simwright.formats.parts.words import name_of
 from simwright.formats.vocabulary import FAMILIES
 from simwright.model.asset import Actuator, Asset, Body
@@ -189,7 +189,7 @@ Lost: TypeAlias = list[tuple[Any, list[Any]]]
 
 
 def _find_losses(
-    family: Family, elements: Sequence[Any], table: Table
+    family: ElementFamily, elements: Sequence[Any], table: Table
 ) -> Iterator[tuple[Aspect, Holding, Lost]]:
     """Aspects of a family of which something is lost; an element that is left out loses nothing more."""
     reported: list[str] = []
@@ -213,7 +213,7 @@ def _find_lost(element: Any, aspect: Aspect, holding: Holding) -> list[Any]:
     return [value for owner, value in find_uses(element, aspect) if not holding.keeps(owner, value)]
 
 
-def _describe(family: Family, aspect: Aspect, lost: Lost, holding: Holding) -> str:
+def _describe(family: ElementFamily, aspect: Aspect, lost: Lost, holding: Holding) -> str:
     """``the damping of 3 joints``, ``2 lights of the kind dome``."""
     words = {word for _, values in lost for value in values for word in _list_words(value)}
     named = ", ".join(sorted(words - set(holding.only))) if aspect.whole or holding.only else ""

@@ -31,7 +31,7 @@ _FILE_NAME = re.compile(rb"""["'@>]([^"'<>@\n\0]{1,400}\.[A-Za-z]\w{1,4})["'@<]"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OutputPlace:
     """A folder and the name of the file to open in it; ``whole`` where the folder is the result's own."""
 
     folder: Path
@@ -85,7 +85,7 @@ class Place:
 
 def choose_place(
     asset: Asset, folder: Path, entry: str, own: frozenset[str], options: WriteOptions, *, named: bool
-) -> Place:
+) -> OutputPlace:
     """Where a result may go; ``own`` names what it may bring beside its entry, ``named`` tells that a file was named.
 
     The source is never touched.
@@ -93,7 +93,7 @@ def choose_place(
     where = Where(str(folder))
     if folder.exists() and not folder.is_dir():
         raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
-    place = Place(folder, entry, True, own, options.overwrite, options.wrote)
+    place = OutputPlace(folder, entry, True, own, options.overwrite, options.wrote)
     if not folder.exists():
         return place
     recover(folder.resolve(), entry)

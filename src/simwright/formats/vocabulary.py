@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.formats.aspects import Aspect, Family, Moves, Used, always, if_touched, never
+from simwright.formats.aspects import Aspect, ElementFamily, Moves, Used, always, if_touched, never
 from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Motion
 
@@ -88,7 +88,7 @@ _LAW = (
 
 def _family(
     key: str, one: str, many: str, moves: Moves, *rows: tuple[str, str] | tuple[str, str, Moves], **whole: str
-) -> Family:
+) -> ElementFamily:
     """A family from rows of field, words and (where not that of the family) moves; ``whole`` by field."""
     aspects = [
         *(
@@ -106,7 +106,7 @@ def _family(
             for name, words, *more in rows
         ),
     ]
-    return Family(key, one, many, moves, tuple(aspects), quiet=key in _QUIET)
+    return ElementFamily(key, one, many, moves, tuple(aspects), quiet=key in _QUIET)
 
 
 _FRICTION = ("static_friction", "dynamic_friction", "torsional_friction", "rolling_friction", "restitution")
@@ -389,7 +389,7 @@ _REST = (
     _family("extras", "set of solver attributes", "sets of solver attributes", always),
 )  # fmt: skip
 
-FAMILIES: dict[str, Family] = {
+FAMILIES: dict[str, ElementFamily] = {
     family.key: family
     for family in (
         _BODIES, _JOINTS, _SHAPES, _SITES, _CAMERAS, _LIGHTS, _SENSORS, _ACTUATORS, _TENDONS, _EQUALITIES, _MIMICS,

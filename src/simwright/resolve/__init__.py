@@ -2,8 +2,7 @@
 """Solver schemas: which attribute says what, and whose word counts.  Knows nothing of ``pxr``."""
 
 from simwright.model.origins import Lost, Origin, Resolved
-from simwright.resolve.collect import schema_attrs
-from simwright.resolve.resolve import Order, resolve
+from simwright.resolve.resolve import ResolverOrder, resolve
 from simwright.resolve.resolver import (
     DEFAULT_ORDER,
     RESOLVERS,
@@ -14,6 +13,7 @@ from simwright.resolve.resolver import (
     SchemaResolverPhysx,
     find_resolver,
     make_resolvers,
+    schema_attrs,
 )
 from simwright.resolve.table import PrimType, Row, Scale
 
@@ -21,10 +21,10 @@ __all__ = [
     "DEFAULT_ORDER",
     "RESOLVERS",
     "Lost",
-    "Order",
     "Origin",
     "PrimType",
     "Resolved",
+    "ResolverOrder",
     "Row",
     "Scale",
     "SchemaResolver",

@@ -7,7 +7,6 @@ and stays with the solver's own attributes.
 
 from __future__ import annotations
 
-from simwright.resolve import transforms
 from simwright.resolve.table import (
     COMPILER_COORDINATE,
     EFFORT,
@@ -15,9 +14,17 @@ from simwright.resolve.table import (
     INERTIA,
     LENGTH,
     NUMBER,
-    Form,
     PrimType,
     Row,
+    ValueForm,
+)
+from simwright.resolve.transforms import (
+    COMPENSATION,
+    EFFORT_RANGE,
+    PERIOD,
+    SHELL,
+    SOLREF_DAMPING,
+    SOLREF_STIFFNESS,
 )
 
 NAME = "mjc"
@@ -31,10 +38,10 @@ ROWS = (
     ),
     Row(
         PrimType.SCENE, "time_steps_per_second", ("mjc:option:timestep",), "MjcSceneAPI", default=0.002,
-        transform=transforms.PERIOD, doc="Simulation steps per second, from the step [s].",
+        transform=PERIOD, doc="Simulation steps per second, from the step [s].",
     ),
     Row(
-        PrimType.SCENE, "gravity_enabled", ("mjc:flag:gravity",), "MjcSceneAPI", default=True, form=Form.FLAG,
+        PrimType.SCENE, "gravity_enabled", ("mjc:flag:gravity",), "MjcSceneAPI", default=True, form=ValueForm.FLAG,
         doc="Does gravity act?",
     ),
     Row(
@@ -64,10 +71,10 @@ ROWS = (
     Row(
         PrimType.JOINT, "effort_limit",
         ("mjc:actuatorfrcrange:min", "mjc:actuatorfrcrange:max", "mjc:actuatorfrclimited"), "MjcJointAPI",
-        EFFORT, transform=transforms.EFFORT_RANGE, doc="Largest effort of all actuators together.",
+        EFFORT, transform=EFFORT_RANGE, doc="Largest effort of all actuators together.",
     ),
     Row(
-        PrimType.BODY, "gravity_scale", ("mjc:gravcomp",), "", transform=transforms.COMPENSATION,
+        PrimType.BODY, "gravity_scale", ("mjc:gravcomp",), "", transform=COMPENSATION,
         doc="Share of gravity that the body feels.",
     ),
     Row(
@@ -84,19 +91,19 @@ ROWS = (
     ),
     Row(
         PrimType.SHAPE, "mass_model", ("mjc:shellinertia",), "MjcCollisionAPI", default=False,
-        transform=transforms.SHELL, form=Form.FLAG, doc='"solid" or "shell".',
+        transform=SHELL, form=ValueForm.FLAG, doc='"solid" or "shell".',
     ),
     *(
         row
         for prim in (PrimType.SHAPE, PrimType.MATERIAL)
         for row in (
             Row(
-                prim, "ke", ("mjc:solref",), "MjcCollisionAPI", transform=transforms.SOLREF_STIFFNESS,
-                form=Form.NUMBERS, doc="Contact stiffness per mass, from time constant and damping ratio.",
+                prim, "ke", ("mjc:solref",), "MjcCollisionAPI", transform=SOLREF_STIFFNESS,
+                form=ValueForm.NUMBERS, doc="Contact stiffness per mass, from time constant and damping ratio.",
             ),
             Row(
-                prim, "kd", ("mjc:solref",), "MjcCollisionAPI", transform=transforms.SOLREF_DAMPING,
-                form=Form.NUMBERS, doc="Contact damping per mass, from the time constant.",
+                prim, "kd", ("mjc:solref",), "MjcCollisionAPI", transform=SOLREF_DAMPING,
+                form=ValueForm.NUMBERS, doc="Contact damping per mass, from the time constant.",
             ),
         )
     ),
@@ -129,13 +136,13 @@ ROWS = (
     *(
         Row(PrimType.ACTUATOR, key, (f"mjc:{key}",), "MjcActuator", NUMBER, default, form=form, doc=doc)
         for key, default, form, doc in (
-            ("gainPrm", (1, *[0] * 9), Form.NUMBERS, "Parameters of the gain."),
-            ("gainType", "fixed", Form.TEXT, "Kind of gain."),
-            ("biasPrm", (0,) * 10, Form.NUMBERS, "Parameters of the bias."),
-            ("biasType", "none", Form.TEXT, "Kind of bias."),
-            ("dynPrm", (1, *[0] * 9), Form.NUMBERS, "Parameters of the activation dynamics."),
-            ("dynType", "none", Form.TEXT, "Kind of activation dynamics."),
-            ("gear", (1, *[0] * 5), Form.NUMBERS, "Transmission ratios."),
+            ("gainPrm", (1, *[0] * 9), ValueForm.NUMBERS, "Parameters of the gain."),
+            ("gainType", "fixed", ValueForm.TEXT, "Kind of gain."),
+            ("biasPrm", (0,) * 10, ValueForm.NUMBERS, "Parameters of the bias."),
+            ("biasType", "none", ValueForm.TEXT, "Kind of bias."),
+            ("dynPrm", (1, *[0] * 9), ValueForm.NUMBERS, "Parameters of the activation dynamics."),
+            ("dynType", "none", ValueForm.TEXT, "Kind of activation dynamics."),
+            ("gear", (1, *[0] * 5), ValueForm.NUMBERS, "Transmission ratios."),
         )
     ),
 )  # fmt: skip

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-from simwright.resolve import transforms
 from simwright.resolve.table import (
     COORDINATE,
     EFFORT,
@@ -20,10 +19,11 @@ from simwright.resolve.table import (
     PRESSURE_SLOPE,
     RATE,
     STIFFNESS,
-    Form,
     PrimType,
     Row,
+    ValueForm,
 )
+from simwright.resolve.transforms import STOP_DAMPING, UNSET_ABOVE, UNSET_BELOW
 
 NAME = "newton"
 TITLE = "Newton"
@@ -44,7 +44,7 @@ ROWS = (
     ),
     Row(
         PrimType.SCENE, "gravity_enabled", ("newton:gravityEnabled",), "NewtonSceneAPI", default=True,
-        form=Form.FLAG, doc="Does gravity act?",
+        form=ValueForm.FLAG, doc="Does gravity act?",
     ),
     Row(
         PrimType.JOINT, "armature", ("newton:armature",), "NewtonJointAPI", INERTIA, 0.0,
@@ -60,15 +60,15 @@ ROWS = (
     ),
     Row(
         PrimType.JOINT, "velocity_limit", ("newton:velocityLimit",), "NewtonJointAPI", RATE, _INF,
-        transforms.UNSET_ABOVE, doc="Largest speed; inf is none.",
+        UNSET_ABOVE, doc="Largest speed; inf is none.",
     ),
     Row(
         PrimType.JOINT, "limit_ke", ("newton:limitStiffness",), "NewtonJointAPI", GAIN,
-        transform=transforms.UNSET_BELOW, doc="Stiffness of the stops of every axis; inf is a rigid stop.",
+        transform=UNSET_BELOW, doc="Stiffness of the stops of every axis; inf is a rigid stop.",
     ),
     Row(
         PrimType.JOINT, "limit_kd", ("newton:limitDamping", "newton:limitStiffness"), "NewtonJointAPI", GAIN,
-        transform=transforms.STOP_DAMPING, doc="Damping of the stops of every axis.",
+        transform=STOP_DAMPING, doc="Damping of the stops of every axis.",
     ),
     *(
         Row(
@@ -96,7 +96,7 @@ ROWS = (
     ),
     Row(
         PrimType.SHAPE, "gap", ("newton:contactGap",), "NewtonCollisionAPI", LENGTH, -_INF,
-        transforms.UNSET_BELOW, doc="Distance beyond the margin in which contacts are generated.",
+        UNSET_BELOW, doc="Distance beyond the margin in which contacts are generated.",
     ),
     *(
         Row(
@@ -107,7 +107,7 @@ ROWS = (
     ),
     *(
         Row(
-            PrimType.SHAPE, key, (f"newton:{name}",), _SDF, unit, -_INF, transforms.UNSET_BELOW, doc=doc,
+            PrimType.SHAPE, key, (f"newton:{name}",), _SDF, unit, -_INF, UNSET_BELOW, doc=doc,
         )
         for key, name, unit, doc in (
             ("sdf_max_resolution", "sdfMaxResolution", NUMBER, "Cells of the distance field along its longest side."),
@@ -119,24 +119,24 @@ ROWS = (
         )
     ),
     Row(
-        PrimType.SHAPE, "sdf_texture_format", ("newton:sdfTextureFormat",), _SDF, form=Form.TEXT,
+        PrimType.SHAPE, "sdf_texture_format", ("newton:sdfTextureFormat",), _SDF, form=ValueForm.TEXT,
         doc="How the distance field is stored.",
     ),
     Row(
-        PrimType.SHAPE, "hydroelastic_enabled", ("newton:hydroelasticEnabled",), _SDF, form=Form.FLAG,
+        PrimType.SHAPE, "hydroelastic_enabled", ("newton:hydroelasticEnabled",), _SDF, form=ValueForm.FLAG,
         doc="Is contact a pressure field?",
     ),
     Row(
-        PrimType.SHAPE, "mass_model", ("newton:massModel",), "NewtonMassAPI", default="solid", form=Form.TEXT,
+        PrimType.SHAPE, "mass_model", ("newton:massModel",), "NewtonMassAPI", default="solid", form=ValueForm.TEXT,
         doc='"solid" or "shell".',
     ),
     Row(
         PrimType.SHAPE, "shell_thickness", ("newton:shellThickness",), "NewtonMassAPI", LENGTH, -_INF,
-        transforms.UNSET_BELOW, doc="Thickness of a shell; -inf takes the margin.",
+        UNSET_BELOW, doc="Thickness of a shell; -inf takes the margin.",
     ),
     Row(
         PrimType.ARTICULATION, "self_collision_enabled", ("newton:selfCollisionEnabled",),
-        "NewtonArticulationRootAPI", default=True, form=Form.FLAG, doc="Do the links touch each other?",
+        "NewtonArticulationRootAPI", default=True, form=ValueForm.FLAG, doc="Do the links touch each other?",
     ),
     Row(
         PrimType.MATERIAL, "mu_torsional", ("newton:torsionalFriction",), "NewtonMaterialAPI", LENGTH, 0.005,
@@ -149,7 +149,7 @@ ROWS = (
     *(
         Row(
             PrimType.MATERIAL, key, (f"newton:{name}",), "NewtonMaterialAPI", unit,
-            transform=transforms.UNSET_BELOW, doc=doc,
+            transform=UNSET_BELOW, doc=doc,
         )
         for key, name, unit, doc in (
             ("ke", "contactStiffness", STIFFNESS, "Normal force per depth."),

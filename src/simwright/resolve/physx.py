@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 
-from simwright.resolve import transforms
 from simwright.resolve.table import (
     COORDINATE,
     GAIN,
@@ -13,10 +12,11 @@ from simwright.resolve.table import (
     LENGTH,
     RATE,
     STIFFNESS,
-    Form,
     PrimType,
     Row,
+    ValueForm,
 )
+from simwright.resolve.transforms import NEGATE, NO_GRAVITY, OFFSET_GAP, SKIP_BELOW, UNSET_ABOVE
 
 NAME = "physx"
 TITLE = "PhysX"
@@ -41,7 +41,7 @@ ROWS = (
     ),
     Row(
         PrimType.SCENE, "gravity_enabled", ("physxRigidBody:disableGravity",), "PhysxRigidBodyAPI",
-        default=False, transform=transforms.NEGATE, form=Form.FLAG, doc="Does gravity act? Read on the scene.",
+        default=False, transform=NEGATE, form=ValueForm.FLAG, doc="Does gravity act? Read on the scene.",
     ),
     Row(
         PrimType.JOINT, "armature", ("physxJoint:armature",), "PhysxJointAPI", INERTIA, 0.0,
@@ -49,7 +49,7 @@ ROWS = (
     ),
     Row(
         PrimType.JOINT, "velocity_limit", ("physxJoint:maxJointVelocity",), "PhysxJointAPI", RATE,
-        transform=transforms.UNSET_ABOVE, doc="Largest speed.",
+        transform=UNSET_ABOVE, doc="Largest speed.",
     ),
     *(
         Row(
@@ -73,11 +73,11 @@ ROWS = (
     ),
     Row(
         PrimType.SHAPE, "margin", ("physxCollision:restOffset",), "PhysxCollisionAPI", LENGTH, 0.0,
-        transforms.SKIP_BELOW, doc="Distance at which shapes rest; -inf leaves it to the engine.",
+        SKIP_BELOW, doc="Distance at which shapes rest; -inf leaves it to the engine.",
     ),
     Row(
         PrimType.SHAPE, "gap", ("physxCollision:contactOffset", "physxCollision:restOffset"),
-        "PhysxCollisionAPI", LENGTH, (-_INF, -_INF), transforms.OFFSET_GAP,
+        "PhysxCollisionAPI", LENGTH, (-_INF, -_INF), OFFSET_GAP,
         doc="Distance beyond the rest offset in which contacts are generated.",
     ),
     Row(
@@ -98,10 +98,10 @@ ROWS = (
     ),
     Row(
         PrimType.BODY, "gravity_scale", ("physxRigidBody:disableGravity",), "PhysxRigidBodyAPI",
-        default=False, transform=transforms.NO_GRAVITY, form=Form.FLAG, doc="Share of gravity that the body feels.",
+        default=False, transform=NO_GRAVITY, form=ValueForm.FLAG, doc="Share of gravity that the body feels.",
     ),
     Row(
         PrimType.ARTICULATION, "self_collision_enabled", ("physxArticulation:enabledSelfCollisions",),
-        "PhysxArticulationAPI", default=True, form=Form.FLAG, doc="Do the links touch each other?",
+        "PhysxArticulationAPI", default=True, form=ValueForm.FLAG, doc="Do the links touch each other?",
     ),
 )  # fmt: skip

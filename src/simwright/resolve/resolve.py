@@ -17,11 +17,11 @@ from typing import Any
 
 from simwright.model.origins import Lost, Origin, Resolved
 from simwright.resolve.resolver import NEUTRAL, SchemaResolver
-from simwright.resolve.table import SI, Authored, Form, PrimType, Row, Scale
+from simwright.resolve.table import SI, AuthoredAttributes, PrimType, Row, Scale, ValueForm
 from simwright.resolve.transforms import UNSET
 
 
-class Order:
+class ResolverOrder:
     """Resolvers in order of priority, with the rows of every question looked up once."""
 
     def __init__(self, resolvers: Sequence[SchemaResolver]) -> None:
@@ -30,7 +30,7 @@ class Order:
         self._named: dict[tuple[PrimType, str | tuple[str, ...]], frozenset[str]] = {}
         self._keys: dict[PrimType, list[str]] = {}
         self._sayings: dict[str, list[tuple[PrimType, str]]] = {}
-        self._forms: dict[str, Form] = {}
+        self._forms: dict[str, ValueForm] = {}
         for row in (row for resolver in self.resolvers for row in resolver.rows):
             for name, form in row.list_forms():
                 self._forms[name] = form
@@ -38,7 +38,7 @@ class Order:
 
     def resolve(
         self,
-        authored: Authored,
+        authored: AuthoredAttributes,
         prim: PrimType,
         keys: str | tuple[str, ...],
         *,
@@ -62,7 +62,7 @@ class Order:
 
     def resolve_authored(
         self,
-        authored: Authored,
+        authored: AuthoredAttributes,
         prim: PrimType,
         keys: str | tuple[str, ...],
         *,
@@ -103,7 +103,7 @@ class Order:
         sayings = self._sayings
         return {key for name in authored for kind, key in sayings.get(name, ()) if kind is prim}
 
-    def forms(self) -> Mapping[str, Form]:
+    def forms(self) -> Mapping[str, ValueForm]:
         """What each attribute of the tables has to hold."""
         return self._forms
 
@@ -122,14 +122,14 @@ class Order:
 
 
 @lru_cache(maxsize=32)
-def make_order(resolvers: tuple[SchemaResolver, ...]) -> Order:
+def make_order(resolvers: tuple[SchemaResolver, ...]) -> ResolverOrder:
     """The order of these resolvers; the same one for the same resolvers, with what it has looked up."""
-    return Order(resolvers)
+    return ResolverOrder(resolvers)
 
 
 def resolve(
     resolvers: Sequence[SchemaResolver],
-    authored: Authored,
+    authored: AuthoredAttributes,
     prim: PrimType,
     keys: str | tuple[str, ...],
     *,
@@ -138,4 +138,6 @@ def resolve(
     angular: bool = False,
 ) -> Resolved:
     """The value of a key through all three layers, for a single question."""
-    return Order(resolvers).resolve(authored, prim, keys, default=default, scale=scale, angular=angular)
+    return ResolverOrder(resolvers).resolve(
+        authored, prim, keys, default=default, scale=scale, angular=angular
+    )

@@ -13,11 +13,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final
 
+import simwright.resolve.mjc
+import simwright.resolve.newton
+import simwright.resolve.physx
+import simwright.resolve.usdphysics
 from simwright.core.errors import UsageError
 from simwright.core.registry import Registry
-from simwright.resolve import mjc, newton, physx, transforms, usdphysics
-from simwright.resolve.table import LENGTH, SI, Authored, PrimType, Row, Scale
-from simwright.resolve.transforms import UNSET
+from simwright.model.asset import Asset
+from simwright.resolve.table import LENGTH, SI, AuthoredAttributes, PrimType, Row, Scale
+from simwright.resolve.transforms import MARGIN_LESS_GAP, UNSET
+
+# Not ``from simwright.resolve import mjc``: that names the package too, which imports this file.
+_mjc, _newton, _physx, _neutral = (
+    simwright.resolve.mjc,
+    simwright.resolve.newton,
+    simwright.resolve.physx,
+    simwright.resolve.usdphysics,
+)
 
 
 class SchemaResolver:
@@ -56,7 +68,13 @@ class SchemaResolver:
         return list(dict.fromkeys(row.key for row in self.rows if row.prim is prim))
 
     def get_value(
-        self, authored: Authored, prim: PrimType, key: str, scale: Scale = SI, *, angular: bool = False
+        self,
+        authored: AuthoredAttributes,
+        prim: PrimType,
+        key: str,
+        scale: Scale = SI,
+        *,
+        angular: bool = False,
     ) -> Any:
         """The authored value of a key in SI and radians, None if there is none."""
         for row in self.rows_of(prim, key):
@@ -81,31 +99,31 @@ class SchemaResolverNewton(SchemaResolver):
     """Newton's own schemas."""
 
     def __init__(self) -> None:
-        super().__init__(newton.NAME, newton.ROWS, newton.NAMESPACES, title=newton.TITLE)
+        super().__init__(_newton.NAME, _newton.ROWS, _newton.NAMESPACES, title=_newton.TITLE)
 
 
 class SchemaResolverPhysx(SchemaResolver):
     """PhysX schemas and joint state."""
 
     def __init__(self) -> None:
-        super().__init__(physx.NAME, physx.ROWS, physx.NAMESPACES, title=physx.TITLE)
+        super().__init__(_physx.NAME, _physx.ROWS, _physx.NAMESPACES, title=_physx.TITLE)
 
 
 class SchemaResolverMjc(SchemaResolver):
     """MuJoCo schemas.  With ``legacy_margin_gap``, the margin includes the gap (MuJoCo before 3.9)."""
 
     def __init__(self, *, legacy_margin_gap: bool = False) -> None:
-        rows = mjc.ROWS
+        rows = _mjc.ROWS
         if legacy_margin_gap:
             rows = tuple(_LEGACY_MARGIN if (r.prim, r.key) == _MARGIN else r for r in rows)
-        super().__init__(mjc.NAME, rows, mjc.NAMESPACES, title=mjc.TITLE)
+        super().__init__(_mjc.NAME, rows, _mjc.NAMESPACES, title=_mjc.TITLE)
 
 
 class SchemaResolverNeutral(SchemaResolver):
     """The extended physics schemas, which belong to no solver and come before all of them."""
 
     def __init__(self) -> None:
-        super().__init__(usdphysics.NAME, usdphysics.ROWS, usdphysics.NAMESPACES)
+        super().__init__(_neutral.NAME, _neutral.ROWS, _neutral.NAMESPACES)
 
 
 RESOLVERS: Registry[Any] = Registry(
@@ -158,7 +176,7 @@ _LEGACY_MARGIN = Row(
     "MjcCollisionAPI",
     LENGTH,
     (0.0, 0.0),
-    transforms.MARGIN_LESS_GAP,
+    MARGIN_LESS_GAP,
     doc="Thickness added to the surface (MuJoCo before 3.9).",
 )
 _made: dict[str, SchemaResolver] = {}
@@ -199,3 +217,20 @@ def _make(name: str, found: Any) -> SchemaResolver:
         f"the schema resolver {name!r} is {found!r}, which holds no rows",
         hint="an entry point of simwright.resolvers names a module with ROWS or a SchemaResolver",
     )
+
+
+def schema_attrs(
+    asset: Asset, resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Every authored attribute of each solver, by prim, in the units of the stage.
+
+    Prims without any are left out.  Attributes are collected on all prims, also on free bodies and on
+    materials, where Newton looks only if it takes a value from them.
+    """
+    chosen = [entry if isinstance(entry, SchemaResolver) else find_resolver(entry) for entry in resolvers]
+    result: dict[str, dict[str, dict[str, Any]]] = {resolver.name: {} for resolver in chosen}
+    for _, prim, attribute, extra in asset.extras:
+        for resolver in chosen:
+            if resolver.owns(attribute):
+                result[resolver.name].setdefault(prim, {})[attribute] = extra.value
+    return result

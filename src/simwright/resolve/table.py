@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from simwright.core.units import DEGREE
-from simwright.resolve.transforms import PLAIN, UNSET, Transform
+from simwright.resolve.transforms import PLAIN, UNSET, ValueTransform
 
 HUGE: Final = 1e30
 """Numbers at least this large stand for infinity; writers put FLT_MAX where they mean "no limit"."""
@@ -24,7 +24,7 @@ ANGULAR_AXES: Final = ("angular", "rotX", "rotY", "rotZ")
 LINEAR_AXES: Final = ("linear", "transX", "transY", "transZ")
 
 
-class Authored(Protocol):
+class AuthoredAttributes(Protocol):
     """The authored attributes of one prim; a dictionary will do.  None stands for "not authored"."""
 
     def get(self, name: str, /) -> Any:
@@ -90,7 +90,7 @@ STIFFNESS: Final = Unit("N/m", (0, 1), (0, 1))
 PRESSURE_SLOPE: Final = Unit("N/m^3", (-2, 1), (-2, 1))
 
 
-class Form(enum.StrEnum):
+class ValueForm(enum.StrEnum):
     """What an attribute has to hold."""
 
     NUMBER = "a number"
@@ -113,8 +113,8 @@ class Row:
     schema: str
     unit: Unit = NUMBER
     default: Any = None
-    transform: Transform = PLAIN
-    form: Form = Form.NUMBER
+    transform: ValueTransform = PLAIN
+    form: ValueForm = ValueForm.NUMBER
     axis: str = ""
     doc: str = field(default="", compare=False)
 
@@ -123,7 +123,7 @@ class Row:
         """The attribute, or all of them."""
         return ", ".join(self.attributes)
 
-    def read(self, authored: Authored, scale: Scale = SI, *, angular: bool = False) -> Any:
+    def read(self, authored: AuthoredAttributes, scale: Scale = SI, *, angular: bool = False) -> Any:
         """The value, None where nothing usable is authored, UNSET where "use your own" is authored."""
         if len(self.attributes) == 1:
             value = authored.get(self.attributes[0])
@@ -158,9 +158,9 @@ class Row:
             return {}
         return {name: v for name, v in zip(self.attributes, raw, strict=True) if v is not None}
 
-    def list_forms(self) -> list[tuple[str, Form]]:
+    def list_forms(self) -> list[tuple[str, ValueForm]]:
         """What each attribute has to hold; a switch among numbers ("auto") is a text."""
-        return [(name, Form.TEXT if name.endswith("limited") else self.form) for name in self.attributes]
+        return [(name, ValueForm.TEXT if name.endswith("limited") else self.form) for name in self.attributes]
 
     def _convert(self, raw: list[Any], scale: Scale, angular: bool) -> Any:
         if all(value is None for value in raw):
@@ -176,14 +176,14 @@ class Row:
         return self.unit.factor(scale, angular=self.axis in ANGULAR_AXES if self.axis else angular)
 
 
-def fits(form: Form, value: Any) -> bool:
+def fits(form: ValueForm, value: Any) -> bool:
     """Does an authored value have the form its schema asks for?"""
     match form:
-        case Form.NUMBER:
+        case ValueForm.NUMBER:
             return _is_number(value)
-        case Form.TEXT:
+        case ValueForm.TEXT:
             return isinstance(value, str)
-        case Form.FLAG:
+        case ValueForm.FLAG:
             return isinstance(value, (bool, int))
     return isinstance(value, (list, tuple)) and all(map(_is_number, value))
 

@@ -24,13 +24,13 @@ class _Unset(enum.Enum):
 
 
 UNSET: Final = _Unset.UNSET
-"""Authored, but as the sentinel for "the importer's own default"."""
+"""AuthoredAttributes, but as the sentinel for "the importer's own default"."""
 
 Raw = Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Transform:
+class ValueTransform:
     """A two-way rule with a name for the documentation."""
 
     words: str
@@ -168,27 +168,29 @@ def _read_part(index: int) -> Callable[[Raw], float | None]:
     return read
 
 
-PLAIN: Final = Transform("", lambda raw: raw[0], _write_plain)
-NEGATE: Final = Transform("not v", _negate, lambda value, _: (not value,))
-SKIP_BELOW: Final = Transform("-inf: ask the next", _skip_unbounded_below, _write_plain)
-UNSET_BELOW: Final = Transform("-inf: importer default", _unset_below, _write_plain)
-UNSET_ABOVE: Final = Transform("inf: importer default", _unset_above, _write_plain)
-STOP_DAMPING: Final = Transform(
+PLAIN: Final = ValueTransform("", lambda raw: raw[0], _write_plain)
+NEGATE: Final = ValueTransform("not v", _negate, lambda value, _: (not value,))
+SKIP_BELOW: Final = ValueTransform("-inf: ask the next", _skip_unbounded_below, _write_plain)
+UNSET_BELOW: Final = ValueTransform("-inf: importer default", _unset_below, _write_plain)
+UNSET_ABOVE: Final = ValueTransform("inf: importer default", _unset_above, _write_plain)
+STOP_DAMPING: Final = ValueTransform(
     "0 if either is inf; -inf: importer default", _read_stop_damping, _write_stop_damping
 )
-PERIOD: Final = Transform("1 / v", _read_period, _write_period)
-OFFSET_GAP: Final = Transform("contact - rest; none if either is -inf", _read_offset_gap, _write_offset_gap)
-MARGIN_LESS_GAP: Final = Transform("margin - gap", _read_margin_less_gap, _write_margin_less_gap)
-SHELL: Final = Transform('"shell" if v else "solid"', _read_shell, _write_shell)
-NO_GRAVITY: Final = Transform("0 if v else 1", _read_no_gravity, _write_no_gravity)
-COMPENSATION: Final = Transform("1 - v", _read_compensation, _write_compensation)
-EFFORT_RANGE: Final = Transform("max(|min|, |max|) if limited", _read_effort_range, _write_effort_range)
-SOLREF_STIFFNESS: Final = Transform(
+PERIOD: Final = ValueTransform("1 / v", _read_period, _write_period)
+OFFSET_GAP: Final = ValueTransform(
+    "contact - rest; none if either is -inf", _read_offset_gap, _write_offset_gap
+)
+MARGIN_LESS_GAP: Final = ValueTransform("margin - gap", _read_margin_less_gap, _write_margin_less_gap)
+SHELL: Final = ValueTransform('"shell" if v else "solid"', _read_shell, _write_shell)
+NO_GRAVITY: Final = ValueTransform("0 if v else 1", _read_no_gravity, _write_no_gravity)
+COMPENSATION: Final = ValueTransform("1 - v", _read_compensation, _write_compensation)
+EFFORT_RANGE: Final = ValueTransform("max(|min|, |max|) if limited", _read_effort_range, _write_effort_range)
+SOLREF_STIFFNESS: Final = ValueTransform(
     "1 / (t^2 r^2), or -t if both are negative",
     _read_part(0),
     lambda value, others: _write_solref(value, others.get("kd")),
 )
-SOLREF_DAMPING: Final = Transform(
+SOLREF_DAMPING: Final = ValueTransform(
     "2 / t, or -r if both are negative",
     _read_part(1),
     lambda value, others: _write_solref(others.get("ke"), value),

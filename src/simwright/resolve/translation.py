@@ -5,7 +5,7 @@ A pair is a row of an engine and the row of the neutral schemas for the same qua
 :meth:`Pair.to_neutral` says in ``ext_physics:`` what an engine's attributes say, :meth:`Pair.to_vendor` the reverse.
 MuJoCo's contact reference is no pair of a contact stiffness: one is per mass, the other is not.
 
-Joints that follow others are in :mod:`simwright.resolve.followers`, motors in :mod:`simwright.resolve.motors`.
+Joints that follow others are in :mod:`simwright.resolve.laws`, motors in :mod:`simwright.resolve.laws`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from simwright.resolve.resolver import DEFAULT_ORDER, NEUTRAL, find_resolver
-from simwright.resolve.table import SI, Authored, PrimType, Row, Scale
+from simwright.resolve.table import SI, AuthoredAttributes, PrimType, Row, Scale
 from simwright.resolve.transforms import UNSET
 
 TOLERANCE = 1e-6
@@ -37,7 +37,7 @@ class Pair:
         """The neutral attribute."""
         return self.ours.attributes[0]
 
-    def to_neutral(self, authored: Authored, scale: Scale = SI, *, angular: bool = False) -> Any:
+    def to_neutral(self, authored: AuthoredAttributes, scale: Scale = SI, *, angular: bool = False) -> Any:
         """The neutral number; None where nothing is said, UNSET where "as you like" is, which has no neutral form."""
         value = self.theirs.read(authored, scale, angular=angular)
         if value is UNSET:
@@ -49,7 +49,7 @@ class Pair:
 
     def to_vendor(
         self,
-        authored: Authored,
+        authored: AuthoredAttributes,
         scale: Scale = SI,
         *,
         angular: bool = False,
@@ -66,7 +66,7 @@ class Pair:
 
     def is_exact(
         self,
-        authored: Authored,
+        authored: AuthoredAttributes,
         scale: Scale = SI,
         *,
         angular: bool = False,
@@ -92,7 +92,7 @@ def are_same(one: Any, other: Any) -> bool:
 
 
 def read_known(
-    vendor: str, prim: PrimType, authored: Authored, scale: Scale = SI, *, angular: bool = False
+    vendor: str, prim: PrimType, authored: AuthoredAttributes, scale: Scale = SI, *, angular: bool = False
 ) -> dict[str, Any]:
     """What an engine is told about a prim, by key, in SI."""
     found = {
@@ -133,7 +133,7 @@ def list_blocking(prim: PrimType) -> dict[str, tuple[Row, ...]]:
 
 
 def translate_to_vendor(
-    vendor: str, prim: PrimType, authored: Authored, scale: Scale = SI, *, angular: bool = False
+    vendor: str, prim: PrimType, authored: AuthoredAttributes, scale: Scale = SI, *, angular: bool = False
 ) -> dict[str, Any]:
     """All that a prim says in neutral words, in an engine's: attributes by name.
 
@@ -151,7 +151,7 @@ def translate_to_vendor(
 
 
 def translate_to_neutral(
-    vendor: str, prim: PrimType, authored: Authored, scale: Scale = SI, *, angular: bool = False
+    vendor: str, prim: PrimType, authored: AuthoredAttributes, scale: Scale = SI, *, angular: bool = False
 ) -> dict[str, Any]:
     """All that a prim says in an engine's words and neutral ones exist for: neutral attributes by name."""
     result: dict[str, Any] = {}

@@ -6,7 +6,6 @@ They belong to no solver and are asked before every solver's own.
 
 from __future__ import annotations
 
-from simwright.resolve import transforms
 from simwright.resolve.table import (
     COORDINATE,
     EFFORT,
@@ -18,6 +17,7 @@ from simwright.resolve.table import (
     PrimType,
     Row,
 )
+from simwright.resolve.transforms import UNSET_ABOVE
 
 NAME = "ext_physics"
 NAMESPACES = ("ext_physics",)
@@ -47,11 +47,11 @@ ROWS = (
     ),
     Row(
         PrimType.JOINT, "effort_limit", ("ext_physics:joint:effortLimit",), _JOINT, EFFORT, float("inf"),
-        transforms.UNSET_ABOVE, doc="Largest effort of all actuation together; inf is none.",
+        UNSET_ABOVE, doc="Largest effort of all actuation together; inf is none.",
     ),
     Row(
         PrimType.JOINT, "velocity_limit", ("ext_physics:joint:velocityLimit",), _JOINT, RATE, float("inf"),
-        transforms.UNSET_ABOVE, doc="Largest speed; inf is none.",
+        UNSET_ABOVE, doc="Largest speed; inf is none.",
     ),
     Row(
         PrimType.JOINT, "limit_ke", ("ext_physics:joint:limitStiffness",), _JOINT, GAIN,

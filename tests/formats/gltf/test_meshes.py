@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.formats.gltf.normals import compute_normals
-from simwright.formats.gltf.solids import make_mesh
-from simwright.formats.gltf.triangles import triangulate
-from simwright.formats.gltf.vertices import Cutter, Needs
+from simwright.formats.gltf.meshes import make_mesh
+from simwright.formats.gltf.vertices import PrimitiveInputs, TriangulatedMesh, compute_normals, triangulate
 from simwright.model.geometry import (
     Box,
     Capsule,
@@ -73,7 +71,7 @@ def test_faces_without_area_vanish():
 def test_primitives_are_closed_and_face_outwards(geometry, volume):
     data = make_mesh(geometry)
     assert data is not None
-    made = Cutter(data).make(None, Needs())
+    made = TriangulatedMesh(data).make(None, PrimitiveInputs())
     assert made is not None
     corners = made.points[made.triangles]
     found = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6
@@ -86,7 +84,7 @@ def test_sheets_face_up():
     for geometry in (Plane(np.array((1.0, 2.0))), Heightfield(np.zeros((3, 4)), np.array((1.0, 2.0)))):
         data = make_mesh(geometry)
         assert data is not None
-        made = Cutter(data).make(None, Needs())
+        made = TriangulatedMesh(data).make(None, PrimitiveInputs())
         assert made is not None
         assert (measure(made.points[made.triangles])[:, 2] > 0).all()
         assert made.normals == pytest.approx(np.tile((0, 0, 1), (len(made.normals), 1)))

@@ -1,4 +1,4 @@
-"""Pictures: the source as MuJoCo draws it, and the exported file as another loader (trimesh) reads it."""
+"""ImageCache: the source as MuJoCo draws it, and the exported file as another loader (trimesh) reads it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ numpy.save(sys.argv[1], numpy.array(pictures))
 
 
 def draw(paths: list[Path], folder: Path, distance: float) -> np.ndarray:
-    """Pictures of models, drawn by a process of its own: MuJoCo chooses its graphics when it is imported."""
+    """ImageCache of models, drawn by a process of its own: MuJoCo chooses its graphics when it is imported."""
     result = folder / "pictures.npy"
     command = [sys.executable, "-c", SCRIPT, str(result), str(distance), *map(str, paths)]
     for graphics in ("egl", "osmesa"):

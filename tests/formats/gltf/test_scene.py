@@ -13,7 +13,7 @@ import pytest
 import simwright
 from simwright.core.diag import Reporter
 from simwright.core.errors import OutputError, StrictError, UsageError
-from simwright.formats.gltf.animations import choose_keys
+from simwright.formats.gltf.scene import choose_keys
 
 from .conftest import QUAD
 from .reading import open_gltf

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from simwright.formats.mesh.decimals import find_decimals
+from simwright.formats.mesh.obj_columns import find_decimals
 
 
 def parse_decimals(text: bytes):

@@ -8,9 +8,8 @@ from typing import Any
 from oracle_values import ORDERS, Difference, agree, agree_value, read_literal
 
 from simwright.model.asset import Asset
-from simwright.resolve.collect import schema_attrs
-from simwright.resolve.resolve import Order
-from simwright.resolve.resolver import make_resolvers
+from simwright.resolve.resolve import ResolverOrder
+from simwright.resolve.resolver import make_resolvers, schema_attrs
 from simwright.resolve.table import PrimType
 
 
@@ -114,7 +113,7 @@ def compare_custom(asset: Asset, oracle: dict[str, Any]) -> Iterator[Difference]
 
 def compare_resolved(asset: Asset, oracle: dict[str, Any], order: str) -> Iterator[Difference]:
     """The three layers of the resolvers (authored, importer, schema) where Newton asks without a default."""
-    chain = Order(make_resolvers(ORDERS[order]))
+    chain = ResolverOrder(make_resolvers(ORDERS[order]))
     authored: dict[str, dict[str, Any]] = {}
     for _, prim, attribute, extra in asset.extras:
         authored.setdefault(prim, {})[attribute] = extra.value

@@ -50,13 +50,13 @@ def resolve(
     from simwright.app.resolution import describe_resolution
     from simwright.core.diag import Level, Reporter
     from simwright.core.packages import parse_assignments
-    from simwright.resolve import DEFAULT_ORDER, Order, make_resolvers
+    from simwright.resolve import DEFAULT_ORDER, ResolverOrder, make_resolvers
 
     names = [name.strip() for name in order.split(",") if name.strip()] or list(DEFAULT_ORDER)
     resolvers = make_resolvers(names)
     reporter = Reporter()
     asset = load(file, packages=parse_assignments(assignments), resolvers=names, reporter=reporter)
-    result = describe_resolution(asset, Order(resolvers), prim=prim, defaults=defaults)
+    result = describe_resolution(asset, ResolverOrder(resolvers), prim=prim, defaults=defaults)
     if output_format == "json":
         print_json(result)
     else:

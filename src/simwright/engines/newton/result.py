@@ -10,8 +10,7 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
 from simwright.model.places import Places
-from simwright.resolve.collect import schema_attrs
-from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
+from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver, schema_attrs
 
 _STEP = 1e-3
 """The step of Newton's importer for a scene that names none [s]."""

@@ -14,7 +14,7 @@ PREFIX = "Gazebo/"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GazeboMaterial:
     """A colour, what it shines by itself, and how much of it is there."""
 
     diffuse: Rgb
@@ -54,19 +54,19 @@ _TRANSPARENT: dict[str, tuple[Rgb, float]] = {
     "BlueLaser": ((0.0, 0.0, 1.0), 0.4),
 }
 
-LOOKS: dict[str, Look] = {
-    **{name: Look(color) for name, color in _BASIC.items()},
-    **{f"{name}Glow": Look(_BASIC[name], _BASIC[name]) for name in _GLOWING},
-    **{name: Look(color, opacity=opacity) for name, (color, opacity) in _TRANSPARENT.items()},
-    "LightOn": Look((0.0, 1.0, 0.0), (0.0, 1.0, 0.0)),
-    "LightOff": Look((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)),
+LOOKS: dict[str, GazeboMaterial] = {
+    **{name: GazeboMaterial(color) for name, color in _BASIC.items()},
+    **{f"{name}Glow": GazeboMaterial(_BASIC[name], _BASIC[name]) for name in _GLOWING},
+    **{name: GazeboMaterial(color, opacity=opacity) for name, (color, opacity) in _TRANSPARENT.items()},
+    "LightOn": GazeboMaterial((0.0, 1.0, 0.0), (0.0, 1.0, 0.0)),
+    "LightOff": GazeboMaterial((1.0, 0.0, 0.0), (1.0, 0.0, 0.0)),
 }
 """Looks by the name after ``Gazebo/``."""
 
 _BY_WORD = {name.lower(): look for name, look in LOOKS.items()}
 
 
-def find_look(name: str) -> Look | None:
+def find_look(name: str) -> GazeboMaterial | None:
     """The look of a material name, in any spelling of its case and with ``gray`` for ``grey``."""
     word = name.removeprefix(PREFIX).lower().replace("gray", "grey")
     return _BY_WORD.get(word)

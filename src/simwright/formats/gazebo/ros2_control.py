@@ -93,7 +93,7 @@ _JOINT_LISTS = {
 }
 
 
-class Robot(Protocol):
+class AssetReader(Protocol):
     """What is needed of a reader: its asset, its reporter, and a way to follow an address."""
 
     asset: Asset
@@ -104,19 +104,19 @@ class Robot(Protocol):
         ...
 
 
-def read_parameters(robot: Robot, uri: str, where: Where) -> None:
+def read_parameters(reader: AssetReader, uri: str, where: Where) -> None:
     """Add the controllers of a parameter file and the interfaces they open."""
     try:
-        table = _load(robot.resolve(uri, where))
+        table = _load(reader.resolve(uri, where))
     except InputError as error:
-        robot.reporter.report(PARAMETERS_UNREADABLE, where, file=uri, reason=error.message)
+        reader.reporter.report(PARAMETERS_UNREADABLE, where, file=uri, reason=error.message)
         return
     manager = _parameters(table, "controller_manager")
-    names = NameScope(controller.name for controller in robot.asset.controllers)
+    names = NameScope(controller.name for controller in reader.asset.controllers)
     for name, entry in manager.items():
         kind = entry.get("type") if isinstance(entry, Mapping) else None
         if isinstance(kind, str):
-            _add_controller(robot, str(name), kind, _parameters(table, str(name)), (names, uri, where))
+            _add_controller(reader, str(name), kind, _parameters(table, str(name)), (names, uri, where))
 
 
 def _load(path: Path) -> Mapping[str, Any]:
@@ -157,7 +157,11 @@ def _parameters(table: Mapping[str, Any], node: str) -> Mapping[str, Any]:
 
 
 def _add_controller(
-    robot: Robot, name: str, type_name: str, settings: Mapping[str, Any], place: tuple[NameScope, str, Where]
+    reader: AssetReader,
+    name: str,
+    type_name: str,
+    settings: Mapping[str, Any],
+    place: tuple[NameScope, str, Where],
 ) -> None:
     names, uri, where = place
     kind, rows = CONTROLLERS.get(type_name, (type_name, ()))
@@ -165,10 +169,10 @@ def _add_controller(
     controller.settings = {**settings, "plugin": type_name}
     for role, keys in _JOINT_LISTS.items():
         listed = [item for key in keys for item in _texts(settings.get(key))]
-        known = {joint.name for joint in robot.asset.joints}
+        known = {joint.name for joint in reader.asset.joints}
         for joint in listed:
             if joint not in known:
-                robot.reporter.report(CONTROLLER_JOINT, where, name=name, file=uri, joint=joint)
+                reader.reporter.report(CONTROLLER_JOINT, where, name=name, file=uri, joint=joint)
         found = [joint for joint in listed if joint in known]
         if found:
             controller.joints["state" if kind == "joint_state_broadcaster" else role] = found
@@ -178,9 +182,9 @@ def _add_controller(
         if role == "publisher":
             rate = settings.get("publish_rate")
             interface.rate = float(rate) if isinstance(rate, (int, float)) and rate > 0 else None
-        robot.asset.interfaces.append(interface)
+        reader.asset.interfaces.append(interface)
         controller.interfaces[key] = resolved
-    robot.asset.controllers.append(controller)
+    reader.asset.controllers.append(controller)
 
 
 def _texts(value: Any) -> list[str]:

@@ -29,7 +29,7 @@ _USED = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Wearer:
+class MaterialUse:
     """What a material is made for: names of the texture coordinates in their order, both sides, vertex colours."""
 
     uv_names: tuple[str, ...] = ()
@@ -45,17 +45,17 @@ class Materials:
         self.extensions: set[str] = set()
         self._textures = textures
         self._reporter = reporter
-        self._known: dict[tuple[int, Wearer], int] = {}
+        self._known: dict[tuple[int, MaterialUse], int] = {}
         self._refused: set[tuple[str, str]] = set()
         self._kept: list[RenderMaterial] = []  # their ids are keys, so they must live
         self._usable: dict[int, dict[str, Texture]] = {}
 
-    def find(self, material: RenderMaterial, wearer: Wearer) -> int:
-        """The number of a material as the wearer needs it."""
-        key = (id(material), wearer)
+    def find(self, material: RenderMaterial, use: MaterialUse) -> int:
+        """The number of a material as the use needs it."""
+        key = (id(material), use)
         if key not in self._known:
             self._kept.append(material)
-            row = _Surface(self, self._textures, material, wearer).build()
+            row = _MaterialBuilder(self, self._textures, material, use).build()
             if row not in self.rows:
                 self.rows.append(row)
             self._known[key] = self.rows.index(row)
@@ -105,18 +105,18 @@ class Materials:
             self._reporter.report(TEXTURE_LEFT_OUT, material.source, file=file, name=material.name, why=why)
 
 
-class _Surface:
+class _MaterialBuilder:
     """One material row."""
 
     def __init__(
-        self, owner: Materials, textures: Textures, material: RenderMaterial, wearer: Wearer
+        self, owner: Materials, textures: Textures, material: RenderMaterial, use: MaterialUse
     ) -> None:
         self._owner = owner
         self._textures = textures
         self._material = material
-        self._wearer = wearer
+        self._use = use
         usable = owner.list_textures(material)
-        self._images = {key: t for key, t in usable.items() if t.uv_set in wearer.uv_names}
+        self._images = {key: t for key, t in usable.items() if t.uv_set in use.uv_names}
         self._extensions: dict[str, Any] = {}
 
     def build(self) -> dict[str, Any]:
@@ -133,7 +133,7 @@ class _Surface:
             image, _ = self._place_packed(("occlusion",))
             row["occlusionTexture"] = self._refer(image, "occlusion")
         self._add_alpha(row)
-        if material.double_sided or self._wearer.double_sided:
+        if material.double_sided or self._use.double_sided:
             row["doubleSided"] = True
         self._add_clearcoat()
         self._add_reflection()
@@ -143,7 +143,7 @@ class _Surface:
         return row
 
     def _refer(self, image: int, key: str) -> dict[str, Any]:
-        return self._textures.refer(image, self._images[key], self._wearer.uv_names)
+        return self._textures.refer(image, self._images[key], self._use.uv_names)
 
     def _build_core(self) -> dict[str, Any]:
         material = self._material
@@ -151,7 +151,7 @@ class _Surface:
         core: dict[str, Any] = {}
         opacity = self._images.get("opacity")
         diffuse = self._images.get("diffuse")
-        if self._wearer.colored:
+        if self._use.colored:
             color = (1.0, 1.0, 1.0)
         if opacity is not None:
             alpha = 1.0

@@ -7,6 +7,7 @@ A mesh has a primitive for each look of its face sets.  Where it is asked for, n
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,25 @@ import numpy.typing as npt
 from simwright.core.errors import InputError
 from simwright.core.math3d import Array
 from simwright.formats.gltf.buffer import INDICES, VERTICES
-from simwright.formats.gltf.draft import Draft
-from simwright.formats.gltf.materials import DEFAULT, Wearer
+from simwright.formats.gltf.document import GltfDocument
+from simwright.formats.gltf.materials import DEFAULT, MaterialUse
 from simwright.formats.gltf.messages import COLORS_HIDDEN, COORDINATES_MISSING, GEOMETRY_LEFT_OUT
-from simwright.formats.gltf.solids import find_unit, make_mesh
-from simwright.formats.gltf.vertices import Cutter, Needs, Vertices
+from simwright.formats.gltf.vertices import PrimitiveInputs, TriangulatedMesh, Vertices
 from simwright.model.asset import Shape
-from simwright.model.geometry import Geometry
+from simwright.model.geometry import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Heightfield,
+    Mesh,
+    MeshData,
+    Plane,
+    Polyline,
+    Sphere,
+)
 from simwright.model.material import RenderMaterial
 
 Faces = npt.NDArray[Any]
@@ -34,7 +47,7 @@ _VARIANTS = "KHR_materials_variants"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stored:
+class GltfMesh:
     """A mesh of the document; the points of its shape are ``origin + unit * stored``.
 
     Primitives are stretched ones of unit size, so that all boxes of a look are one mesh.
@@ -45,20 +58,20 @@ class Stored:
     unit: Array
 
 
-class Library:
+class GltfMeshLibrary:
     """The meshes of the document."""
 
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-        self._looks = {material.name: material for material in draft.asset.materials}
+    def __init__(self, gltf: GltfDocument) -> None:
+        self._draft = gltf
+        self._looks = {material.name: material for material in gltf.asset.materials}
         self._colors: dict[tuple[float, ...], RenderMaterial] = {}
-        self._stored: dict[tuple[object, ...], Stored | None] = {}
-        self._cutters: dict[int, Cutter | None] = {}
+        self._stored: dict[tuple[object, ...], GltfMesh | None] = {}
+        self._cutters: dict[int, TriangulatedMesh | None] = {}
         self._kept: list[Geometry] = []  # their ids are keys, so they must live
         self._bare: dict[str, int] = {}
         self._hidden: list[str] = []
 
-    def find(self, shape: Shape) -> Stored | None:
+    def find(self, shape: Shape) -> GltfMesh | None:
         """The mesh a shape shows; None (reported) if it has no triangles."""
         geometry, size = find_unit(shape.geometry)
         key = (id(geometry), *self._identify(shape))
@@ -68,7 +81,7 @@ class Library:
         stored = self._stored[key]
         if stored is None or geometry is shape.geometry:
             return stored
-        return Stored(stored.number, stored.origin * size, stored.unit * size)
+        return GltfMesh(stored.number, stored.origin * size, stored.unit * size)
 
     def report(self) -> None:
         """Findings about meshes, one of each sort."""
@@ -88,7 +101,7 @@ class Library:
         color = None if shape.material else shape.color
         return shape.material, color, shape.double_sided, choices
 
-    def _store(self, shape: Shape, geometry: Geometry) -> Stored | None:
+    def _store(self, shape: Shape, geometry: Geometry) -> GltfMesh | None:
         cutter = self._cut(shape, geometry)
         if cutter is None:
             return None
@@ -98,7 +111,7 @@ class Library:
             origin, unit = (low + high) / 2.0, np.full(3, float((high - low).max()) / 2.0 or 1.0)
         primitives = []
         for names, faces in self._list_parts(shape, cutter):
-            row = self._write_primitive(shape, cutter, names, faces, Stored(0, origin, unit))
+            row = self._write_primitive(shape, cutter, names, faces, GltfMesh(0, origin, unit))
             if row is not None:
                 primitives.append(row)
         if not primitives:
@@ -107,9 +120,9 @@ class Library:
         meshes = self._draft.meshes
         name = shape.name if geometry is shape.geometry else geometry.kind
         meshes.append({"name": name, "primitives": primitives})
-        return Stored(len(meshes) - 1, origin, unit)
+        return GltfMesh(len(meshes) - 1, origin, unit)
 
-    def _cut(self, shape: Shape, geometry: Geometry) -> Cutter | None:
+    def _cut(self, shape: Shape, geometry: Geometry) -> TriangulatedMesh | None:
         key = id(geometry)
         if key not in self._cutters:
             try:
@@ -119,7 +132,7 @@ class Library:
                 self._cutters[key] = None
                 return None
             has_faces = data is not None and len(data.vertices) > 0 and data.face_count > 0
-            self._cutters[key] = Cutter(data) if data is not None and has_faces else None
+            self._cutters[key] = TriangulatedMesh(data) if data is not None and has_faces else None
             if not has_faces:
                 self._refuse(shape, "it is empty")
         return self._cutters[key]
@@ -128,7 +141,7 @@ class Library:
         kind = shape.geometry.kind
         self._draft.reporter.report(GEOMETRY_LEFT_OUT, shape.source, kind=kind, name=shape.name, why=why)
 
-    def _list_parts(self, shape: Shape, cutter: Cutter) -> list[tuple[Names, Faces | None]]:
+    def _list_parts(self, shape: Shape, cutter: TriangulatedMesh) -> list[tuple[Names, Faces | None]]:
         """Faces by look; a face in several sets is in the first."""
         parts: dict[Names, list[Faces]] = {}
         free = np.ones(cutter.data.face_count, dtype=bool)
@@ -149,7 +162,7 @@ class Library:
         return look, *(variant.materials.get((shape.name, part), look) for variant in variants)
 
     def _write_primitive(
-        self, shape: Shape, cutter: Cutter, names: Names, faces: Faces | None, stored: Stored
+        self, shape: Shape, cutter: TriangulatedMesh, names: Names, faces: Faces | None, stored: GltfMesh
     ) -> dict[str, Any] | None:
         looks = [self._find_look(shape, cutter, name) for name in names]
         uv_names = self._list_uvs(cutter, looks)
@@ -157,13 +170,13 @@ class Library:
         if cutter.data.colors is not None and not any(colored):
             self._hidden.append(shape.name)
         normal = next((t for t in map(self._find_normal, looks) if t is not None and t in uv_names), None)
-        needs = Needs(uv_names, any(colored), None if normal is None else uv_names.index(normal))
+        needs = PrimitiveInputs(uv_names, any(colored), None if normal is None else uv_names.index(normal))
         vertices = cutter.make(faces, needs)
         if vertices is None:
             return None
         attributes, indices = self._write_vertices(vertices, stored)
         numbers = [
-            self._draft.materials.find(look, Wearer(uv_names, shape.double_sided, is_colored))
+            self._draft.materials.find(look, MaterialUse(uv_names, shape.double_sided, is_colored))
             for look, is_colored in zip(looks, colored, strict=True)
         ]
         row: dict[str, Any] = {"attributes": attributes, "indices": indices, "material": numbers[0]}
@@ -175,7 +188,7 @@ class Library:
             self._draft.extend(row, _VARIANTS, {"mappings": rows})
         return row
 
-    def _find_look(self, shape: Shape, cutter: Cutter, name: str) -> RenderMaterial:
+    def _find_look(self, shape: Shape, cutter: TriangulatedMesh, name: str) -> RenderMaterial:
         if name in self._looks:
             return self._looks[name]
         if shape.color is not None:
@@ -190,7 +203,7 @@ class Library:
             return self._colors.setdefault((), RenderMaterial("vertex_colors", vertex_colors=True))
         return DEFAULT
 
-    def _list_uvs(self, cutter: Cutter, looks: list[RenderMaterial]) -> tuple[str, ...]:
+    def _list_uvs(self, cutter: TriangulatedMesh, looks: list[RenderMaterial]) -> tuple[str, ...]:
         """Texture coordinates that the looks read and the mesh has."""
         wanted: dict[str, None] = {}
         for look in looks:
@@ -205,7 +218,7 @@ class Library:
         texture = self._draft.materials.list_textures(look).get("normal")
         return None if texture is None else texture.uv_set
 
-    def _write_vertices(self, vertices: Vertices, stored: Stored) -> tuple[dict[str, int], int]:
+    def _write_vertices(self, vertices: Vertices, stored: GltfMesh) -> tuple[dict[str, int], int]:
         add, small = self._draft.buffer.add, self._draft.options.quantize
         kind = np.uint16 if len(vertices.points) <= _USHORT else np.uint32
         indices = add(vertices.triangles.reshape(-1).astype(kind), INDICES)
@@ -226,12 +239,12 @@ class Library:
         return attributes, indices
 
 
-def _is_colored(cutter: Cutter, look: RenderMaterial) -> bool:
+def _is_colored(cutter: TriangulatedMesh, look: RenderMaterial) -> bool:
     return look.vertex_colors and cutter.data.colors is not None
 
 
-def _write_small(draft: Draft, vertices: Vertices, stored: Stored) -> dict[str, int]:
-    add = draft.buffer.add
+def _write_small(gltf: GltfDocument, vertices: Vertices, stored: GltfMesh) -> dict[str, int]:
+    add = gltf.buffer.add
     points = np.rint((vertices.points - stored.origin) / stored.unit * _SHORT)
     attributes = {
         "POSITION": add(points.astype(np.int16), VERTICES, bounds=True, scaled=True),
@@ -250,3 +263,159 @@ def _write_small(draft: Draft, vertices: Vertices, stored: Stored) -> dict[str, 
         colors = np.rint(vertices.colors * _USHORT).astype(np.uint16)
         attributes["COLOR_0"] = add(colors, VERTICES, scaled=True)
     return attributes
+
+
+_SIDES = 36
+_RINGS = 18
+GROUND = 20.0
+"""Edge length of a plane without end [m]."""
+_BOX, _BALL, _COLUMN, _CONE = Box.of(1.0, 1.0, 1.0), Sphere(1.0), Cylinder(1.0, 1.0), Cone(1.0, 1.0)
+_CORNERS = ((-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0))
+
+
+def find_unit(geometry: Geometry) -> tuple[Geometry, Array]:
+    """The one primitive that all of a kind are, and what it is stretched by; others are their own."""
+    match geometry:
+        case Box():
+            return _BOX, np.asarray(geometry.size, dtype=np.float64)
+        case Sphere():
+            return _BALL, np.full(3, float(geometry.radius))
+        case Ellipsoid():
+            return _BALL, np.asarray(geometry.radii, dtype=np.float64)
+        case Cylinder():
+            return _COLUMN, np.array((geometry.radius, geometry.radius, geometry.length), dtype=np.float64)
+        case Cone():
+            return _CONE, np.array((geometry.radius, geometry.radius, geometry.length), dtype=np.float64)
+        case _:
+            return geometry, np.ones(3)
+
+
+def make_mesh(geometry: Geometry) -> MeshData | None:
+    """The mesh of any geometry; None for one that has none."""
+    match geometry:
+        case Mesh():
+            return geometry.data
+        case Box():
+            return _make_box(geometry.size)
+        case Plane():
+            size = (GROUND, GROUND) if geometry.size is None else geometry.size
+            return _make_sheet(float(size[0]), float(size[1]))
+        case Sphere():
+            return _make_profile(_list_ball(geometry.radius, 0.0))
+        case Ellipsoid():
+            return _stretch(_make_profile(_list_ball(1.0, 0.0)), np.asarray(geometry.radii, dtype=float))
+        case Capsule():
+            return _make_profile(_list_ball(geometry.radius, geometry.length / 2.0))
+        case Cylinder():
+            return _make_profile(_list_column(geometry.radius, geometry.radius, geometry.length / 2.0))
+        case Cone():
+            return _make_profile(_list_column(geometry.radius, 0.0, geometry.length / 2.0))
+        case Heightfield():
+            return _make_terrain(geometry)
+        case Polyline():
+            return _extrude(geometry)
+
+
+def _make_box(size: Array) -> MeshData:
+    points, normals = [], []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            normal = np.zeros(3)
+            normal[axis] = side
+            u, v = np.zeros(3), np.zeros(3)
+            u[(axis + 1) % 3], v[(axis + 2) % 3] = side, 1.0
+            points += [normal + x * u + y * v for x, y in _CORNERS]
+            normals += [normal] * 4
+    uvs = np.tile((np.array(_CORNERS) + 1.0) / 2.0, (6, 1))
+    starts = np.arange(6, dtype=np.int32)[:, None] * 4
+    faces = (starts + np.array((0, 1, 2, 0, 2, 3), dtype=np.int32)).reshape(-1)
+    return MeshData(np.array(points) * (np.asarray(size) / 2.0), faces, normals=np.array(normals), uvs=uvs)
+
+
+def _make_sheet(x: float, y: float) -> MeshData:
+    points = np.array([(u * x / 2.0, v * y / 2.0, 0.0) for u, v in _CORNERS])
+    faces = np.array((0, 1, 2, 0, 2, 3), dtype=np.int32)
+    normals = np.tile((0.0, 0.0, 1.0), (4, 1))
+    return MeshData(points, faces, normals=normals, uvs=(np.array(_CORNERS) + 1.0) / 2.0)
+
+
+def _list_ball(radius: float, half: float) -> list[tuple[float, ...]]:
+    """A profile from the lower to the upper pole: distance from the axis, height, outward direction, v."""
+    angles = [math.pi * (k / _RINGS - 0.5) for k in range(_RINGS + 1)]
+    middle = _RINGS // 2
+    lower = [(a, -half) for a in angles[: middle + 1]]
+    upper = [(a, half) for a in (angles[middle:] if half else angles[middle + 1 :])]
+    total = 2.0 * half + math.pi * radius
+    return [
+        (
+            0.0 if abs(a) == math.pi / 2 else radius * math.cos(a),
+            h + radius * math.sin(a),
+            math.cos(a),
+            math.sin(a),
+            (radius * (a + math.pi / 2) + (h + half)) / total,
+        )
+        for a, h in (*lower, *upper)
+    ]
+
+
+def _list_column(bottom: float, top: float, half: float) -> list[tuple[float, ...]]:
+    """The same for a cylinder or a cone: pairs of rows where the direction jumps."""
+    slope = math.atan2(bottom - top, 2.0 * half)
+    out = (math.cos(slope), math.sin(slope))
+    rows: list[tuple[float, ...]] = [(0.0, -half, 0.0, -1.0, 0.0), (bottom, -half, 0.0, -1.0, 1.0)]
+    rows += [(bottom, -half, *out, 0.0), (top, half, *out, 1.0)]
+    if top > 0.0:
+        rows += [(top, half, 0.0, 1.0, 0.0), (0.0, half, 0.0, 1.0, 1.0)]
+    return rows
+
+
+def _make_profile(rows: list[tuple[float, ...]]) -> MeshData:
+    """A profile turned about Z."""
+    turn = np.linspace(0.0, 2.0 * math.pi, _SIDES + 1)
+    cos, sin = np.cos(turn), np.sin(turn)
+    cos[-1], sin[-1] = cos[0], sin[0]
+    profile = np.array(rows)
+    radius, height, out, up, v = profile.T[:, :, None]
+    flat = np.broadcast_to
+    shape = (len(rows), _SIDES + 1)
+    points = np.stack((radius * cos, radius * sin, flat(height, shape)), axis=-1).reshape(-1, 3)
+    normals = np.stack((out * cos, out * sin, flat(up, shape)), axis=-1).reshape(-1, 3)
+    uvs = np.stack((flat(turn / (2.0 * math.pi), shape), flat(v, shape)), axis=-1).reshape(-1, 2)
+    row, side = np.meshgrid(np.arange(len(rows) - 1), np.arange(_SIDES), indexing="ij")
+    a = (row * (_SIDES + 1) + side).reshape(-1)
+    b, c, d = a + 1, a + _SIDES + 2, a + _SIDES + 1
+    low, high = profile[:-1, 0].repeat(_SIDES), profile[1:, 0].repeat(_SIDES)
+    jumps = (np.diff(profile[:, 0]) == 0.0) & (np.diff(profile[:, 1]) == 0.0)
+    is_face = ~jumps.repeat(_SIDES)
+    first = np.stack((a, b, c), axis=1)[is_face & (low > 0.0)]
+    second = np.stack((a, c, d), axis=1)[is_face & (high > 0.0)]
+    faces = np.concatenate((first, second)).astype(np.int32).reshape(-1)
+    return MeshData(points, faces, normals=normals, uvs=uvs)
+
+
+def _stretch(data: MeshData, radii: Array) -> MeshData:
+    assert data.normals is not None
+    safe = np.maximum(np.abs(radii), 1e-12)
+    return MeshData(data.vertices * radii, data.indices, normals=data.normals / safe, uvs=data.uvs)
+
+
+def _make_terrain(field: Heightfield) -> MeshData:
+    rows, columns = field.heights.shape
+    x = np.linspace(-0.5, 0.5, columns) * field.size[0]
+    y = np.linspace(-0.5, 0.5, rows) * field.size[1]
+    points = np.stack((*np.meshgrid(x, y), field.heights), axis=-1).reshape(-1, 3)
+    uvs = np.stack(np.meshgrid(np.linspace(0, 1, columns), np.linspace(0, 1, rows)), axis=-1).reshape(-1, 2)
+    a = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).reshape(-1)
+    faces = np.stack((a, a + 1, a + columns + 1, a, a + columns + 1, a + columns), axis=1)
+    return MeshData(points, faces.astype(np.int32).reshape(-1), uvs=uvs, smooth=True)
+
+
+def _extrude(outline: Polyline) -> MeshData | None:
+    import manifold3d
+
+    loops = [np.asarray(loop, dtype=np.float64) for loop in outline.loops]
+    section = manifold3d.CrossSection(loops, manifold3d.FillRule.EvenOdd)
+    mesh = manifold3d.Manifold.extrude(section, outline.height).to_mesh()
+    faces = np.asarray(mesh.tri_verts, dtype=np.int32).reshape(-1)
+    points = np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3]
+    return MeshData(points, faces) if len(faces) else None

@@ -6,6 +6,7 @@ A mesh whose data are all per vertex keeps its vertices as they are.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,17 +16,238 @@ import numpy.typing as npt
 
 from simwright.core.colors import make_all_linear
 from simwright.core.math3d import Array
-from simwright.formats.gltf.normals import compute_normals, compute_tangents, find_turns, make_unit
-from simwright.formats.gltf.rows import find_distinct
-from simwright.formats.gltf.triangles import triangulate
-from simwright.model.geometry import MeshData
+from simwright.model.geometry import MeshData, fan_triangles
+
+_FACTOR = np.uint64(0xD6E8FEB86659FD93)
+
+
+def find_distinct(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The number of the first row of each sort, in order, and the sort of each row.  Rows are of 32-bit numbers."""
+    if rows.dtype == np.float32:
+        rows = rows + np.float32(0.0)  # -0 is 0
+    bits = np.ascontiguousarray(rows).view(np.uint32)
+    keys = bits[:, 0].astype(np.uint64)
+    for column in range(1, bits.shape[1]):
+        keys = (keys ^ (keys >> np.uint64(31))) * _FACTOR + bits[:, column]
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    number = number.reshape(-1)
+    if not np.array_equal(bits[first[number]], bits):  # two sorts with one key
+        _, first, number = np.unique(bits, axis=0, return_index=True, return_inverse=True)
+        number = number.reshape(-1)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[number]
+
+
+Numbers = npt.NDArray[np.int64]
+MAX_EARS = 5000
+"""Corners of the largest dented polygon that is cut ear by ear; cutting takes time that grows with their square."""
+
+
+def triangulate(data: MeshData) -> tuple[Numbers, Numbers]:
+    """``(n, 3)`` corner numbers of counter-clockwise triangles, and the face each is of."""
+    if data.counts is None:
+        corners = np.arange(len(data.indices), dtype=np.int64).reshape(-1, 3)
+        faces = np.arange(len(corners))
+    else:
+        counts = np.asarray(data.counts, dtype=np.int64)
+        starts = np.cumsum(counts) - counts
+        numbers = np.arange(len(data.indices), dtype=np.int32)
+        corners = fan_triangles(data.counts, numbers).astype(np.int64)
+        faces = np.repeat(np.arange(len(counts)), np.maximum(counts - 2, 0))
+        first = np.cumsum(np.maximum(counts - 2, 0)) - np.maximum(counts - 2, 0)
+        places = np.asarray(data.vertices)[data.indices]
+        _turn_quads(places, counts, starts, first, corners)
+        for face in _find_dented(places, counts, starts):
+            start, count = int(starts[face]), int(counts[face])
+            if count <= MAX_EARS:
+                ears = _cut_ears(places[start : start + count])
+                corners[first[face] : first[face] + count - 2] = ears + start
+    if data.left_handed:
+        corners = corners[:, ::-1]
+    points = data.indices[corners]
+    sound = (points[:, 0] != points[:, 1]) & (points[:, 1] != points[:, 2]) & (points[:, 2] != points[:, 0])
+    return (corners, faces) if sound.all() else (corners[sound], faces[sound])
+
+
+def _turn_quads(places: Array, counts: Numbers, starts: Numbers, first: Numbers, corners: Numbers) -> None:
+    """Cut quads along the other diagonal where the first one is outside."""
+    quads = np.flatnonzero(counts == 4)
+    if not len(quads):
+        return
+    a, b, c, d = (places[starts[quads] + k] for k in range(4))
+    diagonal = c - a
+    one, two = np.cross(b - a, diagonal), np.cross(diagonal, d - a)
+    dented = quads[np.einsum("ij,ij->i", one, two) < 0.0]
+    if len(dented):
+        base = starts[dented][:, None]
+        corners[first[dented]] = base + np.array((0, 1, 3))
+        corners[first[dented] + 1] = base + np.array((1, 2, 3))
+
+
+def _find_dented(places: Array, counts: Numbers, starts: Numbers) -> list[int]:
+    """Polygons of five corners and more that turn the wrong way at a corner."""
+    dented: list[int] = []
+    for count in np.unique(counts[counts > 4]).tolist():
+        faces = np.flatnonzero(counts == count)
+        rings = places[starts[faces][:, None] + np.arange(count)]
+        turns = np.cross(rings - np.roll(rings, 1, axis=1), np.roll(rings, -1, axis=1) - rings)
+        normals = np.cross(rings, np.roll(rings, -1, axis=1)).sum(axis=1)
+        inwards = np.einsum("fki,fi->fk", turns, normals)
+        scale = np.einsum("fi,fi->f", normals, normals)
+        dented += faces[(inwards < -1e-9 * scale[:, None]).any(axis=1)].tolist()
+    return sorted(dented)
+
+
+def _cut_ears(ring: Array) -> Numbers:
+    """The triangles of one polygon, seen along its normal."""
+    normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
+    drop = int(np.argmax(np.abs(normal)))
+    flat = np.delete(ring, drop, axis=1) * (1.0 if (normal[drop] > 0) == (drop != 1) else (-1.0, 1.0))
+    left = list(range(len(ring)))
+    triangles: list[tuple[int, int, int]] = []
+    while len(left) > 3:
+        spot = next((k for k in range(len(left)) if _is_ear(flat, left, k)), 0)
+        before, here, after = left[spot - 1], left[spot], left[(spot + 1) % len(left)]
+        triangles.append((before, here, after))
+        left.pop(spot)
+    triangles.append((left[0], left[1], left[2]))
+    return np.array(triangles, dtype=np.int64)
+
+
+def _is_ear(flat: Array, left: list[int], spot: int) -> bool:
+    """Does a corner bulge outwards, with no other corner inside its triangle?"""
+    a, b, c = flat[left[spot - 1]], flat[left[spot]], flat[left[(spot + 1) % len(left)]]
+    if _area(a, b, c) <= 0.0:
+        return False
+    skipped = {spot, (spot - 1) % len(left), (spot + 1) % len(left)}
+    others = flat[[corner for k, corner in enumerate(left) if k not in skipped]]
+    inside = (_area(a, b, others) >= 0.0) & (_area(b, c, others) >= 0.0) & (_area(c, a, others) >= 0.0)
+    same = (others == a).all(axis=1) | (others == b).all(axis=1) | (others == c).all(axis=1)
+    return not bool((inside & ~same).any())
+
+
+def _area(a: Array, b: Array, c: Array) -> Array:
+    """Twice the signed area of triangles in a plane."""
+    side, other = b - a, c - a
+    return np.asarray(side[..., 0] * other[..., 1] - side[..., 1] * other[..., 0])
+
+
+Numbers = npt.NDArray[np.int64]
+CREASE = math.radians(40.0)
+"""Faces that meet at a larger angle have an edge between them [rad]."""
+_MOST_PAIRS = 1 << 20
+"""Pairs of corners that are compared at once."""
+_WIDE = 256
+"""Corners at one point beyond which each keeps the normal of its face."""
+_SMALL = 1e-30
+
+
+def compute_normals(vertices: Array, triangles: Numbers, smooth: bool | None) -> Array:
+    """``(3 n, 3)`` unit normals, one for each corner of ``(n, 3)`` triangles."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    flat = make_unit(np.cross(b - a, c - a))
+    if smooth is False:
+        return np.repeat(flat, 3, axis=0)
+    _, place = find_distinct(np.asarray(vertices, dtype=np.float32))
+    points = place[triangles].reshape(-1)
+    weighted = np.repeat(flat, 3, axis=0) * _measure_angles(a, b, c)[:, None]
+    if smooth:
+        sums = sum_rows(points, weighted, len(vertices))
+        return make_unit(sums[points], np.repeat(flat, 3, axis=0))
+    return _gather_creased(points, flat, weighted)
+
+
+def _measure_angles(a: Array, b: Array, c: Array) -> Array:
+    """The angle at each corner [rad]."""
+    sides = make_unit(b - a), make_unit(c - b), make_unit(a - c)
+    dots = [np.einsum("ij,ij->i", sides[k], -sides[k - 1]) for k in range(3)]
+    return np.asarray(np.arccos(np.clip(np.stack(dots, axis=1), -1.0, 1.0))).reshape(-1)
+
+
+def _gather_creased(points: Numbers, flat: Array, weighted: Array) -> Array:
+    """Sums over the corners at the same point whose faces do not turn away."""
+    order = np.argsort(points, kind="stable")
+    _, starts, counts = np.unique(points[order], return_index=True, return_counts=True)
+    size = np.repeat(counts, counts)
+    begin = np.repeat(starts, counts)
+    result = np.zeros((len(points), 3))
+    partners = np.where(size > _WIDE, 1, size)
+    own = np.arange(len(points))
+    begin = np.where(size > _WIDE, own, begin)
+    ends = np.cumsum(partners)
+    limit, low = math.cos(CREASE), 0
+    while low < len(points):
+        base = int(ends[low - 1]) if low else 0
+        high = max(low + 1, int(np.searchsorted(ends, base + _MOST_PAIRS, side="right")))
+        count = partners[low:high]
+        here = np.repeat(own[low:high], count)
+        total = int(ends[high - 1]) - base
+        offsets = np.arange(total) - np.repeat(np.cumsum(count) - count, count)
+        me, other = order[here], order[begin[here] + offsets]
+        near = np.einsum("ij,ij->i", flat[me // 3], flat[other // 3]) > limit
+        me, other = me[near], other[near]
+        result += sum_rows(me, weighted[other], len(points))
+        low = high
+    return make_unit(result, np.repeat(flat, 3, axis=0))
+
+
+def sum_rows(numbers: Numbers, rows: Array, count: int) -> Array:
+    """The sum of the rows of each number."""
+    columns = [np.bincount(numbers, rows[:, k], minlength=count) for k in range(rows.shape[1])]
+    return np.stack(columns, axis=1).astype(np.float64, copy=False)
+
+
+def make_unit(rows: Array, instead: Array | None = None) -> Array:
+    """Rows of length one; where there is no direction, that of ``instead`` or +Z."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lost = ~(lengths > _SMALL) | ~np.isfinite(lengths)
+    if not lost.any():
+        return np.asarray(rows / lengths[:, None])
+    result = rows / np.where(lost, 1.0, lengths)[:, None]
+    result[lost] = (0.0, 0.0, 1.0) if instead is None else instead[lost]
+    return np.asarray(result)
+
+
+def find_turns(uvs: Array) -> Array:
+    """+1 or -1 for each corner: does the triangle of texture coordinates ``(3 n, 2)`` wind like that of points?"""
+    one, two = uvs[1::3] - uvs[::3], uvs[2::3] - uvs[::3]
+    turn = np.where(one[:, 0] * two[:, 1] - one[:, 1] * two[:, 0] < 0.0, -1.0, 1.0)
+    return np.repeat(turn, 3)
+
+
+def compute_tangents(
+    points: Array, normals: Array, uvs: Array, turns: Array, triangles: Numbers
+) -> npt.NDArray[np.float32]:
+    """``(n, 4)`` tangents of vertices: where u grows, and which way v then goes.  ``uvs`` count v upwards."""
+    a, b, c = (triangles[:, k] for k in range(3))
+    edge, other = points[b] - points[a], points[c] - points[a]
+    (du, dv), (eu, ev) = (uvs[b] - uvs[a]).T, (uvs[c] - uvs[a]).T
+    area = du * ev - eu * dv
+    safe = np.where(np.abs(area) > _SMALL, area, 1.0)
+    along = (edge * ev[:, None] - other * dv[:, None]) / safe[:, None]
+    along[np.abs(area) <= _SMALL] = 0.0
+    along = np.nan_to_num(along)
+    weights = _measure_angles(points[a], points[b], points[c])
+    unit = np.repeat(make_unit(along, along), 3, axis=0) * weights[:, None]
+    index = triangles.reshape(-1)
+    sums = sum_rows(index, unit, len(points))
+    sums -= normals * np.einsum("ij,ij->i", sums, normals)[:, None]
+    aside = np.where(np.abs(normals[:, :1]) < 0.9, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+    aside = make_unit(aside - normals * np.einsum("ij,ij->i", aside, normals)[:, None])
+    tangents = np.empty((len(points), 4), dtype=np.float32)
+    tangents[:, :3] = make_unit(sums, aside)
+    tangents[:, 3] = turns
+    return tangents
+
 
 Numbers = npt.NDArray[np.int64]
 Singles = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Needs:
+class PrimitiveInputs:
     """What the look of a primitive reads: texture coordinates by name, colours, tangents along one of the sets."""
 
     uv_names: tuple[str, ...] = ()
@@ -45,7 +267,7 @@ class Vertices:
     tangents: Singles | None = None
 
 
-class Cutter:
+class TriangulatedMesh:
     """A mesh, cut once, that gives the vertices of any of its faces."""
 
     def __init__(self, data: MeshData) -> None:
@@ -62,7 +284,7 @@ class Cutter:
         found = self.data.uv_sets.get(name)
         return self.data.uvs if found is None and name == "st" else found
 
-    def make(self, faces: npt.NDArray[Any] | None, needs: Needs) -> Vertices | None:
+    def make(self, faces: npt.NDArray[Any] | None, needs: PrimitiveInputs) -> Vertices | None:
         """The vertices of all faces, or of some; None if there are no triangles."""
         corners = self.corners if faces is None else self.corners[self._select(faces)]
         if not len(corners):
@@ -85,7 +307,7 @@ class Cutter:
         return self._assemble(columns, first, index, points, needs)
 
     def _assemble(
-        self, columns: _Columns, first: Numbers, index: Numbers, points: Numbers, needs: Needs
+        self, columns: _Columns, first: Numbers, index: Numbers, points: Numbers, needs: PrimitiveInputs
     ) -> Vertices:
         result = Vertices(
             self._vertices[points[first]],

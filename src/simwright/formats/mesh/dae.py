@@ -26,7 +26,7 @@ from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
 from simwright.core.limits import Tally
 from simwright.core.math3d import Array
-from simwright.formats.mesh.join import Part, join_parts, list_objects
+from simwright.formats.mesh.join import MeshPart, join_parts, list_objects
 from simwright.formats.xml import parse_bytes
 from simwright.model.geometry import Faces, MeshData
 from simwright.model.material import RenderMaterial, Rgb, Texture
@@ -42,7 +42,7 @@ def read_dae_objects(content: bytes, file: Path, _gate: Gate | None = None) -> d
     return list_objects(_read_parts(content, file))
 
 
-def _read_parts(content: bytes, file: Path) -> list[Part]:
+def _read_parts(content: bytes, file: Path) -> list[MeshPart]:
     document = _open(content, file)
     unit = float(document.assetInfo.unitmeter or 1.0)
     to_model = np.diag((unit, unit, unit, 1.0))
@@ -67,7 +67,7 @@ def _open(content: bytes, file: Path) -> Any:
     return collada.Collada(io.BytesIO(content), ignore=ignore, aux_file_loader=lambda _name: None)
 
 
-def _parts(document: Any, to_model: Array) -> Iterator[Part]:
+def _parts(document: Any, to_model: Array) -> Iterator[MeshPart]:
     bounds = _bound_geometries(document)
     nodes = _list_node_names(document)
     if len(nodes) != len(bounds):
@@ -121,7 +121,7 @@ class _Unplaced:
     materialnodebysymbol: dict[str, Any] = field(default_factory=dict)
 
 
-def _read_primitive(primitive: Any) -> Part | None:
+def _read_primitive(primitive: Any) -> MeshPart | None:
     index = primitive.vertex_index
     if index is None or len(index) == 0 or primitive.vertex is None:
         return None
@@ -142,7 +142,7 @@ def _read_primitive(primitive: Any) -> Part | None:
         table = np.asarray(primitive.texcoordset[0], dtype=np.float64)[:, :2]
         uvs = table[np.asarray(primitive.texcoord_indexset[0]).reshape(-1)]
     vertices = np.asarray(primitive.vertex, dtype=np.float64)
-    return Part(vertices, corners.astype(np.int32), counts, normals, uvs)
+    return MeshPart(vertices, corners.astype(np.int32), counts, normals, uvs)
 
 
 def _material_name(material: Any) -> str:

@@ -28,7 +28,7 @@ from simwright.core.files import MIB, read_bytes
 from simwright.core.gate import Gate
 from simwright.core.limits import Tally
 from simwright.core.math3d import Array, Pose
-from simwright.formats.mesh.join import Part, join_parts, list_objects
+from simwright.formats.mesh.join import MeshPart, join_parts, list_objects
 from simwright.model.geometry import Faces, MeshData
 from simwright.model.material import RenderMaterial, Texture
 
@@ -50,8 +50,8 @@ def read_gltf_objects(content: bytes, file: Path, gate: Gate) -> dict[str, Faces
     return list_objects(_read_parts(content, file, gate))
 
 
-def _read_parts(content: bytes, file: Path, gate: Gate) -> list[Part]:
-    document = _Document(content, file, gate)
+def _read_parts(content: bytes, file: Path, gate: Gate) -> list[MeshPart]:
+    document = _GltfFile(content, file, gate)
     parts = []
     tally = Tally()
     for node, mesh, matrix in document.instances():
@@ -66,7 +66,7 @@ def _read_parts(content: bytes, file: Path, gate: Gate) -> list[Part]:
     return parts
 
 
-class _Document:
+class _GltfFile:
     """A glTF document with bounds-checked access to its buffers."""
 
     def __init__(self, content: bytes, file: Path, gate: Gate) -> None:
@@ -111,7 +111,7 @@ class _Document:
                 yield node, self.row("meshes", node["mesh"]), matrix
             stack += [(child, matrix, depth + 1) for child in reversed(node.get("children", []))]
 
-    def read_primitive(self, primitive: dict[str, Any]) -> Part | None:
+    def read_primitive(self, primitive: dict[str, Any]) -> MeshPart | None:
         mode = primitive.get("mode", 4)
         if mode not in (4, 5, 6):
             return None
@@ -134,7 +134,7 @@ class _Document:
             uvs = np.stack((uvs[:, 0], 1.0 - uvs[:, 1]), axis=1)
         material = _material_name(self, primitive["material"]) if "material" in primitive else ""
         counts = np.full(len(triangles) // 3, 3, dtype=np.int32)
-        return Part(vertices, triangles.astype(np.int32), counts, normals, uvs, material)
+        return MeshPart(vertices, triangles.astype(np.int32), counts, normals, uvs, material)
 
     def optional(
         self, attributes: dict[str, Any], name: str, width: int, corners: npt.NDArray[Any]
@@ -227,7 +227,7 @@ def _triangulate(corners: npt.NDArray[Any], mode: int) -> npt.NDArray[Any]:
     return triangles
 
 
-def _material_name(document: _Document, index: object) -> str:
+def _material_name(document: _GltfFile, index: object) -> str:
     return str(document.row("materials", index).get("name") or f"material_{index}")
 
 
@@ -236,11 +236,11 @@ def read_gltf_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMa
 
     An image inside the file is named ``<file>#image<number>``.
     """
-    document = _Document(content, file, gate)
+    document = _GltfFile(content, file, gate)
     return [_convert(document, index) for index in range(len(document.rows("materials")))]
 
 
-def _convert(document: _Document, index: int) -> RenderMaterial:
+def _convert(document: _GltfFile, index: int) -> RenderMaterial:
     row = document.row("materials", index)
     surface = row.get("pbrMetallicRoughness", {})
     red, green, blue, alpha = (float(v) for v in surface.get("baseColorFactor", (1.0, 1.0, 1.0, 1.0)))
@@ -281,7 +281,7 @@ def _convert(document: _Document, index: int) -> RenderMaterial:
     )
 
 
-def _image_path(document: _Document, holder: dict[str, Any] | None) -> str:
+def _image_path(document: _GltfFile, holder: dict[str, Any] | None) -> str:
     if not holder:
         return ""
     texture = document.row("textures", holder.get("index"))
@@ -300,7 +300,7 @@ INSIDE = "#image"
 
 def read_gltf_image(content: bytes, file: Path, gate: Gate, number: int) -> bytes:
     """The bytes of an image that is inside a glTF file, as they are there (PNG or JPEG)."""
-    document = _Document(content, file, gate)
+    document = _GltfFile(content, file, gate)
     row = document.row("images", number)
     uri = str(row.get("uri", ""))
     if uri.startswith("data:"):

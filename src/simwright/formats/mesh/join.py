@@ -12,7 +12,7 @@ from simwright.model.geometry import Faces, MeshData, Subset
 
 
 @dataclass(slots=True, eq=False)
-class Part:
+class MeshPart:
     """Polygons with corners ``indices``; normals and uvs have one row per corner.
 
     ``names`` are those of the objects (node, geometry) it belongs to in its file.
@@ -26,7 +26,7 @@ class Part:
     material: str = ""
     names: tuple[str, ...] = ()
 
-    def transformed(self, matrix: Array) -> Part:
+    def transformed(self, matrix: Array) -> MeshPart:
         """The part placed by a 4x4 matrix; a mirroring one turns every face round."""
         if np.array_equal(matrix, np.eye(4)):
             return self
@@ -39,7 +39,7 @@ class Part:
             indices = indices[order]
             normals = None if normals is None else normals[order]
             uvs = None if uvs is None else uvs[order]
-        return Part(vertices, indices, self.counts, normals, uvs, self.material, self.names)
+        return MeshPart(vertices, indices, self.counts, normals, uvs, self.material, self.names)
 
 
 def _turn_normals(normals: Array, linear: Array) -> Array:
@@ -58,7 +58,7 @@ def reverse_corners(counts: Faces) -> Faces:
     return np.asarray(np.repeat(starts + ends - 1, counts) - within, dtype=np.int32)
 
 
-def join_parts(parts: list[Part]) -> MeshData:
+def join_parts(parts: list[MeshPart]) -> MeshData:
     """One mesh of all parts; the faces of one material are one subset."""
     offsets = np.cumsum([0, *(len(part.vertices) for part in parts)])
     counts = np.concatenate([part.counts for part in parts])
@@ -79,7 +79,7 @@ def join_parts(parts: list[Part]) -> MeshData:
     )
 
 
-def list_objects(parts: list[Part]) -> dict[str, Faces]:
+def list_objects(parts: list[MeshPart]) -> dict[str, Faces]:
     """The faces, in the joined mesh, of every object by its name."""
     found: dict[str, list[Faces]] = {}
     start = 0
@@ -96,7 +96,7 @@ def _join_rows(rows: list[Array | None]) -> Array | None:
     return np.concatenate(known) if len(known) == len(rows) else None
 
 
-def _join_uvs(parts: list[Part]) -> Array | None:
+def _join_uvs(parts: list[MeshPart]) -> Array | None:
     """Texture coordinates; parts without get zeros if any part has them."""
     if all(part.uvs is None for part in parts):
         return None

@@ -21,7 +21,7 @@ _SUFFIXES = frozenset(
 )
 
 
-class Images:
+class ImageFiles:
     """Hands out paths of images in ``files``.
 
     ``failed`` is the kind of finding for those that cannot be read: it has ``file``, ``name`` (of the material) and

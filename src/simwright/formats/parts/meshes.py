@@ -21,7 +21,7 @@ from simwright.core.names import NameScope
 from simwright.formats.images import check_image
 from simwright.formats.mesh import load_mesh_materials
 from simwright.formats.mesh.writer import write_mesh
-from simwright.formats.parts.images import Images, make_file_name
+from simwright.formats.parts.images import ImageFiles, make_file_name
 from simwright.formats.parts.looks import is_plain, list_uncovered
 from simwright.model.asset import Shape
 from simwright.model.geometry import Mesh, MeshData, Subset
@@ -47,7 +47,7 @@ class MeshFiles:
     def __init__(
         self,
         files: dict[str, bytes],
-        images: Images,
+        images: ImageFiles,
         materials: Iterable[RenderMaterial],
         *,
         wish: str = "",

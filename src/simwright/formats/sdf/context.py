@@ -19,9 +19,9 @@ from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mesh import MeshLibrary
 from simwright.formats.resources import resolve_resource
-from simwright.formats.sdf.document import Document
+from simwright.formats.sdf.document import SdfDocument
 from simwright.formats.sdf.poses import FrameGraph, frame_of, scope_of
-from simwright.formats.sdf.tree import Item
+from simwright.formats.sdf.tree import NamedElement
 from simwright.formats.xml import UNKNOWN_ELEMENT, Element
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
@@ -39,19 +39,19 @@ KEPT = declare(
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class LinkPlacement:
     """Where things on a link go: its body, or the world if the link belongs to a static model.
 
     ``lift`` is the pose of the link in the body's (or the asset's) frame.
     """
 
     body: str
-    link: Item
+    link: NamedElement
     lift: Pose = IDENTITY
 
 
 @dataclass(slots=True)
-class Reading:
+class SdfReadContext:
     """One read in progress."""
 
     asset: Asset
@@ -61,7 +61,7 @@ class Reading:
     world_name: str = ""
     meshes: MeshLibrary = field(init=False)
     names: dict[str, NameScope] = field(default_factory=dict)
-    joint_items: list[Item] = field(default_factory=list)
+    joint_items: list[NamedElement] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.meshes = MeshLibrary(self.gate, self.reporter)
@@ -73,25 +73,25 @@ class Reading:
             name = f"{owner}_{name}"
         return taken.claim(name)
 
-    def seat(self, link: Item) -> Seat:
+    def placement(self, link: NamedElement) -> LinkPlacement:
         """Where the things on a link go."""
         if not link.model.static:
-            return Seat(link.key, link)
-        return Seat(WORLD, link, self.graph.pose(frame_of(link)))
+            return LinkPlacement(link.key, link)
+        return LinkPlacement(WORLD, link, self.graph.pose(frame_of(link)))
 
-    def place(self, seat: Seat, document: Document, element: Element) -> Pose:
-        """Pose, in the seat's body, of an element on the link."""
-        scope = scope_of(seat.link.model)
-        local = self.graph.place(document, element, scope, frame_of(seat.link))
-        return local if seat.lift is IDENTITY else seat.lift @ local
+    def place(self, placement: LinkPlacement, document: SdfDocument, element: Element) -> Pose:
+        """Pose, in the placement's body, of an element on the link."""
+        scope = scope_of(placement.link.model)
+        local = self.graph.place(document, element, scope, frame_of(placement.link))
+        return local if placement.lift is IDENTITY else placement.lift @ local
 
-    def resolve(self, document: Document, element: Element, uri: str) -> Path:
+    def resolve(self, document: SdfDocument, element: Element, uri: str) -> Path:
         """The file an address names; an InputError if it cannot be found."""
         return resolve_resource(uri, document.base, self.gate, document.where(element))
 
     def keep_rest(
         self,
-        document: Document,
+        document: SdfDocument,
         element: Element,
         owner: str,
         carried: Collection[str],
@@ -111,12 +111,12 @@ class Reading:
             else:
                 self.keep_one(document, child, owner)
 
-    def keep_one(self, document: Document, element: Element, owner: str, prefix: str = "") -> None:
+    def keep_one(self, document: SdfDocument, element: Element, owner: str, prefix: str = "") -> None:
         """Keep one element as extras of ``owner``, and say so."""
         self.reporter.report(KEPT, document.where(element), tag=element.tag, owner=owner)
         self.keep(document, element, owner, prefix)
 
-    def keep(self, document: Document, element: Element, owner: str, prefix: str = "") -> None:
+    def keep(self, document: SdfDocument, element: Element, owner: str, prefix: str = "") -> None:
         """Keep an element and everything in it as extras of ``owner``; the second of its kind as ``tag[2]``."""
         head = f"{prefix}/{_local(element)}" if prefix else _local(element)
         known = self.asset.extras.table.get(NAMESPACE, {}).get(owner, {})

@@ -126,9 +126,9 @@ def read_joint_states(plugin: Plugin) -> None:
     if names:
         controller.joints["state"] = plugin.joints(names)
     else:
-        known = {joint.name for joint in plugin.reading.asset.joints if joint.dofs}
+        known = {joint.name for joint in plugin.context.asset.joints if joint.dofs}
         controller.joints["state"] = [item.key for item in plugin.model.joints if item.key in known]
-    default = f"/world/{plugin.reading.world_name or 'default'}{_model_topic(plugin, 'joint_state')}"
+    default = f"/world/{plugin.context.world_name or 'default'}{_model_topic(plugin, 'joint_state')}"
     topic = plugin.topic("joint_states") if plugin.is_classic else plugin.text("topic") or default
     rate = plugin.number("update_rate", "updateRate")
     controller.interfaces["publisher"] = plugin.add("publisher", topic, "sensor_msgs/msg/JointState", rate)
@@ -140,7 +140,7 @@ def read_trajectory(plugin: Plugin) -> None:
     controller = _start(plugin, "joint_trajectory")
     assert plugin.model is not None
     names = plugin.texts("joint_name") or [item.name for item in plugin.model.joints]
-    moving = {joint.name for joint in plugin.reading.asset.joints if len(joint.dofs) == 1}
+    moving = {joint.name for joint in plugin.context.asset.joints if len(joint.dofs) == 1}
     found = plugin.joints(names)
     controller.joints["command"] = [name for name in found if name in moving]
     if plugin.is_classic:
@@ -186,21 +186,21 @@ def read_ros_control(plugin: Plugin) -> None:
     if files:
         controller.settings["parameters"] = files
     for file in files:
-        read_parameters(_Robot(plugin), file, plugin.where)
+        read_parameters(_PluginReader(plugin), file, plugin.where)
     _finish(plugin, controller)
 
 
-class _Robot:
+class _PluginReader:
     """A plugin's model, as the parameter reader sees it."""
 
     def __init__(self, plugin: Plugin) -> None:
-        self.asset = plugin.reading.asset
-        self.reporter = plugin.reading.reporter
+        self.asset = plugin.context.asset
+        self.reporter = plugin.context.reporter
         self._plugin = plugin
 
     def resolve(self, uri: str, where: Where) -> Path:
         """Follow an address in the plugin's file."""
-        return resolve_resource(uri, self._plugin.document.base, self._plugin.reading.gate, where)
+        return resolve_resource(uri, self._plugin.document.base, self._plugin.context.gate, where)
 
 
 def _read_joint_command(plugin: Plugin, kind: str, ending: str) -> None:
@@ -221,12 +221,12 @@ def _read_joint_command(plugin: Plugin, kind: str, ending: str) -> None:
 
 
 def _start(plugin: Plugin, kind: str) -> Controller:
-    name = plugin.reading.claim("controller", plugin.element.get("name") or kind)
+    name = plugin.context.claim("controller", plugin.element.get("name") or kind)
     return Controller(name, kind, path=plugin.file, source=plugin.where)
 
 
 def _finish(plugin: Plugin, controller: Controller) -> None:
-    plugin.reading.asset.controllers.append(controller)
+    plugin.context.asset.controllers.append(controller)
 
 
 def _numbers(plugin: Plugin, table: dict[str, tuple[str, ...]]) -> dict[str, Any]:

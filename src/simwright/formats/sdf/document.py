@@ -56,7 +56,7 @@ _FALSE = {"false", "0"}
 _ROOTS = {"sdf", "gazebo"}
 
 
-class Document(XmlReader):
+class SdfDocument(XmlReader):
     """A parsed file.  ``version`` decides the default frames; ``base`` is where relative addresses start.
 
     ``foreign`` is the asset of a file in another format, for which the elements only stand.
@@ -208,7 +208,7 @@ class Document(XmlReader):
         )
 
 
-def open_document(path: Path, reporter: Reporter) -> Document:
+def open_document(path: Path, reporter: Reporter) -> SdfDocument:
     """Parse a file whose root must be ``<sdf>`` (or ``<gazebo>``, before 1.3)."""
     root = parse(path)
     if root.tag not in _ROOTS:
@@ -217,4 +217,4 @@ def open_document(path: Path, reporter: Reporter) -> Document:
             hint="is it an SDFormat file?",
             where=Where(str(path), root.sourceline),
         )
-    return Document(path, root, reporter)
+    return SdfDocument(path, root, reporter)

@@ -17,8 +17,8 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.gate import Gate
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.formats.format import ReadOptions
-from simwright.formats.sdf.context import Reading
-from simwright.formats.sdf.document import Document
+from simwright.formats.sdf.context import SdfReadContext
+from simwright.formats.sdf.document import SdfDocument
 from simwright.formats.sdf.poses import frame_of
 from simwright.formats.sdf.tree import ModelNode
 from simwright.formats.table import find_root_tag, read_asset
@@ -36,7 +36,7 @@ def find_foreign(path: Path) -> str:
         return _FOREIGN_ROOTS.get(find_root_tag(stream.read(_HEAD_BYTES)), "")
 
 
-def open_foreign(path: Path, name: str, gate: Gate, reporter: Reporter) -> Document:
+def open_foreign(path: Path, name: str, gate: Gate, reporter: Reporter) -> SdfDocument:
     """A document with one model of names and poses; its asset is ``document.foreign``."""
     options = ReadOptions(packages=gate.packages, gate=gate)
     asset = read_asset(path, format_name=name, options=options, reporter=reporter)
@@ -51,7 +51,7 @@ def open_foreign(path: Path, name: str, gate: Gate, reporter: Reporter) -> Docum
         for tag, end in (("parent", joint.parent), ("child", joint.child)):
             etree.SubElement(element, tag).text = end or "world"
         _add_pose(element, joint.child_frame)
-    document = Document(path, root, reporter)
+    document = SdfDocument(path, root, reporter)
     document.foreign = asset
     return document
 
@@ -68,29 +68,29 @@ def _add_pose(element: Element, pose: Pose) -> None:
     pose_element.text = " ".join(repr(float(value)) for value in (*pose.p, x, y, z, w))
 
 
-def graft(reading: Reading, model: ModelNode) -> None:
+def insert_foreign(context: SdfReadContext, model: ModelNode) -> None:
     """Put the asset of a foreign model in its place, every name made unique."""
     foreign = model.document.foreign
     if foreign is None:
         return
-    _Graft(reading, model, foreign.copy()).run()
+    _ForeignModel(context, model, foreign.copy()).run()
 
 
-class _Graft:
+class _ForeignModel:
     """One asset on its way into another."""
 
-    def __init__(self, reading: Reading, model: ModelNode, asset: Asset) -> None:
-        self.reading, self.model, self.asset = reading, model, asset
+    def __init__(self, context: SdfReadContext, model: ModelNode, asset: Asset) -> None:
+        self.context, self.model, self.asset = context, model, asset
         assert model.frame is not None
-        self.lift = reading.graph.pose(model.frame)
+        self.lift = context.graph.pose(model.frame)
         self.bodies = {item.name: item.key for item in model.links} | {WORLD: WORLD}
         self.joints = {item.name: item.key for item in model.joints}
         self.dofs: dict[str, str] = {}
-        self.seats = {name: (key, IDENTITY) for name, key in self.bodies.items()}
-        self.seats[WORLD] = (WORLD, self.lift)
+        self.placements = {name: (key, IDENTITY) for name, key in self.bodies.items()}
+        self.placements[WORLD] = (WORLD, self.lift)
         if model.static:
             for item in model.links:
-                self.seats[item.name] = (WORLD, reading.graph.pose(frame_of(item)))
+                self.placements[item.name] = (WORLD, context.graph.pose(frame_of(item)))
 
     def run(self) -> None:
         """Move everything."""
@@ -104,21 +104,21 @@ class _Graft:
                 ("cameras", "camera"), ("sensors", "sensor"), ("controllers", "controller"),
             )
         }  # fmt: skip
-        self._seat_parts(named)
+        self._place_parts(named)
         self._move_interfaces(named["sensor"])
         renamed = {**self.bodies, **self.joints, **named["shape"]}
         for space, element, attribute, extra in self.asset.extras:
             owner = renamed.get(element, element)
-            self.reading.asset.extras.keep(space, owner, attribute, extra.value, extra.source)
+            self.context.asset.extras.keep(space, owner, attribute, extra.value, extra.source)
 
     def _move_bodies(self) -> None:
-        target, graph = self.reading.asset, self.reading.graph
+        target, graph = self.context.asset, self.context.graph
         items = {item.name: item for item in self.model.links}
         for body in self.asset.bodies:
             item = items[body.name]
             pose = graph.pose(frame_of(item))
             if self.model.static:
-                self.reading.claim("site", item.key)
+                self.context.claim("site", item.key)
                 target.sites.append(Site(item.key, pose=pose, path=item.scoped, source=body.source))
                 continue
             body.name, body.pose, body.scope, body.path = item.key, pose, self.model.scope, item.scoped
@@ -129,14 +129,14 @@ class _Graft:
             if joint.parent == WORLD:
                 joint.parent_frame = self.lift @ joint.parent_frame
             self._rename_joint(joint)
-            self.reading.asset.joints.append(joint)
+            self.context.asset.joints.append(joint)
         for mimic in self.asset.mimics:
             mimic.follower, mimic.leader = self.dofs[mimic.follower], self.dofs[mimic.leader]
-            self.reading.asset.mimics.append(mimic)
+            self.context.asset.mimics.append(mimic)
         self._rename(self.asset.actuators, "actuator")
         for actuator in self.asset.actuators:
             actuator.target = self.dofs.get(actuator.target, actuator.target)
-            self.reading.asset.actuators.append(actuator)
+            self.context.asset.actuators.append(actuator)
 
     def _rename_joint(self, joint: Joint) -> None:
         old, joint.name = joint.name, self.joints[joint.name]
@@ -149,15 +149,15 @@ class _Graft:
     def _rename(self, elements: list[Any], kind: str) -> dict[str, str]:
         names: dict[str, str] = {}
         for element in elements:
-            names[element.name] = self.reading.claim(kind, element.name, self.model.scope)
+            names[element.name] = self.context.claim(kind, element.name, self.model.scope)
             element.name = names[element.name]
         return names
 
-    def _seat_parts(self, named: dict[str, dict[str, str]]) -> None:
-        target = self.reading.asset
+    def _place_parts(self, named: dict[str, dict[str, str]]) -> None:
+        target = self.context.asset
         parts: list[Shape | Camera | Sensor] = [*self.asset.shapes, *self.asset.cameras, *self.asset.sensors]
         for part in parts:
-            part.body, lift = self.seats[part.body]
+            part.body, lift = self.placements[part.body]
             part.pose = part.pose if lift is IDENTITY else lift @ part.pose
         for shape in self.asset.shapes:
             shape.material = named["material"].get(shape.material, shape.material)
@@ -178,5 +178,5 @@ class _Graft:
                 role: [self.joints.get(name, name) for name in names]
                 for role, names in controller.joints.items()
             }
-        self.reading.asset.interfaces += self.asset.interfaces
-        self.reading.asset.controllers += self.asset.controllers
+        self.context.asset.interfaces += self.asset.interfaces
+        self.context.asset.controllers += self.asset.controllers

@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """``<geometry>``: primitives, planes, meshes and polylines (SDFormat specification, geometry).
 
-What is made from an image is in :mod:`~simwright.formats.sdf.terrain`.
+What is made from an image is in :mod:`~simwright.formats.sdf.geometry`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.diag import Level, declare
-from simwright.core.errors import InputError
+from simwright.core.errors import InputError, LimitError, ParseError
+from simwright.core.limits import Tally
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_between, vec3
+from simwright.formats.images import Samples, load_samples
 from simwright.formats.mesh import load_mesh_objects
-from simwright.formats.sdf.context import Reading
-from simwright.formats.sdf.document import Document
-from simwright.formats.sdf.terrain import FROM_IMAGES, Placed
+from simwright.formats.sdf.context import SdfReadContext
+from simwright.formats.sdf.document import SdfDocument
 from simwright.formats.xml import Element
 from simwright.model.geometry import (
     Approximation,
@@ -27,6 +30,8 @@ from simwright.model.geometry import (
     Cylinder,
     Ellipsoid,
     Faces,
+    Geometry,
+    Heightfield,
     Mesh,
     MeshData,
     Plane,
@@ -34,6 +39,137 @@ from simwright.model.geometry import (
     Sphere,
     Subset,
 )
+
+DEM_SIZE = declare(
+    "sdf-dem-size",
+    Level.WARNING,
+    "the elevation model of {owner!r} has no <size>, and where it lies on Earth is not read",
+    hint="its samples are put 1 m apart; write <size>",
+    doc="Without a size, an elevation model has the true size of the land, which needs its map projection.",
+    loss=True,
+)
+
+MAX_BOXES = 5_000
+"""Most boxes a floor plan may be made of."""
+
+_TERRAIN_CARRIED = {"uri", "size", "pos", "sampling"}
+_TERRAIN_KNOWN = {"texture", "blend", "use_terrain_paging"}
+_PLAN_CARRIED = {"uri", "scale", "threshold", "height", "granularity"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedGeometry:
+    """A geometry, how it lies in its element, its scale and its simplification.
+
+    ``others`` are further geometries of the same element, where one is not enough.
+    """
+
+    geometry: Geometry
+    pose: Pose = IDENTITY
+    scale: Array | None = None
+    approximation: Approximation | None = None
+    others: tuple[PlacedGeometry, ...] = ()
+
+
+def read_heightmap(
+    context: SdfReadContext, document: SdfDocument, element: Element, owner: str
+) -> PlacedGeometry:
+    """A grid of heights."""
+    file = context.resolve(document, element, document.text(element, "uri"))
+    samples = load_samples(file, context.gate.tally)
+    if min(samples.values.shape) < 2:
+        raise ParseError("a height map needs two rows and two columns", where=document.where(element))
+    if not np.all(np.isfinite(samples.values)):
+        raise ParseError("the elevation model has values that are not finite", where=document.where(element))
+    stated = document.child(element, "size") is not None
+    size = document.values(element, "size", 3, (1.0, 1.0, 1.0))
+    if samples.full is None and not stated:
+        context.reporter.report(DEM_SIZE, document.where(element), owner=owner)
+        rows, columns = samples.values.shape
+        size = np.array((columns - 1.0, rows - 1.0, np.ptp(samples.values)))
+    if not np.all(size[:2] > 0.0):
+        document.report_number(document.child(element, "size"), str(size), "a positive extent", "1 1 1")
+        size = np.ones(3)
+    heights = _refine(_stretch(samples, float(size[2])), document, element, context.gate.tally)
+    position = document.values(element, "pos", 3, (0.0, 0.0, 0.0))
+    context.keep_rest(document, element, owner, _TERRAIN_CARRIED, _TERRAIN_KNOWN)
+    field = Heightfield(np.ascontiguousarray(heights[::-1]), size[:2], source=str(file))
+    return PlacedGeometry(field, Pose.of(position) if np.any(position) else IDENTITY)
+
+
+def _stretch(samples: Samples, tall: float) -> Array:
+    """Heights [m]: up to ``tall``; a negative one means that black is high (an old habit)."""
+    values = samples.values
+    if samples.full is None:
+        low, span = float(values.min()), float(np.ptp(values))
+        stretched: Array = low + (values - low) * (abs(tall) / span if span else 1.0)
+        return -stretched if tall < 0.0 else stretched
+    bright = float(values.max())
+    shares = values / bright if bright else values
+    return abs(tall) * (1.0 - shares if tall < 0.0 else shares)
+
+
+def _refine(heights: Array, document: SdfDocument, element: Element, tally: Tally) -> Array:
+    """``sampling`` points for every pixel, on straight lines between them."""
+    sampling = int(min(document.positive(element, "sampling", default=1.0), 64.0))
+    if sampling <= 1:
+        return heights
+    rows, columns = ((count - 1) * sampling + 1 for count in heights.shape)
+    tally.add("height-samples", rows * columns, document.where(element))
+    for axis, count in ((0, rows), (1, columns)):
+        at = np.arange(count) / sampling
+        low = np.minimum(at.astype(np.int64), heights.shape[axis] - 2)
+        share = np.expand_dims(at - low, 1 - axis)
+        lower, upper = np.take(heights, low, axis), np.take(heights, low + 1, axis)
+        heights = lower + (upper - lower) * share
+    return heights
+
+
+def read_plan(context: SdfReadContext, document: SdfDocument, element: Element, owner: str) -> PlacedGeometry:
+    """Boxes where an image is dark."""
+    file = context.resolve(document, element, document.text(element, "uri"))
+    samples = load_samples(file, context.gate.tally)
+    scale = document.positive(element, "scale", default=1.0)
+    height = document.positive(element, "height", default=1.0)
+    threshold = document.positive(element, "threshold", default=200.0)
+    tall = samples.values * (255.0 / (samples.full or 255.0)) <= threshold
+    boxes = []
+    for x0, y0, x1, y1 in _merge_boxes(tall):
+        size = ((x1 - x0) * scale, (y1 - y0) * scale, height)
+        middle = ((x0 + x1) * scale / 2.0, (y0 + y1) * scale / 2.0, height / 2.0)
+        boxes.append(PlacedGeometry(Box.of(*size), Pose.of(middle)))
+    if not boxes:
+        raise ParseError("no pixel of the image is dark enough to stand", hint="raise <threshold>")
+    context.keep_rest(document, element, owner, _PLAN_CARRIED)
+    return replace(boxes[0], others=tuple(boxes[1:]))
+
+
+def _merge_boxes(tall: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, int, int]]:
+    """Rectangles (x0, y0, x1, y1) in pixels: runs of a row, joined with equal runs of the rows below."""
+    open_runs: dict[tuple[int, int], int] = {}
+    made = 0
+    for row in range(len(tall) + 1):
+        runs = set(_find_runs(tall[row])) if row < len(tall) else set()
+        for run in [run for run in open_runs if run not in runs]:
+            made += 1
+            if made > MAX_BOXES:
+                raise LimitError(f"the image stands for more than {MAX_BOXES} boxes", hint="use a mesh")
+            yield run[0], open_runs.pop(run), run[1], row
+        for run in runs:
+            open_runs.setdefault(run, row)
+
+
+def _find_runs(row: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], row.astype(np.int8), [0]))))
+    return zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+
+
+FROM_IMAGES: dict[str, Callable[[SdfReadContext, SdfDocument, Element, str], PlacedGeometry]] = {
+    "heightmap": read_heightmap,
+    "image": read_plan,
+}
+"""Geometries that need an image, and the functions that read them."""
+
 
 MESH_FAILED = declare(
     "sdf-mesh-failed",
@@ -73,10 +209,12 @@ BAD_POLYLINE = declare(
 )
 
 
-Primitive: TypeAlias = Callable[[Document, Element], Placed]
+Primitive: TypeAlias = Callable[[SdfDocument, Element], PlacedGeometry]
 
 
-def read_geometry(reading: Reading, document: Document, element: Element, owner: str) -> Placed | None:
+def read_geometry(
+    context: SdfReadContext, document: SdfDocument, element: Element, owner: str
+) -> PlacedGeometry | None:
     """The geometry of a ``<collision>`` or ``<visual>``; None if it has none that can be carried."""
     geometry = document.child(element, "geometry")
     children = [] if geometry is None else list(document.children(geometry))
@@ -88,19 +226,21 @@ def read_geometry(reading: Reading, document: Document, element: Element, owner:
         if child.tag == "plane":
             return _read_plane(document, child, collision=element.tag == "collision")
         if child.tag == "mesh":
-            return _read_mesh(reading, document, child, owner)
+            return _read_mesh(context, document, child, owner)
         if child.tag == "polyline":
-            return _read_polylines(reading, document, geometry, owner)
+            return _read_polylines(context, document, geometry, owner)
         if child.tag in FROM_IMAGES:
-            return _read_from_image(reading, document, child, owner)
+            return _read_from_image(context, document, child, owner)
     found = f" (found {', '.join(f'<{child.tag}>' for child in children[:5])})" if children else ""
-    reading.reporter.report(NO_GEOMETRY, document.where(element), owner=owner, found=found)
+    context.reporter.report(NO_GEOMETRY, document.where(element), owner=owner, found=found)
     return None
 
 
-def _read_from_image(reading: Reading, document: Document, element: Element, owner: str) -> Placed | None:
+def _read_from_image(
+    context: SdfReadContext, document: SdfDocument, element: Element, owner: str
+) -> PlacedGeometry | None:
     try:
-        return FROM_IMAGES[element.tag](reading, document, element, owner)
+        return FROM_IMAGES[element.tag](context, document, element, owner)
     except InputError as error:
         advice = error.hint or "correct the address"
         data: dict[str, Any] = {
@@ -109,27 +249,27 @@ def _read_from_image(reading: Reading, document: Document, element: Element, own
             "reason": error.message,
             "advice": advice,
         }
-        reading.reporter.report(GEOMETRY_NOT_CARRIED, document.where(element), **data)
-        reading.keep(document, element, owner, "geometry")
+        context.reporter.report(GEOMETRY_NOT_CARRIED, document.where(element), **data)
+        context.keep(document, element, owner, "geometry")
         return None
 
 
-def _read_box(document: Document, element: Element) -> Placed:
-    return Placed(Box(_positive(document, element, "size", (1.0, 1.0, 1.0))))
+def _read_box(document: SdfDocument, element: Element) -> PlacedGeometry:
+    return PlacedGeometry(Box(_positive(document, element, "size", (1.0, 1.0, 1.0))))
 
 
-def _read_sphere(document: Document, element: Element) -> Placed:
-    return Placed(Sphere(document.positive(element, "radius", default=1.0)))
+def _read_sphere(document: SdfDocument, element: Element) -> PlacedGeometry:
+    return PlacedGeometry(Sphere(document.positive(element, "radius", default=1.0)))
 
 
-def _read_ellipsoid(document: Document, element: Element) -> Placed:
-    return Placed(Ellipsoid(_positive(document, element, "radii", (1.0, 1.0, 1.0))))
+def _read_ellipsoid(document: SdfDocument, element: Element) -> PlacedGeometry:
+    return PlacedGeometry(Ellipsoid(_positive(document, element, "radii", (1.0, 1.0, 1.0))))
 
 
 def _read_axial(kind: type[Cylinder | Capsule | Cone], radius: float) -> Primitive:
-    def read(document: Document, element: Element) -> Placed:
+    def read(document: SdfDocument, element: Element) -> PlacedGeometry:
         wide = document.positive(element, "radius", default=radius)
-        return Placed(kind(wide, document.positive(element, "length", default=1.0)))
+        return PlacedGeometry(kind(wide, document.positive(element, "length", default=1.0)))
 
     return read
 
@@ -144,7 +284,7 @@ _PRIMITIVES: dict[str, Primitive] = {
 }
 
 
-def _positive(document: Document, element: Element, tag: str, default: tuple[float, ...]) -> Array:
+def _positive(document: SdfDocument, element: Element, tag: str, default: tuple[float, ...]) -> Array:
     values = document.values(element, tag, len(default), default)
     if np.all(values > 0.0):
         return values
@@ -155,38 +295,40 @@ def _positive(document: Document, element: Element, tag: str, default: tuple[flo
     return np.array(default)
 
 
-def _read_plane(document: Document, element: Element, *, collision: bool) -> Placed:
+def _read_plane(document: SdfDocument, element: Element, *, collision: bool) -> PlacedGeometry:
     """A plane faces its normal.  Colliding planes have no edge; visible ones have a size."""
     normal = document.values(element, "normal", 3, (0.0, 0.0, 1.0))
     if float(np.linalg.norm(normal)) < 1e-12:
         normal = vec3(0.0, 0.0, 1.0)
     size = None if collision else document.values(element, "size", 2, (1.0, 1.0))
     turn = Pose.of(q=quat_between((0.0, 0.0, 1.0), normal))
-    return Placed(Plane(size), IDENTITY if turn.is_identity() else turn)
+    return PlacedGeometry(Plane(size), IDENTITY if turn.is_identity() else turn)
 
 
-def _read_mesh(reading: Reading, document: Document, element: Element, owner: str) -> Placed | None:
+def _read_mesh(
+    context: SdfReadContext, document: SdfDocument, element: Element, owner: str
+) -> PlacedGeometry | None:
     uri = document.text(element, "uri") or document.text(element, "filename")
     try:
-        mesh = reading.meshes.mesh(reading.resolve(document, element, uri), document.where(element))
+        mesh = context.meshes.mesh(context.resolve(document, element, uri), document.where(element))
         part = document.child(element, "submesh")
         if part is not None:
-            mesh = _take_submesh(reading, document, part, mesh)
+            mesh = _take_submesh(context, document, part, mesh)
     except (InputError, OSError) as error:
         reason = error.message if isinstance(error, InputError) else str(error)
         advice = (error.hint if isinstance(error, InputError) else "") or "correct the address"
         data: dict[str, Any] = {"uri": uri[:200], "owner": owner, "reason": reason, "advice": advice}
-        reading.reporter.report(MESH_FAILED, document.where(element), **data)
+        context.reporter.report(MESH_FAILED, document.where(element), **data)
         return None
     scale = document.values(element, "scale", 3, (1.0, 1.0, 1.0))
-    return Placed(
+    return PlacedGeometry(
         mesh,
         scale=None if np.all(scale == 1.0) else scale,
         approximation=_read_approximation(document, element),
     )
 
 
-def _read_approximation(document: Document, element: Element) -> Approximation | None:
+def _read_approximation(document: SdfDocument, element: Element) -> Approximation | None:
     """``<mesh optimization="...">`` (1.11) as the UsdPhysics token of the same meaning."""
     match element.get("optimization", ""):
         case "convex_hull":
@@ -200,7 +342,7 @@ def _read_approximation(document: Document, element: Element) -> Approximation |
     return None
 
 
-def _take_submesh(reading: Reading, document: Document, element: Element, mesh: Mesh) -> Mesh:
+def _take_submesh(context: SdfReadContext, document: SdfDocument, element: Element, mesh: Mesh) -> Mesh:
     name = document.text(element, "name")
     center = document.flag(element, "center")
     data = mesh.data
@@ -211,7 +353,7 @@ def _take_submesh(reading: Reading, document: Document, element: Element, mesh: 
     if faces is None:
         known = ", ".join([*objects, *(s.name for s in data.subsets)][:20]) or "none"
         where = document.where(element)
-        reading.reporter.report(NO_SUBMESH, where, file=mesh.file, name=name, known=known)
+        context.reporter.report(NO_SUBMESH, where, file=mesh.file, name=name, known=known)
         return mesh
     counts = np.full(data.face_count, 3) if data.counts is None else data.counts
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
@@ -250,7 +392,9 @@ def _take_rows(rows: Array | None, vertices: int, used: Array, corners: Array) -
     return chosen
 
 
-def _read_polylines(reading: Reading, document: Document, geometry: Element, owner: str) -> Placed | None:
+def _read_polylines(
+    context: SdfReadContext, document: SdfDocument, geometry: Element, owner: str
+) -> PlacedGeometry | None:
     loops: list[Array] = []
     height = 1.0
     for element in document.children(geometry, "polyline"):
@@ -262,9 +406,9 @@ def _read_polylines(reading: Reading, document: Document, geometry: Element, own
             points.pop()
         if len(points) < 3:
             where = document.where(element)
-            reading.reporter.report(BAD_POLYLINE, where, owner=owner, count=len(points))
+            context.reporter.report(BAD_POLYLINE, where, owner=owner, count=len(points))
             continue
         if not loops:
             height = document.positive(element, "height", default=1.0)
         loops.append(np.array(points))
-    return Placed(Polyline(tuple(loops), height)) if loops else None
+    return PlacedGeometry(Polyline(tuple(loops), height)) if loops else None

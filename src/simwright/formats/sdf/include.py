@@ -17,9 +17,9 @@ from simwright.core.diag import Level, Reporter, declare
 from simwright.core.errors import InputError, LimitError, NotFoundError
 from simwright.core.gate import Gate
 from simwright.formats.resources import resolve_resource
-from simwright.formats.sdf.document import NEWEST, Document, open_document
+from simwright.formats.sdf.document import NEWEST, SdfDocument, open_document
 from simwright.formats.sdf.foreign import find_foreign, open_foreign
-from simwright.formats.sdf.tree import Item, ModelNode, join_scope
+from simwright.formats.sdf.tree import ModelNode, NamedElement, join_scope
 from simwright.formats.xml import Element, parse
 
 MAX_DEPTH = 32
@@ -74,11 +74,11 @@ class TreeBuilder:
     gate: Gate
     reporter: Reporter
     stack: list[Path] = field(default_factory=list)
-    opened: dict[Path, Document] = field(default_factory=dict)
+    opened: dict[Path, SdfDocument] = field(default_factory=dict)
     count: int = 0
     nesting: int = 0
 
-    def build_top(self, document: Document, element: Element, *, is_world: bool) -> ModelNode:
+    def build_top(self, document: SdfDocument, element: Element, *, is_world: bool) -> ModelNode:
         """The node of a ``<world>``, or of a file that holds models."""
         self.stack.append(document.path.resolve())
         node = ModelNode(element.get("name", ""), element, document, is_world=is_world)
@@ -107,25 +107,25 @@ class TreeBuilder:
                 case tag if tag in _IGNORED:
                     self._ignore(document, child)
 
-    def _ignore(self, document: Document, element: Element) -> None:
+    def _ignore(self, document: SdfDocument, element: Element) -> None:
         reason = _IGNORED[element.tag]
         name = element.get("name", "")
         self.reporter.report(NOT_CARRIED, document.where(element), tag=element.tag, name=name, reason=reason)
 
-    def _name(self, document: Document, element: Element) -> str:
+    def _name(self, document: SdfDocument, element: Element) -> str:
         name = (element.get("name") or "").strip()
         if not name:
             name = f"unnamed_{element.tag}"
             self.reporter.report(NO_NAME, document.where(element), tag=element.tag, name=name)
         return name
 
-    def _item(self, node: ModelNode, document: Document, element: Element) -> Item:
-        return Item(self._name(document, element), element, document, node)
+    def _item(self, node: ModelNode, document: SdfDocument, element: Element) -> NamedElement:
+        return NamedElement(self._name(document, element), element, document, node)
 
     def _build_model(
         self,
         parent: ModelNode,
-        document: Document,
+        document: SdfDocument,
         element: Element,
         include: Element | None = None,
     ) -> ModelNode:
@@ -154,7 +154,7 @@ class TreeBuilder:
         self.nesting -= 1
         return node
 
-    def _include(self, parent: ModelNode, document: Document, include: Element) -> None:
+    def _include(self, parent: ModelNode, document: SdfDocument, include: Element) -> None:
         uri = document.text(include, "uri")
         where = document.where(include)
         self.count += 1
@@ -181,7 +181,9 @@ class TreeBuilder:
         self._attach(parent, document, include, self.opened[path])
         self.stack.pop()
 
-    def _attach(self, parent: ModelNode, document: Document, include: Element, included: Document) -> None:
+    def _attach(
+        self, parent: ModelNode, document: SdfDocument, include: Element, included: SdfDocument
+    ) -> None:
         """Put what an included file holds in place of the include."""
         found = next((c for c in included.children(included.root) if c.tag in _ROOT_TAGS), None)
         where = document.where(include)
@@ -205,14 +207,14 @@ class TreeBuilder:
         else:
             self._ignore(included, found)
 
-    def _find_file(self, uri: str, document: Document, include: Element) -> Path:
+    def _find_file(self, uri: str, document: SdfDocument, include: Element) -> Path:
         where = document.where(include)
         if not uri:
             raise NotFoundError("it has no <uri>", hint="add one", where=where)
         path = resolve_resource(uri, document.base, self.gate, where)
         return self.gate.admit(self._file_of_folder(path), where, uri) if path.is_dir() else path
 
-    def _open(self, path: Path) -> Document:
+    def _open(self, path: Path) -> SdfDocument:
         """An included file, of whichever format."""
         name = find_foreign(path)
         return (

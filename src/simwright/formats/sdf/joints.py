@@ -10,17 +10,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from simwright.core.diag import Level, declare
 from simwright.core.errors import UnknownNameError
-from simwright.core.math3d import IDENTITY, Pose
-from simwright.formats.sdf.axes import read_dof
-from simwright.formats.sdf.context import Reading, Seat
-from simwright.formats.sdf.document import CLOSES_LOOP
-from simwright.formats.sdf.poses import Frame, describe_scope, frame_of, scope_of
+from simwright.core.math3d import IDENTITY, Array, Pose, vec3
+from simwright.formats.sdf.context import LinkPlacement, SdfReadContext
+from simwright.formats.sdf.document import CLOSES_LOOP, ENDLESS, SdfDocument
+from simwright.formats.sdf.poses import SdfFrame, describe_scope, frame_of, scope_of
 from simwright.formats.sdf.sensors import read_sensor
-from simwright.formats.sdf.tree import Item
+from simwright.formats.sdf.tree import NamedElement
+from simwright.formats.xml import Element
 from simwright.model.asset import Asset
-from simwright.model.joint import WORLD, Dof, Gear, Joint, JointKind, Mimic, Motion
+from simwright.model.joint import INF, WORLD, Dof, Gear, Joint, JointKind, Mimic, Motion
 from simwright.model.kinematics import build_tree
 
 UNKNOWN_LINK = declare(
@@ -92,51 +94,51 @@ _CARRIED = {
 _KNOWN = {"physics", "frame", "plugin"}
 
 
-def read_joint(reading: Reading, item: Item) -> None:
+def read_joint(context: SdfReadContext, item: NamedElement) -> None:
     """Read one joint into the asset; its mimic waits until all joints are known."""
     document, element = item.document, item.element
-    parent, child = (_find_end(reading, item, tag) for tag in ("parent", "child"))
+    parent, child = (_find_end(context, item, tag) for tag in ("parent", "child"))
     if parent is None or child is None:
         return
-    (parent_body, parent_pose), (child_body, child_pose) = (_body(reading, end) for end in (parent, child))
+    (parent_body, parent_pose), (child_body, child_pose) = (_body(context, end) for end in (parent, child))
     if parent_body == child_body:
-        _report_same(reading, item, parent_body)
+        _report_same(context, item, parent_body)
         return
     where = document.where(element)
-    pose = reading.graph.pose(frame_of(item))
-    kind, motions = _read_kind(reading, item)
+    pose = context.graph.pose(frame_of(item))
+    kind, motions = _read_kind(context, item)
     joint = Joint(item.key, kind, parent_body, child_body, path=item.scoped, source=where)
     joint.closes_loop = element.get(CLOSES_LOOP) == "true"
     joint.parent_frame = ~parent_pose @ pose
     joint.child_frame = _child_frame(item, child, child_pose, pose)
     names = [item.key] if len(motions) == 1 else [f"{item.key}_{tag}" for tag in _AXES]
     joint.dofs = [
-        read_dof(reading, item, tag, motion, name)
+        read_dof(context, item, tag, motion, name)
         for tag, motion, name in zip(_AXES, motions, names, strict=False)
     ]
     if kind is JointKind.BALL:
         joint.dofs = [Dof(Motion.BALL, name=item.key)]
         joint.dofs[0].damping = document.amount(element, "axis", "dynamics", "damping")
     elif kind is JointKind.SCREW:
-        joint.dofs[0].pitch = _read_pitch(reading, item)
+        joint.dofs[0].pitch = _read_pitch(context, item)
     elif kind is JointKind.GEARBOX:
-        joint.gear = _read_gear(reading, item)
-    reading.asset.joints.append(joint)
-    reading.joint_items.append(item)
-    _read_sensors(reading, item, child, joint)
+        joint.gear = _read_gear(context, item)
+    context.asset.joints.append(joint)
+    context.joint_items.append(item)
+    _read_sensors(context, item, child, joint)
     carried = _CARRIED if kind is not JointKind.BALL else _CARRIED - set(_AXES)
-    reading.keep_rest(document, element, item.key, carried, {*_KNOWN, *_AXES})
+    context.keep_rest(document, element, item.key, carried, {*_KNOWN, *_AXES})
 
 
-def read_mimics(reading: Reading) -> None:
+def read_mimics(context: SdfReadContext) -> None:
     """Read ``<mimic>`` of every axis: ``follower = multiplier * (leader - reference) + offset``."""
-    for item in reading.joint_items:
+    for item in context.joint_items:
         for number, tag in enumerate(_AXES):
             axis = item.document.child(item.element, tag)
             for element in [] if axis is None else item.document.children(axis, "mimic"):
                 document = item.document
-                leader = _find_leader(reading, item, element.get("joint", ""), element.get("axis", "axis"))
-                follower = reading.asset.joint(item.key).dofs
+                leader = _find_leader(context, item, element.get("joint", ""), element.get("axis", "axis"))
+                follower = context.asset.joint(item.key).dofs
                 if leader is None or number >= len(follower):
                     continue
                 multiplier = document.finite(element, "multiplier", default=1.0)
@@ -144,7 +146,7 @@ def read_mimics(reading: Reading) -> None:
                 offset = document.finite(element, "offset") - multiplier * reference
                 mimic = Mimic(follower[number].name, leader.name, multiplier, offset)
                 mimic.source = document.where(element)
-                reading.asset.mimics.append(mimic)
+                context.asset.mimics.append(mimic)
 
 
 def mark_loops(asset: Asset) -> None:
@@ -177,9 +179,9 @@ def _is_held(asset: Asset, joint: Joint) -> bool:
     return joint.child in seen
 
 
-def _find_end(reading: Reading, item: Item, tag: str) -> Frame | None:
+def _find_end(context: SdfReadContext, item: NamedElement, tag: str) -> SdfFrame | None:
     scope = scope_of(item.model)
-    frame = reading.graph.joint_end(item, tag, scope)
+    frame = context.graph.joint_end(item, tag, scope)
     if frame is None:
         name = item.document.text(item.element, tag)
         near = UnknownNameError("link", name, scope.names).hint
@@ -190,19 +192,19 @@ def _find_end(reading: Reading, item: Item, tag: str) -> Frame | None:
             "scope": describe_scope(scope),
             "near": near,
         }
-        reading.reporter.report(UNKNOWN_LINK, item.document.where(item.element), **data)
+        context.reporter.report(UNKNOWN_LINK, item.document.where(item.element), **data)
     return frame
 
 
-def _body(reading: Reading, frame: Frame) -> tuple[str, Pose]:
+def _body(context: SdfReadContext, frame: SdfFrame) -> tuple[str, Pose]:
     """Name and pose of the body a frame moves with; the world for static links."""
-    link = reading.graph.link_of(frame)
+    link = context.graph.link_of(frame)
     if link is None or link.model.static:
         return WORLD, IDENTITY
-    return link.key, reading.graph.pose(frame_of(link))
+    return link.key, context.graph.pose(frame_of(link))
 
 
-def _child_frame(item: Item, child: Frame, child_pose: Pose, pose: Pose) -> Pose:
+def _child_frame(item: NamedElement, child: SdfFrame, child_pose: Pose, pose: Pose) -> Pose:
     """The joint frame on the child link, as written where it is written there."""
     joint = frame_of(item)
     if joint.base is child and child.tag == "link" and child.item is not None and not child.item.model.static:
@@ -210,24 +212,24 @@ def _child_frame(item: Item, child: Frame, child_pose: Pose, pose: Pose) -> Pose
     return ~child_pose @ pose
 
 
-def _report_same(reading: Reading, item: Item, body: str) -> None:
+def _report_same(context: SdfReadContext, item: NamedElement, body: str) -> None:
     where = item.document.where(item.element)
     if body == WORLD:
-        reading.reporter.report(STATIC_JOINT, where, joint=item.key)
+        context.reporter.report(STATIC_JOINT, where, joint=item.key)
     else:
-        reading.reporter.report(SAME_LINK, where, joint=item.key, link=f"link {body!r}")
+        context.reporter.report(SAME_LINK, where, joint=item.key, link=f"link {body!r}")
 
 
-def _read_kind(reading: Reading, item: Item) -> tuple[JointKind, tuple[Motion, ...]]:
+def _read_kind(context: SdfReadContext, item: NamedElement) -> tuple[JointKind, tuple[Motion, ...]]:
     text = (item.element.get("type") or "").strip()
     if text not in _MOTIONS:
         near = UnknownNameError("joint type", text, _MOTIONS).hint
         where = item.document.where(item.element)
-        reading.reporter.report(UNKNOWN_JOINT_TYPE, where, joint=item.key, kind=text, near=near)
+        context.reporter.report(UNKNOWN_JOINT_TYPE, where, joint=item.key, kind=text, near=near)
     return _MOTIONS.get(text, _MOTIONS["fixed"])
 
 
-def _read_pitch(reading: Reading, item: Item) -> float:
+def _read_pitch(context: SdfReadContext, item: NamedElement) -> float:
     """Advance per angle [m/rad].
 
     ``screw_thread_pitch`` is metres per turn, right-handed; the older ``thread_pitch`` radians per metre,
@@ -239,49 +241,160 @@ def _read_pitch(reading: Reading, item: Item) -> float:
         return modern / (2.0 * math.pi)
     old = document.finite(item.element, "thread_pitch", default=1.0)
     if old == 0.0:
-        reading.reporter.report(BAD_PITCH, document.where(item.element), joint=item.key)
+        context.reporter.report(BAD_PITCH, document.where(item.element), joint=item.key)
         return 0.0
     return -1.0 / old
 
 
-def _read_gear(reading: Reading, item: Item) -> Gear:
+def _read_gear(context: SdfReadContext, item: NamedElement) -> Gear:
     """SDFormat has ``angle2 = -gearbox_ratio * angle1``; the model has it the other way round."""
     document = item.document
     ratio = document.finite(item.element, "gearbox_ratio", default=1.0)
     if ratio == 0.0:
-        reading.reporter.report(BAD_RATIO, document.where(item.element), joint=item.key)
+        context.reporter.report(BAD_RATIO, document.where(item.element), joint=item.key)
         ratio = 1.0
     name = document.text(item.element, "gearbox_reference_body")
     what = f"the gearbox_reference_body of joint {item.key!r}"
-    graph, where = reading.graph, document.where(item.element)
+    graph, where = context.graph, document.where(item.element)
     reference = (
         graph.world if name == "world" else graph.refer(name, scope_of(item.model), graph.world, where, what)
     )
-    return Gear(1.0 / ratio, _body(reading, reference)[0])
+    return Gear(1.0 / ratio, _body(context, reference)[0])
 
 
-def _read_sensors(reading: Reading, item: Item, child: Frame, joint: Joint) -> None:
+def _read_sensors(context: SdfReadContext, item: NamedElement, child: SdfFrame, joint: Joint) -> None:
     """Sensors of a joint sit in the joint frame on its child link."""
-    link = reading.graph.link_of(child)
+    link = context.graph.link_of(child)
     if link is None:
-        link = reading.graph.link_of(_find_end(reading, item, "parent") or child)
+        link = context.graph.link_of(_find_end(context, item, "parent") or child)
     if link is None:
         return
     for sensor in item.document.children(item.element, "sensor"):
-        local = ~_body(reading, frame_of(link))[1] @ reading.graph.pose(frame_of(item))
+        local = ~_body(context, frame_of(link))[1] @ context.graph.pose(frame_of(item))
         body = WORLD if link.model.static else link.key
-        read_sensor(reading, item.document, sensor, Seat(body, item, local), target=joint.name)
+        read_sensor(context, item.document, sensor, LinkPlacement(body, item, local), target=joint.name)
 
 
-def _find_leader(reading: Reading, item: Item, name: str, axis: str) -> Dof | None:
-    frame = reading.graph.find(name, scope_of(item.model))
+def _find_leader(context: SdfReadContext, item: NamedElement, name: str, axis: str) -> Dof | None:
+    frame = context.graph.find(name, scope_of(item.model))
     key = frame.item.key if frame is not None and frame.tag == "joint" and frame.item else ""
-    joint = next((joint for joint in reading.asset.joints if joint.name == key), None) if key else None
+    joint = next((joint for joint in context.asset.joints if joint.name == key), None) if key else None
     number = _AXES.index(axis) if axis in _AXES else -1
     if joint is not None and 0 <= number < len(joint.dofs):
         return joint.dofs[number]
     problem = "is no joint of the model" if joint is None else f"has no {axis!r}"
     near = UnknownNameError("joint", name, [other.name for other in item.model.joints]).hint
     data: dict[str, Any] = {"joint": item.key, "name": name, "problem": problem, "near": near}
-    reading.reporter.report(UNKNOWN_LEADER, item.document.where(item.element), **data)
+    context.reporter.report(UNKNOWN_LEADER, item.document.where(item.element), **data)
     return None
+
+
+ZERO_AXIS = declare(
+    "sdf-zero-axis",
+    Level.ERROR,
+    "the axis of joint {joint!r} has no direction",
+    hint="write a unit vector; 0 0 1 is used",
+    doc="The xyz of a joint axis is the zero vector.",
+)
+NO_AXIS = declare(
+    "sdf-no-axis",
+    Level.WARNING,
+    "joint {joint!r} is {kind} but has no <{tag}>",
+    hint="0 0 1 is used; write the axis",
+    doc="A joint that moves along an axis does not give it.",
+)
+LIMITS_SWAPPED = declare(
+    "sdf-limits-swapped",
+    Level.ERROR,
+    "joint {joint!r} has the lower limit {lower:g} above the upper limit {upper:g}",
+    hint="swap them; the joint is read without limits",
+    doc="The lower limit of a joint axis is larger than the upper one.",
+)
+
+_AXIS_CARRIED = {"xyz", "limit", "dynamics", "mimic", "use_parent_model_frame"}
+_LIMIT_CARRIED = {"lower", "upper", "effort", "velocity", "stiffness", "dissipation"}
+_DYNAMICS_CARRIED = {"damping", "friction", "spring_reference", "spring_stiffness"}
+
+
+def read_dof(context: SdfReadContext, item: NamedElement, tag: str, motion: Motion, name: str) -> Dof:
+    """One freedom of a joint from its ``<axis>`` or ``<axis2>``."""
+    document = item.document
+    axis = document.child(item.element, tag)
+    dof = Dof(motion, name=name)
+    if axis is None:
+        where = document.where(item.element)
+        kind = item.element.get("type", "")
+        context.reporter.report(NO_AXIS, where, joint=item.key, kind=kind, tag=tag)
+        return dof
+    dof.axis = _read_direction(context, item, axis)
+    _read_limits(context, item, axis, dof)
+    dynamics = document.child(axis, "dynamics")
+    if dynamics is not None:
+        dof.damping = document.amount(dynamics, "damping")
+        dof.friction = document.amount(dynamics, "friction")
+        dof.stiffness = document.amount(dynamics, "spring_stiffness")
+        dof.spring_ref = document.amount(dynamics, "spring_reference")
+        context.keep_rest(document, dynamics, item.key, _DYNAMICS_CARRIED)
+    context.keep_rest(document, axis, item.key, _AXIS_CARRIED, {"initial_position"})
+    return dof
+
+
+def _read_direction(context: SdfReadContext, item: NamedElement, axis: Element) -> Array:
+    document = item.document
+    xyz = document.values(axis, "xyz", 3, (0.0, 0.0, 1.0))
+    length = float(np.linalg.norm(xyz))
+    if length < 1e-12:
+        context.reporter.report(ZERO_AXIS, document.where(axis), joint=item.key)
+        return vec3(0.0, 0.0, 1.0)
+    xyz = xyz / length
+    scope = scope_of(item.model)
+    joint = frame_of(item)
+    name = _find_expression(document, axis)
+    if not name:
+        return xyz
+    what = f"the axis of joint {item.key!r}"
+    frame = context.graph.refer(name, scope, joint, document.where(axis), what)
+    if frame is joint:
+        return xyz
+    turned: Array = context.graph.pose(joint).rotation.T @ context.graph.pose(frame).rotation @ xyz
+    return turned
+
+
+def _find_expression(document: SdfDocument, axis: Element) -> str:
+    """The name of the frame the direction is given in; empty for the joint frame."""
+    if document.version < (1, 5):
+        return "__model__"
+    if document.version < (1, 7) and document.flag(axis, "use_parent_model_frame"):
+        return "__model__"
+    xyz = document.child(axis, "xyz")
+    return "" if xyz is None else (xyz.get("expressed_in") or "").strip()
+
+
+def _read_limits(context: SdfReadContext, item: NamedElement, axis: Element, dof: Dof) -> None:
+    document = item.document
+    limit = document.child(axis, "limit")
+    if limit is None:
+        return
+    if item.element.get("type") != "continuous":
+        lower = _unlimited(document.value(limit, "lower"), -INF)
+        upper = _unlimited(document.value(limit, "upper"), INF)
+        if lower > upper:
+            where = document.where(limit)
+            context.reporter.report(LIMITS_SWAPPED, where, joint=item.key, lower=lower, upper=upper)
+        else:
+            dof.lower, dof.upper = lower, upper
+    dof.effort_limit = _enforced(document.value(limit, "effort"))
+    dof.velocity_limit = _enforced(document.value(limit, "velocity"))
+    dof.limit_stiffness = document.amount(limit, "stiffness")
+    dof.limit_damping = document.amount(limit, "dissipation")
+    context.keep_rest(document, limit, item.key, _LIMIT_CARRIED)
+
+
+def _unlimited(value: float | None, endless: float) -> float:
+    """SDFormat up to 1.9 writes 1e16 for "no limit"."""
+    return endless if value is None or abs(value) >= ENDLESS else value
+
+
+def _enforced(value: float | None) -> float | None:
+    """A negative or infinite effort or velocity limit is not enforced."""
+    return None if value is None or value < 0.0 or math.isinf(value) or value >= ENDLESS else value

@@ -11,10 +11,10 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import IDENTITY, Pose, quat_between
-from simwright.formats.sdf.context import Reading, Seat
-from simwright.formats.sdf.document import Document
+from simwright.formats.sdf.context import LinkPlacement, SdfReadContext
+from simwright.formats.sdf.document import SdfDocument
 from simwright.formats.sdf.poses import scope_of
-from simwright.formats.sdf.tree import Item
+from simwright.formats.sdf.tree import NamedElement
 from simwright.formats.xml import Element
 from simwright.model.asset import Light, LightKind
 from simwright.model.joint import WORLD
@@ -32,33 +32,35 @@ _CARRIED = {"pose", "cast_shadows", "intensity", "diffuse", "direction", "attenu
 _KNOWN = {"specular", "visualize"}
 
 
-def read_world_light(reading: Reading, item: Item) -> None:
+def read_world_light(context: SdfReadContext, item: NamedElement) -> None:
     """A light that stands in the world or in a model's frame."""
     placer, document = item.placer, item.placer_document
     if placer is None or document is None:
         placer, document = item.element, item.document
     scope = scope_of(item.model)
-    pose = reading.graph.place(document, placer, scope, scope.model)
-    link = reading.graph.link_of(scope.model)
-    model = reading.graph.pose(scope.model)
+    pose = context.graph.place(document, placer, scope, scope.model)
+    link = context.graph.link_of(scope.model)
+    model = context.graph.pose(scope.model)
     if link is None or link.model.static:
-        _read_light(reading, item.document, item.element, WORLD, pose=model @ pose, name=item.name)
+        _read_light(context, item.document, item.element, WORLD, pose=model @ pose, name=item.name)
         return
     assert link.frame is not None
-    local = ~reading.graph.pose(link.frame) @ model @ pose
-    _read_light(reading, item.document, item.element, link.key, pose=local, name=item.name)
+    local = ~context.graph.pose(link.frame) @ model @ pose
+    _read_light(context, item.document, item.element, link.key, pose=local, name=item.name)
 
 
-def read_link_light(reading: Reading, document: Document, element: Element, seat: Seat) -> None:
+def read_link_light(
+    context: SdfReadContext, document: SdfDocument, element: Element, placement: LinkPlacement
+) -> None:
     """A light on a link."""
-    pose = reading.place(seat, document, element)
+    pose = context.place(placement, document, element)
     name = element.get("name", "light")
-    _read_light(reading, document, element, seat.body, pose=pose, name=name, owner=seat.link.key)
+    _read_light(context, document, element, placement.body, pose=pose, name=name, owner=placement.link.key)
 
 
 def _read_light(
-    reading: Reading,
-    document: Document,
+    context: SdfReadContext,
+    document: SdfDocument,
     element: Element,
     body: str,
     *,
@@ -69,9 +71,9 @@ def _read_light(
     where = document.where(element)
     kind = element.get("type", "point")
     if kind not in _KINDS:
-        reading.reporter.report(UNKNOWN_LIGHT, where, name=name, kind=kind)
+        context.reporter.report(UNKNOWN_LIGHT, where, name=name, kind=kind)
     light = Light(
-        reading.claim("light", name, owner),
+        context.claim("light", name, owner),
         _KINDS.get(kind, LightKind.POINT),
         body,
         pose @ _read_direction(document, element),
@@ -86,23 +88,23 @@ def _read_light(
         inner, outer = (document.finite(spot, tag, default=0.0) for tag in ("inner_angle", "outer_angle"))
         light.cone = (inner / 2.0, outer / 2.0)
     if not document.flag(element, "light_on", default=True):
-        reading.asset.extras.keep("gazebo", light.name, "intensity", light.intensity, where)
+        context.asset.extras.keep("gazebo", light.name, "intensity", light.intensity, where)
         light.intensity = 0.0
-    reading.asset.lights.append(light)
+    context.asset.lights.append(light)
     for child in (document.child(element, "attenuation"), spot):
         if child is not None:
-            reading.keep_rest(document, child, light.name, {"range", "inner_angle", "outer_angle"})
-    reading.keep_rest(document, element, light.name, _CARRIED, _KNOWN)
+            context.keep_rest(document, child, light.name, {"range", "inner_angle", "outer_angle"})
+    context.keep_rest(document, element, light.name, _CARRIED, _KNOWN)
 
 
-def _read_direction(document: Document, element: Element) -> Pose:
+def _read_direction(document: SdfDocument, element: Element) -> Pose:
     direction = document.values(element, "direction", 3, (0.0, 0.0, -1.0))
     if element.get("type") == "point" or float(np.linalg.norm(direction)) < 1e-12:
         return IDENTITY
     return Pose.of(q=quat_between((0.0, 0.0, -1.0), direction))
 
 
-def _read_diffuse(document: Document, element: Element) -> tuple[float, float, float]:
+def _read_diffuse(document: SdfDocument, element: Element) -> tuple[float, float, float]:
     child = document.child(element, "diffuse")
     if child is None or not (child.text or "").strip():
         return (1.0, 1.0, 1.0)

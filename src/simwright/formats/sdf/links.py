@@ -7,26 +7,26 @@ without ``<inertial>`` has the mass properties SDFormat gives it: 1 kg and a uni
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import astuple, replace
 
 import numpy as np
 
 from simwright.core.diag import Level, declare, diagnostic_from_error
 from simwright.core.errors import InputError
-from simwright.formats.sdf.context import Reading, Seat
-from simwright.formats.sdf.document import Document
-from simwright.formats.sdf.geometry import read_geometry
+from simwright.formats.gazebo.colors import PREFIX, GazeboMaterial, find_look
+from simwright.formats.sdf.context import LinkPlacement, SdfReadContext
+from simwright.formats.sdf.document import ENDLESS, SdfDocument
+from simwright.formats.sdf.geometry import PlacedGeometry, read_geometry
 from simwright.formats.sdf.lights import read_link_light
-from simwright.formats.sdf.materials import read_material
 from simwright.formats.sdf.poses import frame_of
 from simwright.formats.sdf.sensors import read_sensor
-from simwright.formats.sdf.surfaces import read_surface
-from simwright.formats.sdf.terrain import Placed
-from simwright.formats.sdf.tree import Item
+from simwright.formats.sdf.tree import NamedElement
 from simwright.formats.xml import Element
 from simwright.model.asset import Body, Shape, Site
 from simwright.model.inertia import Inertial
 from simwright.model.mass import body_inertial
+from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb, Texture
 
 BAD_MASS = declare(
     "sdf-bad-mass",
@@ -64,117 +64,397 @@ _VISUAL_CARRIED = {"pose", "geometry", "material", "transparency"}
 _VISUAL_KNOWN = {"cast_shadows", "laser_retro", "visibility_flags", "meta", "plugin"}
 
 
-def read_link(reading: Reading, item: Item) -> None:
+def read_link(context: SdfReadContext, item: NamedElement) -> None:
     """Read one link into the asset."""
     document, element = item.document, item.element
-    seat = reading.seat(item)
+    placement = context.placement(item)
     where = document.where(element)
     if item.model.static:
-        reading.claim("site", item.key)
-        reading.asset.sites.append(Site(item.key, pose=seat.lift, path=item.scoped, source=where))
+        context.claim("site", item.key)
+        context.asset.sites.append(Site(item.key, pose=placement.lift, path=item.scoped, source=where))
     else:
-        body = Body(item.key, reading.graph.pose(frame_of(item)), path=item.scoped, source=where)
+        body = Body(item.key, context.graph.pose(frame_of(item)), path=item.scoped, source=where)
         body.scope = item.model.scope
         body.kinematic = document.flag(element, "kinematic")
         body.gravity_scale = 1.0 if document.flag(element, "gravity", default=True) else 0.0
-        reading.asset.bodies.append(body)
-        _read_inertial(reading, document, element, body)
+        context.asset.bodies.append(body)
+        _read_inertial(context, document, element, body)
     for collision in document.children(element, "collision"):
-        _read_collision(reading, document, collision, seat)
+        _read_collision(context, document, collision, placement)
     for visual in document.children(element, "visual"):
-        _read_visual(reading, document, visual, seat)
+        _read_visual(context, document, visual, placement)
     for light in document.children(element, "light"):
-        read_link_light(reading, document, light, seat)
+        read_link_light(context, document, light, placement)
     for sensor in document.children(element, "sensor"):
-        read_sensor(reading, document, sensor, seat)
-    reading.keep_rest(document, element, item.key, _LINK_CARRIED, _LINK_KNOWN)
+        read_sensor(context, document, sensor, placement)
+    context.keep_rest(document, element, item.key, _LINK_CARRIED, _LINK_KNOWN)
 
 
-def settle_masses(reading: Reading, links: list[Item]) -> None:
+def settle_masses(context: SdfReadContext, links: list[NamedElement]) -> None:
     """Scale the masses that follow from collisions to the ``<mass>`` the link also gives (1.11)."""
     for item in links:
         inertial = item.document.child(item.element, "inertial")
         if inertial is None or item.model.static or not item.document.flag_attribute(inertial, "auto"):
             continue
-        body = reading.asset.body(item.key)
+        body = context.asset.body(item.key)
         mass = item.document.quantity(inertial, "mass")
-        if not any(shape.collision for shape in reading.asset.shapes_of(body.name)):
-            reading.reporter.report(NO_VOLUME, body.source, link=body.name)
+        if not any(shape.collision for shape in context.asset.shapes_of(body.name)):
+            context.reporter.report(NO_VOLUME, body.source, link=body.name)
             body.inertial = Inertial(mass or 1.0, inertia=np.eye(3))
         elif mass is not None and mass > 0.0:
             try:
-                body.inertial = body_inertial(reading.asset, body).scaled_to(mass)
+                body.inertial = body_inertial(context.asset, body).scaled_to(mass)
             except InputError as error:  # a mesh file that turns out to be broken
-                reading.reporter.add(diagnostic_from_error(error))
+                context.reporter.add(diagnostic_from_error(error))
                 body.inertial = Inertial(mass, inertia=np.eye(3))
 
 
-def _read_inertial(reading: Reading, document: Document, link: Element, body: Body) -> None:
+def _read_inertial(context: SdfReadContext, document: SdfDocument, link: Element, body: Body) -> None:
     element = document.child(link, "inertial")
     if element is None:
         body.inertial = Inertial(1.0, inertia=np.eye(3))
         return
-    reading.keep_rest(document, element, body.name, {"mass", "inertia", "pose", "density"})
+    context.keep_rest(document, element, body.name, {"mass", "inertia", "pose", "density"})
     if document.flag_attribute(element, "auto"):
         body.density = document.quantity(element, "density")
         return
     mass = document.finite(element, "mass", default=1.0)
     if mass <= 0.0:
-        reading.reporter.report(BAD_MASS, document.where(element), link=body.name, mass=mass)
+        context.reporter.report(BAD_MASS, document.where(element), link=body.name, mass=mass)
         mass = 1.0
     tensor = document.child(element, "inertia")
     six = [document.finite(tensor, tag, default=float(tag[1] == tag[2])) for tag in _SIX]
     pose, _ = document.pose(element)
     body.inertial = Inertial.from_six(mass, six, pose)
     if not body.inertial.is_physical():
-        reading.reporter.report(BAD_INERTIA, document.where(element), link=body.name)
+        context.reporter.report(BAD_INERTIA, document.where(element), link=body.name)
 
 
-def _read_collision(reading: Reading, document: Document, element: Element, seat: Seat) -> None:
-    shape, others = _read_shape(reading, document, element, seat)
+def _read_collision(
+    context: SdfReadContext, document: SdfDocument, element: Element, placement: LinkPlacement
+) -> None:
+    shape, others = _read_shape(context, document, element, placement)
     if shape is None:
         return
     shape.visual, shape.collision = False, True
     shape.density = document.quantity(element, "density")
-    read_surface(reading, document, element, shape)
-    reading.keep_rest(document, element, shape.name, _COLLISION_CARRIED, _COLLISION_KNOWN)
-    reading.asset.shapes += [shape, *_copy_shape(reading, shape, others)]
+    read_surface(context, document, element, shape)
+    context.keep_rest(document, element, shape.name, _COLLISION_CARRIED, _COLLISION_KNOWN)
+    context.asset.shapes += [shape, *_copy_shape(context, shape, others)]
 
 
-def _read_visual(reading: Reading, document: Document, element: Element, seat: Seat) -> None:
-    shape, others = _read_shape(reading, document, element, seat)
+def _read_visual(
+    context: SdfReadContext, document: SdfDocument, element: Element, placement: LinkPlacement
+) -> None:
+    shape, others = _read_shape(context, document, element, placement)
     if shape is None:
         return
-    read_material(reading, document, element, shape)
-    reading.keep_rest(document, element, shape.name, _VISUAL_CARRIED, _VISUAL_KNOWN)
-    reading.asset.shapes += [shape, *_copy_shape(reading, shape, others)]
+    read_material(context, document, element, shape)
+    context.keep_rest(document, element, shape.name, _VISUAL_CARRIED, _VISUAL_KNOWN)
+    context.asset.shapes += [shape, *_copy_shape(context, shape, others)]
 
 
 def _read_shape(
-    reading: Reading, document: Document, element: Element, seat: Seat
-) -> tuple[Shape | None, list[Placed]]:
+    context: SdfReadContext, document: SdfDocument, element: Element, placement: LinkPlacement
+) -> tuple[Shape | None, list[PlacedGeometry]]:
     """The shape of a collision or visual, and further geometries with poses in the body."""
-    name = reading.claim("shape", element.get("name") or element.tag, seat.link.key)
-    placed = read_geometry(reading, document, element, name)
+    name = context.claim("shape", element.get("name") or element.tag, placement.link.key)
+    placed = read_geometry(context, document, element, name)
     if placed is None:
         return None, []
-    pose = reading.place(seat, document, element)
+    pose = context.place(placement, document, element)
     shape = Shape(
         name,
         placed.geometry,
-        seat.body,
+        placement.body,
         pose if placed.pose.is_identity() else pose @ placed.pose,
         scale=placed.scale,
         approximation=placed.approximation,
-        path=f"{seat.link.scoped}::{element.get('name', '')}",
+        path=f"{placement.link.scoped}::{element.get('name', '')}",
         source=document.where(element),
     )
     return shape, [replace(other, pose=pose @ other.pose) for other in placed.others]
 
 
-def _copy_shape(reading: Reading, shape: Shape, others: list[Placed]) -> list[Shape]:
+def _copy_shape(context: SdfReadContext, shape: Shape, others: list[PlacedGeometry]) -> list[Shape]:
     """Shapes like this one, with other geometries in other places."""
     return [
-        replace(shape, name=reading.claim("shape", shape.name), geometry=other.geometry, pose=other.pose)
+        replace(shape, name=context.claim("shape", shape.name), geometry=other.geometry, pose=other.pose)
         for other in others
     ]
+
+
+BAD_BITS = declare(
+    "sdf-bad-bitmask",
+    Level.ERROR,
+    "<{tag}> is {text!r}, which is not a number of 16 bits",
+    hint="write 0 to 65535, or 0x0000 to 0xffff; it is ignored",
+    doc="A collision bitmask or category that is not a number.",
+)
+
+PATCH_TORQUE = 3.0 * math.pi / 16.0
+"""Torque of a round contact patch over coefficient, patch radius and normal force (Hertz pressure)."""
+
+_SURFACE_CARRIED = {
+    "friction/ode/mu",
+    "friction/bullet/friction",
+    "friction/bullet/rolling_friction",
+    "bounce/restitution_coefficient",
+    "contact/ode/kp",
+    "contact/ode/kd",
+    "contact/collide_bitmask",
+    "contact/category_bitmask",
+}
+
+_TORSIONAL = {
+    "friction/torsional/coefficient",
+    "friction/torsional/patch_radius",
+    "friction/torsional/use_patch_radius",
+}
+
+
+def read_surface(context: SdfReadContext, document: SdfDocument, collision: Element, shape: Shape) -> None:
+    """Give the shape the physics material and the contact bits of its ``<surface>``."""
+    surface = document.child(collision, "surface")
+    if surface is None:
+        return
+    material = PhysicsMaterial("", source=document.where(surface))
+    carried = set(_SURFACE_CARRIED)
+    _read_friction(document, surface, material, carried)
+    material.restitution = _limited(document.value(surface, "bounce", "restitution_coefficient"))
+    material.stiffness = _limited(document.value(surface, "contact", "ode", "kp"))
+    material.damping = _limited(document.value(surface, "contact", "ode", "kd"))
+    shape.collide_bits = _read_bits(context, document, surface, "collide_bitmask")
+    shape.category_bits = _read_bits(context, document, surface, "category_bitmask")
+    if astuple(replace(material, source=_NOTHING.source)) != astuple(_NOTHING):
+        shape.physics_material = _share_surface(context, material, f"{shape.name}_surface")
+    for family in document.children(surface):
+        _keep_family(context, document, family, shape.name, carried)
+
+
+_NOTHING = PhysicsMaterial("")
+
+
+def _read_friction(
+    document: SdfDocument, surface: Element, material: PhysicsMaterial, carried: set[str]
+) -> None:
+    mu = document.value(surface, "friction", "ode", "mu")
+    mu2 = document.value(surface, "friction", "ode", "mu2")
+    if mu is None:
+        mu = document.value(surface, "friction", "bullet", "friction")
+    elif mu2 is None or mu2 == mu:
+        carried.add("friction/ode/mu2")
+    material.static_friction = material.dynamic_friction = _limited(mu)
+    material.rolling_friction = _limited(document.value(surface, "friction", "bullet", "rolling_friction"))
+    torsional = document.child(surface, "friction", "torsional")
+    radius = document.amount(torsional, "patch_radius")
+    if radius is not None and document.flag(torsional, "use_patch_radius", default=True):
+        coefficient = document.finite(torsional, "coefficient", default=1.0)
+        material.torsional_friction = PATCH_TORQUE * coefficient * radius
+        carried.update(_TORSIONAL)
+
+
+def _limited(value: float | None) -> float | None:
+    """SDFormat writes "no limit" as a huge number; the model says so with infinity."""
+    if value is None:
+        return None
+    return math.inf if value >= ENDLESS else value
+
+
+def _read_bits(context: SdfReadContext, document: SdfDocument, surface: Element, tag: str) -> int | None:
+    element = document.child(surface, "contact", tag)
+    text = document.text(surface, "contact", tag)
+    if element is None or not text:
+        return None
+    try:
+        bits = int(text, 0)
+    except ValueError:
+        bits = -1
+    if 0 <= bits <= 0xFFFF:
+        return bits
+    context.reporter.report(BAD_BITS, document.where(element), tag=tag, text=text[:40])
+    return None
+
+
+def _share_surface(context: SdfReadContext, material: PhysicsMaterial, name: str) -> str:
+    """The name of an equal material that is there already, else of this one, added."""
+    for known in context.asset.physics_materials:
+        if astuple(replace(known, name="", source=material.source)) == astuple(material):
+            return known.name
+    material.name = context.claim("physics_material", name)
+    context.asset.physics_materials.append(material)
+    return material.name
+
+
+def _keep_family(
+    context: SdfReadContext, document: SdfDocument, element: Element, owner: str, carried: set[str]
+) -> None:
+    """Keep the leaves of a part of ``<surface>`` that are not carried, whole branches where nothing is."""
+    path = _path_in_surface(element)
+    if path in carried:
+        return
+    if any(row.startswith(f"{path}/") for row in carried):
+        for child in document.children(element):
+            _keep_family(context, document, child, owner, carried)
+    else:
+        prefix = path.rpartition("/")[0]
+        context.keep_one(document, element, owner, f"surface/{prefix}".rstrip("/"))
+
+
+def _path_in_surface(element: Element) -> str:
+    above = [ancestor.tag for ancestor in element.iterancestors()]
+    return "/".join([*reversed(above[: above.index("surface")]), element.tag])
+
+
+TEXTURE_FAILED = declare(
+    "sdf-texture-failed",
+    Level.WARNING,
+    "the texture {uri!r} of {owner!r} is left out: {reason}",
+    hint="{advice}",
+    doc="An image of a material cannot be found.",
+    loss=True,
+)
+SCRIPT_NOT_READ = declare(
+    "sdf-material-script",
+    Level.WARNING,
+    "the material script {name!r} of {owner!r} is not read",
+    hint="write the colours or a <pbr> material beside it",
+    doc="Material scripts (OGRE) are programs for one renderer; only Gazebo's plain colours are known.",
+    loss=True,
+)
+
+_MATERIAL_CARRIED = {"ambient", "diffuse", "specular", "emissive", "double_sided", "pbr", "script"}
+_MATERIAL_KNOWN = {"shininess", "render_order", "lighting", "shader"}
+_MAPS = {
+    "albedo_map": ("diffuse", "rgb"),
+    "roughness_map": ("roughness", "r"),
+    "metalness_map": ("metallic", "r"),
+    "normal_map": ("normal", "rgb"),
+    "ambient_occlusion_map": ("occlusion", "r"),
+    "emissive_map": ("emissive", "rgb"),
+    "specular_map": ("specular", "rgb"),
+}
+
+
+def read_material(context: SdfReadContext, document: SdfDocument, visual: Element, shape: Shape) -> None:
+    """Give the shape the render material of its ``<visual>``."""
+    element = document.child(visual, "material")
+    transparency = min(max(document.finite(visual, "transparency"), 0.0), 1.0)
+    if element is None:
+        if transparency:
+            shape.color = (1.0, 1.0, 1.0, 1.0 - transparency)
+        return
+    material = RenderMaterial("", diffuse=(1.0, 1.0, 1.0), source=document.where(element))
+    _read_colors(context, document, element, material, shape.name)
+    material.opacity *= 1.0 - transparency
+    material.double_sided = document.flag(element, "double_sided")
+    pbr = document.child(element, "pbr")
+    if pbr is not None:
+        _read_pbr(context, document, pbr, material, shape.name)
+    context.keep_rest(document, element, shape.name, _MATERIAL_CARRIED, _MATERIAL_KNOWN)
+    shape.material = _share_material(context, material, f"{shape.name}_material")
+
+
+def _read_colors(
+    context: SdfReadContext, document: SdfDocument, element: Element, material: RenderMaterial, owner: str
+) -> None:
+    diffuse = _read_color(document, element, "diffuse")
+    ambient = _read_color(document, element, "ambient")
+    glow: Rgb = (0.0, 0.0, 0.0)
+    if document.child(element, "script") is not None:
+        scripted = _read_script(
+            context, document, element, owner, said=diffuse is not None or ambient is not None
+        )
+        if scripted is not None:
+            diffuse, glow = diffuse or (*scripted.diffuse, scripted.opacity), scripted.emissive
+    chosen = diffuse or ambient
+    if chosen is not None:
+        material.diffuse, material.opacity = chosen[:3], chosen[3]
+    if ambient is not None and diffuse is not None and ambient[:3] != diffuse[:3]:
+        # the model has one base colour; the ambient term of the old lighting model is only remembered
+        context.keep_one(document, document.child(element, "ambient"), owner, "material")
+    specular = _read_color(document, element, "specular")
+    material.specular = specular[:3] if specular else None
+    emissive = _read_color(document, element, "emissive")
+    material.emissive = emissive[:3] if emissive else glow
+
+
+Rgba = tuple[float, float, float, float]
+
+
+def _read_color(document: SdfDocument, element: Element, tag: str) -> Rgba | None:
+    """Three or four numbers in 0..1."""
+    child = document.child(element, tag)
+    if child is None or not (child.text or "").strip():
+        return None
+    count = 3 if len(child.text.split()) == 3 else 4
+    values = document.numbers(child, child.text, count, (1.0,) * count, f"<{tag}>")
+    r, g, b, a = np.clip([*values, 1.0][:4], 0.0, 1.0).tolist()
+    return (r, g, b, a)
+
+
+def _read_script(
+    context: SdfReadContext, document: SdfDocument, element: Element, owner: str, *, said: bool
+) -> GazeboMaterial | None:
+    script = document.child(element, "script")
+    assert script is not None
+    name = document.text(script, "name")
+    known = find_look(name) if name.startswith(PREFIX) else None
+    if known is not None:
+        return known
+    if not said:
+        context.reporter.report(SCRIPT_NOT_READ, document.where(script), name=name, owner=owner)
+    context.keep(document, script, owner, "material")
+    return None
+
+
+def _read_pbr(
+    context: SdfReadContext, document: SdfDocument, pbr: Element, material: RenderMaterial, owner: str
+) -> None:
+    """The metal workflow, else the specular one (glossiness becomes roughness)."""
+    flow = document.child(pbr, "metal")
+    if flow is None:
+        flow = document.child(pbr, "specular")
+    if flow is None:
+        return
+    if flow.tag == "metal":
+        material.metallic = document.finite(flow, "metalness", default=0.5)
+        material.roughness = document.finite(flow, "roughness", default=0.5)
+    else:
+        material.roughness = 1.0 - document.finite(flow, "glossiness", default=0.0)
+    for child in document.children(flow):
+        uri = (child.text or "").strip()
+        if child.tag in _MAPS and uri:
+            _read_texture(context, document, child, material, owner)
+    carried = {*_MAPS, "metalness", "roughness", "glossiness"}
+    context.keep_rest(document, flow, owner, carried)
+    for other in document.children(pbr):
+        if other is not flow:
+            context.keep_one(document, other, owner, "pbr")
+
+
+def _read_texture(
+    context: SdfReadContext, document: SdfDocument, element: Element, material: RenderMaterial, owner: str
+) -> None:
+    uri = element.text.strip()
+    try:
+        file = context.resolve(document, element, uri)
+    except InputError as error:
+        advice = error.hint or "correct the address"
+        data = {"uri": uri[:200], "owner": owner, "reason": error.message, "advice": advice}
+        context.reporter.report(TEXTURE_FAILED, document.where(element), **data)
+        return
+    target, channel = _MAPS[element.tag]
+    color_space = "sRGB" if target in ("diffuse", "emissive", "specular") else "raw"
+    gain = (*material.diffuse, 1.0) if target == "diffuse" else (1.0, 1.0, 1.0, 1.0)
+    material.textures[target] = Texture(str(file), channel, color_space, gain=gain)
+
+
+def _share_material(context: SdfReadContext, material: RenderMaterial, name: str) -> str:
+    """The name of an equal material that is there already, else of this one, added."""
+    for known in context.asset.materials:
+        if astuple(replace(known, name="", source=material.source)) == astuple(material):
+            return known.name
+    material.name = context.claim("material", name)
+    context.asset.materials.append(material)
+    return material.name

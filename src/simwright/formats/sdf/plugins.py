@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from simwright.core.diag import Level, Where, declare
 from simwright.core.errors import UnknownNameError
 from simwright.core.registry import import_object
-from simwright.formats.sdf.context import Reading
-from simwright.formats.sdf.document import Document
+from simwright.formats.sdf.context import SdfReadContext
+from simwright.formats.sdf.document import SdfDocument
 from simwright.formats.sdf.poses import scope_of
 from simwright.formats.sdf.tree import ModelNode
 from simwright.formats.xml import Element
@@ -66,8 +66,8 @@ _HANDLERS: tuple[tuple[str, str], ...] = (
 class Plugin:
     """A plugin being read: its element, what it sits on, and the settings taken so far."""
 
-    reading: Reading
-    document: Document
+    context: SdfReadContext
+    document: SdfDocument
     element: Element
     model: ModelNode | None = None
     sensor: Sensor | None = None
@@ -115,15 +115,15 @@ class Plugin:
         found: list[str] = []
         assert self.model is not None
         scope = scope_of(self.model)
-        known = {joint.name for joint in self.reading.asset.joints}
+        known = {joint.name for joint in self.context.asset.joints}
         for name in names:
-            frame = self.reading.graph.find(name, scope)
+            frame = self.context.graph.find(name, scope)
             key = frame.item.key if frame is not None and frame.tag == "joint" and frame.item else ""
             if key in known and key:
                 found.append(key)
                 continue
             near = UnknownNameError("joint", name, [joint.name for joint in self.model.joints]).hint
-            self.reading.reporter.report(PLUGIN_JOINT, self.where, name=self.name, joint=name, near=near)
+            self.context.reporter.report(PLUGIN_JOINT, self.where, name=self.name, joint=name, near=near)
         return found
 
     def topic(self, default: str) -> str:
@@ -145,7 +145,7 @@ class Plugin:
         """Add a topic and give its name."""
         interface = Interface(InterfaceKind.TOPIC, role, name, kind, rate, at=at, source=self.where)
         interface.frame_override = self.frame_override()
-        self.reading.asset.interfaces.append(interface)
+        self.context.asset.interfaces.append(interface)
         return name
 
     def frame_override(self) -> str:
@@ -154,29 +154,29 @@ class Plugin:
 
 
 def read_plugin(
-    reading: Reading,
-    document: Document,
+    context: SdfReadContext,
+    document: SdfDocument,
     element: Element,
     model: ModelNode | None = None,
     sensor: Sensor | None = None,
 ) -> None:
     """Read one plugin of a world, model or sensor."""
-    plugin = Plugin(reading, document, element, model, sensor)
+    plugin = Plugin(context, document, element, model, sensor)
     handler = _find_handler(plugin)
     if handler is not None:
         handler(plugin)
         owner = f"plugin:{plugin.name}"
         rest = [c for c in document.children(element) if c.tag not in plugin.taken]
         for child in rest:
-            reading.keep_one(document, child, owner)
+            context.keep_one(document, child, owner)
         return
-    owner = sensor.name if sensor else (model.scope or model.name if model else reading.world_name)
+    owner = sensor.name if sensor else (model.scope or model.name if model else context.world_name)
     file = plugin.file or "no file"
-    reading.reporter.report(UNKNOWN_PLUGIN, plugin.where, name=plugin.name, file=file)
+    context.reporter.report(UNKNOWN_PLUGIN, plugin.where, name=plugin.name, file=file)
     prefix = f"plugin:{plugin.name}"
-    reading.asset.extras.keep("gazebo", owner, prefix, plugin.file, plugin.where)
+    context.asset.extras.keep("gazebo", owner, prefix, plugin.file, plugin.where)
     for child in document.children(element):
-        reading.keep(document, child, owner, prefix)
+        context.keep(document, child, owner, prefix)
 
 
 def _find_handler(plugin: Plugin) -> Callable[[Plugin], None] | None:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import ParseError, UnknownNameError
 from simwright.core.math3d import IDENTITY, Pose
-from simwright.formats.sdf.document import Document
-from simwright.formats.sdf.tree import SEPARATOR, Item, ModelNode, join_scope
+from simwright.formats.sdf.document import SdfDocument
+from simwright.formats.sdf.tree import SEPARATOR, ModelNode, NamedElement, join_scope
 from simwright.formats.xml import Element
 
 UNKNOWN_FRAME = declare(
@@ -43,22 +43,22 @@ DUPLICATE_NAME = declare(
 class Scope:
     """The names that can be used inside a model; merged models share ``names`` with their parent."""
 
-    model: Frame
-    names: dict[str, Frame] = field(default_factory=dict)
+    model: SdfFrame
+    names: dict[str, SdfFrame] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
-class Frame:
+class SdfFrame:
     """A node of the graph: ``raw`` is its pose in ``base``; ``holder`` what it is attached to."""
 
     name: str
     tag: str
     raw: Pose = IDENTITY
-    base: Frame | None = None
-    holder: Frame | None = None
-    item: Item | None = None
+    base: SdfFrame | None = None
+    holder: SdfFrame | None = None
+    item: NamedElement | None = None
     scope: Scope | None = None
-    placement: Frame | None = None
+    placement: SdfFrame | None = None
     where: Where = NOWHERE
 
 
@@ -67,18 +67,18 @@ class FrameGraph:
 
     def __init__(self, top: ModelNode, reporter: Reporter) -> None:
         self.reporter = reporter
-        self.world = Frame("world", "world")
+        self.world = SdfFrame("world", "world")
         self.world.scope = Scope(self.world)
         self._poses: dict[int, Pose] = {id(self.world): IDENTITY}
-        self._placing: dict[int, Frame] = {}
+        self._placing: dict[int, SdfFrame] = {}
         top.frame = self.world
         self._declare(top)
         self._connect(top)
 
-    def pose(self, frame: Frame) -> Pose:
+    def pose(self, frame: SdfFrame) -> Pose:
         """Pose of a frame in the asset's frame."""
-        chain: dict[int, Frame] = {}
-        at: Frame = frame
+        chain: dict[int, SdfFrame] = {}
+        at: SdfFrame = frame
         while id(at) not in self._poses:
             self._extend(chain, at, "relative_to")
             assert at.base is not None
@@ -89,10 +89,10 @@ class FrameGraph:
             self._poses[id(link)] = pose
         return pose
 
-    def pose_in(self, frame: Frame, model: Frame) -> Pose:
+    def pose_in(self, frame: SdfFrame, model: SdfFrame) -> Pose:
         """Pose of a frame in the frame of a model that contains it."""
-        chain: dict[int, Frame] = {}
-        at: Frame = frame
+        chain: dict[int, SdfFrame] = {}
+        at: SdfFrame = frame
         while at is not model:
             self._extend(chain, at, "relative_to")
             if at.base is None:  # only a merged model can name something outside of itself
@@ -107,16 +107,16 @@ class FrameGraph:
             pose = pose @ self._local(link)
         return pose
 
-    def link_of(self, frame: Frame) -> Item | None:
+    def link_of(self, frame: SdfFrame) -> NamedElement | None:
         """The link a frame moves with; None for the world."""
-        chain: dict[int, Frame] = {}
-        at: Frame | None = frame
+        chain: dict[int, SdfFrame] = {}
+        at: SdfFrame | None = frame
         while at is not None and at.tag not in ("link", "world"):
             self._extend(chain, at, "attached_to")
             at = at.holder
         return at.item if at is not None else None
 
-    def find(self, name: str, scope: Scope) -> Frame | None:
+    def find(self, name: str, scope: Scope) -> SdfFrame | None:
         """The frame a name means inside a model, None if there is none."""
         if name == "__model__":
             return scope.model
@@ -131,7 +131,7 @@ class FrameGraph:
                 return self.find(rest, inner.scope)
         return None
 
-    def refer(self, name: str, scope: Scope, default: Frame, where: Where, what: str) -> Frame:
+    def refer(self, name: str, scope: Scope, default: SdfFrame, where: Where, what: str) -> SdfFrame:
         """The frame a name means; an unknown one is reported and gives the default."""
         if not name:
             return default
@@ -149,13 +149,13 @@ class FrameGraph:
         )
         return default
 
-    def place(self, document: Document, element: Element, scope: Scope, seat: Frame) -> Pose:
-        """Pose, in the frame ``seat``, of something that sits in it (a collision, a sensor, a light ...)."""
+    def place(self, document: SdfDocument, element: Element, scope: Scope, within: SdfFrame) -> Pose:
+        """Pose, in the frame ``within``, of something that sits in it (a collision, a sensor, a light ...)."""
         raw, name = document.pose(element)
-        base = self.refer(name, scope, seat, document.where(element), f"the pose of <{element.tag}>")
-        return raw if base is seat else ~self.pose(seat) @ self.pose(base) @ raw
+        base = self.refer(name, scope, within, document.where(element), f"the pose of <{element.tag}>")
+        return raw if base is within else ~self.pose(within) @ self.pose(base) @ raw
 
-    def _local(self, frame: Frame) -> Pose:
+    def _local(self, frame: SdfFrame) -> Pose:
         if frame.placement is None:
             return frame.raw
         self._extend(self._placing, frame, "placement_frame")
@@ -163,7 +163,7 @@ class FrameGraph:
         del self._placing[id(frame)]
         return local
 
-    def _extend(self, chain: dict[int, Frame], at: Frame, attribute: str) -> None:
+    def _extend(self, chain: dict[int, SdfFrame], at: SdfFrame, attribute: str) -> None:
         """Add a frame to a chain; one that is in it already closes a circle."""
         if id(at) not in chain:
             chain[id(at)] = at
@@ -185,16 +185,16 @@ class FrameGraph:
         for tag, items in (("link", node.links), ("joint", node.joints), ("frame", node.frames)):
             for item in items:
                 where = item.document.where(item.element)
-                item.frame = Frame(item.scoped, tag, item=item, where=where)
+                item.frame = SdfFrame(item.scoped, tag, item=item, where=where)
                 self._claim(scope, item.name, item.frame, item.document)
         for model in node.models:
-            model.frame = Frame(model.scope or model.name, "model", where=model.where)
+            model.frame = SdfFrame(model.scope or model.name, "model", where=model.where)
             model.frame.scope = Scope(model.frame, scope.names if model.merged else {})
             if not model.merged:
                 self._claim(scope, model.name, model.frame, model.document)
             self._declare(model)
 
-    def _claim(self, scope: Scope, name: str, frame: Frame, document: Document) -> None:
+    def _claim(self, scope: Scope, name: str, frame: SdfFrame, document: SdfDocument) -> None:
         other = scope.names.setdefault(name, frame)
         # before 1.7 only things of the same kind had to differ
         if other is not frame and (other.tag == frame.tag or document.version >= (1, 7)):
@@ -224,13 +224,13 @@ class FrameGraph:
             self._connect(model)
 
     def _connect_pose(
-        self, document: Document, element: Element, frame: Frame, scope: Scope, default: Frame
+        self, document: SdfDocument, element: Element, frame: SdfFrame, scope: Scope, default: SdfFrame
     ) -> None:
         frame.raw, name = document.pose(element)
         what = f"the pose of {frame.tag} {frame.name!r}"
         frame.base = self.refer(name, scope, default, document.where(element), what)
 
-    def _connect_frame(self, item: Item, scope: Scope) -> None:
+    def _connect_frame(self, item: NamedElement, scope: Scope) -> None:
         frame = item.frame
         assert frame is not None
         name = (item.element.get("attached_to") or "").strip()
@@ -254,7 +254,7 @@ class FrameGraph:
         name = (model.element.get("canonical_link") or "").strip()
         frame.holder = self.refer(name, frame.scope, default, frame.where, f"canonical_link of {what}")
 
-    def joint_end(self, item: Item, tag: str, scope: Scope) -> Frame | None:
+    def joint_end(self, item: NamedElement, tag: str, scope: Scope) -> SdfFrame | None:
         """The frame a joint's ``<parent>`` or ``<child>`` names; None if there is no such frame."""
         name = item.document.text(item.element, tag)
         found = self.find(name, scope) if name else None
@@ -273,7 +273,7 @@ def scope_of(node: ModelNode) -> Scope:
     return node.frame.scope
 
 
-def frame_of(item: Item) -> Frame:
+def frame_of(item: NamedElement) -> SdfFrame:
     """The frame of a link, joint or frame element."""
     assert item.frame is not None, join_scope(item.model.scope, item.name)
     return item.frame

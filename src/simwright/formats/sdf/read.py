@@ -12,19 +12,19 @@ from pathlib import Path
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.errors import ParseError
 from simwright.formats.format import ReadOptions
-from simwright.formats.sdf.context import Reading
-from simwright.formats.sdf.document import Document, open_document
-from simwright.formats.sdf.foreign import graft
-from simwright.formats.sdf.include import TreeBuilder
+from simwright.formats.sdf.context import SdfReadContext
+from simwright.formats.sdf.document import SdfDocument, open_document
+from simwright.formats.sdf.foreign import insert_foreign
+from simwright.formats.sdf.include import NOT_CARRIED, TreeBuilder
 from simwright.formats.sdf.joints import mark_loops, read_joint, read_mimics
 from simwright.formats.sdf.lights import read_world_light
 from simwright.formats.sdf.links import read_link, settle_masses
-from simwright.formats.sdf.models import read_articulation, read_frame, read_model_settings
 from simwright.formats.sdf.plugins import read_plugin
-from simwright.formats.sdf.poses import FrameGraph
-from simwright.formats.sdf.tree import ModelNode, assign_keys
-from simwright.formats.sdf.world import read_environment, report_other_worlds
-from simwright.model.asset import Asset, Provenance
+from simwright.formats.sdf.poses import FrameGraph, frame_of
+from simwright.formats.sdf.tree import ModelNode, NamedElement, assign_keys
+from simwright.formats.xml import Element
+from simwright.model.asset import Articulation, Asset, Provenance, Site
+from simwright.model.joint import WORLD
 
 SEVERAL_MODELS = declare(
     "sdf-several-models",
@@ -52,42 +52,42 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
 
     asset = Asset(_choose_name(document, top))
     asset.provenance = Provenance(str(path), "sdf", document.version_text)
-    reading = Reading(asset, reporter, gate, FrameGraph(top, reporter))
+    context = SdfReadContext(asset, reporter, gate, FrameGraph(top, reporter))
     if top.is_world:
-        reading.world_name = top.name
-        read_environment(reading, document, top.element)
-        report_other_worlds(reading, document, worlds)
+        context.world_name = top.name
+        read_environment(context, document, top.element)
+        report_other_worlds(context, document, worlds)
     for item in links:
         if item.document.foreign is None:
-            read_link(reading, item)
-    settle_masses(reading, links)
+            read_link(context, item)
+    settle_masses(context, links)
     for item in joints:
         if item.document.foreign is None:
-            read_joint(reading, item)
+            read_joint(context, item)
     for model in top.walk():
-        graft(reading, model)
-    read_mimics(reading)
+        insert_foreign(context, model)
+    read_mimics(context)
     mark_loops(asset)
     for model in top.walk():
-        _read_model(reading, model, top)
+        _read_model(context, model, top)
     return asset
 
 
-def _read_model(reading: Reading, model: ModelNode, top: ModelNode) -> None:
+def _read_model(context: SdfReadContext, model: ModelNode, top: ModelNode) -> None:
     """What a model (or the world) holds besides links and joints."""
     for item in model.frames:
-        read_frame(reading, item)
+        read_frame(context, item)
     for item in model.lights:
-        read_world_light(reading, item)
+        read_world_light(context, item)
     if model is not top:
-        read_model_settings(reading, model)
+        read_model_settings(context, model)
         if model.parent is top:
-            read_articulation(reading, model)
+            read_articulation(context, model)
     for document, element in model.plugins:
-        read_plugin(reading, document, element, None if model is top else model)
+        read_plugin(context, document, element, None if model is top else model)
 
 
-def _check_root(document: Document, top: ModelNode) -> None:
+def _check_root(document: SdfDocument, top: ModelNode) -> None:
     document.unknown(document.root, _ROOT_TAGS)
     if top.is_world:
         return
@@ -110,7 +110,113 @@ def _drop_scope(root: ModelNode) -> None:
         model.scope = "::".join(model.scope.split("::")[root.name.count("::") + 1 :])
 
 
-def _choose_name(document: Document, top: ModelNode) -> str:
+def _choose_name(document: SdfDocument, top: ModelNode) -> str:
     if top.is_world and top.name:
         return top.name
     return top.models[0].name if len(top.models) == 1 else document.path.stem
+
+
+_MODEL_CARRIED = {
+    "pose", "static", "self_collide", "model", "include", "link", "joint", "frame", "light", "plugin",
+}  # fmt: skip
+_MODEL_KNOWN = {"allow_auto_disable", "enable_wind", "gripper"}
+
+
+def read_frame(context: SdfReadContext, item: NamedElement) -> None:
+    """A named frame becomes a site on the body it is attached to."""
+    frame = frame_of(item)
+    link = context.graph.link_of(frame)
+    pose = context.graph.pose(frame)
+    where = item.document.where(item.element)
+    site = Site(context.claim("site", item.name, item.model.scope), pose=pose, path=item.scoped, source=where)
+    if link is not None and not link.model.static:
+        site.body = link.key
+        base = frame_of(link)
+        site.pose = frame.raw if frame.base is base else ~context.graph.pose(base) @ pose
+    context.asset.sites.append(site)
+
+
+def read_model_settings(context: SdfReadContext, model: ModelNode) -> None:
+    """Settings of a model that have no field of their own are kept as extras."""
+    owner = model.scope or model.name
+    context.keep_rest(model.document, model.element, owner, _MODEL_CARRIED, _MODEL_KNOWN)
+
+
+def read_articulation(context: SdfReadContext, model: ModelNode) -> None:
+    """An outermost model with joints is one articulation; SDFormat models do not touch themselves."""
+    joints = {joint.name for joint in context.asset.joints}
+    if model.static or not any(item.key in joints for node in model.walk() for item in node.joints):
+        return
+    frame = model.frame
+    assert frame is not None
+    root = context.graph.link_of(frame)
+    articulation = Articulation(
+        context.claim("articulation", model.name),
+        root.key if root is not None and not root.model.static else WORLD,
+        self_collide=model.document.flag(model.element, "self_collide"),
+        source=model.document.where(model.element),
+    )
+    context.asset.articulations.append(articulation)
+
+
+MORE_PHYSICS = declare(
+    "sdf-more-physics",
+    Level.INFO,
+    "the world has {count} physics profiles; {name!r} is read",
+    doc="Only the default physics profile of a world (else its first) is read.",
+)
+
+_TREE_TAGS = {
+    "model", "include", "frame", "joint", "light", "plugin", "actor", "population", "state", "gui", "road",
+}  # fmt: skip
+_WORLD_CARRIED = {"gravity", "magnetic_field", "wind", "physics"}
+_WORLD_KNOWN = {"scene", "atmosphere", "audio", "spherical_coordinates"}
+
+
+def read_environment(context: SdfReadContext, document: SdfDocument, world: Element) -> None:
+    """The settings of a world; what it holds is read elsewhere."""
+    environment = context.asset.environment
+    owner = context.world_name
+    physics = _choose_physics(context, document, world)
+    for source in (physics, world):  # up to 1.5 gravity is inside <physics>
+        if source is not None and document.text(source, "gravity"):
+            environment.gravity = document.values(source, "gravity", 3, (0.0, 0.0, -9.8))
+        if source is not None and document.text(source, "magnetic_field"):
+            environment.magnetic_field = document.values(source, "magnetic_field", 3, (0.0, 0.0, 0.0))
+    wind = document.child(world, "wind")
+    if wind is not None:
+        environment.wind = document.values(wind, "linear_velocity", 3, (0.0, 0.0, 0.0))
+        context.keep_rest(document, wind, owner, {"linear_velocity"})
+    if physics is not None:
+        environment.timestep = document.quantity(physics, "max_step_size")
+        factor = document.amount(physics, "real_time_factor")
+        if factor is not None:
+            environment.settings["real_time_factor"] = factor
+        if physics.get("type"):
+            environment.settings["physics_engine"] = physics.get("type")
+        taken = {"max_step_size", "real_time_factor", "gravity", "magnetic_field"}
+        context.keep_rest(document, physics, owner, taken)
+    context.keep_rest(document, world, owner, _WORLD_CARRIED | _TREE_TAGS, _WORLD_KNOWN)
+
+
+def _choose_physics(context: SdfReadContext, document: SdfDocument, world: Element) -> Element | None:
+    profiles = list(document.children(world, "physics"))
+    if not profiles:
+        return None
+    chosen = next((p for p in profiles if document.flag_attribute(p, "default")), profiles[0])
+    if len(profiles) > 1:
+        where = document.where(chosen)
+        data = {"count": len(profiles), "name": chosen.get("name", "")}
+        context.reporter.report(MORE_PHYSICS, where, **data)
+    return chosen
+
+
+def report_other_worlds(context: SdfReadContext, document: SdfDocument, worlds: list[Element]) -> None:
+    """Say which worlds after the first are not read."""
+    for world in worlds[1:]:
+        data = {
+            "tag": "world",
+            "name": world.get("name", ""),
+            "reason": "a file is read up to its first world",
+        }
+        context.reporter.report(NOT_CARRIED, document.where(world), **data)

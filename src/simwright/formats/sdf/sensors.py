@@ -11,13 +11,13 @@ import math
 from typing import Any
 
 from simwright.core.diag import Level, declare
-from simwright.formats.gazebo.sensors import LOOK, SENSOR_KINDS
-from simwright.formats.sdf.context import Reading, Seat, flatten
-from simwright.formats.sdf.document import Document
+from simwright.formats.gazebo.sensors import LOOK, SENSOR_KINDS, list_topics
+from simwright.formats.sdf.context import LinkPlacement, SdfReadContext, flatten
+from simwright.formats.sdf.document import SdfDocument
 from simwright.formats.sdf.plugins import read_plugin
-from simwright.formats.sdf.topics import read_topics
 from simwright.formats.xml import Element
 from simwright.model.asset import Camera, Sensor
+from simwright.model.ros import Interface, InterfaceKind
 
 UNKNOWN_SENSOR = declare(
     "sdf-unknown-sensor",
@@ -34,32 +34,40 @@ _SETTING_FAMILIES = {
 _NOT_SETTINGS = {"pose", "update_rate", "plugin", "topic"}
 
 
-def read_sensor(reading: Reading, document: Document, element: Element, seat: Seat, target: str = "") -> None:
+def read_sensor(
+    context: SdfReadContext,
+    document: SdfDocument,
+    element: Element,
+    placement: LinkPlacement,
+    target: str = "",
+) -> None:
     """Read one sensor, its cameras and its ROS topics."""
     where = document.where(element)
-    name = reading.claim("sensor", element.get("name") or "sensor", seat.link.key)
+    name = context.claim("sensor", element.get("name") or "sensor", placement.link.key)
     text = (element.get("type") or "").strip()
     if text not in SENSOR_KINDS:
-        reading.reporter.report(UNKNOWN_SENSOR, where, name=name, kind=text)
-    pose = reading.place(seat, document, element)
-    sensor = Sensor(name, SENSOR_KINDS.get(text, text or "unknown"), seat.body, pose, target, source=where)
-    sensor.path = f"{seat.link.scoped}::{element.get('name', '')}"
+        context.reporter.report(UNKNOWN_SENSOR, where, name=name, kind=text)
+    pose = context.place(placement, document, element)
+    sensor = Sensor(
+        name, SENSOR_KINDS.get(text, text or "unknown"), placement.body, pose, target, source=where
+    )
+    sensor.path = f"{placement.link.scoped}::{element.get('name', '')}"
     rate = document.finite(element, "update_rate")
     sensor.rate = rate if rate > 0.0 else None
     sensor.settings = _read_settings(document, element)
     cameras = list(document.children(element, "camera"))
     for camera in cameras:
-        made = _read_camera(reading, document, camera, sensor, single=len(cameras) == 1)
+        made = _read_camera(context, document, camera, sensor, single=len(cameras) == 1)
         sensor.target = sensor.target or made.name
-    reading.asset.sensors.append(sensor)
-    before = len(reading.asset.interfaces)
+    context.asset.sensors.append(sensor)
+    before = len(context.asset.interfaces)
     for plugin in document.children(element, "plugin"):
-        read_plugin(reading, document, plugin, sensor=sensor)
-    if len(reading.asset.interfaces) == before:
-        read_topics(reading, document, element, sensor)
+        read_plugin(context, document, plugin, sensor=sensor)
+    if len(context.asset.interfaces) == before:
+        read_topics(context, document, element, sensor)
 
 
-def _read_settings(document: Document, element: Element) -> dict[str, Any]:
+def _read_settings(document: SdfDocument, element: Element) -> dict[str, Any]:
     """Every value below the sensor by a snake_case name, without the name of its family."""
     settings: dict[str, Any] = {}
     for child in document.children(element):
@@ -74,7 +82,7 @@ def _read_settings(document: Document, element: Element) -> dict[str, Any]:
 
 
 def _read_camera(
-    reading: Reading, document: Document, element: Element, sensor: Sensor, *, single: bool
+    context: SdfReadContext, document: SdfDocument, element: Element, sensor: Sensor, *, single: bool
 ) -> Camera:
     """The pinhole of a camera; the vertical field of view follows from the horizontal one."""
     wide = int(document.positive(element, "image", "width", default=320.0))
@@ -84,7 +92,7 @@ def _read_camera(
     offset, _ = document.pose(element)
     name = sensor.name if single else f"{sensor.name}_{element.get('name') or 'camera'}"
     camera = Camera(
-        reading.claim("camera", name),
+        context.claim("camera", name),
         sensor.body,
         sensor.pose @ offset @ LOOK,
         2.0 * math.atan(tangent * high / wide),
@@ -94,5 +102,25 @@ def _read_camera(
         path=sensor.path,
         source=document.where(element),
     )
-    reading.asset.cameras.append(camera)
+    context.asset.cameras.append(camera)
     return camera
+
+
+_FRAME_TAGS = ("gz_frame_id", "ignition_frame_id", "frame_id")
+
+
+def read_topics(context: SdfReadContext, document: SdfDocument, element: Element, sensor: Sensor) -> None:
+    """The interfaces of a sensor that names its topic."""
+    topic = document.text(element, "topic")
+    if not topic and sensor.kind == "contact":
+        topic = document.text(element, "contact", "topic")
+    if not topic or topic == "__default_topic__":
+        return
+    frame = next((text for tag in _FRAME_TAGS if (text := document.text(element, tag))), "")
+    optical = document.text(element, "camera", "optical_frame_id")
+    info = document.text(element, "camera", "camera_info_topic")
+    for name, kind in list_topics(sensor.kind, topic, info):
+        interface = Interface(InterfaceKind.TOPIC, "publisher", name, kind, sensor.rate, at=sensor.name)
+        interface.frame_override = optical or frame
+        interface.source = document.where(element)
+        context.asset.interfaces.append(interface)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model tree of a file: worlds, models, nested and included models, and the named things in them.
 
-The XML is turned into :class:`ModelNode` and :class:`Item` first, with every ``<include>`` replaced by what
+The XML is turned into :class:`ModelNode` and :class:`NamedElement` first, with every ``<include>`` replaced by what
 it includes; frames, bodies and joints are then read from this tree without caring which file they are from.
 """
 
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 
 from simwright.core.diag import NOWHERE, Where
 from simwright.core.names import NameScope
-from simwright.formats.sdf.document import Document
+from simwright.formats.sdf.document import SdfDocument
 from simwright.formats.xml import Element
 
 if TYPE_CHECKING:
-    from simwright.formats.sdf.poses import Frame
+    from simwright.formats.sdf.poses import SdfFrame
 
 SEPARATOR = "::"
 
 
 @dataclass(slots=True, eq=False)
-class Item:
+class NamedElement:
     """A named element of a model: a link, a joint, a frame or a light.
 
     ``key`` is its name in the asset, unique among its kind; ``frame`` its place in the frame graph;
@@ -33,12 +33,12 @@ class Item:
 
     name: str
     element: Element
-    document: Document
+    document: SdfDocument
     model: ModelNode
     key: str = ""
-    frame: Frame | None = None
+    frame: SdfFrame | None = None
     placer: Element | None = None
-    placer_document: Document | None = None
+    placer_document: SdfDocument | None = None
 
     @property
     def scoped(self) -> str:
@@ -56,22 +56,22 @@ class ModelNode:
 
     name: str
     element: Element
-    document: Document
+    document: SdfDocument
     parent: ModelNode | None = None
     scope: str = ""
     is_world: bool = False
     merged: bool = False
     static: bool = False
     placer: Element | None = None
-    placer_document: Document | None = None
+    placer_document: SdfDocument | None = None
     placement_frame: str = ""
     models: list[ModelNode] = field(default_factory=list)
-    links: list[Item] = field(default_factory=list)
-    joints: list[Item] = field(default_factory=list)
-    frames: list[Item] = field(default_factory=list)
-    lights: list[Item] = field(default_factory=list)
-    plugins: list[tuple[Document, Element]] = field(default_factory=list)
-    frame: Frame | None = None
+    links: list[NamedElement] = field(default_factory=list)
+    joints: list[NamedElement] = field(default_factory=list)
+    frames: list[NamedElement] = field(default_factory=list)
+    lights: list[NamedElement] = field(default_factory=list)
+    plugins: list[tuple[SdfDocument, Element]] = field(default_factory=list)
+    frame: SdfFrame | None = None
     where: Where = NOWHERE
 
     def walk(self) -> Iterator[ModelNode]:
@@ -80,7 +80,7 @@ class ModelNode:
         for model in self.models:
             yield from model.walk()
 
-    def canonical(self) -> Item | None:
+    def canonical(self) -> NamedElement | None:
         """The first link, else that of the first nested model that has one."""
         if self.links:
             return self.links[0]
@@ -92,7 +92,7 @@ def join_scope(*names: str) -> str:
     return SEPARATOR.join(name for name in names if name)
 
 
-def assign_keys(items: Iterable[Item]) -> None:
+def assign_keys(items: Iterable[NamedElement]) -> None:
     """Give every item its name in the asset.
 
     The plain name where it is the only one in the file, else the scoped one; what is still doubled (an error

@@ -18,7 +18,7 @@ from simwright.core.diag import Level, declare
 from simwright.formats.usd.extended import TRANSLATED
 from simwright.formats.usd.scan import Found, Scan
 from simwright.formats.usd.source import VALUE_INVALID, Source
-from simwright.resolve.table import Form, fits
+from simwright.resolve.table import ValueForm, fits
 from simwright.usd.questions import has_relationship
 
 TYPE_UNKNOWN = declare(
@@ -87,7 +87,7 @@ class _Reading:
     is_shared: bool = True
 
 
-def _read_kept(source: Source, found: Found, kept: Kept, forms: Mapping[str, Form]) -> _Reading:
+def _read_kept(source: Source, found: Found, kept: Kept, forms: Mapping[str, ValueForm]) -> _Reading:
     reading = _Reading(is_shared=found.authored is not None)
     for name, space in kept:
         value = _read_property(source, found, name)
@@ -172,7 +172,7 @@ def _find_space(namespace: str) -> str | None:
     return None
 
 
-def _check_form(source: Source, found: Found, name: str, value: Any, form: Form) -> bool:
+def _check_form(source: Source, found: Found, name: str, value: Any, form: ValueForm) -> bool:
     if fits(form, value):
         return True
     where = source.where(found, name)

@@ -27,7 +27,7 @@ from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
 from simwright.model.origins import Resolved
 from simwright.resolve.axes import find_axis
-from simwright.resolve.resolve import Order
+from simwright.resolve.resolve import ResolverOrder
 from simwright.resolve.table import PrimType, Scale
 
 SOLVERS_DIFFER = declare(
@@ -275,7 +275,7 @@ def _is_surface(resolution: _Resolution, shape: Shape) -> bool:
     return resolution.source.asset.origins[shape.path]["mass_model"].namespace == "mjc"
 
 
-def _puts_solref_first(order: Order) -> bool:
+def _puts_solref_first(order: ResolverOrder) -> bool:
     """Does MuJoCo come before Newton?  Then ``mjc:solref`` of a shape beats the gains of its material."""
     names = [resolver.name for resolver in order.resolvers]
     return "mjc" in names and ("newton" not in names or names.index("mjc") < names.index("newton"))

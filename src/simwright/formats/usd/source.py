@@ -23,7 +23,7 @@ from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset
 from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
-from simwright.resolve.resolve import Order
+from simwright.resolve.resolve import ResolverOrder
 from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
 from simwright.usd.notes import NOTES, PRIMS, SINGLE, find_decimal, find_marks, read_exact
 from simwright.usd.questions import (
@@ -87,7 +87,7 @@ class Source:
     reporter: Reporter
     asset: Asset
     gate: Gate
-    order: Order = field(default_factory=lambda: Order(make_resolvers(DEFAULT_ORDER)))
+    order: ResolverOrder = field(default_factory=lambda: ResolverOrder(make_resolvers(DEFAULT_ORDER)))
     authored: dict[str, dict[str, Any]] = field(default_factory=dict)
     xforms: Any = None
     timed: bool = False

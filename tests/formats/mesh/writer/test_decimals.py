@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.formats.mesh.writer.decimals import write_decimals, write_singles, write_whole
+from simwright.formats.mesh.writer.obj import write_decimals, write_singles, write_whole
 
 
 def parse(text: bytes, dtype: type) -> np.ndarray:

@@ -10,7 +10,7 @@ from lxml import etree
 
 from simwright.core.math3d import Array
 from simwright.formats.mesh.writer.obj import list_texts
-from simwright.formats.mesh.writer.polygons import Numbers, Polygons, Table, list_polygons, name_looks
+from simwright.formats.mesh.writer.polygons import IndexedRows, Numbers, Polygons, list_polygons, name_looks
 from simwright.formats.mesh.writer.write import Looks
 from simwright.model.geometry import MeshData
 from simwright.model.material import RenderMaterial
@@ -121,7 +121,7 @@ def _write_polylist(mesh: Any, polygons: Polygons, faces: Numbers, word: str) ->
     faces = faces[polygons.counts[faces] > 2]
     symbol = {"material": f"{word}-symbol"} if word else {}
     node = _add(mesh, "polylist", count=str(len(faces)), **symbol)
-    tables: list[tuple[str, str, Table]] = [("VERTEX", "vertices", polygons.points)]
+    tables: list[tuple[str, str, IndexedRows]] = [("VERTEX", "vertices", polygons.points)]
     if polygons.normals is not None:
         tables.append(("NORMAL", "normals", polygons.normals))
     if polygons.uvs is not None:

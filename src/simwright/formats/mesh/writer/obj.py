@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.math3d import Array
 from simwright.formats.mesh.writer.polygons import Numbers, Polygons, list_polygons, name_looks
@@ -93,3 +96,95 @@ def _write_look(look: RenderMaterial, word: str) -> str:
 
 def _write_color(word: str, color: tuple[float, float, float]) -> str:
     return " ".join((word, *(repr(float(value)) for value in color)))
+
+
+_PLACES = (4, 6)
+_LARGEST = 10**9
+_DIGITS = 8
+_NOTHING, _ZERO, _POINT, _MINUS, _SPACE, _BREAK, _POWER, _PLUS = b"\0000.- \ne+"
+_TEN = np.uint32(10)
+
+Rows = npt.NDArray[np.floating[Any]]
+Cells = npt.NDArray[np.uint8]
+
+
+def write_decimals(word: str, rows: Rows) -> bytes | None:
+    """One line for each row, beginning with ``word``; None if numbers have more than six decimals."""
+    exact = rows.astype(np.float64)
+    if not exact.size or not np.isfinite(exact).all():
+        return None
+    for places in _PLACES:
+        scaled = np.rint(exact * 10**places)
+        if np.abs(scaled).max() >= _LARGEST:
+            return None
+        if np.array_equal((scaled / 10**places).astype(rows.dtype), rows):
+            return _write_places(word.encode("ascii"), scaled, places)
+    return None
+
+
+def _write_places(word: bytes, numbers: npt.NDArray[np.float64], places: int) -> bytes:
+    """Columns below each other: a space, a sign or another space, then all digits."""
+    size = np.abs(numbers).astype(np.uint32)
+    digits = max(_count_digits(size), places + 1)
+    text, cells = _rule_lines(word, numbers.shape, digits + 3)
+    cells[:, :, 0] = _SPACE
+    cells[:, :, 1] = np.where(numbers < 0, _MINUS, _SPACE)
+    cells[:, :, -places - 1] = _POINT
+    for digit in range(digits):
+        rest = size // _TEN
+        cells[:, :, -1 - digit - (digit >= places)] = size - rest * _TEN + _ZERO
+        size = rest
+    return text.tobytes()
+
+
+def write_singles(word: str, rows: npt.NDArray[np.float32]) -> bytes:
+    """One line for each row, with the nine digits that name any number of single precision (finite ones)."""
+    size = np.abs(rows).astype(np.float64)
+    power = np.floor(np.log10(np.where(size > 0.0, size, 1.0)))
+    whole = np.rint(size * 10.0 ** (_DIGITS - power))
+    power += whole >= _LARGEST
+    whole = np.where(whole >= _LARGEST, whole / 10.0, whole).astype(np.uint32)
+    text, cells = _rule_lines(word.encode("ascii"), rows.shape, _DIGITS + 8)
+    cells[:, :, 0] = _SPACE
+    cells[:, :, 1] = np.where(rows < 0, _MINUS, _SPACE)
+    cells[:, :, 3] = _POINT
+    cells[:, :, -4] = _POWER
+    cells[:, :, -3] = np.where(power < 0, _MINUS, _PLUS)
+    raised = np.abs(power).astype(np.uint32)
+    cells[:, :, -2] = raised // _TEN + _ZERO
+    cells[:, :, -1] = raised % _TEN + _ZERO
+    for digit in range(_DIGITS + 1):
+        rest = whole // _TEN
+        cells[:, :, -5 - digit - (digit >= _DIGITS)] = whole - rest * _TEN + _ZERO
+        whole = rest
+    return text.tobytes()
+
+
+def write_whole(word: str, separators: Sequence[str], numbers: npt.NDArray[np.integer[Any]]) -> bytes:
+    """One line for each row of numbers above zero, each after its separator of one or two letters."""
+    size = numbers.astype(np.uint32)
+    if not size.size:
+        return b""
+    digits = _count_digits(size)
+    text, cells = _rule_lines(word.encode("ascii"), numbers.shape, digits + 2)
+    for column, separator in enumerate(separators):
+        cells[:, column, :2] = np.frombuffer(separator.encode("ascii").rjust(2, b"\0"), dtype=np.uint8)
+    for digit in range(digits):
+        rest = size // _TEN
+        cells[:, :, -1 - digit] = np.where(size > 0, size - rest * _TEN + _ZERO, _NOTHING)
+        size = rest
+    kept: Cells = text[text != _NOTHING]
+    return kept.tobytes()
+
+
+def _count_digits(numbers: npt.NDArray[np.uint32]) -> int:
+    return len(str(int(numbers.max())))
+
+
+def _rule_lines(word: bytes, shape: tuple[int, ...], width: int) -> tuple[Cells, Cells]:
+    """Lines of equal length, and the cells of numbers in them."""
+    count, columns = shape
+    text = np.empty((count, len(word) + columns * width + 1), dtype=np.uint8)
+    text[:, : len(word)] = np.frombuffer(word, dtype=np.uint8)
+    text[:, -1] = _BREAK
+    return text, text[:, len(word) : -1].reshape(count, columns, width)

@@ -17,7 +17,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class IndexedRows:
     """Rows, and the row of each corner."""
 
     rows: Array
@@ -29,9 +29,9 @@ class Polygons:
     """``counts`` are the corners of each face; ``groups`` its faces by look, "" for those without."""
 
     counts: Numbers
-    points: Table
-    normals: Table | None
-    uvs: Table | None
+    points: IndexedRows
+    normals: IndexedRows | None
+    uvs: IndexedRows | None
     groups: list[tuple[str, Numbers]]
 
     def corners_of(self, faces: Numbers) -> Numbers:
@@ -76,7 +76,7 @@ def _tabulate(
 ) -> Polygons:
     points = np.asarray(data.indices, dtype=np.int64)[corners]
 
-    def find(rows: Any) -> Table | None:
+    def find(rows: Any) -> IndexedRows | None:
         if rows is None or not len(rows):
             return None
         values = np.asarray(rows, dtype=np.float64)
@@ -86,17 +86,17 @@ def _tabulate(
 
     return Polygons(
         counts,
-        Table(np.asarray(data.vertices, dtype=np.float64), points),
+        IndexedRows(np.asarray(data.vertices, dtype=np.float64), points),
         find(data.normals),
         find(data.uvs),
         groups,
     )
 
 
-def _pack(rows: Array, index: Numbers) -> Table:
+def _pack(rows: Array, index: Numbers) -> IndexedRows:
     """Equal rows are one."""
     distinct, number = np.unique(rows[index], axis=0, return_inverse=True)
-    return Table(distinct, number.reshape(-1).astype(np.int64))
+    return IndexedRows(distinct, number.reshape(-1).astype(np.int64))
 
 
 def _group(data: MeshData, looks: Iterable[str]) -> list[tuple[str, Numbers]]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.math3d import Array
-from simwright.formats.mesh.writer.decimals import write_decimals, write_singles, write_whole
+from simwright.formats.mesh.writer.obj import write_decimals, write_singles, write_whole
 from simwright.model.geometry import Faces, MeshData, Subset
 
 Singles: TypeAlias = npt.NDArray[np.float32]

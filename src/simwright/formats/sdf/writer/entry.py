@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from pathlib import Path
+from typing import Any
 
 from lxml import etree
 
@@ -19,23 +20,27 @@ from simwright.core.files import write_staged
 from simwright.formats.format import WriteOptions
 from simwright.formats.mesh.writer import MESH_FORMATS
 from simwright.formats.parts import images, meshes
+from simwright.formats.parts.numbers import tidy
 from simwright.formats.place import choose_place
+from simwright.formats.sdf.context import NAMESPACE
 from simwright.formats.sdf.document import CLOSES_LOOP, NEWEST
-from simwright.formats.sdf.writer.axes import write_mimics
-from simwright.formats.sdf.writer.controllers import ControllerWriter
-from simwright.formats.sdf.writer.draft import OLDEST, Draft
+from simwright.formats.sdf.writer.context import OLDEST, SdfWriteContext, WrittenLink, add, add_pose
+from simwright.formats.sdf.writer.devices import ControllerWriter, SensorWriter
 from simwright.formats.sdf.writer.filters import find_bits, write_self_contact
-from simwright.formats.sdf.writer.frames import write_frames
+from simwright.formats.sdf.writer.freedoms import write_mimics
+from simwright.formats.sdf.writer.geometry import OPTIMIZATION
+from simwright.formats.sdf.writer.inertials import report_inertials
 from simwright.formats.sdf.writer.joints import JointWriter
 from simwright.formats.sdf.writer.kept import collect_kept, restore, restore_plugins
-from simwright.formats.sdf.writer.lights import write_lights
-from simwright.formats.sdf.writer.losses import report_losses
-from simwright.formats.sdf.writer.plan import plan_models
-from simwright.formats.sdf.writer.sensors import SensorWriter
-from simwright.formats.sdf.writer.shapes import ShapeWriter
-from simwright.formats.sdf.writer.world import write_world
-from simwright.model.asset import Asset
+from simwright.formats.sdf.writer.messages import EXTRAS_LOST, MOVED_TO_ZERO, ROS_DISCARDED
+from simwright.formats.sdf.writer.plan import plan_models, strip_scope
+from simwright.formats.sdf.writer.shapes import SdfShapeWriter
+from simwright.formats.xml import Element
+from simwright.model.asset import Asset, Light, LightKind, Site
+from simwright.model.geometry import Mesh
+from simwright.model.joint import WORLD, Joint
 from simwright.model.kinematics import build_tree
+from simwright.resolve import mjc, newton, physx
 
 SUFFIXES = (".sdf", ".world")
 OWN_FILES = frozenset({meshes.FOLDER, images.FOLDER})
@@ -89,43 +94,202 @@ def build_files(
 ) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
     root = etree.Element("sdf", nsmap={"simwright": CLOSES_LOOP[1:].partition("}")[0]})
-    draft = Draft(asset, build_tree(asset), options, reporter, root, wanted=wanted)
-    draft.kept = collect_kept(asset)
-    plan_models(draft)
-    JointWriter(draft).write_all()
-    write_mimics(draft)
-    quiet = write_self_contact(draft)
-    ShapeWriter(draft, find_bits(draft, quiet)).write_all()
-    write_lights(draft)
-    SensorWriter(draft).write_all()
-    write_frames(draft)
-    controllers = ControllerWriter(draft)
+    context = SdfWriteContext(asset, build_tree(asset), options, reporter, root, wanted=wanted)
+    context.kept = collect_kept(asset)
+    plan_models(context)
+    JointWriter(context).write_all()
+    write_mimics(context)
+    quiet = write_self_contact(context)
+    SdfShapeWriter(context, find_bits(context, quiet)).write_all()
+    write_lights(context)
+    SensorWriter(context).write_all()
+    write_frames(context)
+    controllers = ControllerWriter(context)
     controllers.write_all()
-    write_world(draft)
-    _restore_kept(draft)
-    report_losses(draft, controllers)
-    draft.report_names()
-    root.set("version", ".".join(map(str, draft.version)))
-    for room in draft.rooms:
-        room.node[:] = sorted(room.node, key=lambda node: _ORDER.index(node.tag))
+    write_world(context)
+    _restore_kept(context)
+    report_losses(context, controllers)
+    context.report_names()
+    root.set("version", ".".join(map(str, context.version)))
+    for model in context.models:
+        model.node[:] = sorted(model.node, key=lambda node: _ORDER.index(node.tag))
     etree.cleanup_namespaces(root)
     text: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
-    return {**{options.side + path: content for path, content in draft.files.items()}, entry: text}
+    return {**{options.side + path: content for path, content in context.files.items()}, entry: text}
 
 
-def _restore_kept(draft: Draft) -> None:
+def _restore_kept(context: SdfWriteContext) -> None:
     """What the source said of links, joints and models beyond the model."""
-    for body in draft.asset.bodies:
-        restore(draft, draft.seats[body.name].link, "link", body.name, body.path)
-    for joint in draft.asset.joints:
-        if joint.name in draft.mountings:
-            restore(draft, draft.mountings[joint.name].node, "joint", joint.name, joint.path)
-    for room in draft.rooms:
-        if not room.is_world:
-            path = [inner.name for inner in room.path() if not inner.is_world]
+    for body in context.asset.bodies:
+        restore(context, context.written_links[body.name].link, "link", body.name, body.path)
+    for joint in context.asset.joints:
+        if joint.name in context.written_joints:
+            restore(context, context.written_joints[joint.name].node, "joint", joint.name, joint.path)
+    for model in context.models:
+        if not model.is_world:
+            path = [inner.name for inner in model.path() if not inner.is_world]
             owners = {"::".join(path), "::".join(path[1:])} - {""}
-            if room is draft.top:
-                owners |= {owner for owner in draft.kept if owner.startswith("/") and owner.count("/") == 1}
+            if model is context.top:
+                owners |= {owner for owner in context.kept if owner.startswith("/") and owner.count("/") == 1}
             for owner in sorted(owners):
-                restore(draft, room.node, "model", owner)
-                restore_plugins(draft, room.node, owner)
+                restore(context, model.node, "model", owner)
+                restore_plugins(context, model.node, owner)
+
+
+def write_frames(context: SdfWriteContext) -> None:
+    """Every site that is no link of a static model."""
+    homeless: list[Site] = []
+    for site in context.asset.sites:
+        if ("site", site.name) in context.spent:
+            continue
+        written = context.written_links.get(site.body)
+        if site.body == WORLD:
+            if not context.top.is_world and context.asset.bodies:
+                homeless.append(site)
+                continue
+            model = context.top
+            pose = site.pose
+            holder = ""
+        elif written is not None:
+            model, pose, holder = written.model, written.offset @ site.pose, written.name
+            holder = str(written.link.get("name"))
+        else:
+            homeless.append(site)
+            continue
+        scope = model.name if not model.is_world else ""
+        name = context.claim(model.names, "frame", strip_scope(site.name, scope))
+        node = add(model.node, "frame", name=name)
+        if holder:
+            node.set("attached_to", holder)
+        add_pose(node, pose)
+    context.lose("frame(s) of the world", homeless, "write a world: --world", moves=False)
+
+
+_KINDS = {LightKind.DIRECTIONAL: "directional", LightKind.POINT: "point", LightKind.SPOT: "spot"}
+
+
+def write_lights(context: SdfWriteContext) -> None:
+    """Every light of a kind that SDFormat has."""
+    homeless: list[Light] = []
+    for light in context.asset.lights:
+        if light.kind not in _KINDS:
+            continue
+        if light.body != WORLD and light.body in context.written_links:
+            _write_on_link(context, context.written_links[light.body], light)
+        elif context.top.is_world:
+            name = context.claim(context.top.names, "light", light.name)
+            _write_light(context, add(context.top.node, "light", name=name), light)
+        else:
+            homeless.append(light)
+    context.lose("light(s) of the world", homeless, "write a world: --world", moves=False)
+
+
+def _write_on_link(context: SdfWriteContext, written: WrittenLink, light: Light) -> None:
+    name = context.claim(written.names, "light", light.name)
+    node = add(written.link, "light", name=name)
+    _write_light(context, node, light, written)
+
+
+def _write_light(
+    context: SdfWriteContext, node: Element, light: Light, written: WrittenLink | None = None
+) -> None:
+    node.set("type", _KINDS[light.kind])
+    add_pose(node, light.pose if written is None else written.offset @ light.pose)
+    add(node, "cast_shadows", bool(light.cast_shadows))
+    add(node, "intensity", float(light.intensity))
+    add(node, "diffuse", tidy((*light.color, 1.0)))
+    if light.range is not None:
+        add(add(node, "attenuation"), "range", float(light.range))
+    if light.kind is not LightKind.POINT:
+        add(node, "direction", [0.0, 0.0, -1.0])
+    if light.kind is LightKind.SPOT:
+        inner, outer = light.cone or (0.0, 0.0)
+        spot = add(node, "spot")
+        add(spot, "inner_angle", inner * 2.0)
+        add(spot, "outer_angle", outer * 2.0)
+        add(spot, "falloff", 0.0)
+    restore(context, node, "light", light.name, light.path)
+
+
+ENGINES = ("ode", "bullet", "simbody", "dart", "tpe", "ignored")
+_PHYSICS_SETTINGS = ("real_time_factor", "physics_engine")
+
+
+def write_world(context: SdfWriteContext) -> None:
+    """The settings of the world, where the file is one."""
+    world, node = context.asset.environment, context.top.node
+    if not context.top.is_world:
+        rows = {"time step": world.timestep, "wind": world.wind, "magnetic field": world.magnetic_field}
+        for what, value in rows.items():
+            said = [context.asset.name] if value is not None else []
+            context.lose(f"{what} of a model", said, "write a world: --world", moves=what != "magnetic field")
+        return
+    for tag, values in (("gravity", world.gravity), ("magnetic_field", world.magnetic_field)):
+        if values is not None:
+            add(node, tag, values)
+    if world.wind is not None:
+        add(add(node, "wind"), "linear_velocity", world.wind)
+    factor, engine = (world.settings.get(key) for key in _PHYSICS_SETTINGS)
+    if world.timestep is not None or factor is not None or engine:
+        physics = add(node, "physics", name="default", type=engine if engine in ENGINES else "ode")
+        if world.timestep is not None:
+            add(physics, "max_step_size", float(world.timestep))
+        if factor is not None:
+            add(physics, "real_time_factor", float(factor))
+    roots = [owner for owner in context.kept if owner.startswith("/") and owner.count("/") == 1]
+    for owner in (context.asset.name, *roots):
+        restore(context, node, "world", owner)
+        restore_plugins(context, node, owner)
+
+
+_SAID = {name for rows in (mjc.ROWS, newton.ROWS, physx.ROWS) for row in rows for name in row.attributes}
+"""Attributes of OpenUSD schemas whose value is in the model, and written or reported from there."""
+_SPENT = frozenset({"drive", "ext_physics"})
+_SENSORS = "gazebo:sensor:"
+"""What a stage says of a sensor, which is in the model."""
+
+
+def report_losses(context: SdfWriteContext, controllers: ControllerWriter) -> None:
+    """Elements without a place, starts of joints, then attributes of other solvers."""
+    asset = context.asset
+    report_inertials(context)
+    homeless = [i for i in asset.interfaces if id(i) not in context.published]
+    if homeless:
+        context.report(ROS_DISCARDED, homeless)
+    advice = "Gazebo has no system for them; nodes of the robot run them"
+    context.lose("controller(s)", controllers.lost, advice)
+    context.lose(
+        "controller(s) with other settings", controllers.reduced, "the system of Gazebo has no such setting"
+    )
+    started = [joint for joint in asset.joints if _starts(joint)]
+    if started:
+        context.report(MOVED_TO_ZERO, started)
+    simplified = [shape for shape in asset.shapes if shape.collision and _is_simplified(context, shape)]
+    context.lose("simplified mesh collider(s)", simplified, "SDFormat 1.11 has hulls and convex parts")
+    _report_extras(context)
+
+
+def _starts(joint: Joint) -> bool:
+    single = [dof for dof in joint.dofs if dof.positions == 1]
+    return any((dof.position if dof.position is not None else dof.ref) for dof in single)
+
+
+def _is_simplified(context: SdfWriteContext, shape: Any) -> bool:
+    if not isinstance(shape.geometry, Mesh):
+        return False
+    token = shape.approximation.token if shape.approximation is not None else "none"
+    if token in ("convexHull", "convexDecomposition"):
+        return context.version < OPTIMIZATION
+    return bool(token != "none")
+
+
+def _report_extras(context: SdfWriteContext) -> None:
+    lost: dict[str, list[str]] = {}
+    motors = {actuator.path for actuator in context.asset.actuators}
+    for space, element, attribute, _ in context.asset.extras:
+        is_written = space == NAMESPACE and (element, attribute) in context.spent
+        is_said = attribute in _SAID or attribute.startswith(_SENSORS) or element in motors
+        if not (is_written or is_said or space in _SPENT):
+            lost.setdefault(space, []).append(f"{element} {attribute}")
+    for space, names in lost.items():
+        context.reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])

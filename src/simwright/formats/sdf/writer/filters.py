@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from simwright.formats.sdf.writer.draft import Draft, add
+from simwright.formats.sdf.writer.context import SdfWriteContext, add
 from simwright.formats.sdf.writer.messages import FILTERS_LEFT_OUT
 from simwright.model.asset import Articulation, Shape
 from simwright.model.filtering import Pair, find_filtered_pairs, list_articulated
@@ -25,45 +25,47 @@ _CLASSES = 16
 _TOUCH, _APART, _ANY = 0, 1, -1
 
 
-def write_self_contact(draft: Draft) -> list[Articulation]:
+def write_self_contact(context: SdfWriteContext) -> list[Articulation]:
     """``<self_collide>`` of outermost models; gives the articulations that the file will be read with."""
-    asset = draft.asset
+    asset = context.asset
     quiet: set[str] = set()
     for articulation in asset.articulations:
         if not articulation.self_collide:
-            quiet.update(list_articulated(asset, articulation, draft.tree))
+            quiet.update(list_articulated(asset, articulation, context.tree))
     result: list[Articulation] = []
-    for room in draft.rooms:
-        if room.is_world or (room.parent is not None and not room.parent.is_world):
+    for model in context.models:
+        if model.is_world or (model.parent is not None and not model.parent.is_world):
             continue
-        bodies = [name for name, seat in draft.seats.items() if name and room in seat.room.path()]
+        bodies = [
+            name for name, written in context.written_links.items() if name and model in written.model.path()
+        ]
         touches = bool(set(bodies) - quiet) or not bodies
-        if bodies and touches and room.node.find(".//joint") is not None:
-            add(room.node, "self_collide", True)
+        if bodies and touches and model.node.find(".//joint") is not None:
+            add(model.node, "self_collide", True)
         if bodies and not touches:
-            result += [Articulation(f"{room.name}/{name}", name, self_collide=False) for name in bodies]
+            result += [Articulation(f"{model.name}/{name}", name, self_collide=False) for name in bodies]
     return result
 
 
-def find_bits(draft: Draft, quiet: list[Articulation]) -> dict[str, Bits]:
+def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, Bits]:
     """Bits of every collider that needs some."""
-    asset = draft.asset
+    asset = context.asset
     colliders = [shape for shape in asset.shapes if shape.collision and shape.enabled]
     own = {s.name: (s.category_bits, s.collide_bits) for s in colliders}
     fits = all(_fits(bits) for pair in own.values() for bits in pair)
-    wanted = find_filtered_pairs(asset, draft.tree)
+    wanted = find_filtered_pairs(asset, context.tree)
     twin = dataclasses.replace(
         asset,
         articulations=quiet,
-        joints=[joint for joint in asset.joints if id(joint) not in draft.expanded],
+        joints=[joint for joint in asset.joints if id(joint) not in context.expanded],
         contact_filters=[],
         collision_groups=[],
         shapes=[dataclasses.replace(s, category_bits=None, collide_bits=None) for s in asset.shapes],
     )
-    implied = find_filtered_pairs(twin, draft.tree)
+    implied = find_filtered_pairs(twin, context.tree)
     if fits:
         twin.shapes = asset.shapes
-        if not wanted - find_filtered_pairs(twin, draft.tree):
+        if not wanted - find_filtered_pairs(twin, context.tree):
             return {name: bits for name, bits in own.items() if bits != (None, None)}
     missing = wanted - implied
     if not missing:
@@ -71,7 +73,7 @@ def find_bits(draft: Draft, quiet: list[Articulation]) -> dict[str, Bits]:
     relation = _relate(colliders, missing, implied)
     classes = _classify(relation)
     if classes is None:
-        draft.reporter.report(FILTERS_LEFT_OUT, count=len(missing), first=" and ".join(min(missing)))
+        context.reporter.report(FILTERS_LEFT_OUT, count=len(missing), first=" and ".join(min(missing)))
         return {name: bits for name, bits in own.items() if bits != (None, None)} if fits else {}
     masks = _find_masks(relation, classes)
     return {

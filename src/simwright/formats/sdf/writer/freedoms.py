@@ -8,21 +8,25 @@ freedom of a piece and to the child's frame for its last.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Pose
-from simwright.formats.sdf.writer.draft import Draft
-from simwright.formats.sdf.writer.messages import JOINT_REDUCED, JOINT_REVERSED
-from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
+from simwright.formats.parts.numbers import tidy
+from simwright.formats.sdf.writer.context import SdfWriteContext, WrittenAxis, add, refer
+from simwright.formats.sdf.writer.messages import JOINT_REDUCED, JOINT_REVERSED, VERSION_TOO_OLD
+from simwright.formats.xml import Element
+from simwright.model.joint import WORLD, Dof, Joint, JointKind, Mimic, Motion
 
 _SQUARE = 1e-9
 _SAME_POINT = 1e-12
 
 
 @dataclass(slots=True, eq=False)
-class Ends:
+class JointEnds:
     """A joint as it is written: from ``parent`` to ``child``, with its frames on both."""
 
     parent: str
@@ -33,7 +37,7 @@ class Ends:
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
+class JointPiece:
     """One joint of SDFormat.  ``before`` leads from the frame of the parent to its own, ``after`` on from there."""
 
     kind: str
@@ -43,25 +47,25 @@ class Piece:
     after: Pose = IDENTITY
 
 
-def settle_ends(draft: Draft, joint: Joint) -> Ends:
+def find_joint_ends(context: SdfWriteContext, joint: Joint) -> JointEnds:
     """The two ends; turned round where the child is the world."""
     if joint.child != WORLD:
-        return Ends(joint.parent, joint.child, joint.parent_frame, joint.child_frame, joint.dofs)
+        return JointEnds(joint.parent, joint.child, joint.parent_frame, joint.child_frame, joint.dofs)
     loose = any(dof.motion in (Motion.BALL, Motion.FREE) for dof in joint.dofs)
     but = "; the coordinates of a ball turn the other way" if loose else ""
-    draft.reporter.report(JOINT_REVERSED, joint.source, name=joint.name, but=but)
+    context.reporter.report(JOINT_REVERSED, joint.source, name=joint.name, but=but)
     dofs = [replace(dof, axis=-dof.axis) for dof in reversed(joint.dofs)]
-    return Ends(WORLD, joint.parent, joint.child_frame, joint.parent_frame, dofs)
+    return JointEnds(WORLD, joint.parent, joint.child_frame, joint.parent_frame, dofs)
 
 
-def cut_joint(draft: Draft, joint: Joint, dofs: list[Dof]) -> list[Piece]:
+def split_joint(context: SdfWriteContext, joint: Joint, dofs: list[Dof]) -> list[JointPiece]:
     """The pieces from the parent to the child."""
     if not dofs:
-        return [Piece("fixed", joint.public_name)]
+        return [JointPiece("fixed", joint.public_name)]
     if is_pair(dofs):
         return [_make_pair(joint, dofs)]
     if joint.gear is not None:
-        draft.reporter.report(JOINT_REDUCED, joint.source, name=joint.name, what="the gear")
+        context.reporter.report(JOINT_REDUCED, joint.source, name=joint.name, what="the gear")
     single = len(dofs) == 1
     names = [
         joint.public_name if single else dof.name or f"{joint.public_name}_{i}" for i, dof in enumerate(dofs)
@@ -76,22 +80,22 @@ def is_pair(dofs: list[Dof]) -> bool:
     return bool(np.all(np.abs(dofs[0].anchor - dofs[1].anchor) <= _SAME_POINT))
 
 
-def _make_pair(joint: Joint, dofs: list[Dof]) -> Piece:
+def _make_pair(joint: Joint, dofs: list[Dof]) -> JointPiece:
     if joint.kind is JointKind.GEARBOX and joint.gear is not None:
         kind = "gearbox"
     else:
         kind = "universal" if abs(float(dofs[0].axis @ dofs[1].axis)) <= _SQUARE else "revolute2"
     point = Pose(dofs[0].anchor, np.array(IDENTITY_QUAT))
     first, last = (dof.transform(np.zeros(1)) for dof in dofs)
-    return Piece(kind, joint.public_name, dofs, _chain(first, point), _chain(~point, last))
+    return JointPiece(kind, joint.public_name, dofs, _chain(first, point), _chain(~point, last))
 
 
-def _make_piece(dof: Dof, name: str) -> Piece:
+def _make_piece(dof: Dof, name: str) -> JointPiece:
     if dof.motion is Motion.BALL:
         point = Pose(dof.anchor, np.array(IDENTITY_QUAT))
-        return Piece("ball", name, [dof], point, ~point)
+        return JointPiece("ball", name, [dof], point, ~point)
     point = Pose(dof.anchor, np.array(IDENTITY_QUAT)) if dof.motion is Motion.HINGE else IDENTITY
-    return Piece(_name_kind(dof), name, [dof], point, _chain(~point, dof.transform(np.zeros(1))))
+    return JointPiece(_name_kind(dof), name, [dof], point, _chain(~point, dof.transform(np.zeros(1))))
 
 
 def _chain(a: Pose, b: Pose) -> Pose:
@@ -107,3 +111,91 @@ def _name_kind(dof: Dof) -> str:
     if dof.pitch:
         return "screw"
     return "revolute" if dof.is_limited else "continuous"
+
+
+MIMIC = (1, 11)
+
+
+def write_axis(context: SdfWriteContext, node: Element, tag: str, dof: Dof, joint: Joint) -> Element | None:
+    """One freedom; a ball has an axis only for its damping."""
+    if dof.motion is Motion.BALL:
+        if dof.damping:
+            axis = add(node, tag)
+            add(axis, "xyz", [0.0, 0.0, 1.0])
+            add(add(axis, "dynamics"), "damping", float(dof.damping))
+        return None
+    axis = add(node, tag)
+    add(axis, "xyz", tidy(dof.axis))
+    _add_values(axis, "limit", _list_limits(dof))
+    _add_values(axis, "dynamics", _list_dynamics(dof))
+    for owner in (joint.name, joint.path):
+        kept = context.kept.get(owner, {}).get("initial_position")
+        if kept is not None and kept.origin not in context.spent:
+            context.spent.add(kept.origin)
+            add(axis, "initial_position", kept.value)
+    return axis
+
+
+def _list_limits(dof: Dof) -> dict[str, float]:
+    effort = dof.effort_limit
+    if effort is None and dof.drive is not None and math.isfinite(dof.drive.max_force):
+        effort = dof.drive.max_force
+    values = {
+        "lower": dof.lower if math.isfinite(dof.lower) else None,
+        "upper": dof.upper if math.isfinite(dof.upper) else None,
+        "effort": effort,
+        "velocity": dof.velocity_limit,
+        "stiffness": dof.limit_stiffness,
+        "dissipation": dof.limit_damping,
+    }
+    return {tag: float(v) for tag, v in values.items() if v is not None and math.isfinite(v)}
+
+
+def _list_dynamics(dof: Dof) -> dict[str, float]:
+    values = {
+        "damping": dof.damping,
+        "friction": dof.friction,
+        "spring_reference": dof.spring_ref,
+        "spring_stiffness": dof.stiffness,
+    }
+    return {tag: float(v) for tag, v in values.items() if v is not None}
+
+
+def _add_values(parent: Element, tag: str, values: dict[str, float]) -> None:
+    if values:
+        node = add(parent, tag)
+        for name, value in values.items():
+            add(node, name, value)
+
+
+def write_mimics(context: SdfWriteContext) -> None:
+    """``follower = multiplier * leader + offset``; polynomials have no place."""
+    lost: list[Mimic] = []
+    old: list[Mimic] = []
+    for mimic in context.asset.mimics:
+        follower, leader = context.dofs.get(mimic.follower), context.dofs.get(mimic.leader)
+        name = refer(follower.model, leader.model, leader.joint) if follower and leader else None
+        if not mimic.enabled or any(mimic.polynomial):
+            continue
+        if follower is None or leader is None or name is None:
+            lost.append(mimic)
+        elif not context.allows(MIMIC):
+            old.append(mimic)
+        else:
+            _write_mimic(follower, leader, name, mimic)
+    context.lose(
+        "mimic(s) of joints", lost, "SDFormat has those of joints of the same model or one inside it"
+    )
+    if old:
+        version = ".".join(map(str, context.version))
+        words: dict[str, Any] = {"what": "mimics", "needed": "1.11", "version": version}
+        context.report(VERSION_TOO_OLD, old, **words)
+
+
+def _write_mimic(follower: WrittenAxis, leader: WrittenAxis, name: str, mimic: Mimic) -> None:
+    node = add(follower.node, "mimic", joint=name)
+    if leader.node.tag != "axis":
+        node.set("axis", leader.node.tag)
+    add(node, "multiplier", float(mimic.multiplier))
+    add(node, "offset", float(mimic.offset))
+    add(node, "reference", 0.0)

@@ -11,11 +11,11 @@ from lxml import etree
 
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array
-from simwright.formats.parts.images import Images
+from simwright.formats.parts.images import ImageFiles
 from simwright.formats.parts.meshes import MeshFiles
 from simwright.formats.parts.numbers import tidy, tidy_number
 from simwright.formats.parts.solids import make_mesh
-from simwright.formats.sdf.writer.draft import Draft, add
+from simwright.formats.sdf.writer.context import SdfWriteContext, add
 from simwright.formats.sdf.writer.messages import (
     GEOMETRY_LEFT_OUT,
     HEIGHTS_ROUNDED,
@@ -49,7 +49,7 @@ _OPTIMIZED = {"convexHull": "convex_hull", "convexDecomposition": "convex_decomp
 
 
 @dataclass(slots=True, eq=False)
-class Form:
+class GeometryElement:
     """A geometry element, and whether a mesh file brings the looks."""
 
     node: Element
@@ -59,15 +59,15 @@ class Form:
 class GeometryWriter:
     """Writes geometries; keeps what has to be said about them."""
 
-    def __init__(self, draft: Draft, images: Images) -> None:
-        self._draft = draft
+    def __init__(self, context: SdfWriteContext, images: ImageFiles) -> None:
+        self._context = context
         self._images = images
         self._meshes = MeshFiles(
-            draft.files,
+            context.files,
             images,
-            draft.asset.materials,
-            wish=draft.options.mesh_format,
-            reporter=draft.reporter,
+            context.asset.materials,
+            wish=context.options.mesh_format,
+            reporter=context.reporter,
             unreadable=LOOK_UNREADABLE,
         )
         self._solids: dict[int, tuple[Geometry, Mesh | None]] = {}
@@ -76,7 +76,7 @@ class GeometryWriter:
         self._rounded: list[Shape] = []
         self._endless: list[Shape] = []
 
-    def make(self, shape: Shape, *, seen: bool) -> Form | None:
+    def make(self, shape: Shape, *, seen: bool) -> GeometryElement | None:
         """``<geometry>`` of a shape, free of any parent; None, and a finding, if it cannot be written."""
         node = etree.Element("geometry")
         try:
@@ -85,7 +85,7 @@ class GeometryWriter:
             self._refuse(shape, error.message, error.hint or "check the mesh file")
             return None
 
-    def _fill(self, node: Element, shape: Shape, *, seen: bool) -> Form | None:
+    def _fill(self, node: Element, shape: Shape, *, seen: bool) -> GeometryElement | None:
         geometry, scale = shape.geometry, scaled(shape)
         size = np.abs(scale)
         match geometry:
@@ -98,10 +98,12 @@ class GeometryWriter:
             case Polyline() if np.all(scale[:2] > 0.0) and scale[2] > 0.0:
                 return _fill_outline(node, geometry, scale)
         if self._fill_round(node, geometry, size):
-            return Form(node)
+            return GeometryElement(node)
         return self._fill_solid(node, shape, geometry, scale, seen=seen)
 
-    def _fill_plane(self, node: Element, shape: Shape, plane: Plane, size: Array, *, seen: bool) -> Form:
+    def _fill_plane(
+        self, node: Element, shape: Shape, plane: Plane, size: Array, *, seen: bool
+    ) -> GeometryElement:
         """A colliding plane has no end; a visible one has."""
         element = add(node, "plane")
         add(element, "normal", [0.0, 0.0, 1.0])
@@ -110,7 +112,7 @@ class GeometryWriter:
         elif seen:
             self._endless.append(shape)
             add(element, "size", [ENDLESS_PLANE, ENDLESS_PLANE])
-        return Form(node)
+        return GeometryElement(node)
 
     def _fill_round(self, node: Element, geometry: Geometry, size: Array) -> bool:
         """Primitives that stay what they are at their scale."""
@@ -127,27 +129,29 @@ class GeometryWriter:
                 _add_axial(node, "cylinder", geometry, size)
             case Capsule() if _is_even(size):
                 _add_axial(node, "capsule", geometry, size)
-            case Cone() if _is_even(size[:2]) and self._draft.allows(CONE):
+            case Cone() if _is_even(size[:2]) and self._context.allows(CONE):
                 _add_axial(node, "cone", geometry, size)
             case _:
                 return False
         return True
 
-    def _fill_mesh(self, node: Element, shape: Shape, mesh: Mesh, scale: Array, *, seen: bool) -> Form:
+    def _fill_mesh(
+        self, node: Element, shape: Shape, mesh: Mesh, scale: Array, *, seen: bool
+    ) -> GeometryElement:
         path, brings = self._meshes.find(shape, mesh, seen=seen)
         element = add(node, "mesh")
-        add(element, "uri", self._draft.options.side + path)
+        add(element, "uri", self._context.options.side + path)
         if np.any(scale != 1.0):
             add(element, "scale", scale)
         if not seen:
             self._optimize(element, shape)
-        return Form(node, brings=brings)
+        return GeometryElement(node, brings=brings)
 
     def _optimize(self, element: Element, shape: Shape) -> None:
         """How a collider is simplified (1.11); a finding of ``losses`` where the version has no word for it."""
         token = shape.approximation.token if shape.approximation else ""
         word = _OPTIMIZED.get(token)
-        if word is None or self._draft.version < OPTIMIZATION:
+        if word is None or self._context.version < OPTIMIZATION:
             return
         element.set("optimization", word)
         assert shape.approximation is not None
@@ -160,7 +164,7 @@ class GeometryWriter:
 
     def _fill_solid(
         self, node: Element, shape: Shape, geometry: Geometry, scale: Array, *, seen: bool
-    ) -> Form | None:
+    ) -> GeometryElement | None:
         if id(geometry) not in self._solids:
             self._solids[id(geometry)] = (geometry, make_mesh(geometry))
         mesh = self._solids[id(geometry)][1]
@@ -170,7 +174,7 @@ class GeometryWriter:
         self._meshed.append(shape)
         return self._fill_mesh(node, shape, mesh, scale, seen=seen)
 
-    def _fill_heights(self, node: Element, shape: Shape, field: Heightfield, scale: Array) -> Form:
+    def _fill_heights(self, node: Element, shape: Shape, field: Heightfield, scale: Array) -> GeometryElement:
         """An image of sixteen bits; its lowest sample is black, so the terrain is raised to where it belongs."""
         heights = np.asarray(field.heights, dtype=np.float64)
         low, rise = float(heights.min()), float(np.ptp(heights))
@@ -180,28 +184,28 @@ class GeometryWriter:
             self._terrains[id(field)] = (field, self._images.add(word, ".png", content))
             self._rounded.append(shape)
         element = add(node, "heightmap")
-        add(element, "uri", self._draft.options.side + self._terrains[id(field)][1])
+        add(element, "uri", self._context.options.side + self._terrains[id(field)][1])
         add(element, "size", [*(field.size * scale[:2]), (rise or 1.0) * float(scale[2])])
         add(element, "pos", [0.0, 0.0, low * float(scale[2])])
-        return Form(node)
+        return GeometryElement(node)
 
     def _refuse(self, shape: Shape, why: str, advice: str) -> None:
         kind = shape.geometry.kind
-        self._draft.reporter.report(
+        self._context.reporter.report(
             GEOMETRY_LEFT_OUT, shape.source, kind=kind, name=shape.name, why=why, advice=advice
         )
 
     def report(self) -> None:
         """One finding for each change of form."""
         if self._meshes.bare:
-            self._draft.report(LOOKS_LEFT_OUT, self._meshes.bare)
+            self._context.report(LOOKS_LEFT_OUT, self._meshes.bare)
         if self._rounded:
-            self._draft.report(HEIGHTS_ROUNDED, self._rounded)
+            self._context.report(HEIGHTS_ROUNDED, self._rounded)
         if self._endless:
-            self._draft.report(PLANE_BOUNDED, self._endless, size=ENDLESS_PLANE)
+            self._context.report(PLANE_BOUNDED, self._endless, size=ENDLESS_PLANE)
         distinct = list({id(shape): shape for shape in self._meshed}.values())
         if distinct:
-            self._draft.report(SHAPE_MESHED, distinct, kind=distinct[0].geometry.kind)
+            self._context.report(SHAPE_MESHED, distinct, kind=distinct[0].geometry.kind)
 
 
 def _add_axial(node: Element, tag: str, geometry: Cylinder | Capsule | Cone, size: Array) -> None:
@@ -210,13 +214,13 @@ def _add_axial(node: Element, tag: str, geometry: Cylinder | Capsule | Cone, siz
     add(element, "length", tidy_number(geometry.length * float(size[2])))
 
 
-def _fill_outline(node: Element, outline: Polyline, scale: Array) -> Form:
+def _fill_outline(node: Element, outline: Polyline, scale: Array) -> GeometryElement:
     for loop in outline.loops:
         element = add(node, "polyline")
         for point in np.asarray(loop) * scale[:2]:
             add(element, "point", tidy(point))
         add(element, "height", tidy_number(outline.height * float(scale[2])))
-    return Form(node)
+    return GeometryElement(node)
 
 
 def _make_image(heights: Array, low: float, rise: float) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.math3d import IDENTITY_QUAT, Array, Pose
-from simwright.formats.sdf.writer.draft import Draft, Seat, add, add_pose
+from simwright.formats.sdf.writer.context import SdfWriteContext, WrittenLink, add, add_pose
 from simwright.formats.sdf.writer.messages import INERTIA_ADJUSTED, MASS_INVENTED
 from simwright.formats.xml import Element
 from simwright.model.asset import Body
@@ -35,27 +35,27 @@ def make_light(mass: float) -> Inertial:
     return Inertial(mass, inertia=np.eye(3) * (0.4 * mass * _RADIUS**2))
 
 
-def report_inertials(draft: Draft) -> None:
+def report_inertials(context: SdfWriteContext) -> None:
     """What had to be invented or corrected, once for all links."""
-    if draft.invented:
-        draft.report(MASS_INVENTED, draft.invented, mass=INVENTED)
-    if draft.adjusted:
-        _, found, written = draft.adjusted[0]
-        bodies = [body for body, _, _ in draft.adjusted]
-        draft.report(INERTIA_ADJUSTED, bodies, found=_show(found), written=_show(written))
+    if context.invented:
+        context.report(MASS_INVENTED, context.invented, mass=INVENTED)
+    if context.adjusted:
+        _, found, written = context.adjusted[0]
+        bodies = [body for body, _, _ in context.adjusted]
+        context.report(INERTIA_ADJUSTED, bodies, found=_show(found), written=_show(written))
 
 
-def write_inertial(draft: Draft, seat: Seat, body: Body) -> None:
+def write_inertial(context: SdfWriteContext, written: WrittenLink, body: Body) -> None:
     """The mass properties of a link."""
-    inertial = draft.inertials.get(body.name)
+    inertial = context.inertials.get(body.name)
     if inertial is None or inertial.mass <= 0.0:
-        draft.invented.append(body)
+        context.invented.append(body)
         light = make_light(INVENTED)
         tensor = light.inertia if inertial is None or not np.any(inertial.inertia) else inertial.inertia
         inertial = Inertial(INVENTED, light.com if inertial is None else inertial.com, tensor)
     else:
-        inertial = _settle(draft, body, inertial)
-    add_inertial(seat.link, inertial)
+        inertial = _settle(context, body, inertial)
+    add_inertial(written.link, inertial)
 
 
 def add_inertial(link: Element, inertial: Inertial) -> None:
@@ -69,7 +69,7 @@ def add_inertial(link: Element, inertial: Inertial) -> None:
         add(tensor, key, six[key])
 
 
-def _settle(draft: Draft, body: Body, inertial: Inertial) -> Inertial:
+def _settle(context: SdfWriteContext, body: Body, inertial: Inertial) -> Inertial:
     """The same, or with the nearest moments that a solid can have."""
     moments, axes = inertial.principal()
     ordered = np.sort(moments)
@@ -80,7 +80,7 @@ def _settle(draft: Draft, body: Body, inertial: Inertial) -> Inertial:
         nearest = np.maximum(moments, 0.0)
         largest = int(np.argmax(nearest))
         nearest[largest] = min(nearest[largest], nearest.sum() - nearest[largest])
-    draft.adjusted.append((body, moments, nearest))
+    context.adjusted.append((body, moments, nearest))
     return Inertial.from_principal(inertial.mass, nearest, axes, inertial.com)
 
 

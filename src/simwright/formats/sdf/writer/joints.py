@@ -14,9 +14,17 @@ import numpy as np
 
 from simwright.core.math3d import IDENTITY, Pose, quat_angle
 from simwright.formats.sdf.document import CLOSES_LOOP
-from simwright.formats.sdf.writer.axes import write_axis
-from simwright.formats.sdf.writer.draft import Axis, Draft, Mounting, Room, Seat, add, add_pose, refer
-from simwright.formats.sdf.writer.freedoms import Piece, cut_joint, settle_ends
+from simwright.formats.sdf.writer.context import (
+    ModelElement,
+    SdfWriteContext,
+    WrittenAxis,
+    WrittenJoint,
+    WrittenLink,
+    add,
+    add_pose,
+    refer,
+)
+from simwright.formats.sdf.writer.freedoms import JointPiece, find_joint_ends, split_joint, write_axis
 from simwright.formats.sdf.writer.inertials import INVENTED, add_inertial, make_light
 from simwright.formats.sdf.writer.messages import (
     EQUALITY_AS_JOINT,
@@ -40,131 +48,131 @@ _AXES = ("axis", "axis2")
 class JointWriter:
     """Writes joints; keeps what has to be said about them."""
 
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
+    def __init__(self, context: SdfWriteContext) -> None:
+        self._context = context
         self._homeless: list[Any] = []
-        self._looped = {id(joint) for joint in draft.tree.loops}
+        self._looped = {id(joint) for joint in context.tree.loops}
 
     def write_all(self) -> None:
         """Every joint in the order of the asset, then constraints that are joints."""
-        draft = self._draft
-        for joint in draft.asset.joints:
-            if joint.enabled and id(joint) not in draft.folded and not self._is_dangling(joint):
+        context = self._context
+        for joint in context.asset.joints:
+            if joint.enabled and id(joint) not in context.folded and not self._is_dangling(joint):
                 self.write(joint)
-        held = [e for e in draft.asset.equalities if self._write_equality(e)]
+        held = [e for e in context.asset.equalities if self._write_equality(e)]
         if held:
-            draft.report(EQUALITY_AS_JOINT, held)
+            context.report(EQUALITY_AS_JOINT, held)
         if self._homeless:
-            version = ".".join(map(str, draft.version))
-            draft.report(
+            version = ".".join(map(str, context.version))
+            context.report(
                 VERSION_TOO_OLD, self._homeless, what="joints between models", needed="1.10", version=version
             )
 
     def _is_dangling(self, joint: Joint) -> bool:
-        seats = self._draft.seats
+        written_links = self._context.written_links
         ends = (joint.parent, joint.child)
         if joint.kind is JointKind.DISTANCE or ends[0] == ends[1]:
             return True
-        return any(end != WORLD and end not in seats for end in ends)
+        return any(end != WORLD and end not in written_links for end in ends)
 
     def write(self, joint: Joint) -> None:
         """One joint: nothing for a body that moves freely."""
-        draft = self._draft
-        ends = settle_ends(draft, joint)
+        context = self._context
+        ends = find_joint_ends(context, joint)
         if any(dof.motion is Motion.FREE for dof in ends.dofs):
             return
-        pieces = cut_joint(draft, joint, ends.dofs)
-        child = draft.seats[ends.child]
-        room = self._find_room(joint, ends.parent, child)
-        if room is None:
+        pieces = split_joint(context, joint, ends.dofs)
+        child = context.written_links[ends.child]
+        model = self._find_model(joint, ends.parent, child)
+        if model is None:
             return
-        start = IDENTITY if ends.parent == WORLD else draft.poses[ends.parent]
-        if not self._is_closed(joint, pieces, start @ ends.near, draft.poses[ends.child] @ ends.far):
+        start = IDENTITY if ends.parent == WORLD else context.poses[ends.parent]
+        if not self._is_closed(joint, pieces, start @ ends.near, context.poses[ends.child] @ ends.far):
             return
-        parent, frame = self._name_end(room, ends.parent), ends.near
+        parent, frame = self._name_end(model, ends.parent), ends.near
         for piece in pieces[:-1]:
             frame = frame @ piece.before
-            name = self._add_between(room, start @ frame, piece.name, ends.child)
-            node = self._add_joint(room, joint, piece, (parent, name), IDENTITY)
-            self._keep(joint, room, node, IDENTITY)
+            name = self._add_between(model, start @ frame, piece.name, ends.child)
+            node = self._add_joint(model, joint, piece, (parent, name), IDENTITY)
+            self._keep(joint, model, node, IDENTITY)
             parent, start, frame = name, start @ frame, piece.after
         last = pieces[-1]
         if len(pieces) > 1:
-            draft.reporter.report(
+            context.reporter.report(
                 JOINT_EXPANDED, joint.source, name=joint.name, count=len(pieces), share=SHARE
             )
-        draft.expanded.update([id(joint)] if len(pieces) > 1 else [])
+        context.expanded.update([id(joint)] if len(pieces) > 1 else [])
         place = ends.far if last.after.is_identity() else ends.far @ ~last.after
-        name = self._name_end(room, ends.child)
-        node = self._add_joint(room, joint, last, (parent, name), place)
+        name = self._name_end(model, ends.child)
+        node = self._add_joint(model, joint, last, (parent, name), place)
         if id(joint) in self._looped:
             node.set(CLOSES_LOOP, "true")
-        self._keep(joint, room, node, child.offset @ place)
+        self._keep(joint, model, node, child.offset @ place)
 
-    def _find_room(self, joint: Joint | Equality, parent: str, child: Seat) -> Room | None:
+    def _find_model(self, joint: Joint | Equality, parent: str, child: WrittenLink) -> ModelElement | None:
         """The innermost model with both ends; a joint to the world belongs to its child."""
         if parent == WORLD:
-            return child.room
-        first, second = self._draft.seats[parent].room.path(), child.room.path()
+            return child.model
+        first, second = self._context.written_links[parent].model.path(), child.model.path()
         shared = [a for a, b in zip(first, second, strict=False) if a is b]
-        room = shared[-1]
-        if room.is_world and not self._draft.allows(WORLD_JOINTS):
+        model = shared[-1]
+        if model.is_world and not self._context.allows(WORLD_JOINTS):
             self._homeless.append(joint)
             return None
-        return room
+        return model
 
-    def _name_end(self, room: Room, body: str) -> str:
+    def _name_end(self, model: ModelElement, body: str) -> str:
         if body == WORLD:
             return "world"
-        seat = self._draft.seats[body]
-        name = refer(room, seat.room, seat.name)
-        assert name is not None, "both ends are in the room of a joint"
+        written = self._context.written_links[body]
+        name = refer(model, written.model, written.name)
+        assert name is not None, "both ends are in the model of a joint"
         return name
 
-    def _add_between(self, room: Room, pose: Pose, word: str, child: str) -> str:
-        draft = self._draft
-        name = draft.claim(room.names, "link", f"{word}_link")
-        link = add(room.node, "link", name=name)
-        add_pose(link, ~room.base @ pose)
-        inertial = draft.inertials.get(child)
+    def _add_between(self, model: ModelElement, pose: Pose, word: str, child: str) -> str:
+        context = self._context
+        name = context.claim(model.names, "link", f"{word}_link")
+        link = add(model.node, "link", name=name)
+        add_pose(link, ~model.base @ pose)
+        inertial = context.inertials.get(child)
         mass = inertial.mass if inertial is not None and inertial.mass > 0.0 else INVENTED
         add_inertial(link, make_light(mass * SHARE))
         return name
 
     def _add_joint(
-        self, room: Room, joint: Joint, piece: Piece, ends: tuple[str, str], place: Pose
+        self, model: ModelElement, joint: Joint, piece: JointPiece, ends: tuple[str, str], place: Pose
     ) -> Element:
-        draft = self._draft
-        name = strip_scope(piece.name, _scope_of(room, draft))
-        name = draft.claim(room.names, "joint", f"{name}_joint" if name in room.names else name)
-        node = add(room.node, "joint", name=name, type=piece.kind)
+        context = self._context
+        name = strip_scope(piece.name, _scope_of(model, context))
+        name = context.claim(model.names, "joint", f"{name}_joint" if name in model.names else name)
+        node = add(model.node, "joint", name=name, type=piece.kind)
         add_pose(node, place)
         add(node, "parent", ends[0])
         add(node, "child", ends[1])
         for tag, dof in zip(_AXES, piece.dofs, strict=False):
-            axis = write_axis(draft, node, tag, dof, joint)
+            axis = write_axis(context, node, tag, dof, joint)
             if axis is not None and dof.name:
-                draft.dofs[dof.name] = Axis(room, name, axis)
+                context.dofs[dof.name] = WrittenAxis(model, name, axis)
         if piece.kind == "gearbox":
-            self._write_gear(room, joint, node)
+            self._write_gear(model, joint, node)
         elif piece.kind == "screw":
             self._write_pitch(node, piece.dofs[0])
         return node
 
-    def _keep(self, joint: Joint, room: Room, node: Element, frame: Pose) -> None:
-        self._draft.mountings[joint.name] = Mounting(room, str(node.get("name")), node, frame)
+    def _keep(self, joint: Joint, model: ModelElement, node: Element, frame: Pose) -> None:
+        self._context.written_joints[joint.name] = WrittenJoint(model, str(node.get("name")), node, frame)
 
-    def _write_gear(self, room: Room, joint: Joint, node: Element) -> None:
+    def _write_gear(self, model: ModelElement, joint: Joint, node: Element) -> None:
         """The model has ``angle1 = -ratio * angle2``, SDFormat the other way round."""
         gear = joint.gear
         assert gear is not None
         add(node, "gearbox_ratio", 1.0 / gear.ratio)
         if gear.reference == WORLD:
             return
-        seat = self._draft.seats.get(gear.reference)
-        name = refer(room, seat.room, seat.name) if seat is not None else None
+        written = self._context.written_links.get(gear.reference)
+        name = refer(model, written.model, written.name) if written is not None else None
         if name is None:
-            self._draft.reporter.report(
+            self._context.reporter.report(
                 JOINT_REDUCED, joint.source, name=joint.name, what="the reference of the gear"
             )
         else:
@@ -172,12 +180,12 @@ class JointWriter:
 
     def _write_pitch(self, node: Element, dof: Dof) -> None:
         """Metres for each turn; before 1.10 radians for each metre of a left-handed thread."""
-        if self._draft.version >= SCREW_PITCH:
+        if self._context.version >= SCREW_PITCH:
             add(node, "screw_thread_pitch", dof.pitch * 2.0 * math.pi)
         else:
             add(node, "thread_pitch", -1.0 / dof.pitch)
 
-    def _is_closed(self, joint: Joint, pieces: list[Piece], one: Pose, other: Pose) -> bool:
+    def _is_closed(self, joint: Joint, pieces: list[JointPiece], one: Pose, other: Pose) -> bool:
         """A joint of the tree is closed by the way its links are placed; a loop may not be."""
         if id(joint) not in self._looped:
             return True
@@ -188,7 +196,9 @@ class JointWriter:
             angle = 0.0
         if distance <= _APART and angle <= _APART:
             return True
-        self._draft.reporter.report(LOOP_OPEN, joint.source, name=joint.name, distance=distance, angle=angle)
+        self._context.reporter.report(
+            LOOP_OPEN, joint.source, name=joint.name, distance=distance, angle=angle
+        )
         return False
 
     def _write_equality(self, equality: Equality) -> bool:
@@ -196,7 +206,7 @@ class JointWriter:
         kinds = {EqualityKind.CONNECT: JointKind.BALL, EqualityKind.WELD: JointKind.FIXED}
         if equality.kind not in kinds or not equality.enabled:
             return False
-        names = {WORLD, *self._draft.seats}
+        names = {WORLD, *self._context.written_links}
         if equality.a == equality.b or not {equality.a, equality.b} <= names:
             return False
         kind = kinds[equality.kind]
@@ -213,10 +223,10 @@ class JointWriter:
         )
         self._looped.add(id(joint))
         self.write(joint)
-        return joint.name in self._draft.mountings
+        return joint.name in self._context.written_joints
 
 
-def _scope_of(room: Room, draft: Draft) -> str:
+def _scope_of(model: ModelElement, context: SdfWriteContext) -> str:
     """The scope that names of the source have before them inside a model."""
-    path = [inner.name for inner in room.path() if not inner.is_world]
-    return "::".join(path if draft.top.is_world else path[1:])
+    path = [inner.name for inner in model.path() if not inner.is_world]
+    return "::".join(path if context.top.is_world else path[1:])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from simwright.formats.sdf.context import NAMESPACE
-from simwright.formats.sdf.writer.draft import Draft, format_value
+from simwright.formats.sdf.writer.context import SdfWriteContext, format_value
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset
 
@@ -48,27 +48,27 @@ _OLD = "use_parent_model_frame"
 """Said where directions had another default; every direction that is written is in the joint frame."""
 
 
-class Row(NamedTuple):
+class KeptValue(NamedTuple):
     """A value that was kept, and the extra it is from."""
 
     value: Any
     origin: tuple[str, str]
 
 
-Table = dict[str, dict[str, Row]]
+KeptTable = dict[str, dict[str, KeptValue]]
 """Owner -> path -> value."""
 
 
-def collect_kept(asset: Asset) -> Table:
+def collect_kept(asset: Asset) -> KeptTable:
     """What was kept, by name of the owner; from an OpenUSD stage (``gazebo:surface:friction``) also by its prim.
 
     What has no prim of its own is on the root of a stage, with its name first.
     """
-    table: Table = {}
+    table: KeptTable = {}
     for space, element, attribute, extra in asset.extras:
         if space != NAMESPACE:
             continue
-        row = Row(extra.value, (element, attribute))
+        row = KeptValue(extra.value, (element, attribute))
         if not attribute.startswith(f"{NAMESPACE}:"):
             table.setdefault(element, {})[attribute] = row
             continue
@@ -83,23 +83,23 @@ def collect_kept(asset: Asset) -> Table:
     return table
 
 
-def restore(draft: Draft, node: Element, family: str, *owners: str) -> None:
+def restore(context: SdfWriteContext, node: Element, family: str, *owners: str) -> None:
     """Put the settings of an element back, by its name and its path."""
     for owner in dict.fromkeys(owners):
-        for path, row in draft.kept.get(owner, {}).items():
+        for path, row in context.kept.get(owner, {}).items():
             first = _STEP.match(path)
             head = first.group(1) if first else ""
             if path.endswith(_OLD):
-                draft.spent.add(row.origin)
-            elif head in _TAGS[family] and row.origin not in draft.spent:
+                context.spent.add(row.origin)
+            elif head in _TAGS[family] and row.origin not in context.spent:
                 base = _TAGS[family][head]
                 put(node, f"{base}/{path}" if base else path, row.value)
-                draft.spent.add(row.origin)
+                context.spent.add(row.origin)
 
 
-def restore_plugins(draft: Draft, node: Element, owner: str) -> None:
+def restore_plugins(context: SdfWriteContext, node: Element, owner: str) -> None:
     """Plugins that are code for Gazebo and mean nothing to the model."""
-    rows = draft.kept.get(owner, {})
+    rows = context.kept.get(owner, {})
     plugins: dict[str, Element] = {}
     for path, row in rows.items():
         if not path.startswith("plugin:"):
@@ -113,10 +113,10 @@ def restore_plugins(draft: Draft, node: Element, owner: str) -> None:
             plugins[name] = etree.SubElement(node, "plugin", attributes)
         if rest:
             put(plugins[name], rest, row.value)
-        draft.spent.add(row.origin)
+        context.spent.add(row.origin)
 
 
-def _split_plugin(path: str, rows: dict[str, Row]) -> tuple[str, str]:
+def _split_plugin(path: str, rows: dict[str, KeptValue]) -> tuple[str, str]:
     """The name of a plugin, which may have slashes, and the path below it; no name where its file is not known."""
     parts = path.removeprefix("plugin:").split("/")
     for count in range(1, len(parts) + 1):
@@ -126,12 +126,12 @@ def _split_plugin(path: str, rows: dict[str, Row]) -> tuple[str, str]:
     return "", ""
 
 
-def restore_settings(draft: Draft, plugin: Element) -> None:
+def restore_settings(context: SdfWriteContext, plugin: Element) -> None:
     """What a plugin that is written again had beside the settings the model knows."""
-    for path, row in draft.kept.get(f"plugin:{plugin.get('name')}", {}).items():
-        if row.origin not in draft.spent:
+    for path, row in context.kept.get(f"plugin:{plugin.get('name')}", {}).items():
+        if row.origin not in context.spent:
             put(plugin, path, row.value)
-            draft.spent.add(row.origin)
+            context.spent.add(row.origin)
 
 
 def put(node: Element, path: str, value: Any) -> None:

@@ -15,13 +15,18 @@ import numpy as np
 
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import NameScope
-from simwright.formats.sdf.writer.draft import SEPARATOR, Draft, Room, Seat, add, add_pose
+from simwright.formats.sdf.writer.context import (
+    SEPARATOR,
+    ModelElement,
+    SdfWriteContext,
+    WrittenLink,
+    add,
+    add_pose,
+)
 from simwright.formats.sdf.writer.freedoms import is_pair
 from simwright.formats.sdf.writer.inertials import is_massless, write_inertial
 from simwright.formats.sdf.writer.messages import LINK_AS_FRAME
-from simwright.formats.sdf.writer.rooms import enter_room, open_model
-from simwright.formats.sdf.writer.scenery import seat_static
-from simwright.model.asset import Asset, Body
+from simwright.model.asset import Asset, Body, Site
 from simwright.model.filtering import list_articulated
 from simwright.model.joint import WORLD, Joint, Motion
 from simwright.model.kinematics import Tree, forward_kinematics
@@ -31,27 +36,27 @@ _STANDARD = 0.05
 """How far gravity may be from 9.81 m/s^2 downwards without being worth a world [m/s^2]."""
 
 
-def plan_models(draft: Draft) -> None:
+def plan_models(context: SdfWriteContext) -> None:
     """Make the outermost element, all models, and all links."""
-    asset = draft.asset
-    draft.inertials = body_inertials(asset)
-    draft.poses = find_zero_poses(asset, draft.tree)
-    is_world = needs_world(draft)
+    asset = context.asset
+    context.inertials = body_inertials(asset)
+    context.poses = find_zero_poses(asset, context.tree)
+    is_world = needs_world(context)
     tag, word = ("world", "default") if is_world else ("model", "model")
-    name = draft.claim(NameScope(("world",)), tag, asset.name or word)
-    draft.top = Room(name, add(draft.root, tag, name=name))
+    name = context.claim(NameScope(("world",)), tag, asset.name or word)
+    context.top = ModelElement(name, add(context.root, tag, name=name))
     if not (is_world or asset.bodies):
-        add(draft.top.node, "static", True)
-    draft.rooms.append(draft.top)
-    _seat_bodies(draft)
-    seat_static(draft)
+        add(context.top.node, "static", True)
+    context.models.append(context.top)
+    _write_bodies(context)
+    write_static_links(context)
 
 
-def needs_world(draft: Draft) -> bool:
+def needs_world(context: SdfWriteContext) -> bool:
     """Does it take a world to hold the asset?"""
-    asset, world = draft.asset, draft.asset.environment
-    if draft.options.world is not None:
-        return draft.options.world
+    asset, world = context.asset, context.asset.environment
+    if context.options.world is not None:
+        return context.options.world
     if asset.provenance.format == "sdf" and world.gravity is not None:
         return True
     if any(value is not None and np.any(value) for value in (world.wind, world.magnetic_field)):
@@ -61,7 +66,7 @@ def needs_world(draft: Draft) -> bool:
     if not asset.bodies:
         return bool(asset.lights) or not (asset.shapes or asset.sites)
     standing: tuple[Any, ...] = (*asset.shapes, *asset.sites, *asset.cameras, *asset.lights, *asset.sensors)
-    return len(_find_groups(draft)) > 1 or any(item.body == WORLD for item in standing)
+    return len(_find_groups(context)) > 1 or any(item.body == WORLD for item in standing)
 
 
 def find_zero_poses(asset: Asset, tree: Tree) -> dict[str, Pose]:
@@ -84,9 +89,9 @@ def find_zero_poses(asset: Asset, tree: Tree) -> dict[str, Pose]:
     return poses
 
 
-def _find_groups(draft: Draft) -> list[list[Body]]:
+def _find_groups(context: SdfWriteContext) -> list[list[Body]]:
     """Bodies that belong together, by joints and by the outermost model of the source."""
-    asset = draft.asset
+    asset = context.asset
     group: dict[str, str] = {body.name: body.name for body in asset.bodies}
 
     def find(name: str) -> str:
@@ -115,54 +120,63 @@ def _find_groups(draft: Draft) -> list[list[Body]]:
     return list(found.values())
 
 
-def _seat_bodies(draft: Draft) -> None:
-    hosts = find_hosts(draft)
-    groups = _find_groups(draft) if draft.top.is_world else [draft.asset.bodies]
-    room = draft.top
+def _write_bodies(context: SdfWriteContext) -> None:
+    hosts = find_hosts(context)
+    groups = _find_groups(context) if context.top.is_world else [context.asset.bodies]
+    model = context.top
     for bodies in groups:
         scopes = {scope_of(body).split(SEPARATOR)[0] for body in bodies}
-        if draft.top.is_world:
+        if context.top.is_world:
             # models that joints hold together stay apart where the source has them apart
             by_scope = scopes - {""} if "" not in scopes else set()
             for scope in sorted(by_scope) or [""]:
                 own = [b for b in bodies if not by_scope or scope_of(b).split(SEPARATOR)[0] == scope]
                 first = next((b for b in own if b.name not in hosts), own[0])
-                room = open_model(
-                    draft, scope or _name_model(draft, own, len(groups)), draft.poses[first.name]
+                model = open_model(
+                    context, scope or _name_model(context, own, len(groups)), context.poses[first.name]
                 )
-                _seat_links(draft, room, own, hosts, depth=1 if scope else 0)
+                _write_links(context, model, own, hosts, depth=1 if scope else 0)
         else:
-            _seat_links(draft, room, bodies, hosts, depth=0)
-    _seat_frames(draft, hosts)
+            _write_links(context, model, bodies, hosts, depth=0)
+    _write_massless(context, hosts)
 
 
-def _name_model(draft: Draft, bodies: list[Body], count: int) -> str:
-    if count == 1 and draft.asset.name:
-        return draft.asset.name
+def _name_model(context: SdfWriteContext, bodies: list[Body], count: int) -> str:
+    if count == 1 and context.asset.name:
+        return context.asset.name
     names = {body.name for body in bodies}
-    for articulation in draft.asset.articulations:
-        if articulation.root in names or names & set(list_articulated(draft.asset, articulation, draft.tree)):
+    for articulation in context.asset.articulations:
+        if articulation.root in names or names & set(
+            list_articulated(context.asset, articulation, context.tree)
+        ):
             return articulation.name
-    return next((root for root in draft.tree.roots if root in names), bodies[0].name)
+    return next((root for root in context.tree.roots if root in names), bodies[0].name)
 
 
-def _seat_links(
-    draft: Draft, room: Room, bodies: list[Body], hosts: dict[str, tuple[str, Pose, Joint]], depth: int
+def _write_links(
+    context: SdfWriteContext,
+    model: ModelElement,
+    bodies: list[Body],
+    hosts: dict[str, tuple[str, Pose, Joint]],
+    depth: int,
 ) -> None:
-    joints = list_moving(draft.asset)
+    joints = list_moving(context.asset)
     for body in bodies:
         if body.name in hosts:
             continue
         scope = scope_of(body).split(SEPARATOR) if scope_of(body) else []
-        inner = enter_room(draft, room, scope[depth:])
+        inner = enter_model(context, model, scope[depth:])
         word = strip_scope(body.name, scope_of(body))
-        name = draft.claim(inner.names, "link", f"{word}_link" if word in joints else word)
+        name = context.claim(inner.names, "link", f"{word}_link" if word in joints else word)
         link = add(inner.node, "link", name=name)
         add_pose(
-            link, ~room.base @ draft.poses[body.name] if room.base is not IDENTITY else draft.poses[body.name]
+            link,
+            ~model.base @ context.poses[body.name]
+            if model.base is not IDENTITY
+            else context.poses[body.name],
         )
-        seat = draft.seats[body.name] = Seat(inner, name, link)
-        write_inertial(draft, seat, body)
+        written = context.written_links[body.name] = WrittenLink(inner, name, link)
+        write_inertial(context, written, body)
         if body.kinematic:
             add(link, "kinematic", True)
         if body.gravity_scale == 0.0:
@@ -192,16 +206,16 @@ def strip_scope(name: str, scope: str) -> str:
     return name.removeprefix(f"{scope}{SEPARATOR}") if scope else name
 
 
-def find_hosts(draft: Draft) -> dict[str, tuple[str, Pose, Joint]]:
+def find_hosts(context: SdfWriteContext) -> dict[str, tuple[str, Pose, Joint]]:
     """Bodies without mass that are fixed to one with a mass: that one, their pose in it, and the joint."""
-    asset = draft.asset
+    asset = context.asset
     massless = {
         body.name
         for body in asset.bodies
-        if not body.kinematic and body.enabled and is_massless(draft.inertials.get(body.name))
+        if not body.kinematic and body.enabled and is_massless(context.inertials.get(body.name))
     }
     links: dict[str, list[tuple[str, Pose, Joint]]] = {}
-    for joint in draft.tree.joints:
+    for joint in context.tree.joints:
         if not joint.dofs and WORLD not in (joint.parent, joint.child):
             pose = joint.parent_frame @ ~joint.child_frame
             links.setdefault(joint.parent, []).append((joint.child, pose, joint))
@@ -217,18 +231,111 @@ def find_hosts(draft: Draft) -> dict[str, tuple[str, Pose, Joint]]:
     return hosts
 
 
-def _seat_frames(draft: Draft, hosts: dict[str, tuple[str, Pose, Joint]]) -> None:
+def _write_massless(context: SdfWriteContext, hosts: dict[str, tuple[str, Pose, Joint]]) -> None:
     """Bodies that are frames, in the model of their link."""
-    framed = [body for body in draft.asset.bodies if body.name in hosts]
-    joints = list_moving(draft.asset)
+    framed = [body for body in context.asset.bodies if body.name in hosts]
+    joints = list_moving(context.asset)
     for body in framed:
         host, pose, joint = hosts[body.name]
-        seat = draft.seats[host]
+        written = context.written_links[host]
         word = strip_scope(body.name, scope_of(body))
-        name = draft.claim(seat.room.names, "frame", f"{word}_frame" if word in joints else word)
-        node = add(seat.room.node, "frame", name=name, attached_to=seat.name)
+        name = context.claim(written.model.names, "frame", f"{word}_frame" if word in joints else word)
+        node = add(written.model.node, "frame", name=name, attached_to=written.name)
         add_pose(node, pose)
-        draft.seats[body.name] = Seat(seat.room, name, seat.link, pose, seat.names)
-        draft.folded.add(id(joint))
+        context.written_links[body.name] = WrittenLink(written.model, name, written.link, pose, written.names)
+        context.folded.add(id(joint))
     if framed:
-        draft.report(LINK_AS_FRAME, framed)
+        context.report(LINK_AS_FRAME, framed)
+
+
+def open_model(context: SdfWriteContext, name: str, base: Pose) -> ModelElement:
+    """A model of the world whose frame is at ``base``."""
+    top = context.top
+    unique = context.claim(top.names, "model", name)
+    model = ModelElement(unique, add(top.node, "model", name=unique), top, base)
+    add_pose(model.node, base)
+    top.models[name] = model
+    context.models.append(model)
+    return model
+
+
+def enter_model(context: SdfWriteContext, model: ModelElement, scope: list[str]) -> ModelElement:
+    """The nested model of a scope; its frame is that of the model around it."""
+    for name in scope:
+        if name not in model.models:
+            unique = context.claim(model.names, "model", name)
+            inner = ModelElement(unique, add(model.node, "model", name=unique), model, model.base)
+            model.models[name] = inner
+            context.models.append(inner)
+        model = model.models[name]
+    return model
+
+
+SCENERY = "scenery"
+"""The static model of what stands in the world and belongs to no other."""
+
+
+def write_static_links(context: SdfWriteContext) -> None:
+    """Links of static models: those of the source where it says so, else one for all that stands in the world."""
+    asset = context.asset
+    standing: list[Any] = [
+        *(s for s in asset.shapes if s.body == WORLD),
+        *(s for s in asset.sensors if s.body == WORLD),
+    ]
+    cameras = [camera for camera in asset.cameras if camera.body == WORLD]
+    sites = [site for site in asset.sites if site.body == WORLD]
+    if not (standing or cameras) and not (sites and not asset.bodies):
+        return
+    if not context.top.is_world and asset.bodies:
+        return
+    links = {site.path: site for site in sites if SEPARATOR in site.path or not context.top.is_world}
+    homeless = bool(cameras) and not all(camera.path in {s.path for s in standing} for camera in cameras)
+    for item in standing:
+        path = item.path.rpartition(SEPARATOR)[0]
+        if asset.provenance.format in ("sdf", "world") and path in links:
+            if path not in context.static_links:
+                _open_static(context, path, links[path])
+        else:
+            homeless = True
+    if homeless or not (standing or context.static_links):
+        spare = next((s for s in sites if s.path not in context.static_links), None)
+        *scope, name = spare.name.split(SEPARATOR) if spare else [f"{SCENERY}_link"]
+        model = _open_scenery(context, scope[0] if scope else SCENERY)
+        name = context.claim(model.names, "link", name)
+        context.written_links[WORLD] = _add_static_link(context, model, name, spare)
+
+
+def _open_static(context: SdfWriteContext, path: str, site: Site) -> None:
+    *scope, name = path.split(SEPARATOR)
+    model = context.top
+    if model.is_world:
+        model = _open_scenery(context, scope[0])
+        scope = scope[1:]
+    model = enter_model(context, model, scope)
+    context.static_links[path] = _add_static_link(
+        context, model, context.claim(model.names, "link", name), site
+    )
+
+
+def _open_scenery(context: SdfWriteContext, name: str) -> ModelElement:
+    """A static model of the world; the file itself where it is one static model."""
+    if not context.top.is_world:
+        return context.top
+    if name in context.top.models:
+        return context.top.models[name]
+    model = open_model(context, name, IDENTITY)
+    add(model.node, "static", True)
+    return model
+
+
+def _add_static_link(
+    context: SdfWriteContext, model: ModelElement, name: str, site: Site | None
+) -> WrittenLink:
+    """The link that is a frame of the source; its things stand in the asset's frame."""
+    link = add(model.node, "link", name=name)
+    offset = IDENTITY
+    if site is not None:
+        add_pose(link, site.pose)
+        offset = ~site.pose
+        context.spent.add(("site", site.name))
+    return WrittenLink(model, name, link, offset)

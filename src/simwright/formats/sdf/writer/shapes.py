@@ -3,71 +3,76 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 from simwright.core.math3d import IDENTITY, Pose
-from simwright.formats.parts.images import Images
-from simwright.formats.sdf.writer.draft import SEPARATOR, Draft, Seat, add, add_pose
+from simwright.formats.parts.images import ImageFiles
+from simwright.formats.parts.numbers import tidy, tidy_number
+from simwright.formats.sdf.links import PATCH_TORQUE
+from simwright.formats.sdf.writer.context import SEPARATOR, SdfWriteContext, WrittenLink, add, add_pose
 from simwright.formats.sdf.writer.filters import Bits
 from simwright.formats.sdf.writer.geometry import GeometryWriter
 from simwright.formats.sdf.writer.kept import restore
-from simwright.formats.sdf.writer.materials import Palette
-from simwright.formats.sdf.writer.messages import TEXTURE_LEFT_OUT
-from simwright.formats.sdf.writer.surfaces import SurfaceWriter
+from simwright.formats.sdf.writer.messages import FRICTION_APPROXIMATED, TEXTURE_LEFT_OUT
+from simwright.formats.xml import Element
 from simwright.model.asset import Sensor, Shape
 from simwright.model.joint import WORLD
+from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
 
 
-class ShapeWriter:
+class SdfShapeWriter:
     """Writes what is seen and touched."""
 
-    def __init__(self, draft: Draft, bits: dict[str, Bits]) -> None:
-        images = Images(draft.files, draft.reporter, TEXTURE_LEFT_OUT)
-        self._draft = draft
-        self._geometry = GeometryWriter(draft, images)
-        self._palette = Palette(draft, images)
-        self._surfaces = SurfaceWriter(draft, bits)
+    def __init__(self, context: SdfWriteContext, bits: dict[str, Bits]) -> None:
+        images = ImageFiles(context.files, context.reporter, TEXTURE_LEFT_OUT)
+        self._context = context
+        self._geometry = GeometryWriter(context, images)
+        self._materials_writer = MaterialWriter(context, images)
+        self._surfaces = SurfaceWriter(context, bits)
 
     def write_all(self) -> None:
         """Every shape on its link: collisions first, as libsdformat prints them."""
         lost: list[Shape] = []
-        for shape in self._draft.asset.shapes:
+        for shape in self._context.asset.shapes:
             if not shape.enabled:
                 continue
-            seat = find_seat(self._draft, shape)
-            if seat is None:
+            written = find_written_link(self._context, shape)
+            if written is None:
                 lost.append(shape)
                 continue
             if shape.collision:
-                self._write(seat, shape, "collision")
+                self._write(written, shape, "collision")
             if shape.visual:
-                self._write(seat, shape, "visual")
+                self._write(written, shape, "visual")
         touched = any(shape.collision for shape in lost)
-        self._draft.lose("shape(s) of the world", lost, "write a world: --world", moves=touched)
-        for part in (self._geometry, self._palette, self._surfaces):
+        self._context.lose("shape(s) of the world", lost, "write a world: --world", moves=touched)
+        for part in (self._geometry, self._materials_writer, self._surfaces):
             part.report()
 
-    def _write(self, seat: Seat, shape: Shape, tag: str) -> None:
-        draft = self._draft
+    def _write(self, written: WrittenLink, shape: Shape, tag: str) -> None:
+        context = self._context
         form = self._geometry.make(shape, seen=tag == "visual")
         if form is None:
             return
-        name = draft.claim(seat.names, tag, _name_shape(shape, tag))
+        name = context.claim(written.names, tag, _name_shape(shape, tag))
         if tag == "collision":
-            draft.shapes[shape.name] = name
-        node = add(seat.link, tag, name=name)
-        add_pose(node, _place(seat, shape.pose))
+            context.shapes[shape.name] = name
+        node = add(written.link, tag, name=name)
+        add_pose(node, _place(written, shape.pose))
         node.append(form.node)
         if tag == "visual":
             if not form.brings:
-                self._palette.write(node, shape)
+                self._materials_writer.write(node, shape)
         else:
             self._surfaces.write(node, shape)
-            if shape.density is not None and draft.version >= (1, 11):
+            if shape.density is not None and context.version >= (1, 11):
                 add(node, "density", float(shape.density))
-        restore(draft, node, tag, shape.name, shape.path)
+        restore(context, node, tag, shape.name, shape.path)
 
 
-def _place(seat: Seat, pose: Pose) -> Pose:
-    return pose if seat.offset is IDENTITY else seat.offset @ pose
+def _place(written: WrittenLink, pose: Pose) -> Pose:
+    return pose if written.offset is IDENTITY else written.offset @ pose
 
 
 def _name_shape(shape: Shape, tag: str) -> str:
@@ -81,8 +86,174 @@ def _name_shape(shape: Shape, tag: str) -> str:
     return f"{name}_{tag}" if shape.visual and shape.collision else name
 
 
-def find_seat(draft: Draft, item: Shape | Sensor) -> Seat | None:
+def find_written_link(context: SdfWriteContext, item: Shape | Sensor) -> WrittenLink | None:
     """The link that a shape or sensor sits on."""
     if item.body != WORLD:
-        return draft.seats.get(item.body)
-    return draft.static_seats.get(item.path.rpartition(SEPARATOR)[0]) or draft.seats.get(WORLD)
+        return context.written_links.get(item.body)
+    return context.static_links.get(item.path.rpartition(SEPARATOR)[0]) or context.written_links.get(WORLD)
+
+
+_HUGE = 1e16
+"""What stands for friction and stiffness without an end."""
+
+
+class SurfaceWriter:
+    """Writes surfaces; keeps what has to be said about them."""
+
+    def __init__(self, context: SdfWriteContext, bits: dict[str, Bits]) -> None:
+        self._context = context
+        self._bits = bits
+        self._materials = {material.name: material for material in context.asset.physics_materials}
+
+    def write(self, collision: Element, shape: Shape) -> None:
+        """``<surface>``, if there is anything to say."""
+        surface = add(collision, "surface")
+        material = self._materials.get(shape.physics_material)
+        if material is not None:
+            _write_surface(surface, material)
+        self._write_bits(surface, shape)
+        if not len(surface):
+            collision.remove(surface)
+
+    def _write_bits(self, surface: Element, shape: Shape) -> None:
+        category, collide = self._bits.get(shape.name, (None, None))
+        for tag, bits in (("collide_bitmask", collide), ("category_bitmask", category)):
+            if bits is not None:
+                add(_enter(surface, "contact"), tag, bits)
+
+    def report(self) -> None:
+        """What contact materials say and SDFormat has no word for."""
+        used = {shape.physics_material for shape in self._context.asset.shapes if shape.collision}
+        materials = [m for m in self._context.asset.physics_materials if m.name in used]
+        split = [m for m in materials if m.static_friction is not None and _differ(m)]
+        if split:
+            self._context.report(FRICTION_APPROXIMATED, split)
+
+
+def _differ(material: PhysicsMaterial) -> bool:
+    return material.dynamic_friction is not None and material.static_friction != material.dynamic_friction
+
+
+def _write_surface(surface: Element, material: PhysicsMaterial) -> None:
+    friction = (
+        material.dynamic_friction if material.dynamic_friction is not None else material.static_friction
+    )
+    if friction is not None:
+        ode = _enter(surface, "friction", "ode")
+        add(ode, "mu", _bound(friction))
+        add(ode, "mu2", _bound(friction))
+    if material.rolling_friction is not None:
+        bullet = _enter(surface, "friction", "bullet")
+        if friction is not None:
+            add(bullet, "friction", _bound(friction))
+            add(bullet, "friction2", _bound(friction))
+        add(bullet, "rolling_friction", _bound(material.rolling_friction))
+    if material.torsional_friction is not None:
+        torsional = _enter(surface, "friction", "torsional")
+        add(torsional, "coefficient", 1.0)
+        add(torsional, "use_patch_radius", True)
+        add(torsional, "patch_radius", _bound(material.torsional_friction / PATCH_TORQUE))
+    if material.restitution is not None:
+        add(
+            _enter(surface, "bounce"),
+            "restitution_coefficient",
+            min(max(float(material.restitution), 0.0), 1.0),
+        )
+    for tag, value in (("kp", material.stiffness), ("kd", material.damping)):
+        if value is not None:
+            add(_enter(surface, "contact", "ode"), tag, _bound(value))
+
+
+def _bound(value: float) -> float:
+    return _HUGE if math.isinf(value) else float(value)
+
+
+def _enter(node: Element, *tags: str) -> Element:
+    """The descendant along a path of tags, made where it is not there."""
+    for tag in tags:
+        found = node.find(tag)
+        node = add(node, tag) if found is None else found
+    return node
+
+
+_MAPS = {
+    "diffuse": "albedo_map", "roughness": "roughness_map", "metallic": "metalness_map", "normal": "normal_map",
+    "occlusion": "ambient_occlusion_map", "emissive": "emissive_map",
+}  # fmt: skip
+_PLAIN = RenderMaterial("")
+
+
+class MaterialWriter:
+    """Looks of visuals."""
+
+    def __init__(self, context: SdfWriteContext, images: ImageFiles) -> None:
+        self._context = context
+        self._images = images
+        self._materials = {material.name: material for material in context.asset.materials}
+
+    def write(self, visual: Element, shape: Shape) -> None:
+        """The look of a visual: its material, in its own colour where it has one."""
+        material, color = self._materials.get(shape.material), shape.color
+        if material is None and color is None:
+            return
+        if color is not None:
+            base = material or RenderMaterial("")
+            material = replace(base, diffuse=color[:3], opacity=color[3])
+        assert material is not None
+        if material.opacity < 1.0:
+            add(visual, "transparency", tidy_number(1.0 - material.opacity))
+        if shape.material or color is None or color[:3] != (1.0, 1.0, 1.0):
+            self._write_look(add(visual, "material"), material)
+
+    def _write_look(self, node: Element, material: RenderMaterial) -> None:
+        image = material.textures.get("diffuse")
+        tint = image.gain[:3] if image is not None else material.diffuse
+        add(node, "ambient", tidy((*tint, 1.0)))
+        add(node, "diffuse", tidy((*tint, 1.0)))
+        if material.specular is not None:
+            add(node, "specular", tidy((*material.specular, 1.0)))
+        if any(material.emissive):
+            add(node, "emissive", tidy((*material.emissive, 1.0)))
+        if material.double_sided:
+            add(node, "double_sided", True)
+        maps = {tag: self._take(material, slot) for slot, tag in _MAPS.items() if slot in material.textures}
+        has_surface = (material.metallic, material.roughness) != (_PLAIN.metallic, _PLAIN.roughness)
+        if has_surface or any(maps.values()):
+            metal = add(add(node, "pbr"), "metal")
+            for tag, path in maps.items():
+                if path:
+                    add(metal, tag, path)
+            add(metal, "metalness", float(material.metallic))
+            add(metal, "roughness", float(material.roughness))
+
+    def _take(self, material: RenderMaterial, slot: str) -> str:
+        path = self._images.take(material.textures[slot].file, material.name)
+        return f"{self._context.options.side}{path}" if path else ""
+
+    def report(self) -> None:
+        """What materials say and SDFormat has no word for."""
+        used = [m for m in self._context.asset.materials if _is_used(self._context, m)]
+        packed = [m for m in used if any(_is_packed(slot, texture) for slot, texture in m.textures.items())]
+        advice = "give each map an image of its own"
+        self._context.lose("material(s) with maps in one image", packed, advice, moves=False)
+        others = [m for m in used if _list_other(m)]
+        self._context.lose(
+            "material(s) with other image inputs", others, "bake them into the maps", moves=False
+        )
+
+
+def _is_used(context: SdfWriteContext, material: RenderMaterial) -> bool:
+    return any(shape.visual and shape.material == material.name for shape in context.asset.shapes)
+
+
+def _list_other(material: RenderMaterial) -> set[str]:
+    """Inputs that are no map; opacity in the alpha of the albedo map is one."""
+    other = set(material.textures) - set(_MAPS)
+    albedo, opacity = material.textures.get("diffuse"), material.textures.get("opacity")
+    if albedo is not None and opacity is not None and albedo.file == opacity.file:
+        other.discard("opacity")
+    return other
+
+
+def _is_packed(slot: str, texture: Texture) -> bool:
+    return slot in ("roughness", "metallic", "occlusion") and texture.channel in ("g", "b", "a")

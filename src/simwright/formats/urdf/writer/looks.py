@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from simwright.formats.parts.images import Images
+from simwright.formats.parts.images import ImageFiles
 from simwright.formats.urdf.writer.draft import Draft
 from simwright.formats.urdf.writer.numbers import format_numbers, tidy
 from simwright.formats.xml import Element
@@ -25,7 +25,7 @@ _SINGLE = 3e-8
 class Palette:
     """``<material>`` of visuals: named ones are defined once, at the robot."""
 
-    def __init__(self, draft: Draft, images: Images) -> None:
+    def __init__(self, draft: Draft, images: ImageFiles) -> None:
         self._draft = draft
         self._images = images
         self._materials = {material.name: material for material in draft.asset.materials}

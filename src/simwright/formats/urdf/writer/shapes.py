@@ -12,7 +12,7 @@ from lxml import etree
 
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array, Pose, vec3
-from simwright.formats.parts.images import Images
+from simwright.formats.parts.images import ImageFiles
 from simwright.formats.parts.meshes import MeshFiles
 from simwright.formats.parts.solids import make_mesh
 from simwright.formats.parts.words import clean_text
@@ -47,7 +47,7 @@ class ShapeWriter:
     """Writes the shapes of links; keeps what has to be said about them."""
 
     def __init__(self, draft: Draft) -> None:
-        images = Images(draft.files, draft.reporter, TEXTURE_LEFT_OUT)
+        images = ImageFiles(draft.files, draft.reporter, TEXTURE_LEFT_OUT)
         self._draft = draft
         self.palette = Palette(draft, images)
         self._files = MeshFiles(

@@ -15,14 +15,21 @@ from typing import Any
 from pxr import Sdf, Usd
 
 from simwright.core.units import DEGREE
-from simwright.resolve.followers import API as MIMIC_API
-from simwright.resolve.followers import DIALECTS, ENABLED, FALLBACK, LEADER, MULTIPLIER, OFFSET, Dialect, Rule
-from simwright.resolve.motors import API as ACTUATOR_API
-from simwright.resolve.motors import (
+from simwright.resolve.laws import (
+    ACTUATOR_API,
+    DIALECTS,
+    ENABLED,
+    LEADER,
+    MIMIC_API,
+    MIMIC_FALLBACK,
     MJC_LAW,
+    MULTIPLIER,
     NEWTON_LAW,
+    OFFSET,
     SPACE,
     TARGETS,
+    Dialect,
+    MimicRule,
     Motor,
     Untranslatable,
     read_mjc_motor,
@@ -54,7 +61,7 @@ class _MimicRule:
     dialect: Dialect
     axis: str
     leader: Sdf.Path
-    rule: Rule
+    rule: MimicRule
     enabled: bool
 
     @property
@@ -128,7 +135,9 @@ def _read_rule(prim: Usd.Prim, dialect: Dialect, axis: str) -> _MimicRule:
         dialect.name(word, axis) for word in (dialect.offset, dialect.multiplier, dialect.enabled) if word
     ]
     said = read_authored(prim, names)
-    rule = Rule(*(float(said.get(name, value)) for name, value in zip(names[:2], FALLBACK, strict=True)))
+    rule = MimicRule(
+        *(float(said.get(name, value)) for name, value in zip(names[:2], MIMIC_FALLBACK, strict=True))
+    )
     enabled = bool(said.get(names[2], True)) if len(names) > 2 else True
     neutral = dialect.to_neutral(rule, follower=follower, leader=leader)
     return _MimicRule(dialect, axis, targets[0], neutral, enabled)
@@ -139,7 +148,9 @@ def _read_neutral(prim: Usd.Prim) -> _MimicRule | None:
     if len(targets) != 1:
         return None
     said: dict[str, Any] = read_authored(prim, (OFFSET, MULTIPLIER, ENABLED))
-    rule = Rule(float(said.get(OFFSET, FALLBACK.offset)), float(said.get(MULTIPLIER, FALLBACK.multiplier)))
+    rule = MimicRule(
+        float(said.get(OFFSET, MIMIC_FALLBACK.offset)), float(said.get(MULTIPLIER, MIMIC_FALLBACK.multiplier))
+    )
     return _MimicRule(DIALECTS[0], "", targets[0], rule, bool(said.get(ENABLED, True)))
 
 
@@ -152,9 +163,9 @@ def _write_rule(editor: Editor, prim: Usd.Prim, saying: _MimicRule) -> None:
     home = spec.owner
     apply_schema(editor, prim, home, MIMIC_API)
     editor.set_spec_targets(home, LEADER, spec.targetPathList.GetAddedOrExplicitItems())
-    if saying.rule.offset != FALLBACK.offset:
+    if saying.rule.offset != MIMIC_FALLBACK.offset:
         write_number(editor, home, OFFSET, saying.rule.offset)
-    if saying.rule.multiplier != FALLBACK.multiplier:
+    if saying.rule.multiplier != MIMIC_FALLBACK.multiplier:
         write_number(editor, home, MULTIPLIER, saying.rule.multiplier)
     if not saying.enabled:
         editor.set_spec_value(home, ENABLED, Sdf.ValueTypeNames.Bool, False)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every family needs while writing: the asset, the models and links that are planned, names, files, the version.
 
-A :class:`Room` is a ``<model>`` (or the ``<world>``), a :class:`Seat` the link or frame that a body became.
+A :class:`ModelElement` is a ``<model>`` (or the ``<world>``), a :class:`WrittenLink` the link or frame that a body
+became.
 """
 
 from __future__ import annotations
@@ -34,34 +35,34 @@ _EXACT = 1e-15
 
 
 @dataclass(slots=True, eq=False)
-class Room:
+class ModelElement:
     """A model, or the world.  ``base`` is the pose of its frame in the asset; ``names`` those of its children."""
 
     name: str
     node: Element
-    parent: Room | None = None
+    parent: ModelElement | None = None
     base: Pose = IDENTITY
     names: NameScope = field(default_factory=lambda: NameScope(_RESERVED))
-    rooms: dict[str, Room] = field(default_factory=dict)
+    models: dict[str, ModelElement] = field(default_factory=dict)
 
     @property
     def is_world(self) -> bool:
         """Is it the world and no model?"""
         return bool(self.node.tag == "world")
 
-    def path(self) -> list[Room]:
-        """The rooms from the outermost to this one."""
+    def path(self) -> list[ModelElement]:
+        """The models from the outermost to this one."""
         return [*(self.parent.path() if self.parent else ()), self]
 
 
 @dataclass(slots=True, eq=False)
-class Seat:
+class WrittenLink:
     """What a body became: a link, or a frame that sits ``offset`` in the link.
 
     ``names`` are those of the things on the link.
     """
 
-    room: Room
+    model: ModelElement
     name: str
     link: Element
     offset: Pose = IDENTITY
@@ -69,31 +70,34 @@ class Seat:
 
 
 @dataclass(slots=True, eq=False)
-class Axis:
-    """Where a freedom is: the ``<axis>`` or ``<axis2>`` of a joint in a room."""
+class WrittenAxis:
+    """Where a freedom is: the ``<axis>`` or ``<axis2>`` of a joint in a model."""
 
-    room: Room
+    model: ModelElement
     joint: str
     node: Element
 
 
 @dataclass(slots=True, eq=False)
-class Mounting:
+class WrittenJoint:
     """A written joint, and its frame on the link of its child."""
 
-    room: Room
+    model: ModelElement
     name: str
     node: Element
     frame: Pose
 
 
 @dataclass(slots=True, eq=False)
-class Draft:
-    """One writing.
+class SdfWriteContext:
+    """Everything that the writers of one file share.
 
-    ``seats`` has every body, and the world where static things have a link; ``poses`` where bodies stand when all
-    joints are at zero; ``needs`` the version that everything written so far has a word for; ``invented`` and
-    ``adjusted`` are bodies whose mass or inertia (found, written) is not that of the model.
+    ``written_links`` has every body, and the world where static things have a link; ``static_links`` the links of
+    static models by their path in the source.  ``poses`` tells where bodies stand when all joints are at zero.
+    ``wanted`` is the version the user asked for, ``needs`` the version that has a word for all that is written so far.
+    ``expanded`` and ``folded`` are ids of joints that became chains, and that hold a body written as a frame.
+    ``invented`` and ``adjusted`` are bodies whose mass or inertia (found, written) is not that of the model.
+    ``kept`` is what the source said beyond the model, ``spent`` what of that is written again.
     """
 
     asset: Asset
@@ -101,16 +105,16 @@ class Draft:
     options: WriteOptions
     reporter: Reporter
     root: Element
-    top: Room = field(init=False)
+    top: ModelElement = field(init=False)
     wanted: tuple[int, int] | None = None
     needs: tuple[int, int] = OLDEST
     poses: dict[str, Pose] = field(default_factory=dict)
     inertials: dict[str, Inertial] = field(default_factory=dict)
-    seats: dict[str, Seat] = field(default_factory=dict)
-    static_seats: dict[str, Seat] = field(default_factory=dict)
-    rooms: list[Room] = field(default_factory=list)
-    dofs: dict[str, Axis] = field(default_factory=dict)
-    mountings: dict[str, Mounting] = field(default_factory=dict)
+    written_links: dict[str, WrittenLink] = field(default_factory=dict)
+    static_links: dict[str, WrittenLink] = field(default_factory=dict)
+    models: list[ModelElement] = field(default_factory=list)
+    dofs: dict[str, WrittenAxis] = field(default_factory=dict)
+    written_joints: dict[str, WrittenJoint] = field(default_factory=dict)
     expanded: set[int] = field(default_factory=set)
     folded: set[int] = field(default_factory=set)
     shapes: dict[str, str] = field(default_factory=dict)
@@ -197,9 +201,9 @@ def add_pose(parent: Element, pose: Pose, relative_to: str = "") -> None:
         add(parent, "pose", [*position, x, y, z, w], **attributes, rotation_format="quat_xyzw")
 
 
-def refer(room: Room, target: Room, name: str) -> str | None:
-    """The name of something in ``target`` as it is said in ``room``, None where it cannot be."""
-    path, own = target.path(), room.path()
+def refer(model: ModelElement, target: ModelElement, name: str) -> str | None:
+    """The name of something in ``target`` as it is said in ``model``, None where it cannot be."""
+    path, own = target.path(), model.path()
     if path[: len(own)] != own:
         return None
     return SEPARATOR.join([*(inner.name for inner in path[len(own) :]), name])

@@ -1,26 +1,104 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motors on joints: MuJoCo's and Newton's laws as neutral actuators, and back (REP-0158 4.2.2).
+"""Joints that follow another one: the same rule in four dialects, used both ways (REP-0158 4.2.2).
 
-A neutral motor is a motor, a position or a velocity servo, with gear, ranges and a lag.  Its gains and positions are
-per degree where the joint turns; both engines count in radians.  Laws that it cannot say have no translation.
+The neutral rule is ``q = offset + multiplier * leader`` in degrees and stage lengths.  Newton has the multiplier
+between radians, MuJoCo both numbers; PhysX puts everything on one side, so its signs are turned.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from simwright.core.units import DEGREE
 
-API: Final = "ExtendedPhysicsActuatorAPI"
+MIMIC_API: Final = "ExtendedPhysicsMimicAPI"
+LEADER: Final = "ext_physics:mimic:joint"
+OFFSET: Final = "ext_physics:mimic:offset"
+MULTIPLIER: Final = "ext_physics:mimic:multiplier"
+ENABLED: Final = "ext_physics:mimic:enabled"
+
+
+class MimicRule(NamedTuple):
+    """Offset and multiplier, in the words of one dialect."""
+
+    offset: float
+    multiplier: float
+
+
+MIMIC_FALLBACK: Final = MimicRule(0.0, 1.0)
+"""What every dialect means where nothing is authored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How an engine writes the rule.  ``AXIS`` in a name stands for the instance of a multiple-apply schema.
+
+    ``degrees`` says whether offset and multiplier count in degrees; ``sign`` is -1 where everything is on one
+    side.  ``soft`` are attributes that make the rule give way, which has no neutral
+    word.
+    """
+
+    vendor: str
+    api: str
+    leader: str
+    offset: str
+    multiplier: str
+    enabled: str = ""
+    degrees: tuple[bool, bool] = (True, True)
+    sign: float = 1.0
+    soft: tuple[str, ...] = ()
+
+    def name(self, attribute: str, axis: str = "") -> str:
+        """An attribute of an instance."""
+        return attribute.replace("AXIS", axis)
+
+    def to_neutral(self, rule: MimicRule, *, follower: bool, leader: bool) -> MimicRule:
+        """The neutral rule; ``follower`` and ``leader`` say which of the joints turn."""
+        offset, multiplier = self._factors(follower, leader)
+        return MimicRule(self.sign * rule.offset / offset, self.sign * rule.multiplier / multiplier)
+
+    def to_vendor(self, rule: MimicRule, *, follower: bool, leader: bool) -> MimicRule:
+        """The same rule in the engine's words."""
+        offset, multiplier = self._factors(follower, leader)
+        return MimicRule(self.sign * rule.offset * offset, self.sign * rule.multiplier * multiplier)
+
+    def _factors(self, follower: bool, leader: bool) -> tuple[float, float]:
+        """The engine's numbers for one neutral unit of offset and multiplier."""
+        own = DEGREE if follower else 1.0
+        other = DEGREE if leader else 1.0
+        ratio = 1.0 if follower == leader else own / other
+        return 1.0 if self.degrees[0] else own, 1.0 if self.degrees[1] else ratio
+
+
+DIALECTS: Final = (
+    Dialect(
+        "newton", "NewtonMimicAPI", "newton:mimicJoint", "newton:mimicCoef0", "newton:mimicCoef1",
+        "newton:mimicEnabled", (True, False),
+    ),
+    Dialect(
+        "mjc", "MjcEqualityJointAPI", "mjc:target", "mjc:coef0", "mjc:coef1", "", (False, False),
+        soft=("mjc:solref", "mjc:solimp"),
+    ),
+    Dialect(
+        "physx", "PhysxMimicJointAPI", "physxMimicJoint:AXIS:referenceJoint", "physxMimicJoint:AXIS:offset",
+        "physxMimicJoint:AXIS:gearing", sign=-1.0,
+        soft=("physxMimicJoint:AXIS:naturalFrequency", "physxMimicJoint:AXIS:dampingRatio"),
+    ),
+)  # fmt: skip
+"""Who is believed first comes first."""
+
+
+ACTUATOR_API: Final = "ExtendedPhysicsActuatorAPI"
 SPACE: Final = "ext_physics:actuator"
 TARGETS: Final = f"{SPACE}:targets"
 NUMBERS: Final = (
     "gear", "gain", "stiffness", "damping", "controlLower", "controlUpper", "effortLower", "effortUpper",
     "timeConstant",
 )  # fmt: skip
-DEFAULTS: Final[Mapping[str, Any]] = {
+MOTOR_DEFAULTS: Final[Mapping[str, Any]] = {
     "controlMode": "effort", "gear": 1.0, "gain": 1.0, "stiffness": 0.0, "damping": 0.0,
     "controlLower": -math.inf, "controlUpper": math.inf, "effortLower": -math.inf, "effortUpper": math.inf,
     "timeConstant": 0.0,
@@ -74,7 +152,7 @@ def read_mjc_motor(
 
 def write_mjc_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any]:
     """The attributes of an MjcActuator that does the same as a neutral motor."""
-    values = {**DEFAULTS, **motor}
+    values = {**MOTOR_DEFAULTS, **motor}
     degree = DEGREE if angular else 1.0
     mode, stiffness, damping = values["controlMode"], values["stiffness"] / degree, values["damping"] / degree
     gain = {"effort": values["gain"], "velocity": damping, "position": stiffness}[mode]
@@ -112,7 +190,7 @@ def read_newton_motor(authored: Mapping[str, Any], *, angular: bool, limited: bo
 
 def write_newton_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any]:
     """The attributes of a NewtonActuator that does the same; Untranslatable where it has none."""
-    values = {**DEFAULTS, **motor}
+    values = {**MOTOR_DEFAULTS, **motor}
     degree = DEGREE if angular else 1.0
     low, high = values["effortLower"], values["effortUpper"]
     ranged = math.isfinite(values["controlLower"]) or math.isfinite(values["controlUpper"])
@@ -131,7 +209,9 @@ def write_newton_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, 
 
 def drop_defaults(motor: Motor) -> Motor:
     """Only what the schema's fallbacks do not say; the mode is always said."""
-    return {key: value for key, value in motor.items() if key == "controlMode" or value != DEFAULTS[key]}
+    return {
+        key: value for key, value in motor.items() if key == "controlMode" or value != MOTOR_DEFAULTS[key]
+    }
 
 
 def _read_law(gain: float, bias: list[float], degree: float) -> Motor:

@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 @dataclass(slots=True, eq=False)
-class Draft:
+class GltfDocument:
     """An asset on its way into a document.
 
     ``body_nodes`` and the like give the node of an element by its name; the world's is the root.
