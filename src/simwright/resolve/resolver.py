@@ -13,23 +13,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final
 
-import simwright.resolve.mjc
-import simwright.resolve.newton
-import simwright.resolve.physx
-import simwright.resolve.usdphysics
+# "from simwright.resolve import mjc" would name the package too, whose __init__ imports this file: a circle.
+import simwright.resolve.mjc as mjc  # noqa: PLR0402
+import simwright.resolve.newton as newton  # noqa: PLR0402
+import simwright.resolve.physx as physx  # noqa: PLR0402
+import simwright.resolve.usdphysics as usdphysics  # noqa: PLR0402
 from simwright.core.errors import UsageError
 from simwright.core.registry import Registry
 from simwright.model.asset import Asset
 from simwright.resolve.table import LENGTH, SI, AuthoredAttributes, PrimType, Row, Scale
 from simwright.resolve.transforms import MARGIN_LESS_GAP, UNSET
-
-# Not ``from simwright.resolve import mjc``: that names the package too, which imports this file.
-_mjc, _newton, _physx, _neutral = (
-    simwright.resolve.mjc,
-    simwright.resolve.newton,
-    simwright.resolve.physx,
-    simwright.resolve.usdphysics,
-)
 
 
 class SchemaResolver:
@@ -99,31 +92,31 @@ class SchemaResolverNewton(SchemaResolver):
     """Newton's own schemas."""
 
     def __init__(self) -> None:
-        super().__init__(_newton.NAME, _newton.ROWS, _newton.NAMESPACES, title=_newton.TITLE)
+        super().__init__(newton.NAME, newton.ROWS, newton.NAMESPACES, title=newton.TITLE)
 
 
 class SchemaResolverPhysx(SchemaResolver):
     """PhysX schemas and joint state."""
 
     def __init__(self) -> None:
-        super().__init__(_physx.NAME, _physx.ROWS, _physx.NAMESPACES, title=_physx.TITLE)
+        super().__init__(physx.NAME, physx.ROWS, physx.NAMESPACES, title=physx.TITLE)
 
 
 class SchemaResolverMjc(SchemaResolver):
     """MuJoCo schemas.  With ``legacy_margin_gap``, the margin includes the gap (MuJoCo before 3.9)."""
 
     def __init__(self, *, legacy_margin_gap: bool = False) -> None:
-        rows = _mjc.ROWS
+        rows = mjc.ROWS
         if legacy_margin_gap:
             rows = tuple(_LEGACY_MARGIN if (r.prim, r.key) == _MARGIN else r for r in rows)
-        super().__init__(_mjc.NAME, rows, _mjc.NAMESPACES, title=_mjc.TITLE)
+        super().__init__(mjc.NAME, rows, mjc.NAMESPACES, title=mjc.TITLE)
 
 
 class SchemaResolverNeutral(SchemaResolver):
     """The extended physics schemas, which belong to no solver and come before all of them."""
 
     def __init__(self) -> None:
-        super().__init__(_neutral.NAME, _neutral.ROWS, _neutral.NAMESPACES)
+        super().__init__(usdphysics.NAME, usdphysics.ROWS, usdphysics.NAMESPACES)
 
 
 RESOLVERS: Registry[Any] = Registry(
