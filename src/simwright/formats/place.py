@@ -97,9 +97,7 @@ def choose_place(
     if not folder.exists():
         return place
     recover(folder.resolve(), entry)
-    source = Path(asset.provenance.file).resolve() if asset.provenance.file else None
-    if source is not None and source == (folder / entry).resolve():
-        raise OutputError("is the source itself", hint="name another file", where=Where(str(folder / entry)))
+    source = _find_source(asset, folder, entry)
     there = {name for name in os.listdir(folder) if not is_staging(name)}
     foreign = there - own - {entry}
     holds_source = source is not None and source.parent == folder.resolve()
@@ -114,6 +112,14 @@ def choose_place(
         hint=f"name a new folder, or a file in this one: {folder / entry}",
         where=where,
     )
+
+
+def _find_source(asset: Asset, folder: Path, entry: str) -> Path | None:
+    """The file the asset was read from, if any; an OutputError where the result would replace it."""
+    source = Path(asset.provenance.file).resolve() if asset.provenance.file else None
+    if source is not None and source == (folder / entry).resolve():
+        raise OutputError("is the source itself", hint="name another file", where=Where(str(folder / entry)))
+    return source
 
 
 def _read_head(file: Path) -> bytes:

@@ -43,19 +43,32 @@ def detect_format(path: str | os.PathLike[str], reporter: Reporter | None = None
     formats = [row for _, row in FORMATS.items(reporter)]
     with file.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
-    for row in formats:
-        if any(head.startswith(magic) for magic in row.magic):
-            return row
     tag = find_root_tag(head)
-    name = file.name.lower()
-    by_extension = next((row for row in formats if name.endswith(row.extensions)), None)
-    by_tag = next((row for row in formats if tag and tag in row.root_tags), None)
-    chosen = by_tag or by_extension or _find_by_keys(name, head, formats)
-    if chosen is None and not tag:
-        chosen = next((row for row in formats if name.endswith(row.shared_extensions)), None)
+    chosen = _find_by_content(head, tag, formats) or _find_by_name(file.name.lower(), head, tag, formats)
     if chosen is None:
         raise _unknown_format(file, tag, formats)
     return chosen
+
+
+def _find_by_content(head: bytes, tag: str, formats: list[Format]) -> Format | None:
+    """The format of the leading bytes, else of the XML root element ``tag``."""
+    for row in formats:
+        if head.startswith(row.magic):
+            return row
+    # Before the extension: .xml is used for URDF and MJCF alike, and only the root element tells them apart.
+    return next((row for row in formats if tag in row.root_tags), None) if tag else None
+
+
+def _find_by_name(name: str, head: bytes, tag: str, formats: list[Format]) -> Format | None:
+    """The format of an extension, or of the keys in a YAML or JSON file."""
+    for row in formats:
+        if name.endswith(row.extensions):
+            return row
+    found = _find_by_keys(name, head, formats)
+    # An XML file whose root element nobody knows is in no format, whatever it is called.
+    if found is None and not tag:
+        found = next((row for row in formats if name.endswith(row.shared_extensions)), None)
+    return found
 
 
 def _find_by_keys(name: str, head: bytes, formats: list[Format]) -> Format | None:

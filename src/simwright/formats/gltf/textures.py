@@ -253,15 +253,7 @@ class Textures:
         An image that has the channels in these places is copied.  Those in ``exact`` take no factor.
         """
         first = next(iter(slots.values()))
-        files = {texture.file for texture in slots.values()}
-        in_place = all(
-            texture.channel == slot or (texture.channel in ("rgb", "rgba") and slot == "r")
-            for slot, texture in slots.items()
-        )
-        linear = not any(self.is_srgb(texture, is_color=False) for texture in slots.values())
-        plain = all(_is_scalar_factor(texture) for texture in slots.values())
-        plain = plain and all(_scalar_gain(slots[slot]) == 1.0 for slot in exact if slot in slots)
-        if len(files) == 1 and in_place and linear and plain and self.pictures.can_copy(first.file):
+        if self._fits_slots(slots, exact) and self.pictures.can_copy(first.file):
             return self.copy(first.file), {slot: _scalar_gain(texture) for slot, texture in slots.items()}
 
         def make() -> list[Channel | None]:
@@ -269,6 +261,17 @@ class Textures:
 
         key = ("scalars", *sorted(slots.items(), key=lambda item: item[0]))
         return self.bake(key, first.file, make), dict.fromkeys(slots, 1.0)
+
+    def _fits_slots(self, slots: dict[str, Texture], exact: str) -> bool:
+        """Is it one linear image with every channel in its slot and nothing but factors to apply?"""
+        in_place = all(
+            texture.channel == slot or (texture.channel in ("rgb", "rgba") and slot == "r")
+            for slot, texture in slots.items()
+        )
+        linear = not any(self.is_srgb(texture, is_color=False) for texture in slots.values())
+        plain = all(_is_scalar_factor(texture) for texture in slots.values())
+        plain = plain and all(_scalar_gain(slots[slot]) == 1.0 for slot in exact if slot in slots)
+        return len({texture.file for texture in slots.values()}) == 1 and in_place and linear and plain
 
     def place_normal(self, texture: Texture) -> tuple[int, float]:
         """The image of a normal map and its strength."""

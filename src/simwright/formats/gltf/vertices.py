@@ -18,6 +18,7 @@ from simwright.core.colors import make_all_linear
 from simwright.core.math3d import Array
 from simwright.model.geometry import MeshData, fan_triangles
 
+Numbers = npt.NDArray[np.int64]
 _FACTOR = np.uint64(0xD6E8FEB86659FD93)
 
 
@@ -40,7 +41,6 @@ def find_distinct(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.ND
     return first[order], rank[number]
 
 
-Numbers = npt.NDArray[np.int64]
 MAX_EARS = 5000
 """Corners of the largest dented polygon that is cut ear by ear; cutting takes time that grows with their square."""
 
@@ -134,7 +134,6 @@ def _area(a: Array, b: Array, c: Array) -> Array:
     return np.asarray(side[..., 0] * other[..., 1] - side[..., 1] * other[..., 0])
 
 
-Numbers = npt.NDArray[np.int64]
 CREASE = math.radians(40.0)
 """Faces that meet at a larger angle have an edge between them [rad]."""
 _MOST_PAIRS = 1 << 20
@@ -242,7 +241,6 @@ def compute_tangents(
     return tangents
 
 
-Numbers = npt.NDArray[np.int64]
 Singles = npt.NDArray[np.float32]
 
 

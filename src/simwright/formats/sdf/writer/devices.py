@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -174,27 +174,31 @@ class SensorWriter:
 
     def _write_topic(self, node: Element, sensor: Sensor) -> dict[str, Any]:
         """``<topic>``, and what the sensor has to be told beside it."""
-        rows = [
-            i for i in self._context.asset.interfaces
-            if i.at == sensor.name and i.kind is InterfaceKind.TOPIC and i.role == "publisher"
-        ]  # fmt: skip
+        rows = self._list_published(sensor)
         topic = _choose_topic(sensor.kind, rows)
         if not topic:
             return {}
         add(node, "topic", topic)
         more: dict[str, Any] = {}
+        # Gazebo derives the topic of the calibration from the sensor's; it is said only where it is another one.
         info = next((i.name for i in rows if i.type.endswith("/CameraInfo")), "")
         derived = set(list_topics(sensor.kind, topic))
         if info and info not in {name for name, _ in derived}:
             more["camera_info_topic"] = info
         derived |= set(list_topics(sensor.kind, topic, info))
-        for interface in rows:
-            if (interface.name, interface.type) in derived:
-                self._context.published.add(id(interface))
+        self._context.published.update(id(row) for row in rows if (row.name, row.type) in derived)
         frame = next((i.frame_override for i in rows if i.frame_override), "")
         if frame and frame not in (sensor.settings.get(k) for k in (*DIRECT, "optical_frame_id")):
             more["gz_frame_id"] = frame
         return more
+
+    def _list_published(self, sensor: Sensor) -> list[Interface]:
+        """Topics that a sensor publishes on."""
+        return [
+            row
+            for row in self._context.asset.interfaces
+            if row.at == sensor.name and row.kind is InterfaceKind.TOPIC and row.role == "publisher"
+        ]
 
 
 def _choose_topic(kind: str, rows: list[Interface]) -> str:
@@ -316,12 +320,12 @@ class ControllerWriter:
                 self._publish(interface)
 
     def _write(self, controller: Controller, system: GazeboSystem) -> bool:
+        """The plugin of a controller; False if its joints, roles or topics have no place in the system."""
         names = [name for names in controller.joints.values() for name in names]
         model = self._find_model(names, str(controller.settings.get("body", "")))
-        topics = {role: self._topics.get(name) for role, name in controller.interfaces.items()}
-        if model is None or set(topics) - set(system.topics) or any(t is None for t in topics.values()):
-            return False
-        if set(controller.joints) - set(system.joints):
+        known = {role: self._topics.get(name) for role, name in controller.interfaces.items()}
+        topics = {role: topic for role, topic in known.items() if topic is not None and role in system.topics}
+        if model is None or len(topics) < len(known) or set(controller.joints) - set(system.joints):
             return False
         node = self._open(model, system.library, system.name)
         for role, tag in system.joints.items():
@@ -331,32 +335,37 @@ class ControllerWriter:
         for key, tag in system.settings.items():
             if key in controller.settings:
                 put(node, tag, controller.settings[key])
-        for role, topic in topics.items():
-            assert topic is not None
-            add(node, system.topics[role], topic.name)
-            self._context.published.add(id(topic))
-            if topic.rate is not None and system.rate and role in ("odom", "publisher"):
-                add(node, system.rate, float(topic.rate))
+        self._write_topics(node, system, topics)
         restore_settings(self._context, node)
         if set(controller.settings) - set(system.settings) - _IGNORED:
             self.reduced.append(controller)
         return True
 
+    def _write_topics(self, node: Element, system: GazeboSystem, topics: Mapping[str, Interface]) -> None:
+        for role, topic in topics.items():
+            add(node, system.topics[role], topic.name)
+            self._context.published.add(id(topic))
+            # Only what the system publishes has a rate; commands come when they come.
+            if topic.rate is not None and system.rate and role in ("odom", "publisher"):
+                add(node, system.rate, float(topic.rate))
+
     def _find_model(self, joints: Sequence[str], body: str) -> ModelElement | None:
         """The model that holds all joints; the only one there is where there are none."""
         context = self._context
-        models = [context.written_joints[name].model for name in joints if name in context.written_joints]
-        if len(models) < len(joints):
+        if any(name not in context.written_joints for name in joints):
             return None
+        models = [context.written_joints[name].model for name in joints]
         if not models and body in context.written_links:
             models = [context.written_links[body].model]
         if not models:
-            models = [
-                model for model in context.models if not model.is_world and model.node.find("static") is None
-            ][:1]
+            models = self._list_moving_models()[:1]
         paths = [model.path() for model in models]
         shared = [row[0] for row in zip(*paths, strict=False) if all(model is row[0] for model in row)]
         return shared[-1] if shared and not shared[-1].is_world else None
+
+    def _list_moving_models(self) -> list[ModelElement]:
+        models = self._context.models
+        return [model for model in models if not model.is_world and model.node.find("static") is None]
 
     def _open(self, model: ModelElement, library: str, name: str) -> Element:
         return add(model.node, "plugin", name=f"{_PREFIX}{name}", filename=library)

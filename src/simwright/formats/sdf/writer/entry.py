@@ -37,6 +37,7 @@ from simwright.formats.sdf.writer.plan import plan_models, strip_scope
 from simwright.formats.sdf.writer.shapes import SdfShapeWriter
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Light, LightKind, Site
+from simwright.model.elements import Environment
 from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Joint
 from simwright.model.kinematics import build_tree
@@ -219,6 +220,7 @@ def write_world(context: SdfWriteContext) -> None:
     """The settings of the world, where the file is one."""
     world, node = context.asset.environment, context.top.node
     if not context.top.is_world:
+        # A <model> has no element for these; gravity is left out of a model only where it is the usual one (plan).
         rows = {"time step": world.timestep, "wind": world.wind, "magnetic field": world.magnetic_field}
         for what, value in rows.items():
             said = [context.asset.name] if value is not None else []
@@ -229,13 +231,7 @@ def write_world(context: SdfWriteContext) -> None:
             add(node, tag, values)
     if world.wind is not None:
         add(add(node, "wind"), "linear_velocity", world.wind)
-    factor, engine = (world.settings.get(key) for key in _PHYSICS_SETTINGS)
-    if world.timestep is not None or factor is not None or engine:
-        physics = add(node, "physics", name="default", type=engine if engine in ENGINES else "ode")
-        if world.timestep is not None:
-            add(physics, "max_step_size", float(world.timestep))
-        if factor is not None:
-            add(physics, "real_time_factor", float(factor))
+    _write_physics(node, world)
     roots = [owner for owner in context.kept if owner.startswith("/") and owner.count("/") == 1]
     for owner in (context.asset.name, *roots):
         restore(context, node, "world", owner)
@@ -247,6 +243,19 @@ _SAID = {name for rows in (mjc.ROWS, newton.ROWS, physx.ROWS) for row in rows fo
 _SPENT = frozenset({"drive", "ext_physics"})
 _SENSORS = "gazebo:sensor:"
 """What a stage says of a sensor, which is in the model."""
+
+
+def _write_physics(node: Element, world: Environment) -> None:
+    """``<physics>``, where the step, the speed or the engine is said."""
+    factor, engine = (world.settings.get(key) for key in _PHYSICS_SETTINGS)
+    if world.timestep is None and factor is None and not engine:
+        return
+    # The attribute is required, and "ode" is its default in the specification.
+    physics = add(node, "physics", name="default", type=engine if engine in ENGINES else "ode")
+    if world.timestep is not None:
+        add(physics, "max_step_size", float(world.timestep))
+    if factor is not None:
+        add(physics, "real_time_factor", float(factor))
 
 
 def report_losses(context: SdfWriteContext, controllers: ControllerWriter) -> None:

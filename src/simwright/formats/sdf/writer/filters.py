@@ -13,7 +13,7 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 
-from simwright.formats.sdf.writer.context import SdfWriteContext, add
+from simwright.formats.sdf.writer.context import ModelElement, SdfWriteContext, add
 from simwright.formats.sdf.writer.messages import FILTERS_LEFT_OUT
 from simwright.model.asset import Articulation, Shape
 from simwright.model.filtering import Pair, find_filtered_pairs, list_articulated
@@ -34,25 +34,30 @@ def write_self_contact(context: SdfWriteContext) -> list[Articulation]:
             quiet.update(list_articulated(asset, articulation, context.tree))
     result: list[Articulation] = []
     for model in context.models:
+        # As the reader has it: an outermost model is one articulation, with all models inside it.
         if model.is_world or (model.parent is not None and not model.parent.is_world):
             continue
-        bodies = [
-            name for name, written in context.written_links.items() if name and model in written.model.path()
-        ]
-        touches = bool(set(bodies) - quiet) or not bodies
-        if bodies and touches and model.node.find(".//joint") is not None:
-            add(model.node, "self_collide", True)
-        if bodies and not touches:
+        bodies = _list_bodies(context, model)
+        if set(bodies) - quiet:
+            # The reader takes only a model with joints for an articulation, so no other needs the flag.
+            if model.node.find(".//joint") is not None:
+                add(model.node, "self_collide", True)
+        else:
             result += [Articulation(f"{model.name}/{name}", name, self_collide=False) for name in bodies]
     return result
+
+
+def _list_bodies(context: SdfWriteContext, model: ModelElement) -> list[str]:
+    """Bodies whose link or frame is in a model or in one nested in it; the world is none."""
+    links = context.written_links.items()
+    return [name for name, written in links if name and model in written.model.path()]
 
 
 def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, Bits]:
     """Bits of every collider that needs some."""
     asset = context.asset
     colliders = [shape for shape in asset.shapes if shape.collision and shape.enabled]
-    own = {s.name: (s.category_bits, s.collide_bits) for s in colliders}
-    fits = all(_fits(bits) for pair in own.values() for bits in pair)
+    own = _list_own_bits(colliders)
     wanted = find_filtered_pairs(asset, context.tree)
     twin = dataclasses.replace(
         asset,
@@ -63,10 +68,11 @@ def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, 
         shapes=[dataclasses.replace(s, category_bits=None, collide_bits=None) for s in asset.shapes],
     )
     implied = find_filtered_pairs(twin, context.tree)
-    if fits:
+    # The asset's own bits are kept where they and the flags of the models say all that is wanted.
+    if own is not None:
         twin.shapes = asset.shapes
         if not wanted - find_filtered_pairs(twin, context.tree):
-            return {name: bits for name, bits in own.items() if bits != (None, None)}
+            return own
     missing = wanted - implied
     if not missing:
         return {}
@@ -74,7 +80,7 @@ def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, 
     classes = _classify(relation)
     if classes is None:
         context.reporter.report(FILTERS_LEFT_OUT, count=len(missing), first=" and ".join(min(missing)))
-        return {name: bits for name, bits in own.items() if bits != (None, None)} if fits else {}
+        return own or {}
     masks = _find_masks(relation, classes)
     return {
         colliders[number].name: (1 << place, masks[place])
@@ -83,8 +89,12 @@ def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, 
     }
 
 
-def _fits(bits: int | None) -> bool:
-    return bits is None or 0 <= bits <= _ALL
+def _list_own_bits(colliders: list[Shape]) -> dict[str, Bits] | None:
+    """The bits that the asset itself gives its colliders; None if some of them have no place in sixteen bits."""
+    own = {shape.name: (shape.category_bits, shape.collide_bits) for shape in colliders}
+    if any(bits is not None and not 0 <= bits <= _ALL for pair in own.values() for bits in pair):
+        return None
+    return {name: bits for name, bits in own.items() if bits != (None, None)}
 
 
 def _relate(colliders: list[Shape], missing: set[Pair], implied: set[Pair]) -> npt.NDArray[np.int8]:

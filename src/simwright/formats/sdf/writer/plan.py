@@ -9,7 +9,8 @@ its joints are at zero, because that is what the poses of a file mean.
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from simwright.formats.sdf.writer.context import (
 from simwright.formats.sdf.writer.freedoms import is_pair
 from simwright.formats.sdf.writer.inertials import is_massless, write_inertial
 from simwright.formats.sdf.writer.messages import LINK_AS_FRAME
-from simwright.model.asset import Asset, Body, Site
+from simwright.model.asset import Asset, Body, Camera, Sensor, Shape, Site
 from simwright.model.filtering import list_articulated
 from simwright.model.joint import WORLD, Joint, Motion
 from simwright.model.kinematics import Tree, forward_kinematics
@@ -271,6 +272,7 @@ def enter_model(context: SdfWriteContext, model: ModelElement, scope: list[str])
     return model
 
 
+_T = TypeVar("_T", Shape, Sensor, Camera, Site)
 SCENERY = "scenery"
 """The static model of what stands in the world and belongs to no other."""
 
@@ -278,31 +280,49 @@ SCENERY = "scenery"
 def write_static_links(context: SdfWriteContext) -> None:
     """Links of static models: those of the source where it says so, else one for all that stands in the world."""
     asset = context.asset
-    standing: list[Any] = [
-        *(s for s in asset.shapes if s.body == WORLD),
-        *(s for s in asset.sensors if s.body == WORLD),
-    ]
-    cameras = [camera for camera in asset.cameras if camera.body == WORLD]
-    sites = [site for site in asset.sites if site.body == WORLD]
+    standing: list[Shape | Sensor] = [*_list_in_world(asset.shapes), *_list_in_world(asset.sensors)]
+    cameras, sites = _list_in_world(asset.cameras), _list_in_world(asset.sites)
     if not (standing or cameras) and not (sites and not asset.bodies):
         return
     if not context.top.is_world and asset.bodies:
         return
-    links = {site.path: site for site in sites if SEPARATOR in site.path or not context.top.is_world}
-    homeless = bool(cameras) and not all(camera.path in {s.path for s in standing} for camera in cameras)
+    # A camera of a sensor is written with it and needs no link of its own.
+    homeless = not {camera.path for camera in cameras} <= {item.path for item in standing}
+    homeless |= _write_static_models(context, standing, sites)
+    if homeless or not (standing or context.static_links):
+        _write_scenery(context, sites)
+
+
+def _list_in_world(elements: Iterable[_T]) -> list[_T]:
+    return [element for element in elements if element.body == WORLD]
+
+
+def _write_static_models(
+    context: SdfWriteContext, standing: Iterable[Shape | Sensor], sites: Iterable[Site]
+) -> bool:
+    """Static models as an SDFormat source has them; says whether something stands in none of them.
+
+    Their links were read as sites, and the path of what stood on a link begins with that of the site.
+    """
+    top, homeless = context.top, False
+    links = {site.path: site for site in sites if SEPARATOR in site.path or not top.is_world}
+    has_paths = context.asset.provenance.format in ("sdf", "world")
     for item in standing:
         path = item.path.rpartition(SEPARATOR)[0]
-        if asset.provenance.format in ("sdf", "world") and path in links:
-            if path not in context.static_links:
-                _open_static(context, path, links[path])
-        else:
+        if not has_paths or path not in links:
             homeless = True
-    if homeless or not (standing or context.static_links):
-        spare = next((s for s in sites if s.path not in context.static_links), None)
-        *scope, name = spare.name.split(SEPARATOR) if spare else [f"{SCENERY}_link"]
-        model = _open_scenery(context, scope[0] if scope else SCENERY)
-        name = context.claim(model.names, "link", name)
-        context.written_links[WORLD] = _add_static_link(context, model, name, spare)
+        elif path not in context.static_links:
+            _open_static(context, path, links[path])
+    return homeless
+
+
+def _write_scenery(context: SdfWriteContext, sites: Iterable[Site]) -> None:
+    """One static link for the rest; it stands at a site that is not written yet, if there is one."""
+    spare = next((site for site in sites if site.path not in context.static_links), None)
+    *scope, name = spare.name.split(SEPARATOR) if spare else [f"{SCENERY}_link"]
+    model = _open_scenery(context, scope[0] if scope else SCENERY)
+    name = context.claim(model.names, "link", name)
+    context.written_links[WORLD] = _add_static_link(context, model, name, spare)
 
 
 def _open_static(context: SdfWriteContext, path: str, site: Site) -> None:
