@@ -16,5 +16,6 @@ def find_axis(joint: Joint, dof: Dof) -> str:
         return ""
     if joint.kind is not JointKind.D6:
         return "angular" if dof.motion is Motion.HINGE else "linear"
+    # D6 axes are along the axes of the joint frame; the largest part tells which.
     letter = _LETTERS[int(np.argmax(np.abs(dof.axis)))]
     return f"rot{letter}" if dof.motion is Motion.HINGE else f"trans{letter}"

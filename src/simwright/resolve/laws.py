@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that follow another one: the same rule in four dialects, used both ways (REP-0158 4.2.2).
+"""Laws of joints in the words of engines and in neutral ones, used both ways (REP-0158 4.2.2): mimics and motors.
 
-The neutral rule is ``q = offset + multiplier * leader`` in degrees and stage lengths.  Newton has the multiplier
-between radians, MuJoCo both numbers; PhysX puts everything on one side, so its signs are turned.
+Mimics: the neutral rule is ``q = offset + multiplier * leader`` in degrees and stage lengths.  Newton has the
+multiplier between radians, MuJoCo both numbers; PhysX puts everything on one side, so its signs are turned.
+
+Motors: a neutral motor is a motor, a position or a velocity servo, with gear, ranges and a lag.  Its gains and
+positions are per degree where the joint turns; MuJoCo and Newton count in radians.  Laws that it cannot say have no
+translation.
 """
 
 from __future__ import annotations
@@ -67,8 +71,10 @@ class Dialect:
 
     def _factors(self, follower: bool, leader: bool) -> tuple[float, float]:
         """The engine's numbers for one neutral unit of offset and multiplier."""
+        # A slide counts in lengths on both sides; only angles change their unit.
         own = DEGREE if follower else 1.0
         other = DEGREE if leader else 1.0
+        # Between two joints of one kind the multiplier has no unit.
         ratio = 1.0 if follower == leader else own / other
         return 1.0 if self.degrees[0] else own, 1.0 if self.degrees[1] else ratio
 
@@ -129,6 +135,7 @@ def read_mjc_motor(
     ``reach`` are the limits of the joint [rad or length], for servos that take their range from it; ``auto`` is the
     compiler's word on ranges that nobody switches.
     """
+    # One function: MuJoCo's law is one formula, force = gain * control + bias, and each part may rule it out.
     gain, bias = _pad(authored.get("mjc:gainPrm"), 1.0), _pad(authored.get("mjc:biasPrm"), 0.0)
     affine = _read_bias_type(authored)
     if (
@@ -139,7 +146,9 @@ def read_mjc_motor(
         raise Untranslatable("its gain or bias is none of a motor or servo")
     motor: Motor = {"gear": _read_gear(authored), **_read_lag(authored)}
     motor |= _read_law(gain[0], bias if affine else [0.0] * 3, DEGREE if angular else 1.0)
+    # The control of a motor is an effort; that of a servo is a position or velocity of the joint.
     step = 1.0 if motor["controlMode"] == "effort" else (DEGREE if angular else 1.0)
+    # inheritRange counts only where no range is authored (MuJoCo: "inheritrange").
     control = _read_range(authored, "ctrl", auto=auto) or _inherit(authored, motor, reach)
     for word, found, unit in (
         ("control", control, step),
@@ -156,6 +165,7 @@ def write_mjc_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any
     degree = DEGREE if angular else 1.0
     mode, stiffness, damping = values["controlMode"], values["stiffness"] / degree, values["damping"] / degree
     gain = {"effort": values["gain"], "velocity": damping, "position": stiffness}[mode]
+    # A servo in MuJoCo is an affine bias: kp * (target - q) - kd * v, or kd * (target - v).
     bias = {"effort": (), "velocity": (0.0, 0.0, -damping), "position": (0.0, -stiffness, -damping)}[mode]
     result: dict[str, Any] = {"mjc:gainType": "fixed", "mjc:gainPrm": _fill([gain])}
     if bias:
@@ -169,6 +179,7 @@ def write_mjc_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any
         ("effort", "force", 1.0),
     ):
         low, high = values[f"{word}Lower"], values[f"{word}Upper"]
+        # MuJoCo has a range or none; a limit on one side only cannot be said.
         if math.isfinite(low) and math.isfinite(high):
             result |= {f"mjc:{name}Range:min": low * unit, f"mjc:{name}Range:max": high * unit}
             result[f"mjc:{name}Limited"] = "true"
@@ -177,6 +188,7 @@ def write_mjc_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any
 
 def read_newton_motor(authored: Mapping[str, Any], *, angular: bool, limited: bool) -> Motor:
     """The neutral motor of a NewtonActuator with a PD law; ``limited``: its largest effort counts."""
+    # Newton's actuator is a PD law; without kp it is a velocity servo, without both a motor.
     kp, kd, constant = (float(authored.get(f"newton:{key}") or 0.0) for key in ("kp", "kd", "constEffort"))
     if constant:
         raise Untranslatable("it adds a constant effort")
@@ -217,6 +229,7 @@ def drop_defaults(motor: Motor) -> Motor:
 def _read_law(gain: float, bias: list[float], degree: float) -> Motor:
     if not any(bias[:3]):
         return {"controlMode": "effort", "gain": gain}
+    # MuJoCo's position servo has biasprm = (0, -kp, -kv) with gainprm = kp.
     if gain > 0.0 and bias[1] == -gain and bias[2] <= 0.0:
         return {"controlMode": "position", "stiffness": gain * degree, "damping": -bias[2] * degree + 0.0}
     if gain > 0.0 and bias[1] == 0.0 and bias[2] == -gain:
@@ -234,8 +247,10 @@ def _read_bias_type(authored: Mapping[str, Any]) -> bool:
 def _read_lag(authored: Mapping[str, Any]) -> Motor:
     kind = authored.get("mjc:dynType", "none")
     numbers = _pad(authored.get("mjc:dynPrm"), 1.0)
+    # dynPrm without a type is not used, but a value in it is not ours to drop.
     if kind == "none" and numbers == _pad(None, 1.0):
         return {}
+    # "filter" and "filterexact" differ only in how the lag is integrated.
     if kind not in _LAGS or any(numbers[1:]) or numbers[0] <= 0.0:
         raise Untranslatable(f"its activation is of type {kind}")
     return {"timeConstant": numbers[0]}
@@ -243,6 +258,7 @@ def _read_lag(authored: Mapping[str, Any]) -> Motor:
 
 def _read_gear(authored: Mapping[str, Any]) -> float:
     values = [float(value) for value in authored.get("mjc:gear") or (1.0,)]
+    # Six numbers are for sites and balls; a joint with one freedom uses the first.
     if any(values[1:]):
         raise Untranslatable("its gear has several numbers")
     return values[0]
@@ -252,6 +268,7 @@ def _read_range(authored: Mapping[str, Any], name: str, *, auto: bool) -> tuple[
     low = float(authored.get(f"mjc:{name}Range:min") or 0.0)
     high = float(authored.get(f"mjc:{name}Range:max") or 0.0)
     limited = authored.get(f"mjc:{name}Limited", "auto")
+    # "auto": MuJoCo's compiler takes a range that is not empty as a limit (autolimits).
     return (low, high) if limited == "true" or (limited == "auto" and auto and low < high) else None
 
 
@@ -262,6 +279,7 @@ def _inherit(
     share = float(authored.get("mjc:inheritRange") or 0.0)
     if share <= 0.0 or reach is None or motor["controlMode"] != "position":
         return None
+    # As MuJoCo's compiler does it for inheritrange.
     middle, half = (reach[0] + reach[1]) / 2.0, (reach[1] - reach[0]) / 2.0 * share
     return (middle - half, middle + half) if math.isfinite(half) else None
 
@@ -272,4 +290,5 @@ def _pad(values: Any, first: float) -> list[float]:
 
 
 def _fill(values: Any) -> list[float]:
+    # -0.0 becomes 0.0, so that files do not say "-0".
     return [float(value) + 0.0 for value in values] + [0.0] * (10 - len(values))

@@ -31,6 +31,7 @@ class ResolverOrder:
         self._keys: dict[PrimType, list[str]] = {}
         self._sayings: dict[str, list[tuple[PrimType, str]]] = {}
         self._forms: dict[str, ValueForm] = {}
+        # Looked up once for all prims: a stage asks the same questions thousands of times.
         for row in (row for resolver in self.resolvers for row in resolver.rows):
             for name, form in row.list_forms():
                 self._forms[name] = form
@@ -52,6 +53,8 @@ class ResolverOrder:
             return found
         if default is not None:
             return Resolved(default, Origin.IMPORTER)
+        # The neutral schemas come first where something is authored, but last here: a solver that was named knows its
+        # own default better.
         rows = sorted(self._find_rows(prim, keys), key=lambda place: place[0] == NEUTRAL.name)
         for namespace, row in rows:
             value = row.read_default(scale, angular=angular)
@@ -75,6 +78,7 @@ class ResolverOrder:
         An authored "use your own default" gives the default, as the importer's.
         """
         rows = self._find_rows(prim, keys)
+        # Most prims author nothing of a question; this is the fast way out.
         if isinstance(authored, dict) and self._named[prim, keys].isdisjoint(authored):
             return None
         hits: list[Lost] = []
@@ -85,7 +89,9 @@ class ResolverOrder:
         if not hits:
             return None
         (namespace, attribute, value), *rest = hits
+        # What else was authored is kept, so that the user can be told who was not heard.
         lost = tuple(hit._replace(value=None) if hit.value is UNSET else hit for hit in rest)
+        # "Use your own default" is an answer: lower resolvers are not asked.
         if value is UNSET:
             return Resolved(default, Origin.IMPORTER, namespace, attribute, lost)
         return Resolved(value, Origin.AUTHORED, namespace, attribute, lost)

@@ -48,6 +48,7 @@ class SchemaResolver:
         self.namespaces = tuple(dict.fromkeys((name, *namespaces)))
         self._index: dict[tuple[PrimType, str], tuple[Row, ...]] = {}
         for row in self.rows:
+            # Several rows may say one key; the first in the file is asked first.
             place = row.prim, row.key
             self._index[place] = (*self._index.get(place, ()), row)
         self._names = {name for row in self.rows for name in row.attributes}
@@ -78,6 +79,7 @@ class SchemaResolver:
 
     def owns(self, attribute: str) -> bool:
         """Is the attribute one of this solver's?"""
+        # Also by name: PhysX reads attributes of namespaces that others share (state:, drive:).
         return attribute.partition(":")[0] in self.namespaces or attribute in self._names
 
     def collect(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,6 +110,7 @@ class SchemaResolverMjc(SchemaResolver):
     def __init__(self, *, legacy_margin_gap: bool = False) -> None:
         rows = mjc.ROWS
         if legacy_margin_gap:
+            # MuJoCo 3.9 took the gap out of the margin.
             rows = tuple(_LEGACY_MARGIN if (r.prim, r.key) == _MARGIN else r for r in rows)
         super().__init__(mjc.NAME, rows, mjc.NAMESPACES, title=mjc.TITLE)
 
@@ -149,6 +152,7 @@ class RegisteredOrder(Sequence[str]):
     def _list(self) -> tuple[str, ...]:
         ours = RESOLVERS.names(plugins=False)
         found: list[tuple[int, str]] = []
+        # Names of plugins follow ours in the registry.
         for name in RESOLVERS.names()[len(ours) :]:
             with contextlib.suppress(
                 Exception
@@ -182,6 +186,7 @@ def make_resolvers(order: Sequence[str | SchemaResolver]) -> tuple[SchemaResolve
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(f"the resolver order names {twice[0]!r} twice", hint="name each solver once")
+    # What is said in neutral words is said for every solver, so it comes first.
     return (NEUTRAL, *(resolver for resolver in chosen if resolver is not NEUTRAL))
 
 
@@ -224,6 +229,7 @@ def schema_attrs(
     result: dict[str, dict[str, dict[str, Any]]] = {resolver.name: {} for resolver in chosen}
     for _, prim, attribute, extra in asset.extras:
         for resolver in chosen:
+            # An attribute may belong to several solvers, and is then listed for each.
             if resolver.owns(attribute):
                 result[resolver.name].setdefault(prim, {})[attribute] = extra.value
     return result

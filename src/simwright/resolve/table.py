@@ -70,9 +70,11 @@ class Unit:
 
     def factor(self, scale: Scale, *, angular: bool) -> float:
         """SI units in one authored unit."""
+        # Efforts and gains of a turning joint have one more length than those of a sliding one (N m, not N).
         length, mass = self.turn if angular else self.slide
         factor = scale.length**length * scale.mass**mass
         if angular and self.angle:
+            # MuJoCo's schema keeps angles as its compiler was told to; all others say degrees.
             factor *= (scale.angle if self.compiler else DEGREE) ** self.angle
         return float(factor)
 
@@ -136,6 +138,7 @@ class Row:
         """The schema's fallback as a value."""
         if self.default is None:
             return None
+        # A row of several attributes has one fallback for each.
         raw = list(self.default) if len(self.attributes) > 1 else [self.default]
         return self._convert(raw, scale, angular)
 
@@ -152,6 +155,7 @@ class Row:
         ``others`` holds further keys of the same prim, for attributes that mix several keys.
         """
         factor = self._factor(scale, angular)
+        # The others are in SI too; a transform mixes them with the value in the row's own unit.
         known = {key: _divide(other, factor) for key, other in (others or {}).items()}
         raw = self.transform.write(_divide(value, factor), known)
         if raw is None:
@@ -163,6 +167,7 @@ class Row:
         return [(name, ValueForm.TEXT if name.endswith("limited") else self.form) for name in self.attributes]
 
     def _convert(self, raw: list[Any], scale: Scale, angular: bool) -> Any:
+        # A transform is asked only if at least one of its attributes is authored.
         if all(value is None for value in raw):
             return None
         value = self.transform.read(raw)
@@ -173,6 +178,7 @@ class Row:
     def _factor(self, scale: Scale, angular: bool) -> float:
         if self.unit is NUMBER:
             return 1.0
+        # A row of one axis knows whether it turns; others are told by the joint.
         return self.unit.factor(scale, angular=self.axis in ANGULAR_AXES if self.axis else angular)
 
 
@@ -193,6 +199,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _bound(value: Any) -> Any:
+    # FLT_MAX is about 3.4e38, but files also have 1e30 and the like.
     if isinstance(value, float) and abs(value) >= HUGE:
         return math.copysign(math.inf, value)
     return value

@@ -61,12 +61,14 @@ def _unset_above(raw: Raw) -> Any:
 def _read_stop_damping(raw: Raw) -> Any:
     """Damping and stiffness of a joint stop: a rigid stop has no damping."""
     damping, stiffness = raw
+    # Newton: an infinite stiffness is a hard stop, whose damping nobody reads.
     if math.inf in (damping, stiffness):
         return 0.0
     return UNSET if damping == -math.inf else damping
 
 
 def _write_stop_damping(value: Any, others: Mapping[str, Any]) -> tuple[Any, ...]:
+    # The stiffness says it already; writing the damping as well could contradict it.
     rigid = others.get("limit_ke") == math.inf
     return (None, None) if rigid and value == 0.0 else (value, None)
 
@@ -83,6 +85,7 @@ def _write_period(value: Any, _: Mapping[str, Any]) -> tuple[Any, ...] | None:
 def _read_offset_gap(raw: Raw) -> float | None:
     """Contact offset and rest offset: what lies between them."""
     contact, rest = raw
+    # PhysX: -inf stands for an offset that the engine chooses by itself.
     if contact is None or rest is None or -math.inf in (contact, rest):
         return None
     return float(contact) - float(rest)
@@ -133,6 +136,7 @@ def _read_effort_range(raw: Raw) -> float | None:
     if low is None and high is None:
         return None
     low, high = float(low or 0.0), float(high or 0.0)
+    # As MuJoCo's compiler does with autolimits: a range that is not empty counts.
     if limited == "true" or (limited in (None, "auto") and low < high):
         return max(abs(low), abs(high))
     return None
@@ -147,6 +151,8 @@ def read_solref(solref: Sequence[float]) -> tuple[float, float] | None:
     if len(solref) < 2:
         return None
     first, second = float(solref[0]), float(solref[1])
+    # MuJoCo: two negative numbers are stiffness and damping themselves; two positive ones are a time constant and a
+    # damping ratio.
     if first < 0.0 and second < 0.0:
         return -first, -second
     if first <= 0.0 or second <= 0.0:
@@ -157,6 +163,7 @@ def read_solref(solref: Sequence[float]) -> tuple[float, float] | None:
 def _write_solref(stiffness: float | None, damping: float | None) -> tuple[Any, ...] | None:
     if stiffness is None or damping is None or stiffness <= 0.0 or damping <= 0.0:
         return None
+    # The inverse of the formula in read_solref: time constant 2 / b, ratio b / (2 sqrt(k)).
     return ((2.0 / damping, damping / (2.0 * math.sqrt(stiffness))),)
 
 

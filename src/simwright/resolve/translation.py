@@ -76,6 +76,7 @@ class Pair:
         value = self.theirs.read(authored, scale, angular=angular)
         if value is None or value is UNSET:
             return True
+        # Written again and compared: the only test that holds for every transform.
         back = self.theirs.write(value, others, scale, angular=angular)
         return all(
             are_same(number, authored.get(name))
@@ -88,6 +89,7 @@ def are_same(one: Any, other: Any) -> bool:
     """Do two authored values say the same?"""
     if isinstance(one, bool) or not isinstance(one, int | float) or not isinstance(other, int | float):
         return bool(one == other)
+    # The first comparison is for infinities.
     return one == other or math.isclose(one, other, rel_tol=TOLERANCE)
 
 
@@ -109,6 +111,7 @@ def list_pairs(prim: PrimType, vendor: str = "") -> tuple[Pair, ...]:
         for name in ((vendor,) if vendor else DEFAULT_ORDER)
         for row in find_resolver(name).rows
         if row.prim is prim
+        # A neutral key has one row.
         for ours in NEUTRAL.rows_of(prim, row.key)[:1]
         if _measure_same(row, ours)
     )
@@ -122,6 +125,7 @@ def _measure_same(row: Row, ours: Row) -> bool:
 @cache
 def list_blocking(prim: PrimType) -> dict[str, tuple[Row, ...]]:
     """Engine attributes of a kind of prim that also, or only, say something that has no neutral word."""
+    # By identity: rows of several engines may be equal.
     paired = {id(pair.theirs) for pair in list_pairs(prim)}
     found: dict[str, list[Row]] = {}
     for vendor in DEFAULT_ORDER:
@@ -144,6 +148,7 @@ def translate_to_vendor(
     known = {key: value for key, value in values.items() if value is not None and value is not UNSET}
     result: dict[str, Any] = {}
     for pair in pairs:
+        # PhysX's contact offset needs the margin, MuJoCo's margin the gap.
         others = {key: value for key, value in known.items() if key != pair.ours.key}
         for name, value in pair.to_vendor(authored, scale, angular=angular, others=others).items():
             result.setdefault(name, value)

@@ -47,6 +47,7 @@ class Buffer:
         size = width * rows.dtype.itemsize
         stride = None
         stored = rows
+        # Vertex attributes start at multiples of four bytes (glTF 2.0, 3.6.2.4).
         if target == VERTICES and size % _ALIGNMENT:
             stride = size + _ALIGNMENT - size % _ALIGNMENT
             stored = np.zeros((len(rows), stride // rows.dtype.itemsize), dtype=rows.dtype)
@@ -71,6 +72,7 @@ class Buffer:
 
     def add_view(self, content: bytes, target: int | None = None, stride: int | None = None) -> int:
         """The view of some bytes."""
+        # By content: instanced robots repeat their arrays, which are stored once.
         key = (hashlib.blake2b(content, digest_size=16).digest(), (target, stride, len(content)))
         if key in self._known:
             return self._known[key]

@@ -57,6 +57,7 @@ class GltfDocument:
         row: Row = {"name": name} if name else {}
         if any(pose.p.tolist()):
             row["translation"] = pose.p.tolist()
+        # The model has w first, glTF last.
         w, x, y, z = pose.q.tolist()
         if (x, y, z) != (0.0, 0.0, 0.0):
             row["rotation"] = [x, y, z, w]

@@ -39,6 +39,7 @@ HOLDS: Table = {
     "lights": YES,
     "lights.kind": partly("KHR_lights_punctual has three kinds", only=("directional", "point", "spot")),
     **rows(YES, "lights: pose color intensity cone range"),
+    # A light of glTF is a point: its size only changes how much arrives.
     **rows(_SIZE, "lights: radius angle normalized"),
     **rows(YES, "mimics", "mimics: multiplier offset polynomial"),
     **rows(YES, "materials", "materials: diffuse opacity emissive metallic roughness specular clearcoat"),

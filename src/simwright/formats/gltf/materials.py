@@ -30,7 +30,7 @@ _USED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class MaterialUse:
-    """What a material is made for: names of the texture coordinates in their order, both sides, vertex colours."""
+    """What a material is used on: names of texture coordinates in order, whether both sides show, vertex colours."""
 
     uv_names: tuple[str, ...] = ()
     double_sided: bool = False
@@ -51,7 +51,7 @@ class Materials:
         self._usable: dict[int, dict[str, Texture]] = {}
 
     def find(self, material: RenderMaterial, use: MaterialUse) -> int:
-        """The number of a material as the use needs it."""
+        """The number of a material as it is needed there; made when it is first asked for."""
         key = (id(material), use)
         if key not in self._known:
             self._kept.append(material)
@@ -71,6 +71,7 @@ class Materials:
     def _check_textures(self, material: RenderMaterial) -> dict[str, Texture]:
         usable = {}
         for key, texture in material.textures.items():
+            # UsdPreviewSurface reads the specular colour only in the specular workflow.
             if key not in _USED or (key == "specular" and material.specular is None):
                 what = (
                     f"the image of {key}"
@@ -81,6 +82,7 @@ class Materials:
                 continue
             try:
                 self._textures.pictures.read(texture.file)
+                # Decoded now, so that a broken image is reported here and not in the middle of baking.
                 if not self._textures.pictures.can_copy(texture.file):
                     self._textures.pictures.get_pixels(texture.file)
             except InputError as error:
@@ -115,6 +117,7 @@ class _MaterialBuilder:
         self._textures = textures
         self._material = material
         self._use = use
+        # An image without its texture coordinates is left out; the mesh library reports it.
         usable = owner.list_textures(material)
         self._images = {key: t for key, t in usable.items() if t.uv_set in use.uv_names}
         self._extensions: dict[str, Any] = {}
@@ -151,6 +154,7 @@ class _MaterialBuilder:
         core: dict[str, Any] = {}
         opacity = self._images.get("opacity")
         diffuse = self._images.get("diffuse")
+        # glTF multiplies vertex colours with the factor, which would tint them.
         if self._use.colored:
             color = (1.0, 1.0, 1.0)
         if opacity is not None:
@@ -159,6 +163,7 @@ class _MaterialBuilder:
             together = opacity if opacity is None or is_sampled_alike(opacity, diffuse) else None
             if opacity is not None and together is None:
                 self._say_lost("an opacity image that is sampled unlike the colour image")
+            # An alpha channel nobody asked for would be blended; it is baked away then.
             has_alpha = self._has_alpha()
             image, shaped = self._textures.place_color(diffuse, opacity=together, keep_alpha=not has_alpha)
             core["baseColorTexture"] = self._refer(image, "diffuse")
@@ -182,6 +187,7 @@ class _MaterialBuilder:
 
     def _add_metal(self, core: dict[str, Any]) -> None:
         material = self._material
+        # The specular workflow has no metalness.
         metallic = 0.0 if material.specular is not None else min(max(material.metallic, 0.0), 1.0)
         roughness = min(max(material.roughness, 0.0), 1.0)
         keys = ["roughness"] if material.specular is not None else ["metallic", "roughness"]
@@ -202,6 +208,7 @@ class _MaterialBuilder:
         wanted = [key for key in letters if key in self._images]
         if self._material.specular is not None and "metallic" in wanted:
             wanted.remove("metallic")
+        # One image can have one sampler and one transform only.
         alike = [key for key in wanted if is_sampled_alike(self._images[key], lead)]
         unlike = [key for key in keys if key not in alike]
         if unlike:
@@ -212,6 +219,7 @@ class _MaterialBuilder:
         factor = self._material.emissive
         texture = self._images.get("emissive")
         if texture is not None:
+            # Factors end at 1; what is brighter goes into KHR_materials_emissive_strength.
             strength = max(texture.gain[:3])
             scaled = texture
             if strength > 1.0 and not any(texture.bias[:3]):
@@ -235,6 +243,7 @@ class _MaterialBuilder:
         if not self._has_alpha():
             return
         threshold = self._material.opacity_threshold
+        # UsdPreviewSurface cuts out where there is a threshold, and blends elsewhere.
         row["alphaMode"] = "MASK" if threshold > 0.0 else "BLEND"
         if threshold > 0.0 and threshold != 0.5:
             row["alphaCutoff"] = threshold
@@ -262,6 +271,7 @@ class _MaterialBuilder:
         material = self._material
         if material.specular is None:
             if material.ior != 1.5:
+                # KHR_materials_ior takes 0 or 1 and more.
                 if material.ior >= 1.0:
                     self._extensions["KHR_materials_ior"] = {"ior": material.ior}
                 else:

@@ -3,6 +3,10 @@
 
 A mesh has a primitive for each look of its face sets.  Where it is asked for, numbers are stored in few bits
 (KHR_mesh_quantization): points as 16-bit integers over the mesh's bounds, which the node scales back.
+
+glTF has nothing but meshes, so boxes, spheres and the like become triangles, with normals and texture coordinates.
+Round bodies have edges of at most ten degrees; texture coordinates go once round, once up, and over every face of a box
+and every disc.
 """
 
 from __future__ import annotations
@@ -62,17 +66,18 @@ class GltfMeshLibrary:
     """The meshes of the document."""
 
     def __init__(self, gltf: GltfDocument) -> None:
-        self._draft = gltf
+        self._gltf = gltf
         self._looks = {material.name: material for material in gltf.asset.materials}
         self._colors: dict[tuple[float, ...], RenderMaterial] = {}
         self._stored: dict[tuple[object, ...], GltfMesh | None] = {}
-        self._cutters: dict[int, TriangulatedMesh | None] = {}
+        self._triangulated: dict[int, TriangulatedMesh | None] = {}
         self._kept: list[Geometry] = []  # their ids are keys, so they must live
         self._bare: dict[str, int] = {}
         self._hidden: list[str] = []
 
     def find(self, shape: Shape) -> GltfMesh | None:
         """The mesh a shape shows; None (reported) if it has no triangles."""
+        # All boxes of one look are one mesh; the node stretches it.
         geometry, size = find_unit(shape.geometry)
         key = (id(geometry), *self._identify(shape))
         if key not in self._stored:
@@ -85,7 +90,7 @@ class GltfMeshLibrary:
 
     def report(self) -> None:
         """Findings about meshes, one of each sort."""
-        report = self._draft.reporter.report
+        report = self._gltf.reporter.report
         for name, count in self._bare.items():
             report(COORDINATES_MISSING, self._looks[name].source, name=name, count=count)
         if self._hidden:
@@ -96,56 +101,58 @@ class GltfMeshLibrary:
             tuple(
                 sorted((part, look) for (name, part), look in variant.materials.items() if name == shape.name)
             )
-            for variant in self._draft.asset.look_variants
+            for variant in self._gltf.asset.look_variants
         )
+        # A material hides the colour of a shape, so shapes that differ only there share a mesh.
         color = None if shape.material else shape.color
         return shape.material, color, shape.double_sided, choices
 
     def _store(self, shape: Shape, geometry: Geometry) -> GltfMesh | None:
-        cutter = self._cut(shape, geometry)
-        if cutter is None:
+        triangulated = self._cut(shape, geometry)
+        if triangulated is None:
             return None
-        low, high = cutter.data.vertices.min(axis=0), cutter.data.vertices.max(axis=0)
+        low, high = triangulated.data.vertices.min(axis=0), triangulated.data.vertices.max(axis=0)
         origin, unit = np.zeros(3), np.ones(3)
-        if self._draft.options.quantize:
+        if self._gltf.options.quantize:
+            # One unit for all axes: stretched normals would have to be corrected.
             origin, unit = (low + high) / 2.0, np.full(3, float((high - low).max()) / 2.0 or 1.0)
         primitives = []
-        for names, faces in self._list_parts(shape, cutter):
-            row = self._write_primitive(shape, cutter, names, faces, GltfMesh(0, origin, unit))
+        for names, faces in self._list_parts(shape, triangulated):
+            row = self._write_primitive(shape, triangulated, names, faces, GltfMesh(0, origin, unit))
             if row is not None:
                 primitives.append(row)
         if not primitives:
             self._refuse(shape, "it has no triangles")
             return None
-        meshes = self._draft.meshes
+        meshes = self._gltf.meshes
         name = shape.name if geometry is shape.geometry else geometry.kind
         meshes.append({"name": name, "primitives": primitives})
         return GltfMesh(len(meshes) - 1, origin, unit)
 
     def _cut(self, shape: Shape, geometry: Geometry) -> TriangulatedMesh | None:
         key = id(geometry)
-        if key not in self._cutters:
+        if key not in self._triangulated:
             try:
                 data = make_mesh(geometry)
             except InputError as error:
                 self._refuse(shape, error.message)
-                self._cutters[key] = None
+                self._triangulated[key] = None
                 return None
             has_faces = data is not None and len(data.vertices) > 0 and data.face_count > 0
-            self._cutters[key] = TriangulatedMesh(data) if data is not None and has_faces else None
+            self._triangulated[key] = TriangulatedMesh(data) if data is not None and has_faces else None
             if not has_faces:
                 self._refuse(shape, "it is empty")
-        return self._cutters[key]
+        return self._triangulated[key]
 
     def _refuse(self, shape: Shape, why: str) -> None:
         kind = shape.geometry.kind
-        self._draft.reporter.report(GEOMETRY_LEFT_OUT, shape.source, kind=kind, name=shape.name, why=why)
+        self._gltf.reporter.report(GEOMETRY_LEFT_OUT, shape.source, kind=kind, name=shape.name, why=why)
 
-    def _list_parts(self, shape: Shape, cutter: TriangulatedMesh) -> list[tuple[Names, Faces | None]]:
+    def _list_parts(self, shape: Shape, triangulated: TriangulatedMesh) -> list[tuple[Names, Faces | None]]:
         """Faces by look; a face in several sets is in the first."""
         parts: dict[Names, list[Faces]] = {}
-        free = np.ones(cutter.data.face_count, dtype=bool)
-        for subset in cutter.data.subsets:
+        free = np.ones(triangulated.data.face_count, dtype=bool)
+        for subset in triangulated.data.subsets:
             names = self._choose(shape, subset.name, subset.material)
             if any(name in self._looks for name in names) and len(subset.faces):
                 parts.setdefault(names, []).append(subset.faces[free[subset.faces]])
@@ -158,37 +165,44 @@ class GltfMeshLibrary:
         return [(names, np.concatenate(faces)) for names, faces in parts.items()]
 
     def _choose(self, shape: Shape, part: str, look: str) -> Names:
-        variants = self._draft.asset.look_variants
+        variants = self._gltf.asset.look_variants
         return look, *(variant.materials.get((shape.name, part), look) for variant in variants)
 
     def _write_primitive(
-        self, shape: Shape, cutter: TriangulatedMesh, names: Names, faces: Faces | None, stored: GltfMesh
+        self,
+        shape: Shape,
+        triangulated: TriangulatedMesh,
+        names: Names,
+        faces: Faces | None,
+        stored: GltfMesh,
     ) -> dict[str, Any] | None:
-        looks = [self._find_look(shape, cutter, name) for name in names]
-        uv_names = self._list_uvs(cutter, looks)
-        colored = [_is_colored(cutter, look) for look in looks]
-        if cutter.data.colors is not None and not any(colored):
+        # One function: the looks decide what the vertices need, and both decide which materials are made.
+        looks = [self._find_look(shape, triangulated, name) for name in names]
+        uv_names = self._list_uvs(triangulated, looks)
+        colored = [_is_colored(triangulated, look) for look in looks]
+        if triangulated.data.colors is not None and not any(colored):
             self._hidden.append(shape.name)
         normal = next((t for t in map(self._find_normal, looks) if t is not None and t in uv_names), None)
         needs = PrimitiveInputs(uv_names, any(colored), None if normal is None else uv_names.index(normal))
-        vertices = cutter.make(faces, needs)
+        vertices = triangulated.make(faces, needs)
         if vertices is None:
             return None
         attributes, indices = self._write_vertices(vertices, stored)
         numbers = [
-            self._draft.materials.find(look, MaterialUse(uv_names, shape.double_sided, is_colored))
+            self._gltf.materials.find(look, MaterialUse(uv_names, shape.double_sided, is_colored))
             for look, is_colored in zip(looks, colored, strict=True)
         ]
         row: dict[str, Any] = {"attributes": attributes, "indices": indices, "material": numbers[0]}
+        # Variants that end in the same material need no mapping.
         if len(set(numbers)) > 1:
             mappings: dict[int, list[int]] = {}
             for variant, number in enumerate(numbers[1:]):
                 mappings.setdefault(number, []).append(variant)
             rows = [{"material": number, "variants": variants} for number, variants in mappings.items()]
-            self._draft.extend(row, _VARIANTS, {"mappings": rows})
+            self._gltf.extend(row, _VARIANTS, {"mappings": rows})
         return row
 
-    def _find_look(self, shape: Shape, cutter: TriangulatedMesh, name: str) -> RenderMaterial:
+    def _find_look(self, shape: Shape, triangulated: TriangulatedMesh, name: str) -> RenderMaterial:
         if name in self._looks:
             return self._looks[name]
         if shape.color is not None:
@@ -199,33 +213,36 @@ class GltfMeshLibrary:
                     f"color_{text}", diffuse=(red, green, blue), opacity=alpha
                 )
             return self._colors[shape.color]
-        if cutter.data.colors is not None:
+        if triangulated.data.colors is not None:
             return self._colors.setdefault((), RenderMaterial("vertex_colors", vertex_colors=True))
         return DEFAULT
 
-    def _list_uvs(self, cutter: TriangulatedMesh, looks: list[RenderMaterial]) -> tuple[str, ...]:
+    def _list_uvs(self, triangulated: TriangulatedMesh, looks: list[RenderMaterial]) -> tuple[str, ...]:
         """Texture coordinates that the looks read and the mesh has."""
         wanted: dict[str, None] = {}
         for look in looks:
-            names = {t.uv_set for t in self._draft.materials.list_textures(look).values()}
-            missing = [name for name in names if cutter.find_uvs(name) is None]
+            # Only what is read: sets that no image uses would be dead weight.
+            names = {t.uv_set for t in self._gltf.materials.list_textures(look).values()}
+            missing = [name for name in names if triangulated.find_uvs(name) is None]
             if missing:
                 self._bare[look.name] = self._bare.get(look.name, 0) + 1
             wanted.update(dict.fromkeys(sorted(names - set(missing))))
-        return tuple(sorted(wanted, key=lambda name: (name != cutter.data.uv_name, name)))
+        # The mesh's own set is TEXCOORD_0, which viewers without support for others show.
+        return tuple(sorted(wanted, key=lambda name: (name != triangulated.data.uv_name, name)))
 
     def _find_normal(self, look: RenderMaterial) -> str | None:
-        texture = self._draft.materials.list_textures(look).get("normal")
+        texture = self._gltf.materials.list_textures(look).get("normal")
         return None if texture is None else texture.uv_set
 
     def _write_vertices(self, vertices: Vertices, stored: GltfMesh) -> tuple[dict[str, int], int]:
-        add, small = self._draft.buffer.add, self._draft.options.quantize
+        add, small = self._gltf.buffer.add, self._gltf.options.quantize
         kind = np.uint16 if len(vertices.points) <= _USHORT else np.uint32
         indices = add(vertices.triangles.reshape(-1).astype(kind), INDICES)
         if small:
-            self._draft.used.add(_QUANTIZED)
-            self._draft.required.add(_QUANTIZED)
-            return _write_small(self._draft, vertices, stored), indices
+            self._gltf.used.add(_QUANTIZED)
+            # Required: a viewer that does not know it would show integers as metres.
+            self._gltf.required.add(_QUANTIZED)
+            return _write_small(self._gltf, vertices, stored), indices
         attributes = {
             "POSITION": add(vertices.points.astype(np.float32), VERTICES, bounds=True),
             "NORMAL": add(vertices.normals, VERTICES),
@@ -239,12 +256,13 @@ class GltfMeshLibrary:
         return attributes, indices
 
 
-def _is_colored(cutter: TriangulatedMesh, look: RenderMaterial) -> bool:
-    return look.vertex_colors and cutter.data.colors is not None
+def _is_colored(triangulated: TriangulatedMesh, look: RenderMaterial) -> bool:
+    return look.vertex_colors and triangulated.data.colors is not None
 
 
 def _write_small(gltf: GltfDocument, vertices: Vertices, stored: GltfMesh) -> dict[str, int]:
     add = gltf.buffer.add
+    # Normalized integers stand for -1 to 1, so the unit of the mesh is half its longest side.
     points = np.rint((vertices.points - stored.origin) / stored.unit * _SHORT)
     attributes = {
         "POSITION": add(points.astype(np.int16), VERTICES, bounds=True, scaled=True),
@@ -253,6 +271,7 @@ def _write_small(gltf: GltfDocument, vertices: Vertices, stored: GltfMesh) -> di
     if vertices.tangents is not None:
         attributes["TANGENT"] = add(np.rint(vertices.tangents * _BYTE).astype(np.int8), VERTICES, scaled=True)
     for number, rows in enumerate(vertices.uvs):
+        # Unsigned integers cannot say coordinates of a repeated texture.
         is_inside = bool(((rows >= 0.0) & (rows <= 1.0)).all())
         attributes[f"TEXCOORD_{number}"] = (
             add(np.rint(rows * _USHORT).astype(np.uint16), VERTICES, scaled=True)
@@ -373,6 +392,7 @@ def _make_profile(rows: list[tuple[float, ...]]) -> MeshData:
     """A profile turned about Z."""
     turn = np.linspace(0.0, 2.0 * math.pi, _SIDES + 1)
     cos, sin = np.cos(turn), np.sin(turn)
+    # The seam is closed exactly: sin(2 pi) is not 0 in floating point.
     cos[-1], sin[-1] = cos[0], sin[0]
     profile = np.array(rows)
     radius, height, out, up, v = profile.T[:, :, None]
@@ -384,6 +404,7 @@ def _make_profile(rows: list[tuple[float, ...]]) -> MeshData:
     row, side = np.meshgrid(np.arange(len(rows) - 1), np.arange(_SIDES), indexing="ij")
     a = (row * (_SIDES + 1) + side).reshape(-1)
     b, c, d = a + 1, a + _SIDES + 2, a + _SIDES + 1
+    # At a pole one of the two triangles of a quad has no area.
     low, high = profile[:-1, 0].repeat(_SIDES), profile[1:, 0].repeat(_SIDES)
     jumps = (np.diff(profile[:, 0]) == 0.0) & (np.diff(profile[:, 1]) == 0.0)
     is_face = ~jumps.repeat(_SIDES)
@@ -395,6 +416,7 @@ def _make_profile(rows: list[tuple[float, ...]]) -> MeshData:
 
 def _stretch(data: MeshData, radii: Array) -> MeshData:
     assert data.normals is not None
+    # Normals scale by the inverse of the radii.
     safe = np.maximum(np.abs(radii), 1e-12)
     return MeshData(data.vertices * radii, data.indices, normals=data.normals / safe, uvs=data.uvs)
 
@@ -411,6 +433,7 @@ def _make_terrain(field: Heightfield) -> MeshData:
 
 
 def _extrude(outline: Polyline) -> MeshData | None:
+    # Imported here: it is large, and outlines are rare.
     import manifold3d
 
     loops = [np.asarray(loop, dtype=np.float64) for loop in outline.loops]

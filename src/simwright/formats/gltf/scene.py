@@ -1,8 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node tree: bodies in bodies as joints hold them, each with what sits on it (REP-0158 3.7).
+"""The node tree: bodies as joints hold them, shapes, instances, sites, cameras, lights and their animation.
 
-The root node turns the model's Z-up to glTF's Y-up; below it every node is placed in its parent as in the model.
-Nothing is moved to world space, so a joint is a node that can be turned.
+The root node turns the model's Z-up to glTF's Y-up; below it every node is placed in its parent as in the model
+(REP-0158 3.7).  Nothing is moved to world space, so a joint is a node that can be turned.
+
+Point instancers are EXT_mesh_gpu_instancing: one node, one mesh, rows of placements (REP-0158 3.5).  A mirrored copy
+needs a mirrored node, since the extension does not say which side of it is outside: the node turns everything over and
+its rows do so once more.
+
+Lights are KHR_lights_punctual (REP-0158 3.6).  UsdLux gives the luminance of a light's surface [nit]; glTF wants what
+arrives: candela for point and spot lights, lux for directional ones.  So a sphere gives its luminance times the disc
+one sees, a distant light its luminance times the solid angle it fills.  Lights without a size, and those of formats
+that have no units, keep their number.
+
+A body moves against the body that carries it, so its track is turned into that frame.
 """
 
 from __future__ import annotations
@@ -45,6 +56,7 @@ def write_bodies(gltf: GltfDocument) -> None:
         edge = edges.get(body.name)
         children.setdefault(edge.parent if edge else WORLD, []).append(body)
         poses[body.name] = body.pose
+    # Reversed, since the stack gives them back last first: nodes keep the order of the bodies.
     pending = [(body, WORLD) for body in reversed(children.get(WORLD, []))]
     while pending:
         body, parent = pending.pop()
@@ -64,11 +76,13 @@ def write_shapes(gltf: GltfDocument) -> None:
         if stored is None:
             continue
         if shape.instancer:
+            # One node shows one mesh, so copies of different meshes, or on different bodies, are apart.
             key = (shape.body, shape.instancer, stored.number, is_seen(shape))
             scattered.setdefault(key, []).append((shape, stored))
             continue
         _write_shape(gltf, shape, stored)
     for members in scattered.values():
+        # A single copy is a plain node, which every viewer shows; the extension is not that common.
         if len(members) == 1:
             _write_shape(gltf, *members[0])
         else:
@@ -79,6 +93,7 @@ def write_shapes(gltf: GltfDocument) -> None:
 def write_sites(gltf: GltfDocument) -> None:
     """A node for every named frame."""
     for site in gltf.asset.sites:
+        # The role tells a frame from a body and from a shape, which are nodes too.
         note = {"role": "site"}
         if site.ros_frame:
             note["rosFrame"] = site.ros_frame
@@ -136,6 +151,7 @@ def describe_shape(gltf: GltfDocument, shape: Shape) -> dict[str, object]:
 
 def decode(pose: Pose, scale: Array, stored: GltfMesh) -> tuple[Pose, Array]:
     """The placement of stored points that are not in metres."""
+    # Exact where nothing is stored otherwise: a product with 1 may still round the position.
     if stored.unit.tolist() == [1.0, 1.0, 1.0] and not np.any(stored.origin):
         return pose, scale
     return Pose(pose.p + quat_rotate(pose.q, scale * stored.origin), pose.q), scale * stored.unit
@@ -152,6 +168,7 @@ def write_instances(gltf: GltfDocument, members: list[tuple[Shape, GltfMesh]], m
     places = np.array([shape.pose.p for shape, _ in members])
     places = places + np.einsum("nij,nj->ni", turns, scales * [mesh.origin for _, mesh in members])
     scales = scales * [mesh.unit for _, mesh in members]
+    # An odd number of negative scales turns the mesh inside out.
     mirrored = np.prod(scales, axis=1) < 0.0
     first = members[0][0]
     name = first.instancer.rpartition("/")[2] or first.name
@@ -176,6 +193,7 @@ def write_instances(gltf: GltfDocument, members: list[tuple[Shape, GltfMesh]], m
 def _make_positive(turns: Array, scales: Array) -> tuple[Array, Array]:
     """Rotations and positive scales of the same placements; two negative scales are half a turn."""
     flips = np.where(scales < 0.0, -1.0, 1.0)
+    # The scale is applied first, so a flip of a local axis is a flip of a column of the rotation.
     return quats_from_matrices(turns * flips[:, None, :]), np.abs(scales)
 
 
@@ -193,6 +211,7 @@ def write_optics(gltf: GltfDocument) -> None:
             camera.name, gltf.body_nodes[camera.body], camera.pose, camera=len(gltf.cameras) - 1
         )
     for light in gltf.asset.lights:
+        # KHR_lights_punctual has neither; the table of losses reports them.
         if light.kind in (LightKind.DOME, LightKind.AREA):
             continue
         gltf.lights.append(_describe_light(light))
@@ -203,6 +222,7 @@ def write_optics(gltf: GltfDocument) -> None:
 
 def _describe_camera(camera: Camera) -> Row:
     width, height = camera.resolution
+    # glTF wants an angle between 0 and pi, and a near plane above 0.
     lens: Row = {"yfov": min(max(camera.fov_y, 1e-4), math.pi - 1e-4)}
     if camera.aperture is not None and camera.aperture[0] > 0.0 and camera.aperture[1] > 0.0:
         lens["aspectRatio"] = camera.aperture[0] / camera.aperture[1]
@@ -227,6 +247,7 @@ def _describe_light(light: Light) -> Row:
         row["range"] = light.range
     if light.kind is LightKind.SPOT:
         inner, outer = light.cone or (0.0, math.pi / 4.0)
+        # The extension asks for 0 <= inner < outer <= pi / 2.
         outer = min(max(outer, 1e-4), _WIDEST)
         row["spot"] = {"innerConeAngle": min(max(inner, 0.0), outer * _FULL), "outerConeAngle": outer}
     return row
@@ -261,8 +282,10 @@ def write_animation(gltf: GltfDocument) -> None:
             ("rotation", make_continuous(track.rotations)[:, (1, 2, 3, 0)]),
             ("scale", track.scales),
         ):
+            # A channel for what stands still would only hide the node's own placement.
             if np.ptp(rows, axis=0).max() <= _STILL:
                 continue
+            # Keys on the line between their neighbours carry nothing.
             kept = choose_keys(movement.times, rows, movement.stepped)
             samplers.append(
                 {
@@ -296,6 +319,7 @@ def _list_tracks(gltf: GltfDocument, movement: Movement) -> Iterator[tuple[int, 
         parent = parents.get(body.name, WORLD)
         if body.name in movement.bodies or parent in movement.bodies:
             track = place(body.name)
+            # Only the world has no track, and no body is the world.
             assert track is not None
             yield gltf.body_nodes[body.name], _see_from(place(parent), track)
     for name, track in movement.shapes.items():
@@ -304,6 +328,8 @@ def _list_tracks(gltf: GltfDocument, movement: Movement) -> Iterator[tuple[int, 
     for nodes, tracks in ((gltf.camera_nodes, movement.cameras), (gltf.light_nodes, movement.lights)):
         for name, track in tracks.items():
             if name in nodes:
+                # The scale of a camera or light means nothing to glTF, and viewers would scale what hangs on the
+                # node.
                 yield nodes[name], Track(track.positions, track.rotations, np.ones_like(track.scales))
 
 
@@ -326,6 +352,7 @@ def _decode(track: Track, origin: Array, unit: Array) -> Track:
 
 def make_continuous(rotations: Array) -> Array:
     """Quaternions each on the same side as the one before."""
+    # q and -q are one rotation; a viewer that blends between them would take the long way round.
     signs = np.ones(len(rotations))
     signs[1:] = np.where(np.einsum("ij,ij->i", rotations[1:], rotations[:-1]) < 0.0, -1.0, 1.0)
     return rotations * np.cumprod(signs)[:, None]

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images of a material, each in the slot and the form glTF wants: samplers, transforms, packed channels.
 
+glTF fixes what UsdPreviewSurface leaves open: which channel means what, that colours are sRGB and data are not, that
+an image has no scale and bias of its own.  An image that fits is copied byte for byte (PNG and JPEG); one that does
+not is baked: its channels are taken, made linear, scaled, shifted, put where glTF wants them and stored as PNG.
+
 Texture coordinates of glTF count v downwards; a transform is turned over with them.
 """
 
@@ -66,6 +70,7 @@ class ImageCache:
         content = self.read(file)
         if content.startswith(JPEG):
             return False
+        # PNG colour types 0 and 2 have no alpha, unless a tRNS chunk makes one colour transparent.
         is_plain = content.startswith(PNG) and content[_COLOR_AT] in (0, 2) and b"tRNS" not in content[:4096]
         return not is_plain and bool((self.get_pixels(file)[..., 3] < 1.0).any())
 
@@ -81,7 +86,9 @@ def _decode(content: bytes, tally: Tally) -> Channel:
 
     try:
         with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
+            # Counted before decoding: a small file can hold a huge picture.
             tally.add("baked-pixels", image.width * image.height)
+            # Sixteen-bit PNGs; converting them to RGBA would clip their values at 255.
             if image.mode.startswith("I"):
                 wide = np.asarray(image.convert("I"), dtype=np.float32) / np.float32(65535.0)
                 ones = np.ones_like(wide)
@@ -172,6 +179,7 @@ class Textures:
         }
         row = {"sampler": _find(self.samplers, sampler), "source": image}
         info: dict[str, Any] = {"index": _find(self.textures, row)}
+        # texCoord names the TEXCOORD_n of the primitive.
         number = uv_names.index(texture.uv_set)
         if number:
             info["texCoord"] = number
@@ -229,6 +237,7 @@ class Textures:
 
     def place_color(self, texture: Texture, *, opacity: Texture | None, keep_alpha: bool) -> tuple[int, bool]:
         """The image of a colour input, and whether scale and bias are in it; alpha is that of ``opacity``."""
+        # An image is copied only if glTF reads it exactly as UsdPreviewSurface does.
         fits = texture.channel in ("rgb", "rgba") and self.is_srgb(texture, is_color=True)
         fits = fits and _is_factor(texture) and self.pictures.can_copy(texture.file)
         if opacity is not None:
@@ -237,6 +246,7 @@ class Textures:
             fits = fits and not self.pictures.has_alpha(texture.file)
         if fits:
             return self.copy(texture.file), False
+        # A scale within 0 to 1 is a factor of the material; anything else is baked into the pixels.
         shaped = not _is_factor(texture)
         key = ("color", texture, opacity, shaped)
 
@@ -264,6 +274,7 @@ class Textures:
 
     def _fits_slots(self, slots: dict[str, Texture], exact: str) -> bool:
         """Is it one linear image with every channel in its slot and nothing but factors to apply?"""
+        # One expression per condition; all five must hold for the image to be used as it is.
         in_place = all(
             texture.channel == slot or (texture.channel in ("rgb", "rgba") and slot == "r")
             for slot, texture in slots.items()
@@ -309,6 +320,7 @@ def make_transform(texture: Texture) -> dict[str, Any]:
     (sx, sy), (tx, ty), angle = texture.scale, texture.offset, texture.rotation
     if (sx, sy, tx, ty, angle) == (1.0, 1.0, 0.0, 0.0, 0.0):
         return {}
+    # v is turned over before and after: (u, v) -> (u, 1 - v) on both sides of the transform.
     offset = [tx - math.sin(angle) * sy, 1.0 - ty - math.cos(angle) * sy]
     result: dict[str, Any] = {}
     if any(abs(value) > 1e-12 for value in offset):

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corners become vertices: glTF has one row of everything per vertex, so corners that differ are split.
+"""From the polygons of a mesh to the vertices of glTF: triangles, normals, tangents, one row of everything per vertex.
 
-A mesh whose data are all per vertex keeps its vertices as they are.
+Triangles (REP-0158 3.4) name corners, not points, so that what is said about a corner stays with it.  Quads are cut
+along the diagonal that lies inside; larger polygons are fanned where they are convex, and cut ear by ear where not.
+
+Where a source has no normals, faces that meet at less than a crease angle share them; a mesh that says it is round has
+no creases, and one that says it has facets has nothing but.  Tangents follow the texture coordinates of the normal map,
+as MikkTSpace has it.
+
+Corners that differ are split into vertices; a mesh whose data are all per vertex keeps its vertices as they are.
 """
 
 from __future__ import annotations
@@ -27,6 +34,7 @@ def find_distinct(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.ND
     if rows.dtype == np.float32:
         rows = rows + np.float32(0.0)  # -0 is 0
     bits = np.ascontiguousarray(rows).view(np.uint32)
+    # Rows are compared by one 64-bit number: sorting whole rows is far slower.
     keys = bits[:, 0].astype(np.uint64)
     for column in range(1, bits.shape[1]):
         keys = (keys ^ (keys >> np.uint64(31))) * _FACTOR + bits[:, column]
@@ -35,6 +43,7 @@ def find_distinct(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.ND
     if not np.array_equal(bits[first[number]], bits):  # two sorts with one key
         _, first, number = np.unique(bits, axis=0, return_index=True, return_inverse=True)
         number = number.reshape(-1)
+    # In the order of first appearance, so that the same mesh gives the same bytes.
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -67,6 +76,7 @@ def triangulate(data: MeshData) -> tuple[Numbers, Numbers]:
     if data.left_handed:
         corners = corners[:, ::-1]
     points = data.indices[corners]
+    # A triangle that names a point twice has no area and no normal.
     sound = (points[:, 0] != points[:, 1]) & (points[:, 1] != points[:, 2]) & (points[:, 2] != points[:, 0])
     return (corners, faces) if sound.all() else (corners[sound], faces[sound])
 
@@ -78,6 +88,7 @@ def _turn_quads(places: Array, counts: Numbers, starts: Numbers, first: Numbers,
         return
     a, b, c, d = (places[starts[quads] + k] for k in range(4))
     diagonal = c - a
+    # Where the two halves face opposite ways, the diagonal runs outside.
     one, two = np.cross(b - a, diagonal), np.cross(diagonal, d - a)
     dented = quads[np.einsum("ij,ij->i", one, two) < 0.0]
     if len(dented):
@@ -95,6 +106,7 @@ def _find_dented(places: Array, counts: Numbers, starts: Numbers) -> list[int]:
         turns = np.cross(rings - np.roll(rings, 1, axis=1), np.roll(rings, -1, axis=1) - rings)
         normals = np.cross(rings, np.roll(rings, -1, axis=1)).sum(axis=1)
         inwards = np.einsum("fki,fi->fk", turns, normals)
+        # Relative to the area: a nearly straight corner is no dent.
         scale = np.einsum("fi,fi->f", normals, normals)
         dented += faces[(inwards < -1e-9 * scale[:, None]).any(axis=1)].tolist()
     return sorted(dented)
@@ -103,11 +115,13 @@ def _find_dented(places: Array, counts: Numbers, starts: Numbers) -> list[int]:
 def _cut_ears(ring: Array) -> Numbers:
     """The triangles of one polygon, seen along its normal."""
     normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
+    # Projected along the axis the polygon faces most, and turned so that it winds counter-clockwise there.
     drop = int(np.argmax(np.abs(normal)))
     flat = np.delete(ring, drop, axis=1) * (1.0 if (normal[drop] > 0) == (drop != 1) else (-1.0, 1.0))
     left = list(range(len(ring)))
     triangles: list[tuple[int, int, int]] = []
     while len(left) > 3:
+        # A polygon that crosses itself may have no ear; it is cut somewhere, so that the loop ends.
         spot = next((k for k in range(len(left)) if _is_ear(flat, left, k)), 0)
         before, here, after = left[spot - 1], left[spot], left[(spot + 1) % len(left)]
         triangles.append((before, here, after))
@@ -149,8 +163,10 @@ def compute_normals(vertices: Array, triangles: Numbers, smooth: bool | None) ->
     flat = make_unit(np.cross(b - a, c - a))
     if smooth is False:
         return np.repeat(flat, 3, axis=0)
+    # By position: STL and exporters give each face vertices of its own.
     _, place = find_distinct(np.asarray(vertices, dtype=np.float32))
     points = place[triangles].reshape(-1)
+    # Weighted by the angle, so that how a face is cut into triangles does not matter.
     weighted = np.repeat(flat, 3, axis=0) * _measure_angles(a, b, c)[:, None]
     if smooth:
         sums = sum_rows(points, weighted, len(vertices))
@@ -172,6 +188,7 @@ def _gather_creased(points: Numbers, flat: Array, weighted: Array) -> Array:
     size = np.repeat(counts, counts)
     begin = np.repeat(starts, counts)
     result = np.zeros((len(points), 3))
+    # The tip of a fan with thousands of faces would need millions of pairs.
     partners = np.where(size > _WIDE, 1, size)
     own = np.arange(len(points))
     begin = np.where(size > _WIDE, own, begin)
@@ -226,13 +243,16 @@ def compute_tangents(
     area = du * ev - eu * dv
     safe = np.where(np.abs(area) > _SMALL, area, 1.0)
     along = (edge * ev[:, None] - other * dv[:, None]) / safe[:, None]
+    # A triangle whose texture coordinates lie on a line has no direction of its own.
     along[np.abs(area) <= _SMALL] = 0.0
     along = np.nan_to_num(along)
     weights = _measure_angles(points[a], points[b], points[c])
     unit = np.repeat(make_unit(along, along), 3, axis=0) * weights[:, None]
     index = triangles.reshape(-1)
     sums = sum_rows(index, unit, len(points))
+    # A tangent stands at right angles to the normal.
     sums -= normals * np.einsum("ij,ij->i", sums, normals)[:, None]
+    # Where no triangle has a direction, any one at right angles to the normal will do.
     aside = np.where(np.abs(normals[:, :1]) < 0.9, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
     aside = make_unit(aside - normals * np.einsum("ij,ij->i", aside, normals)[:, None])
     tangents = np.empty((len(points), 4), dtype=np.float32)
@@ -300,6 +320,7 @@ class TriangulatedMesh:
             columns.add("color", self.data.colors)
         if needs.tangents is not None:
             uvs = columns.gather(f"uv{needs.tangents}")
+            # Mirrored parts of a texture share points but not tangents, so they must be split.
             columns.add_gathered("turn", find_turns(uvs)[:, None])
         first, index = columns.merge()
         return self._assemble(columns, first, index, points, needs)
@@ -314,6 +335,7 @@ class TriangulatedMesh:
         )
         for place in range(len(needs.uv_names)):
             rows = columns.gather(f"uv{place}", first)
+            # glTF counts v downwards.
             result.uvs.append(np.stack((rows[:, 0], 1.0 - rows[:, 1]), axis=1).astype(np.float32))
         if columns.has("color"):
             result.colors = np.clip(make_all_linear(columns.gather("color", first)[:, :3]), 0.0, 1.0).astype(
@@ -349,6 +371,7 @@ class TriangulatedMesh:
     def _compute(self) -> Array:
         triangles = np.asarray(self.data.indices, dtype=np.int64)[self.corners]
         rows = np.zeros((len(self.data.indices), 3))
+        # Corners in no triangle keep +Z: nobody sees them, but no row may be zero.
         rows[:, 2] = 1.0
         if self.data.counts is None:
             rows[self.corners.reshape(-1)] = compute_normals(self._vertices, triangles, self.data.smooth)
@@ -395,11 +418,13 @@ class _Columns:
     def merge(self) -> tuple[Numbers, Numbers]:
         """A corner for each vertex, and the vertex of each corner; vertices in a fixed order."""
         if not self._gathered:
+            # Nothing differs between the corners of a point: its vertices stay as they are.
             used = np.full(self._vertices, -1, dtype=np.int64)
             used[self._points[::-1]] = np.arange(len(self._points) - 1, -1, -1)
             kept = used >= 0
             return used[kept], (np.cumsum(kept) - 1)[self._points]
         parts: Sequence[npt.NDArray[Any]] = [
+            # Point numbers as bits beside the floats, so that one comparison does for all.
             self._points.astype(np.int32).view(np.float32).reshape(-1, 1),
             *(rows.astype(np.float32) + np.float32(0.0) for rows in self._gathered.values()),
         ]

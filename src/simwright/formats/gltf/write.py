@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The glTF writer: an asset becomes one .glb, or a .gltf with its buffer and images beside it.
 
-``build_document`` is the table of contents.  The same asset gives the same bytes.
+``fill_document`` is the table of contents.  The same asset gives the same bytes.
+
+Looks are made ready first: the model holds colours as they appear on a screen, glTF linear ones (REP-0158 3.1), and a
+visual without a look of its own has those of its mesh file, one for each face set.
+
+The physics block in the document's extras has joints, limits, drives and masses (``docs/gltf.md``).  Bodies are named
+by their node.  Vectors and frames are in the local frames of nodes, units SI and radians, quaternions x, y, z, w as
+everywhere in glTF.  What is not said is not there; limits without end are left out.
 """
 
 from __future__ import annotations
@@ -56,6 +63,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
         folder, name = target.parent, target.name
     else:
         folder, name = target, f"{make_identifier(asset.name)}{SUFFIXES[0]}"
+    # The files come first: their names decide whether the folder may be filled.
     files = build_files(asset, name, options, reporter)
     own = frozenset(file.partition("/")[0] for file in files)
     place = choose_place(asset, folder, name, own, options, named=named)
@@ -69,6 +77,7 @@ def build_files(asset: Asset, entry: str, options: WriteOptions, reporter: Repor
     """Every file by relative path: one for .glb; for .gltf the document, its buffer and its images."""
     gltf = fill_document(asset, options, reporter)
     if entry.lower().endswith(SUFFIXES[0]):
+        # Images are put into the buffer before the document, so that it has the length with them.
         for image in gltf.textures.images:
             gltf.buffer.add_view(image.content)
         return {entry: _pack(build_document(gltf), gltf.buffer.content)}
@@ -124,6 +133,7 @@ def build_document(gltf: GltfDocument, image_folder: str = "") -> Row:
         buffers=[{"byteLength": gltf.buffer.length}] if gltf.buffer.length else [],
         extras=gltf.extras,
     )
+    # The schema of glTF forbids lists and objects without entries.
     return {key: value for key, value in document.items() if value not in ([], {})}
 
 
@@ -133,6 +143,7 @@ def _list_extensions(gltf: GltfDocument) -> Row:
         result[LIGHTS] = {"lights": gltf.lights}
     if _VARIANTS in gltf.used:
         variants = gltf.asset.look_variants
+        # KHR_materials_variants has one flat list; names of several variant sets could be equal.
         many = len({variant.set_name for variant in variants}) > 1
         names = [f"{v.set_name}={v.name}" if many else v.name for v in variants]
         result[_VARIANTS] = {"variants": [{"name": name} for name in names]}
@@ -155,6 +166,7 @@ def _encode(document: Row, indent: int | None = None) -> bytes:
 def _pack(document: Row, content: bytes) -> bytes:
     """A .glb container."""
     text = _encode(document)
+    # Chunks start at multiples of four bytes: JSON is padded by spaces, binary by zeros (glTF 2.0, 4.4.3).
     text += b" " * (-len(text) % 4)
     chunks: list[Any] = [struct.pack("<I", len(text)), _JSON, text]
     if content:
@@ -171,6 +183,7 @@ def prepare_looks(asset: Asset, reporter: Reporter) -> Asset:
     """A copy of the asset with linear colours and all looks it needs."""
     twin = asset.copy()
     _FileLookApplier(twin, reporter).dress()
+    # After the looks of mesh files are in: they hold display colours like all others.
     twin.materials = [_make_linear(material) for material in twin.materials]
     for shape in twin.shapes:
         if shape.color is not None:
@@ -220,6 +233,7 @@ class _FileLookApplier:
             data = mesh.data
         except InputError:
             return  # said where the mesh itself is written
+        # Sets that name a look of the asset were dressed by the source, as OpenUSD's are.
         if not data.subsets or any(subset.material in self._looks.own for subset in data.subsets):
             return
         key = (id(mesh), is_plain(shape))
@@ -245,6 +259,7 @@ def write_physics(gltf: GltfDocument) -> None:
     asset = gltf.asset
     if not asset.bodies:
         return
+    # One function: each part of the block is a few lines and depends on nothing else.
     block: Row = {"version": VERSION, "bodies": _list_bodies(gltf)}
     if asset.environment.gravity is not None:
         block["gravity"] = asset.environment.gravity.tolist()
@@ -278,6 +293,7 @@ def _list_bodies(gltf: GltfDocument) -> list[Row]:
     for body in gltf.asset.bodies:
         row: Row = {"node": gltf.body_nodes[body.name], "name": body.name}
         inertial = inertials.get(body.name)
+        # A body without a mass says nothing, which readers can tell from zero.
         if inertial is not None and math.isfinite(inertial.mass) and inertial.mass > 0.0:
             row["mass"] = inertial.mass
             row["centerOfMass"] = inertial.com.tolist()
@@ -296,6 +312,7 @@ def _describe_joint(gltf: GltfDocument, joint: Joint, closes_loop: bool, is_turn
         row["parent"] = gltf.body_nodes[joint.parent]
     if joint.child != WORLD:
         row["child"] = gltf.body_nodes[joint.child]
+    # One row after the other, each left out where it says what is the default.
     for word, frame in (("parentFrame", joint.parent_frame), ("childFrame", joint.child_frame)):
         if not frame.is_identity():
             row[word] = _describe_frame(frame)
@@ -308,6 +325,7 @@ def _describe_joint(gltf: GltfDocument, joint: Joint, closes_loop: bool, is_turn
     if not joint.enabled:
         row["enabled"] = False
     if joint.distance is not None:
+        # JSON has no infinity.
         row["distance"] = [value if math.isfinite(value) else None for value in joint.distance]
     if joint.gear is not None:
         row["gearRatio"] = joint.gear.ratio
@@ -382,6 +400,7 @@ _CARRIED = frozenset(
 def report_losses(gltf: GltfDocument) -> None:
     """Joints that hold nothing, contact materials without their colliders, then attributes of solvers."""
     asset, reporter = gltf.asset, gltf.reporter
+    # Friction and bounce are written on the nodes of colliders, which are there on request only.
     lost: list[Any] = [] if gltf.options.collision else asset.physics_materials
     if lost:
         what, advice = f"{len(lost)} contact material(s)", "--collision writes them with the colliders"
@@ -392,6 +411,7 @@ def report_losses(gltf: GltfDocument) -> None:
         report_lost(reporter, "glTF 2.0", what, lost, moves=True, advice="correct the names")
     spaces: dict[str, list[str]] = {}
     for space, element, attribute, _ in asset.extras:
+        # Attributes whose value is in the physics block are not lost, whatever solver they are of.
         if attribute not in _CARRIED:
             spaces.setdefault(space, []).append(f"{element} {attribute}")
     for space, names in spaces.items():

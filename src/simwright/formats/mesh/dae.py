@@ -70,6 +70,7 @@ def _open(content: bytes, file: Path) -> Any:
 def _parts(document: Any, to_model: Array) -> Iterator[MeshPart]:
     bounds = _bound_geometries(document)
     nodes = _list_node_names(document)
+    # pycollada also lists geometries of library nodes; names are left out then rather than given to the wrong one.
     if len(nodes) != len(bounds):
         nodes = [""] * len(bounds)
     for bound, node in zip(bounds, nodes, strict=True):
@@ -189,6 +190,8 @@ def _convert(name: str, effect: Any, file: Path, gate: Gate) -> RenderMaterial:
         texture = _texture(value, file, gate)
         if texture is not None:
             result.textures[slot] = texture
+    # The usual match of a Phong exponent with roughness; exponents up to 1 are left by exporters that mean nothing by
+    # it.
     if isinstance(effect.shininess, float) and effect.shininess > 1.0:
         result.roughness = float(np.sqrt(2.0 / (effect.shininess + 2.0)))
     result.opacity = _opacity(effect)
@@ -206,6 +209,7 @@ def _texture(value: Any, file: Path, gate: Gate) -> Texture | None:
     if sampler is None:
         return None
     path = str(sampler.surface.image.path)
+    # Nothing is fetched.
     if "://" in path and not path.startswith("file://"):
         return None
     image = gate.take(file.parent / path.removeprefix("file://"), Where(str(file)), path)

@@ -103,6 +103,7 @@ class _GltfFile:
         while stack:
             index, parent, depth = stack.pop()
             visited += 1
+            # A node that is its own descendant would be visited for ever.
             if depth > _MAX_DEPTH or visited > _MAX_INSTANCES:
                 raise LimitError("the glTF node tree is too deep or has cycles", where=Where(str(self.file)))
             node = self.row("nodes", index)
@@ -113,6 +114,7 @@ class _GltfFile:
 
     def read_primitive(self, primitive: dict[str, Any]) -> MeshPart | None:
         mode = primitive.get("mode", 4)
+        # 4 triangles, 5 strip, 6 fan; the others are points and lines.
         if mode not in (4, 5, 6):
             return None
         attributes = primitive.get("attributes", {})
@@ -161,6 +163,7 @@ class _GltfFile:
         count = int(row.get("count", 0))
         start = int(view.get("byteOffset", 0)) + int(row.get("byteOffset", 0))
         stride = int(view.get("byteStride", 0)) or dtype.itemsize * width
+        # Checked before numpy makes a view: it would read whatever lies behind the buffer.
         last = start + (count - 1) * stride + dtype.itemsize * width
         if count <= 0 or start < 0 or stride < dtype.itemsize * width or last > len(data):
             raise self.error(f"accessor {index} reaches outside its buffer")
@@ -194,6 +197,7 @@ def _split_container(content: bytes, file: Path) -> tuple[dict[str, Any], bytes]
         if len(content) < 20 or struct.unpack_from("<I", content, 4)[0] != 2:
             raise ParseError("only glTF 2.0 is supported", where=where)
         length = struct.unpack_from("<I", content, 12)[0]
+        # 12 bytes of header, then chunks of 8 bytes of head and their content.
         text = content[20 : 20 + length]
         chunk = content[28 + length :]
     try:
@@ -207,6 +211,7 @@ def _split_container(content: bytes, file: Path) -> tuple[dict[str, Any], bytes]
 
 def _node_matrix(node: dict[str, Any]) -> Array:
     if "matrix" in node:
+        # glTF stores matrices by columns.
         return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
     x, y, z, w = node.get("rotation", (0.0, 0.0, 0.0, 1.0))
     matrix = Pose.of(node.get("translation", (0.0, 0.0, 0.0)), (w, x, y, z)).matrix
@@ -223,6 +228,7 @@ def _triangulate(corners: npt.NDArray[Any], mode: int) -> npt.NDArray[Any]:
     if mode == 6:
         return np.stack((np.full_like(b, corners[0]), b, c), axis=1)
     triangles = np.stack((a, b, c), axis=1)
+    # Every second triangle of a strip winds the other way.
     triangles[1::2] = triangles[1::2][:, (1, 0, 2)]
     return triangles
 
@@ -244,6 +250,7 @@ def _convert(document: _GltfFile, index: int) -> RenderMaterial:
     row = document.row("materials", index)
     surface = row.get("pbrMetallicRoughness", {})
     red, green, blue, alpha = (float(v) for v in surface.get("baseColorFactor", (1.0, 1.0, 1.0, 1.0)))
+    # Factors are linear; the model holds display colours.
     red, green, blue = make_display((red, green, blue))
     glow_red, glow_green, glow_blue = (float(v) for v in row.get("emissiveFactor", (0.0, 0.0, 0.0)))
     emissive = make_display((glow_red, glow_green, glow_blue))
@@ -271,6 +278,7 @@ def _convert(document: _GltfFile, index: int) -> RenderMaterial:
     return RenderMaterial(
         _material_name(document, index),
         diffuse=(red, green, blue),
+        # OPAQUE ignores alpha, whatever the factor says.
         opacity=1.0 if row.get("alphaMode", "OPAQUE") == "OPAQUE" else alpha,
         emissive=emissive,
         metallic=metallic,

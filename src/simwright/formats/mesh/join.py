@@ -34,6 +34,7 @@ class MeshPart:
         vertices = self.vertices @ linear.T + matrix[:3, 3]
         normals = None if self.normals is None else _turn_normals(self.normals, linear)
         indices, uvs = self.indices, self.uvs
+        # A mirrored face would face inwards.
         if np.linalg.det(linear) < 0:
             order = reverse_corners(self.counts)
             indices = indices[order]
@@ -43,6 +44,7 @@ class MeshPart:
 
 
 def _turn_normals(normals: Array, linear: Array) -> Array:
+    # Normals turn by the inverse transpose; the pseudo-inverse also takes a flattening matrix.
     turned = normals @ np.linalg.pinv(linear)
     length = np.sqrt(np.einsum("ij,ij->i", turned, turned))
     length[length == 0.0] = 1.0
@@ -60,6 +62,7 @@ def reverse_corners(counts: Faces) -> Faces:
 
 def join_parts(parts: list[MeshPart]) -> MeshData:
     """One mesh of all parts; the faces of one material are one subset."""
+    # One function: each array of the mesh is joined in a line, and all need the same offsets.
     offsets = np.cumsum([0, *(len(part.vertices) for part in parts)])
     counts = np.concatenate([part.counts for part in parts])
     indices = np.concatenate([p.indices + o for p, o in zip(parts, offsets[:-1], strict=True)])
@@ -93,6 +96,7 @@ def list_objects(parts: list[MeshPart]) -> dict[str, Faces]:
 
 def _join_rows(rows: list[Array | None]) -> Array | None:
     known = [row for row in rows if row is not None]
+    # Normals of some parts only are dropped: zeros would shade the others black.
     return np.concatenate(known) if len(known) == len(rows) else None
 
 

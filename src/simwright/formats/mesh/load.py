@@ -74,8 +74,10 @@ def load_mesh(path: str | Path, gate: Gate | None = None) -> MeshData:
             hint=f"convert it to one of {' '.join(MESH_EXTENSIONS)}",
             where=Where(str(path)),
         )
+    # Readers are imported when they are needed: pycollada and trimesh are slow to load.
     data: MeshData = _guarded(import_object(reader), file, gate)
     _check_mesh(data, file)
+    # Counted for the whole asset: many small meshes can be too much together.
     if gate is not None:
         gate.tally.add("mesh-elements", len(data.vertices) + len(data.indices), Where(str(file)))
     return drop_unused(data)
@@ -117,6 +119,7 @@ def load_image(name: str, max_bytes: int, tally: Tally) -> bytes:
 
 def _read_image(name: str, max_bytes: int) -> bytes:
     file, inside, number = name.rpartition("#image")
+    # A file may really be called "x#image1".
     if not inside or not number.isdigit() or Path(name).exists():
         return read_bytes(Path(name), max_bytes)
     reader: Any = import_object("simwright.formats.mesh.gltf:read_gltf_image")
@@ -141,6 +144,7 @@ class MeshLibrary:
         key = (str(file), status.st_mtime_ns, status.st_size)
         if key not in self._meshes:
             self._meshes[key] = mesh_geometry(file, self._gate)
+            # Only once per file, and from its head: the mesh itself may never be looked at.
             if self._reporter is not None and file.suffix.lower() == ".dae":
                 _report_axis(file, where, self._reporter)
         return self._meshes[key]

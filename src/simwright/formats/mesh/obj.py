@@ -61,6 +61,7 @@ def _read_lines(content: bytes, file: Path) -> Columns:
             ) from None
     if not lines.counts:
         raise ParseError("the OBJ file has no faces", hint="is it complete?", where=Where(str(file)))
+    # x y z r g b is an extension that some exporters write; a w behind x y z is dropped.
     width = 6 if all(len(point) == 6 for point in lines.points) else 3
     return Columns(
         np.array([point[:width] for point in lines.points], dtype=np.float64).reshape(-1, width),
@@ -148,6 +149,7 @@ def _per_corner(rows: Array, index: Numbers, *, partial: bool) -> Array | None:
         return np.asarray(table[index])
     if not partial or not named.any():
         return None
+    # The last row stands for corners without a texture coordinate.
     table = np.concatenate((table, np.zeros((1, rows.shape[1]), dtype=np.float32)))
     return np.asarray(table[np.where(named, index, len(rows))])
 
@@ -167,6 +169,7 @@ def read_obj_objects(content: bytes, _file: Path, _gate: Gate | None = None) -> 
         if words[0] in ("o", "g"):
             current[words[0]] = " ".join(words[1:])
         elif words[0] == "f":
+            # A face is in its object and in its group; once where both have one name.
             for name in dict.fromkeys(current.values()):
                 found.setdefault(name, []).append(number)
             number += 1
@@ -176,6 +179,7 @@ def read_obj_objects(content: bytes, _file: Path, _gate: Gate | None = None) -> 
 def read_obj_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMaterial]:
     """Materials of the libraries an OBJ file names; a library that is absent has none."""
     materials: list[RenderMaterial] = []
+    # Only the lines that name a library: statements of a large file take long to split.
     if b"\\" not in content:
         content = b"\n".join(_MTLLIB.findall(content))
     for number, words in _statements(content):
@@ -220,6 +224,7 @@ _TEXTURES = {
 
 def _set_property(material: RenderMaterial, words: list[str], where: Where, gate: Gate) -> None:
     key = words[0].lower()
+    # "spectral" and "xyz" colours are not RGB.
     if key in ("kd", "ke", "ks") and words[1] not in ("spectral", "xyz"):
         name = {"kd": "diffuse", "ke": "emissive", "ks": "specular"}[key]
         setattr(material, name, _color(words[1:]))
@@ -227,6 +232,7 @@ def _set_property(material: RenderMaterial, words: list[str], where: Where, gate
         material.opacity = float(words[-1])
     elif key == "tr":
         material.opacity = 1.0 - float(words[1])
+    # 0.5 is the model's own value: a Pr that came before counts more than the Phong exponent.
     elif key == "ns" and material.roughness == 0.5:
         material.roughness = math.sqrt(2.0 / (max(float(words[1]), 0.0) + 2.0))
     elif key == "ni":
@@ -235,6 +241,7 @@ def _set_property(material: RenderMaterial, words: list[str], where: Where, gate
         setattr(material, "metallic" if key == "pm" else "roughness", float(words[1]))
     elif key in _TEXTURES:
         slot, channel = _TEXTURES[key]
+        # Options such as -bm come before the name; Windows exporters write backslashes.
         image = words[-1].replace("\\", "/")
         path = gate.take(Path(where.file).parent / image, where, image)
         if path is not None:

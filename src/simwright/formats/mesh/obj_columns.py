@@ -4,6 +4,10 @@
 Only tidy files are read this way, and nearly all are: one statement per line, equal columns throughout, corners of
 one form, no negative indices.  For any other file :func:`read_columns` gives None, and ``obj.py`` goes through the
 lines one by one, which also finds the line of an error.
+
+:func:`find_decimals` reads many numbers at once.  A number of at most 15 digits is an integer that a double holds
+exactly, divided by a power of ten that a double holds exactly: one division gives the nearest double, the same as
+``float`` does.  Numbers that are longer or have an exponent are given to ``float``.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ def find_decimals(text: bytes) -> Decimals | None:
     """The numbers between the blanks of a text that starts and ends with one; None if it has anything else."""
     assert text[:1] <= b" " and text[-1:] <= b" ", "a text without blanks around it"  # noqa: PT018 - one thing
     raw = np.frombuffer(text, dtype=np.uint8)
+    # Everything up to the blank (tabs, line ends) separates words.
     is_word = raw > _BLANK
     edges = np.flatnonzero(is_word[1:] != is_word[:-1]) + 1
     starts, ends = edges[0::2], edges[1::2]
@@ -46,6 +51,7 @@ def find_decimals(text: bytes) -> Decimals | None:
     signed = negative | (first == _PLUS)
     dots, exponents = np.flatnonzero(raw == _DOT), np.flatnonzero((raw | 32) == _EXPONENT)
     after = raw[exponents + 1] if len(exponents) else exponents
+    # Every character of a word must be a digit, a dot, a sign in front, or part of an exponent; any other gives None.
     marks = len(dots) + int(np.count_nonzero(signed)) + len(exponents)
     marks += int(np.count_nonzero((after == _PLUS) | (after == _MINUS)))
     digits = raw - np.uint8(48)
@@ -55,8 +61,10 @@ def find_decimals(text: bytes) -> Decimals | None:
     if decimals is None:
         return None
     counts = ends - starts - signed - (decimals >= 0)
+    # Beyond 15 digits the integer itself would be rounded, and the division once more.
     hard = counts > _EXACT_DIGITS
     hard[np.searchsorted(starts, exponents, side="right") - 1] = True
+    # Read by float below; one digit keeps them out of the way here.
     counts[hard] = 1
     if np.any(counts < 1):
         return None
@@ -68,6 +76,7 @@ def find_decimals(text: bytes) -> Decimals | None:
 
 def _count_decimals(starts: Places, ends: Places, dots: Places) -> Places | None:
     """Characters behind the dot of each number, -1 without a dot; None where a number has two."""
+    # The usual file: every number has one dot.
     if len(dots) == len(starts) and np.all(dots >= starts) and np.all(dots < ends):
         return ends - dots - 1
     owners = np.searchsorted(starts, dots, side="right") - 1
@@ -82,10 +91,12 @@ def _sum_digits(digits: npt.NDArray[np.uint8], ends: Places, counts: Places, dec
     """The integers that the digits of numbers are without the dot, from the last digit on."""
     values = np.zeros(len(ends))
     at = ends - 1
+    # Files of one exporter mostly have as many decimals everywhere: the dot is skipped once for all.
     uniform = int(decimals[0]) if np.all(decimals == decimals[0]) else None
     least, most = int(counts.min()), int(counts.max())
     for place in range(most):
         at -= (decimals == place) if uniform is None else int(place == uniform)
+        # Up to the shortest number all of them have this digit, and need not be chosen.
         if place < least:
             values += digits.take(at) * _TENS[place]
         else:
@@ -149,8 +160,10 @@ def read_columns(content: bytes) -> Columns | None:
     """The columns of a tidy file, else None."""
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n")
+    # A backslash joins lines and a lone return ends them: both are for the slow way.
     if b"\\" in content or b"\r" in content or b"\0" in content:
         return None
+    # One function: a list of conditions, each of which sends the file to the slow way.
     runs = _split(content if content.endswith(b"\n") else content + b"\n")
     if runs is None or not runs.faces:
         return None
@@ -161,6 +174,7 @@ def read_columns(content: bytes) -> Columns | None:
     if points is None or texcoords is None or normals is None or faces is None:
         return None
     counts, corners = faces
+    # An index may only name what stands above it, as reading line by line has it.
     number, material, *limits = np.array(runs.faces, dtype=np.int32).T
     for column, limit in zip(corners.T, limits, strict=True):
         if np.any(column >= _repeat(limit, number, counts)):
@@ -170,6 +184,7 @@ def read_columns(content: bytes) -> Columns | None:
 
 def _repeat(limits: Numbers, number: Numbers, counts: Numbers) -> Any:
     """For each corner what holds for its run of faces; one number where it is the same for all."""
+    # Most files have all points before all faces; one number is compared much faster than a column.
     return limits[0] if np.all(limits == limits[0]) else np.repeat(np.repeat(limits, number), counts)
 
 
@@ -201,6 +216,7 @@ def _classify(data: Bytes, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int8
     """The kind of each line by its first word; None where a line is indented."""
     last = len(data) - 1
     first, second, third = (data[np.minimum(starts + k, last)] for k in range(3))
+    # An indented statement is legal but rare.
     if np.any((first == 32) | (first == 9)):
         return None
     blank = (second == 32) | (second == 9)
@@ -210,6 +226,7 @@ def _classify(data: Bytes, starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int8
     kinds[(first == ord("v")) & (second == ord("t")) & third_blank] = _TEXCOORD
     kinds[(first == ord("v")) & (second == ord("n")) & third_blank] = _NORMAL
     kinds[(first == ord("f")) & blank] = _FACE
+    # Statements such as "vp" or "fo" begin like these; the slow way knows what to make of them.
     bare = (kinds == _OTHER) & ((first == ord("v")) | (first == ord("f")))
     return None if np.any(bare) else kinds
 
@@ -229,6 +246,7 @@ def _cut(pieces: list[bytes]) -> Iterator[bytes]:
     batch: list[bytes] = []
     size = 0
     for text in pieces:
+        # Long runs are cut, short ones collected: a file may change between points and faces all the time.
         if len(text) >= _CHUNK:
             if batch:
                 yield b"".join(batch)
@@ -267,6 +285,7 @@ def _read_table(runs: _Runs, kind: int, widths: tuple[int, ...]) -> Array | None
 
 def _read_rows(text: bytes, word: bytes) -> Array | None:
     lines = text.count(b"\n")
+    # The word of the statement is blanked out below; a second "v" on a line would go with it.
     if text.count(b"v") != lines:
         return None
     found = find_decimals(text.replace(word, b" " * len(word)))
@@ -302,6 +321,7 @@ def _read_corners(text: bytes) -> tuple[Numbers, Numbers, list[int]] | None:
         or found.values.max() > _MAX_INDEX
     ):
         return None
+    # Indices are whole numbers.
     if any(mark in text for mark in (b".", b"e", b"E", b"+")):
         return None
     columns = _find_form(np.frombuffer(text, dtype=np.uint8), found, text.count(b"/"))
@@ -322,6 +342,7 @@ def _find_form(raw: Bytes, found: Decimals, slashes: int) -> list[int] | None:
     total = len(found.values)
     if not slashes:
         return [0]
+    # One function: the four forms of a corner (1, 1/2, 1//3, 1/2/3) are told apart by where slashes stand.
     behind = raw[found.ends] == _SLASH
     width = int(np.argmin(behind)) + 1
     if total % width or width > 3:

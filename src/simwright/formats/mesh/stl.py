@@ -39,6 +39,7 @@ def _is_ascii(content: bytes) -> bool:
     """Text starts with ``solid``; so do some binary headers, whose length then fits their count."""
     if content[:512].lstrip()[:5].lower() != b"solid":
         return False
+    # Some exporters begin the header of a binary file with "solid".
     if len(content) >= _HEADER and len(content) == _HEADER + _FACET.itemsize * _count(content):
         return False
     return b"facet" in content[:4096].lower() or b"endsolid" in content[:4096].lower()
@@ -57,6 +58,7 @@ def _read_binary(content: bytes, file: Path) -> npt.NDArray[Any]:
             where=where,
         )
     count = _count(content)
+    # Checked before numpy allocates anything: the count is four bytes that anyone can write.
     room = (len(content) - _HEADER) // _FACET.itemsize
     if count > room:
         raise ParseError(
@@ -82,6 +84,7 @@ def _read_ascii(content: bytes, file: Path) -> npt.NDArray[Any]:
             hint="is the file complete?",
             where=where,
         )
+    # What is too large for single precision becomes infinite and is reported as such.
     with np.errstate(over="ignore"):
         return np.array(numbers, dtype=np.float64).astype(np.float32).reshape(-1, 3)
 

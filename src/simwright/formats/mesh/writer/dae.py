@@ -85,6 +85,7 @@ def _write_effect(effect: Any, word: str, look: RenderMaterial) -> None:
     _write_color(phong, "specular", look.specular or (0.0, 0.0, 0.0))
     shine = min(max(2.0 / max(look.roughness, 1e-3) ** 2 - 2.0, 0.0), 1000.0)
     _add(_add(phong, "shininess"), "float", repr(shine))
+    # A_ONE: alpha 1 is opaque, as the reader takes it.
     _add(_add(phong, "transparent", opaque="A_ONE"), "color", "1 1 1 1")
     _add(_add(phong, "transparency"), "float", repr(float(look.opacity)))
 

@@ -76,6 +76,7 @@ def _write_primitive(buffer: _Buffer, mesh: Polygons, faces: Numbers, look: int 
     corners = mesh.corners_of(faces)
     columns = [mesh.points.index[corners]]
     columns += [table.index[corners] for table in (mesh.normals, mesh.uvs) if table is not None]
+    # glTF has one index for all attributes of a vertex.
     rows, index = np.unique(np.stack(columns, axis=-1), axis=0, return_inverse=True)
     attributes = {"POSITION": buffer.add(_turn(mesh.points.rows[rows[:, 0]]), _VERTICES, bounds=True)}
     column = 1
@@ -96,6 +97,7 @@ def _write_primitive(buffer: _Buffer, mesh: Polygons, faces: Numbers, look: int 
 def _turn(rows: Array) -> npt.NDArray[np.float32]:
     """From Z-up to Y-up."""
     turned: npt.NDArray[np.float32] = np.stack((rows[:, 0], rows[:, 2], -rows[:, 1]), axis=-1).astype("<f4")
+    # -0.0 becomes 0.0.
     return turned + np.float32(0.0)
 
 
@@ -117,6 +119,7 @@ def _write_looks(document: dict[str, Any], looks: list[tuple[str, RenderMaterial
         if "diffuse" in look.textures:
             number = images.setdefault(look.textures["diffuse"].file, len(images))
             surface["baseColorTexture"] = {"index": number}
+            # glTF multiplies image and factor.
             surface["baseColorFactor"] = [1.0, 1.0, 1.0, look.opacity]
         row: dict[str, Any] = {"name": word, "pbrMetallicRoughness": surface}
         if any(look.emissive):

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wavefront OBJ with its MTL library: numbers exact, polygons kept, one ``usemtl`` for each look."""
+"""Wavefront OBJ with its MTL library: numbers exact, polygons kept, one ``usemtl`` for each look.
+
+:func:`write_decimals` and its like write the rows of large meshes, many numbers at once, for the MJCF writer.  Meshes
+mostly come from files with a few decimals; where those name every number exactly, the digits are worked out for all
+numbers together, which takes a third of the time of printing one after the other.
+"""
 
 from __future__ import annotations
 
@@ -57,6 +62,7 @@ def _write_faces(polygons: Polygons, faces: Numbers) -> str:
     """Faces of one size are written together, so their order may change."""
     sizes = polygons.counts[faces]
     parts = []
+    # One format string for all faces of a size: a step of Python per face is slow.
     for size in np.unique(sizes):
         if size < 3:
             continue
@@ -76,6 +82,7 @@ def _write_faces(polygons: Polygons, faces: Numbers) -> str:
 
 def _write_look(look: RenderMaterial, word: str) -> str:
     specular = look.specular or (0.0, 0.0, 0.0)
+    # The inverse of the reader's roughness = sqrt(2 / (Ns + 2)).
     shine = min(max(2.0 / max(look.roughness, 1e-3) ** 2 - 2.0, 0.0), 1000.0)
     rows = [
         f"newmtl {word}",
@@ -114,9 +121,11 @@ def write_decimals(word: str, rows: Rows) -> bytes | None:
     if not exact.size or not np.isfinite(exact).all():
         return None
     for places in _PLACES:
+        # Tried with few decimals first: most meshes have four, and shorter files load faster.
         scaled = np.rint(exact * 10**places)
         if np.abs(scaled).max() >= _LARGEST:
             return None
+        # Only if reading it again gives every number exactly.
         if np.array_equal((scaled / 10**places).astype(rows.dtype), rows):
             return _write_places(word.encode("ascii"), scaled, places)
     return None
@@ -142,6 +151,7 @@ def write_singles(word: str, rows: npt.NDArray[np.float32]) -> bytes:
     size = np.abs(rows).astype(np.float64)
     power = np.floor(np.log10(np.where(size > 0.0, size, 1.0)))
     whole = np.rint(size * 10.0 ** (_DIGITS - power))
+    # Rounding up 9.999999996 gives ten digits.
     power += whole >= _LARGEST
     whole = np.where(whole >= _LARGEST, whole / 10.0, whole).astype(np.uint32)
     text, cells = _rule_lines(word.encode("ascii"), rows.shape, _DIGITS + 8)

@@ -54,6 +54,7 @@ def list_polygons(data: MeshData, looks: Iterable[str] = ()) -> Polygons:
     starts = np.cumsum(counts) - counts
     corners = spread(starts, counts)
     if data.left_handed:
+        # Each face is walked backwards.
         corners = np.repeat(2 * starts + counts - 1, counts) - corners
     return _tabulate(data, counts, corners, _group(data, looks))
 
@@ -80,6 +81,7 @@ def _tabulate(
         if rows is None or not len(rows):
             return None
         values = np.asarray(rows, dtype=np.float64)
+        # Corners first: with one triangle for each vertex both lengths are equal.
         if len(values) == len(data.indices):
             return _pack(values, corners)
         return _pack(values, points) if len(values) == len(data.vertices) else None
@@ -106,6 +108,7 @@ def _group(data: MeshData, looks: Iterable[str]) -> list[tuple[str, Numbers]]:
     for subset in data.subsets:
         faces = np.asarray(subset.faces, dtype=np.int64)
         if subset.material in known and len(faces):
+            # A face in several sets is in the first.
             groups.setdefault(subset.material, []).append(faces[left[faces]])
             left[faces] = False
     result = [(name, np.concatenate(parts)) for name, parts in groups.items()]
