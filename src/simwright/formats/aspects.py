@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one thing is that an asset can say, and how a use of it is found: by the path of its field."""
+"""One thing that an asset can say (an aspect), and how a use of it is found: by the path of its field.
+
+``joints.dofs.damping`` is the field ``damping`` of every dof of every joint.  ``vocabulary`` has them all.
+"""
 
 from __future__ import annotations
 
@@ -21,19 +24,19 @@ Moves: TypeAlias = Callable[[Any], bool]
 
 
 def always(element: Any) -> bool:
-    """It does."""
+    """For aspects that change how the machine moves."""
     del element
     return True
 
 
 def never(element: Any) -> bool:
-    """It does not: looks, measurements, names."""
+    """For aspects that do not: looks, measurements, names."""
     del element
     return False
 
 
 def if_touched(element: Any) -> bool:
-    """Shapes that collide change motion, those that are only seen do not."""
+    """For aspects of shapes: those that collide change motion, those that are only seen do not."""
     return bool(element.collision)
 
 
@@ -108,6 +111,7 @@ def find_uses(element: Any, aspect: Aspect) -> Iterator[tuple[Any, Any]]:
 
 
 def _list_children(owner: Any, step: str) -> Sequence[Any]:
+    # "data" is not a field but loads the mesh, which must not happen for a file nobody looks at.
     if step == "data":
         return _open_mesh(owner)
     value = getattr(owner, step)
@@ -120,6 +124,7 @@ def _list_children(owner: Any, step: str) -> Sequence[Any]:
 
 def _open_mesh(geometry: Any) -> Sequence[Any]:
     """The arrays of a mesh; none of a mesh file, which is copied as it is or read, and reported, by the writer."""
+    # Reading every mesh file only to find losses would take minutes for a large robot.
     if not isinstance(geometry, Mesh) or (geometry.file and not geometry.is_loaded):
         return ()
     try:
@@ -136,6 +141,7 @@ _DEFAULTS: dict[tuple[type, str], Any] = {}
 
 def _find_default(cls: type, name: str) -> Any:
     """What a field says unless told; :data:`_REQUIRED` where it always says something."""
+    # Remembered: a robot asks for the same few hundred fields thousands of times.
     if (cls, name) not in _DEFAULTS:
         row = next(field for field in dataclasses.fields(cls) if field.name == name)
         default = _REQUIRED if row.default is dataclasses.MISSING else row.default
@@ -145,18 +151,22 @@ def _find_default(cls: type, name: str) -> Any:
 
 
 def _differs(value: Any, default: Any) -> bool:
+    # One function: what counts as said depends on the type of the value, one case each.
     if default is _REQUIRED:
         return True
     if value is None or value is default:
         return False
+    # bool before numbers: in Python it is an int.
     if isinstance(value, str | bool | dict):
         return bool(value != default)
     if isinstance(value, Pose):
+        # Readers compute poses, so the identity may be off in the last bits.
         return not (isinstance(default, Pose) and value.is_close(default, 1e-12))
     if isinstance(value, np.ndarray | list | tuple) and not _is_text(value):
         numbers = np.asarray(value, dtype=np.float64).ravel()
         silent = np.zeros_like(numbers) if default is None else np.asarray(default, dtype=np.float64).ravel()
         return bool(numbers.shape != silent.shape or (numbers != silent).any())
+    # Where the model has no default, zero and infinity are how formats spell "none".
     if isinstance(value, float | int) and default is None:
         return value != 0 and math.isfinite(value)
     return bool(value != default)

@@ -45,15 +45,16 @@ class ReadOptions:
 
     def make_gate(self, path: Path, reporter: Reporter) -> Gate:
         """The gate through which everything passes that a file names."""
+        # An included file passes the gate of the file that includes it, with its limits and packages.
         return self.gate or Gate.around(path, self.packages, reporter)
 
 
 def _approve() -> None:
-    """Nothing to object to."""
+    """Default of ``approve``: write whatever the result is."""
 
 
 def _wrote(_files: Sequence[Path]) -> None:
-    """Nobody wants to know."""
+    """Default of ``wrote``: nobody asks which files were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ class Format:
 
     def write(self, asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
         """Write the neutral model; gives the path of the file to open.  What has no place in it is reported."""
+        # First, so that losses are reported even if the writer stops with an error.
         self.report_losses(asset, reporter)
         return cast("Writer", import_object(self.writer))(asset, target, options, reporter)
 

@@ -117,6 +117,8 @@ def find_holding(table: Table, key: str) -> Holding:
         return table[key]
     whole = key.rpartition(".")[0]
     if "." in whole:
+        # A part of something held as it is needs a row of its own; a part of something lost or changed shares its
+        # fate.
         above = find_holding(table, whole)
         return NO if above.held is Held.YES else above
     return NO
@@ -169,12 +171,14 @@ def report_losses(asset: Asset, table: Table, title: str, reporter: Reporter) ->
         if not elements:
             continue
         holding = table.get(family.key, NO)
+        # One finding for the whole family: its parts are lost with it.
         if holding.held is Held.NO and not family.quiet:
             what = family.count(len(elements))
             moving = any(family.moves(element) for element in elements)
             report_lost(reporter, title, what, elements, moves=moving, advice=holding.why, aspect=family.key)
         else:
             for aspect, holding, lost in _find_losses(family, elements, table):
+                # The environment has no name of its own.
                 named = [asset.name] if lost[0][0] is asset.environment else [element for element, _ in lost]
                 moving = any(aspect.moves(element) for element, _ in lost)
                 advice = (
@@ -192,11 +196,13 @@ def _find_losses(
     family: ElementFamily, elements: Sequence[Any], table: Table
 ) -> Iterator[tuple[Aspect, Holding, Lost]]:
     """Aspects of a family of which something is lost; an element that is left out loses nothing more."""
+    # One function: what is reported, and what is left out as a whole, decides about the aspects after it.
     reported: list[str] = []
     for aspect in family.aspects:
         holding = find_holding(table, aspect.key)
         if holding.is_settled or any(aspect.key.startswith(f"{key}.") for key in reported):
             continue
+        # Without a spring, its rest position says nothing.
         if find_holding(table, aspect.part_of).held is Held.NO and aspect.part_of:
             continue
         lost = [(e, values) for e in elements if (values := _find_lost(e, aspect, holding))]
@@ -204,6 +210,7 @@ def _find_losses(
         if lost:
             yield aspect, holding, lost
         if aspect.whole:
+            # A joint of an unknown kind is not written, so its damping is not lost once more.
             gone = {id(element) for element, _ in lost}
             elements = [element for element in elements if id(element) not in gone]
 
@@ -226,6 +233,7 @@ def _list_words(value: Any) -> list[str]:
     """The words that ``only`` is about: the name of a kind, or the keys of a table."""
     if isinstance(value, Mapping):
         return [str(key) for key in value]
+    # Geometries and enums alike: what they are called in files.
     return [str(getattr(value, "kind", value))]
 
 

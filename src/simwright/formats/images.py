@@ -35,6 +35,7 @@ def _sizes_judged_here() -> Iterator[None]:
     """Without Pillow's own limit, which is per image and cannot be raised by the user."""
     from PIL import Image
 
+    # The limit is ours: the tally of the asset, which users can raise.
     before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
     try:
         yield
@@ -46,11 +47,13 @@ def check_image(content: bytes, where: Where, tally: Tally) -> None:
     """An InputError if bytes are no image, or one that makes too many pixels of an asset; nothing is decoded whole."""
     from PIL import Image, UnidentifiedImageError
 
+    # Formats that Pillow does not know are passed on; whether an engine reads them is its own affair.
     if content.startswith(_SIGNATURES) or content[4:12] == b"ftypavif":
         return
     try:
         with _sizes_judged_here(), Image.open(io.BytesIO(content), formats=_DELIVERED) as image:
             tally.add("image-pixels", image.width * image.height, where)
+            # Checks the structure without decoding the pixels.
             image.verify()
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
         raise ParseError("it is no image that can be read", hint="provide it as PNG", where=where) from None
@@ -94,6 +97,7 @@ def load_samples(path: Path, tally: Tally) -> Samples:
 
 def _take_samples(image: Any) -> Samples:
     mode = image.mode
+    # Palettes and other colour models are brought to what their first channel means.
     if mode in ("1", "P", "LA", "PA", "CMYK", "YCbCr", "HSV", "LAB"):
         image = image.convert("L" if mode in ("1", "LA") else "RGB")
     values = np.asarray(image, dtype=np.float64)
@@ -101,4 +105,5 @@ def _take_samples(image: Any) -> Samples:
         values = values[:, :, 0]
     if image.mode.startswith("I;16"):
         return Samples(values, 65535.0)
+    # Elevation models have floating point or 32 bits; their numbers are metres.
     return Samples(values, None if image.mode in ("F", "I") else 255.0)

@@ -65,6 +65,7 @@ class OutputPlace:
             written=written,
         ) as staging:
             yield staging
+        # Folders that held nothing but an earlier result go with it.
         for folder in {parent for name in earlier for parent in list(Path(name).parents)[:-1]}:
             with contextlib.suppress(OSError):  # it holds something
                 (self.folder / folder).rmdir()
@@ -73,6 +74,7 @@ class OutputPlace:
     def _find_earlier(self) -> list[str]:
         """Files of an earlier result: those with names of ours, and what they name in folders of ours."""
         files = [name for name in sorted(self.own) if (self.folder / name).is_file()]
+        # Only in folders with names of ours, and only files that the earlier result names: others may be the user's.
         folders = [name for name in sorted(self.own) if (self.folder / name).is_dir()]
         found = dict.fromkeys(files)
         for name in (self.entry, *files) if folders else ():
@@ -90,17 +92,20 @@ def choose_place(
 
     The source is never touched.
     """
+    # One function: the cases exclude each other in this order, and each ends in an answer or an error.
     where = Where(str(folder))
     if folder.exists() and not folder.is_dir():
         raise OutputError("is a file, not a folder", hint="name a folder for the asset", where=where)
     place = OutputPlace(folder, entry, True, own, options.overwrite, options.wrote)
     if not folder.exists():
         return place
+    # A write that was interrupted is finished or undone first; what is there decides about the rest.
     recover(folder.resolve(), entry)
     source = _find_source(asset, folder, entry)
     there = {name for name in os.listdir(folder) if not is_staging(name)}
     foreign = there - own - {entry}
     holds_source = source is not None and source.parent == folder.resolve()
+    # Our own earlier result may be replaced; a folder with anything else in it may not.
     if not there or (entry in there and not foreign and not holds_source):
         return place
     if named:

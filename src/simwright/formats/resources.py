@@ -48,6 +48,7 @@ def _resolve(uri: str, base: Path, gate: Gate, where: Where) -> Path:
     if match is None:
         return _existing(base / uri, uri, where)
     rest = uri[match.end() :]
+    # Only with two slashes: "package:x" may be a file name.
     if scheme == "package" and match.group(2):
         return _resolve_package(uri, base, gate, where)
     if scheme == "model" and match.group(2):
@@ -65,6 +66,7 @@ def _resolve(uri: str, base: Path, gate: Gate, where: Where) -> Path:
 
 def _resolve_package(uri: str, base: Path, gate: Gate, where: Where) -> Path:
     name, relative = split_uri(uri, where)
+    # Gazebo users name models as packages, so a model folder of that name will do.
     package = gate.find_package(name, near=base)
     if package is None:
         folder = gate.find_model(name, base)
@@ -75,6 +77,7 @@ def _resolve_package(uri: str, base: Path, gate: Gate, where: Where) -> Path:
 
 def _resolve_model(rest: str, uri: str, base: Path, gate: Gate, where: Where) -> Path:
     name, _, relative = rest.partition("/")
+    # The gate would refuse it too, but would have to say where it leads.
     if not name or name.startswith(".") or ".." in relative.split("/"):
         raise UnsafePathError(
             f"refused: {uri!r} does not name a place inside a model",

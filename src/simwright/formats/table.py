@@ -28,6 +28,7 @@ FORMATS: Registry[Format] = Registry(
     },
 )
 
+# Licence comments before the root element can be long.
 _HEAD_BYTES = 1 << 16
 _ROOT_TAG = re.compile(rb"<(?:[A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s/>]")
 _DOCUMENTS = (".yaml", ".yml", ".json")
@@ -38,6 +39,7 @@ _NOT_A_TAG = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>
 
 def detect_format(path: str | os.PathLike[str], reporter: Reporter | None = None) -> Format:
     """The format of a file: by its leading bytes, by its XML root element, then by its extension."""
+    # The file may be the result of a write that was interrupted.
     recover(Path(path).parent, Path(path).name)
     file = check_readable(path, max_bytes=None)
     formats = [row for _, row in FORMATS.items(reporter)]
@@ -82,6 +84,7 @@ def _find_by_keys(name: str, head: bytes, formats: list[Format]) -> Format | Non
 
 def find_root_tag(head: bytes) -> str:
     """Local name of the XML root element in the first bytes of a file, or an empty text."""
+    # A byte order mark or blank lines may come before the XML declaration.
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not text.startswith(b"<"):
         return ""
@@ -120,9 +123,11 @@ def choose_writer(
     name = Path(target).name.lower()
     if format_name:
         row = FORMATS.get(format_name)
+    # An OpenUSD asset is a folder of layers (REP-0158); all other formats have an extension.
     elif not Path(name).suffix or Path(target).is_dir():
         row = FORMATS.get("usd")
     else:
+        # All formats, not only those that can be written: the message then says that this one cannot.
         rows = [row for _, row in FORMATS.items(reporter)]
         found = next((r for r in rows if name.endswith((*r.extensions, *r.shared_extensions))), None)
         if found is None:

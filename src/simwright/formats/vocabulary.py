@@ -63,6 +63,7 @@ def _is_renamed(owner: Any, value: Any) -> bool:
 
 def _is_more(owner: Any, value: Any) -> bool:
     """More than the law that the kind, the stiffness and the damping say."""
+    # A position servo or motor says its law by kind and gains; the raw parameters repeat it.
     said = _LAW if owner.kind != "general" else ()
     return any(key not in said for key in value)
 
@@ -92,6 +93,7 @@ def _family(
     """A family from rows of field, words and (where not that of the family) moves; ``whole`` by field."""
     aspects = [
         *(
+            # Keyword arguments cannot have dots, so path__kind stands for path.kind.
             Aspect(f"{key}.{name.replace('__', '.')}", words, moves, whole=True)
             for name, words in whole.items()
         ),
@@ -122,12 +124,15 @@ _USED: dict[str, Used] = {
     "sites.ros_frame": _is_renamed,
     "actuators.settings": _is_more,
 }
+# Families of which every asset has an element, whether it says something or not.
 _QUIET = ("articulations", "contexts", "environment")
+# Aspects that say nothing without another one.
 _PARTS = {
     "joints.dofs.spring_ref": "joints.dofs.stiffness",
     "materials.clearcoat_roughness": "materials.clearcoat",
 }
 
+# Rows are (field, words); words fill "the ... of 3 joints" in findings and in docs/formats.md.
 _BODIES = _family(
     "bodies", "body", "bodies", always,
     ("pose", "the pose"),
@@ -397,6 +402,7 @@ FAMILIES: dict[str, ElementFamily] = {
     )
 }  # fmt: skip
 """Every list of an asset and every part of it that a format may hold."""
+# The two lists below complete the test that no field of the model is forgotten.
 BOOKKEEPING = frozenset(
     {"name", "path", "source", "scope", "group", "instancer", "provenance", "origins", "set_name", "rest"}
 )

@@ -48,6 +48,7 @@ def parse(path: str | Path, max_bytes: int = MAX_TEXT_BYTES) -> Element:
 
 def parse_bytes(data: bytes, name: str) -> Element:
     """Root element of XML text; ``name`` is used in messages and as the elements' file."""
+    # Before the parser sees it: entities can unfold without end, or name files.
     if re.search(rb"<!ENTITY", data[:MAX_TEXT_BYTES]):
         line = data[: data.index(b"<!ENTITY")].count(b"\n") + 1
         raise ParseError(
@@ -55,6 +56,7 @@ def parse_bytes(data: bytes, name: str) -> Element:
             hint="write the text out; entities are never expanded",
             where=Where(name, line),
         )
+    # libxml2's own message for a binary file is of no help.
     if data[:1] == b"\0" or (b"<" not in data[:4096] and b"<" not in data):
         raise ParseError("this is not an XML file", hint="is it the right file?", where=Where(name, 1))
     parser = etree.XMLParser(
@@ -73,6 +75,7 @@ def parse_bytes(data: bytes, name: str) -> Element:
         line, column = error.position
         text = (error.msg or "not well-formed").split(", line ")[0]
         where = Where(name, line or None, column or None)
+        # The spelling of the first letter differs between versions of libxml2.
         if "xcessive depth" in text:
             message = f"elements are nested more than {_DEPTH_LIMIT} deep"
             raise LimitError(message, hint="is it the right file?", where=where) from None
@@ -105,9 +108,11 @@ class XmlReader:
         if text is None or not text.strip():
             return np.array(default, dtype=np.float64)
         try:
+            # Commas are wrong, but many files have them and other readers take them.
             values = np.array([float(part) for part in text.replace(",", " ").split()])
         except ValueError:
             values = np.zeros(0)
+        # Also catches NaN: its comparison is false.
         if len(values) != count or not np.all(np.abs(values) <= HUGE):
             expected = "a finite number" if count == 1 else f"{count} finite numbers"
             self.reporter.report(

@@ -100,7 +100,7 @@ ROWS = (
     ),
     *(
         Row(
-            # Written by early Newton scenes; no schema declares them.
+            # Newton still reads them, with a deprecation warning.
             PrimType.SHAPE, key, (f"newton:contact_{key}",), "", unit,
             doc="Contact gain of one shape (older spelling; now on the material).",
         )

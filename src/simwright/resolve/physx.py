@@ -40,7 +40,7 @@ ROWS = (
         default=60, doc="Simulation steps per second.",
     ),
     Row(
-        # PhysX has no switch on the scene; files put that of a body there.
+        # An attribute of bodies, but Newton's importer reads it on the scene prim; so do we.
         PrimType.SCENE, "gravity_enabled", ("physxRigidBody:disableGravity",), "PhysxRigidBodyAPI",
         default=False, transform=NEGATE, form=ValueForm.FLAG, doc="Does gravity act? Read on the scene.",
     ),

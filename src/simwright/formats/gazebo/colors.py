@@ -22,6 +22,7 @@ class GazeboMaterial:
     opacity: float = 1.0
 
 
+# SkyBlue really is plain blue in gazebo.material.
 _BASIC: dict[str, Rgb] = {
     "Black": (0.0, 0.0, 0.0),
     "Blue": (0.0, 0.0, 1.0),
@@ -68,5 +69,6 @@ _BY_WORD = {name.lower(): look for name, look in LOOKS.items()}
 
 def find_look(name: str) -> GazeboMaterial | None:
     """The look of a material name, in any spelling of its case and with ``gray`` for ``grey``."""
+    # URDF files spell these names by hand.
     word = name.removeprefix(PREFIX).lower().replace("gray", "grey")
     return _BY_WORD.get(word)

@@ -33,6 +33,7 @@ CONTROLLER_JOINT = declare(
     doc="A controller's parameters name a joint that the description does not have.",
 )
 
+# Parameter files are short; YAML is slow to parse.
 MAX_BYTES = MIB
 _TOPIC, _ACTION = InterfaceKind.TOPIC, InterfaceKind.ACTION
 
@@ -137,6 +138,7 @@ def _make_loader() -> Any:
 
     class PlainLoader(yaml.SafeLoader):
         def compose_node(self, parent: Any, index: Any) -> Any:
+            # A few lines of aliases of aliases would fill the memory.
             if self.check_event(yaml.events.AliasEvent):
                 raise yaml.YAMLError("aliases are not followed")
             return super().compose_node(parent, index)
@@ -146,6 +148,7 @@ def _make_loader() -> Any:
 
 def _parameters(table: Mapping[str, Any], node: str) -> Mapping[str, Any]:
     """``NODE: {ros__parameters: ...}``, also written with a leading slash or below ``/**``."""
+    # "/**" gives parameters to nodes of any name.
     for root in (table, table.get("/**")):
         if not isinstance(root, Mapping):
             continue
@@ -163,6 +166,7 @@ def _add_controller(
     settings: Mapping[str, Any],
     place: tuple[NameScope, str, Where],
 ) -> None:
+    # One function: a controller is its joints and its interfaces, both from the same settings.
     names, uri, where = place
     kind, rows = CONTROLLERS.get(type_name, (type_name, ()))
     controller = Controller(names.claim(name), kind, path=type_name, source=where)
@@ -175,8 +179,10 @@ def _add_controller(
                 reader.reporter.report(CONTROLLER_JOINT, where, name=name, file=uri, joint=joint)
         found = [joint for joint in listed if joint in known]
         if found:
+            # A broadcaster reads its joints and commands none.
             controller.joints["state" if kind == "joint_state_broadcaster" else role] = found
     for key, interface_kind, role, topic, message in rows:
+        # "~" is the node's own name, which is that of the controller.
         resolved = topic.replace("~", name, 1)
         interface = Interface(interface_kind, role, resolved, message, source=where)
         if role == "publisher":

@@ -21,6 +21,7 @@ SENSOR_KINDS = {
     "depth": "depth_camera",
     "depth_camera": "depth_camera",
     "force_torque": "force_torque",
+    # Older spellings of SDFormat beside the current ones.
     "gps": "navsat",
     "gpu_lidar": "lidar",
     "gpu_ray": "lidar",
@@ -89,6 +90,7 @@ def list_topics(kind: str, topic: str, info_topic: str = "") -> list[tuple[str, 
     found = []
     for ending, message in TOPICS.get(kind, ()):
         name = topic + ending
+        # Gazebo puts the calibration beside the image topic, not below it.
         if ending == "camera_info":
             name = info_topic or _beside(topic, ending)
         found.append((name, message))

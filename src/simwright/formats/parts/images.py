@@ -46,6 +46,7 @@ class ImageFiles:
         """The path of an image that is made here."""
         stem = make_file_name(word)
         candidate, number = f"{stem}{ending}", 2
+        # Numbered before the ending, which readers go by.
         while candidate in self._names:
             candidate, number = f"{stem}_{number}{ending}", number + 1
         path = f"{FOLDER}/{self._names.claim(candidate)}"
@@ -59,6 +60,7 @@ class ImageFiles:
             shown = PurePath(file).name
             self._reporter.report(self._failed, file=shown, name=material, why=error.message)
             return ""
+        # An image inside a glTF file has the name of that file.
         name = PurePath(file.partition("#image")[0])
         ending = name.suffix.lower() if name.suffix.lower() in _SUFFIXES else guess_ending(content)
         return self.add(name.stem, ending, content)
@@ -69,6 +71,7 @@ class ImageFiles:
         for slot, texture in material.textures.items():
             path = self.take(texture.file, material.name)
             if path:
+                # Mesh files lie in a folder beside that of the images.
                 textures[slot] = dataclasses.replace(texture, file=f"../{path}")
         return dataclasses.replace(material, textures=textures)
 

@@ -75,6 +75,7 @@ class FileLooks:
             material.opacity = 1.0
         if not self._highlights and PurePath(file).suffix.lower() not in _METALLIC_FILES:
             self._dim(material)
+        # Parts of one robot are exported with the same materials again and again.
         twin = next((m for m in self._materials if _is_same(m, material)), None)
         if twin is not None:
             return twin.name

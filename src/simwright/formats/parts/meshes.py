@@ -76,6 +76,7 @@ class MeshFiles:
             if same not in self._plain:
                 self._plain[same] = self._copy(mesh)
             return self._plain[same], False
+        # Colliders have no look, so one file serves them and visuals alike.
         looks = self._choose_looks(shape, mesh) if seen else {}
         brings = bool(looks) and self._format != "stl"
         if not seen and same in self._plain:  # what is touched has no look, any file of it will do
@@ -98,6 +99,7 @@ class MeshFiles:
         companions = list_companions(mesh) or {}
         _ = mesh.data  # what cannot be read is an error, and not copied
         name = self._claim(file.stem)
+        # A file with companions gets a folder: two libraries of one name would overwrite each other.
         place = f"{FOLDER}/{name}" if companions else FOLDER
         for path, companion in companions.items():
             content = read_bytes(companion, _MAX_BYTES)
@@ -124,6 +126,7 @@ class MeshFiles:
 
     def _choose_looks(self, shape: Shape, mesh: Mesh) -> Looks:
         """Looks of the mesh's face sets; where the shape has one of its own, those of the file do not count."""
+        # One function: the four sources of a look, from the nearest to the farthest.
         wanted = [subset.material for subset in mesh.data.subsets if len(subset.faces)]
         looks = {name: self._own[name] for name in wanted if name in self._own}
         if not looks and mesh.file and wanted and not is_plain(shape):
@@ -158,6 +161,7 @@ def _cover(data: MeshData, material: str, looks: Looks) -> MeshData:
 def list_companions(mesh: Mesh) -> dict[str, Path] | None:
     """What a mesh file needs beside it by relative path; None if that is not all below its folder."""
     file = Path(mesh.file)
+    # One function: every way in which a file cannot be copied as it is.
     suffix = file.suffix.lower()
     if suffix == ".stl":
         return {}

@@ -41,5 +41,6 @@ def tidy_number(value: float) -> float:
         return 0.0
     if not math.isfinite(value):
         return value
+    # Thirteen digits, if they are within a few units in the last place: noise of a computation, not content.
     short = float(f"{value:.{_DIGITS}g}")
     return short if abs(short - value) <= _LAST_BITS * float(np.spacing(abs(value))) else value

@@ -60,6 +60,7 @@ def _arc(radius: float, start: float, end: float) -> list[tuple[float, float]]:
 
 def _revolve(profile: list[tuple[float, float]]) -> Mesh:
     """A profile from the bottom up, turned about Z and closed by its ends."""
+    # A profile that does not begin on the axis is closed by a disc.
     if profile[0][0]:
         profile = [(0.0, profile[0][1]), *profile]
     if profile[-1][0]:
@@ -85,6 +86,7 @@ def _make_plate(size: Array) -> Mesh:
 
 
 def _extrude(outline: Polyline) -> Mesh | None:
+    # Imported here: it is large, and outlines are rare.
     import manifold3d
 
     loops = [np.asarray(loop, dtype=np.float64) for loop in outline.loops]

@@ -81,7 +81,7 @@ def _tabulate(
         if rows is None or not len(rows):
             return None
         values = np.asarray(rows, dtype=np.float64)
-        # Corners first: with one triangle for each vertex both lengths are equal.
+        # Corners first, as everywhere: where both lengths are equal, rows are per corner.
         if len(values) == len(data.indices):
             return _pack(values, corners)
         return _pack(values, points) if len(values) == len(data.vertices) else None
