@@ -124,7 +124,7 @@ def _list_children(owner: Any, step: str) -> Sequence[Any]:
 
 def _open_mesh(geometry: Any) -> Sequence[Any]:
     """The arrays of a mesh; none of a mesh file, which is copied as it is or read, and reported, by the writer."""
-    # Reading every mesh file only to find losses would take minutes for a large robot.
+    # Reading every mesh file only to find losses would take long.
     if not isinstance(geometry, Mesh) or (geometry.file and not geometry.is_loaded):
         return ()
     try:

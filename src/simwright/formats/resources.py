@@ -66,7 +66,7 @@ def _resolve(uri: str, base: Path, gate: Gate, where: Where) -> Path:
 
 def _resolve_package(uri: str, base: Path, gate: Gate, where: Where) -> Path:
     name, relative = split_uri(uri, where)
-    # Gazebo users name models as packages, so a model folder of that name will do.
+    # Models made for ROS and Gazebo use package:// for model folders too.
     package = gate.find_package(name, near=base)
     if package is None:
         folder = gate.find_model(name, base)
@@ -77,7 +77,7 @@ def _resolve_package(uri: str, base: Path, gate: Gate, where: Where) -> Path:
 
 def _resolve_model(rest: str, uri: str, base: Path, gate: Gate, where: Where) -> Path:
     name, _, relative = rest.partition("/")
-    # The gate would refuse it too, but would have to say where it leads.
+    # A model is one folder in a search path, and the rest stays below it.
     if not name or name.startswith(".") or ".." in relative.split("/"):
         raise UnsafePathError(
             f"refused: {uri!r} does not name a place inside a model",

@@ -124,7 +124,7 @@ _USED: dict[str, Used] = {
     "sites.ros_frame": _is_renamed,
     "actuators.settings": _is_more,
 }
-# Families of which every asset has an element, whether it says something or not.
+# Families whose elements may be there without saying anything.
 _QUIET = ("articulations", "contexts", "environment")
 # Aspects that say nothing without another one.
 _PARTS = {

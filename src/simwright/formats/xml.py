@@ -75,7 +75,7 @@ def parse_bytes(data: bytes, name: str) -> Element:
         line, column = error.position
         text = (error.msg or "not well-formed").split(", line ")[0]
         where = Where(name, line or None, column or None)
-        # The spelling of the first letter differs between versions of libxml2.
+        # Without its first letter, which may be upper or lower case.
         if "xcessive depth" in text:
             message = f"elements are nested more than {_DEPTH_LIMIT} deep"
             raise LimitError(message, hint="is it the right file?", where=where) from None
@@ -108,7 +108,7 @@ class XmlReader:
         if text is None or not text.strip():
             return np.array(default, dtype=np.float64)
         try:
-            # Commas are wrong, but many files have them and other readers take them.
+            # Commas are tolerated: files with them exist.
             values = np.array([float(part) for part in text.replace(",", " ").split()])
         except ValueError:
             values = np.zeros(0)

@@ -148,7 +148,7 @@ def read_mjc_motor(
     motor |= _read_law(gain[0], bias if affine else [0.0] * 3, DEGREE if angular else 1.0)
     # The control of a motor is an effort; that of a servo is a position or velocity of the joint.
     step = 1.0 if motor["controlMode"] == "effort" else (DEGREE if angular else 1.0)
-    # inheritRange counts only where no range is authored (MuJoCo: "inheritrange").
+    # inheritRange is for actuators without a range of their own.
     control = _read_range(authored, "ctrl", auto=auto) or _inherit(authored, motor, reach)
     for word, found, unit in (
         ("control", control, step),

@@ -199,7 +199,6 @@ def _is_number(value: Any) -> bool:
 
 
 def _bound(value: Any) -> Any:
-    # FLT_MAX is about 3.4e38, but files also have 1e30 and the like.
     if isinstance(value, float) and abs(value) >= HUGE:
         return math.copysign(math.inf, value)
     return value

@@ -22,7 +22,7 @@ class GazeboMaterial:
     opacity: float = 1.0
 
 
-# SkyBlue really is plain blue in gazebo.material.
+# Diffuse colours: the model has no ambient ones.
 _BASIC: dict[str, Rgb] = {
     "Black": (0.0, 0.0, 0.0),
     "Blue": (0.0, 0.0, 1.0),

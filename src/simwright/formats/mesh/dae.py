@@ -70,7 +70,7 @@ def _open(content: bytes, file: Path) -> Any:
 def _parts(document: Any, to_model: Array) -> Iterator[MeshPart]:
     bounds = _bound_geometries(document)
     nodes = _list_node_names(document)
-    # pycollada also lists geometries of library nodes; names are left out then rather than given to the wrong one.
+    # Both lists should have one entry per geometry; where they have not, no name is better than a wrong one.
     if len(nodes) != len(bounds):
         nodes = [""] * len(bounds)
     for bound, node in zip(bounds, nodes, strict=True):
@@ -190,8 +190,7 @@ def _convert(name: str, effect: Any, file: Path, gate: Gate) -> RenderMaterial:
         texture = _texture(value, file, gate)
         if texture is not None:
             result.textures[slot] = texture
-    # The usual match of a Phong exponent with roughness; exponents up to 1 are left by exporters that mean nothing by
-    # it.
+    # The usual match of a Phong exponent with roughness; an exponent up to 1 is taken as not said.
     if isinstance(effect.shininess, float) and effect.shininess > 1.0:
         result.roughness = float(np.sqrt(2.0 / (effect.shininess + 2.0)))
     result.opacity = _opacity(effect)

@@ -126,7 +126,7 @@ class MeshFiles:
 
     def _choose_looks(self, shape: Shape, mesh: Mesh) -> Looks:
         """Looks of the mesh's face sets; where the shape has one of its own, those of the file do not count."""
-        # One function: the four sources of a look, from the nearest to the farthest.
+        # One function: looks of the asset come first, then those of the file; the shape's own covers what is left.
         wanted = [subset.material for subset in mesh.data.subsets if len(subset.faces)]
         looks = {name: self._own[name] for name in wanted if name in self._own}
         if not looks and mesh.file and wanted and not is_plain(shape):

@@ -1,5 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SDFormat 1.4 to 1.12: models and worlds."""
+"""SDFormat 1.4 to 1.12: models and worlds.
+
+read            the entry: a file becomes an asset; models, frames and the world
+document        one file: its version, typed values of child elements, poses
+include         XML to the model tree, every <include> replaced by what it includes
+foreign         included models in another format (URDF)
+tree            the model tree: models and the named elements in them
+poses           the frame graph: what every pose is relative to, what every frame is attached to
+context         what the element readers share; where leftovers are kept
+links           links with mass, collisions with their surface, visuals with their material
+geometry        <geometry>: primitives, meshes, outlines, height maps and floor plans
+joints          joints, their axes, mimics and loops
+lights          lights of links, models and worlds
+sensors         sensors, their cameras and topics
+plugins         which plugin means what
+controllers     plugins that are controllers or publishers
+sensor_plugins  sensor plugins of Gazebo Classic
+holds           what SDFormat has a place for
+writer          the asset to SDFormat
+"""
 
 from simwright.formats.format import Format
 

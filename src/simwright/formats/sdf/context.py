@@ -69,6 +69,7 @@ class SdfReadContext:
     def claim(self, kind: str, name: str, owner: str = "") -> str:
         """A name that is free among its kind: ``name``, else ``owner_name``, else numbered."""
         taken = self.names.setdefault(kind, NameScope())
+        # Names of shapes are unique in their link only; "base_collision" tells more than "collision_2".
         if owner and name in taken:
             name = f"{owner}_{name}"
         return taken.claim(name)
@@ -83,6 +84,7 @@ class SdfReadContext:
         """Pose, in the placement's body, of an element on the link."""
         scope = scope_of(placement.link.model)
         local = self.graph.place(document, element, scope, frame_of(placement.link))
+        # Exact on bodies, whose things need no lifting.
         return local if placement.lift is IDENTITY else placement.lift @ local
 
     def resolve(self, document: SdfDocument, element: Element, uri: str) -> Path:
@@ -104,6 +106,7 @@ class SdfReadContext:
         for child in document.children(element):
             if child.tag in carried:
                 continue
+            # Tags with a prefix or a namespace belong to other tools, and are kept without a word about the format.
             if known is not None and child.tag not in known and ":" not in child.tag and "}" not in child.tag:
                 data = {"tag": child.tag, "parent": element.tag}
                 self.reporter.report(UNKNOWN_ELEMENT, document.where(child), **data)
@@ -121,6 +124,7 @@ class SdfReadContext:
         head = f"{prefix}/{_local(element)}" if prefix else _local(element)
         known = self.asset.extras.table.get(NAMESPACE, {}).get(owner, {})
         place, number = head, 1
+        # Several elements of one tag may be kept for one owner.
         while any(path == place or path.startswith((f"{place}/", f"{place}@")) for path in known):
             number += 1
             place = f"{head}[{number}]"
@@ -158,6 +162,7 @@ def read_value(text: str) -> Any:
     """Text as the plainest value it can be: bool, int, float, a tuple of floats, or the text."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
+    # int first, so that counts stay whole.
     for kind in (int, float):
         try:
             return kind(text)
@@ -165,6 +170,7 @@ def read_value(text: str) -> Any:
             continue
     parts = text.split()
     try:
+        # Vectors are written back number by number; text with several words is left as it is.
         return tuple(float(part) for part in parts) if len(parts) > 1 else text
     except ValueError:
         return text

@@ -50,6 +50,7 @@ def read_diff_drive(plugin: Plugin) -> None:
     controller.joints["left"] = plugin.joints(plugin.texts("left_joint", "leftJoint"))
     controller.joints["right"] = plugin.joints(plugin.texts("right_joint", "rightJoint"))
     controller.settings = _numbers(plugin, _BASE)
+    # Gazebo Classic gives the diameter, Gazebo Sim the radius.
     diameter = plugin.number("wheel_diameter", "wheelDiameter")
     if diameter is not None:
         controller.settings["wheel_radius"] = diameter / 2.0
@@ -75,6 +76,7 @@ def read_ackermann(plugin: Plugin) -> None:
     for role in ("left", "right", "left_steering", "right_steering"):
         controller.joints[role] = plugin.joints(plugin.texts(f"{role}_joint"))
     controller.settings = _numbers(plugin, {**_BASE, **_STEERING})
+    # The plugin then turns the wheels and does not drive.
     if plugin.text("steering_only").lower() in ("true", "1"):
         topic = plugin.text("topic") or _model_topic(plugin, plugin.text("sub_topic") or "steer_angle")
         controller.interfaces["subscriber"] = plugin.add("subscription", topic, FLOAT)
@@ -93,6 +95,7 @@ def read_tracked(plugin: Plugin) -> None:
             for track in plugin.document.children(plugin.element, f"{side}_track")
         ]
         controller.settings[f"{side}_tracks"] = [name for name in tracks if name]
+        # Taken by hand: tracks are read below the plugin's own element.
         plugin.taken.add(f"{side}_track")
     controller.settings |= _numbers(plugin, {**_BASE, "wheel_separation": ("tracks_separation",)})
     _add_twist(plugin, controller)
@@ -126,6 +129,7 @@ def read_joint_states(plugin: Plugin) -> None:
     if names:
         controller.joints["state"] = plugin.joints(names)
     else:
+        # Without names the plugin publishes all joints of the model that move.
         known = {joint.name for joint in plugin.context.asset.joints if joint.dofs}
         controller.joints["state"] = [item.key for item in plugin.model.joints if item.key in known]
     default = f"/world/{plugin.context.world_name or 'default'}{_model_topic(plugin, 'joint_state')}"
@@ -140,6 +144,7 @@ def read_trajectory(plugin: Plugin) -> None:
     controller = _start(plugin, "joint_trajectory")
     assert plugin.model is not None
     names = plugin.texts("joint_name") or [item.name for item in plugin.model.joints]
+    # A trajectory has one number per joint, so joints with more freedoms cannot follow it.
     moving = {joint.name for joint in plugin.context.asset.joints if len(joint.dofs) == 1}
     found = plugin.joints(names)
     controller.joints["command"] = [name for name in found if name in moving]
@@ -214,6 +219,7 @@ def _read_joint_command(plugin: Plugin, kind: str, ending: str) -> None:
         topic = _model_topic(plugin, sub_topic)
     elif not topic:
         first = names[0] if names else "joint"
+        # The position controller puts the index of the axis into its topic, the others do not.
         tail = f"joint/{first}/0/{ending}" if ending == "cmd_pos" else f"joint/{first}/{ending}"
         topic = _model_topic(plugin, tail)
     controller.interfaces["subscriber"] = plugin.add("subscription", topic, FLOAT)
@@ -247,6 +253,7 @@ def _add_odometry(plugin: Plugin, controller: Controller) -> None:
         if plugin.text("publish_odom").lower() in ("false", "0"):
             return
         topic = plugin.topic(plugin.text("odometry_topic", "odometryTopic") or "odom")
+        # Read so that it counts as taken; the setting below has it.
         plugin.text("odometry_frame", "odometryFrame")
     else:
         topic = plugin.text("odom_topic") or _model_topic(plugin, "odometry")

@@ -73,6 +73,7 @@ class SdfDocument(XmlReader):
 
     def _read_version(self) -> tuple[int, int]:
         match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(\.\d+)?", self.version_text.strip())
+        # 1.6 is the last version with the old frame rules; a file without a version is likely to be an old one.
         used = (int(match.group(1)), int(match.group(2))) if match else (1, 6)
         if match is None or used > NEWEST:
             used = min(used, NEWEST)
@@ -109,6 +110,7 @@ class SdfDocument(XmlReader):
             number = float(found.text.strip())
         except ValueError:
             number = math.nan
+        # Infinity is allowed here: limits use it.
         if math.isnan(number):
             self.report_number(found, found.text, "a number", "the default")
             return None
@@ -186,6 +188,7 @@ class SdfDocument(XmlReader):
         if not text:
             return IDENTITY
         rotation = element.get("rotation_format", "euler_rpy")
+        # x, y, z, w in the file, w first in the model.
         if rotation == "quat_xyzw":
             values = self.numbers(element, text, 7, (0, 0, 0, 0, 0, 0, 1), "<pose>")
             x, y, z, w = values[3:]
@@ -193,6 +196,7 @@ class SdfDocument(XmlReader):
         if rotation != "euler_rpy":
             self.reporter.report(BAD_ROTATION, self.where(element), text=rotation[:40])
         values = self.numbers(element, text, 6, (0, 0, 0, 0, 0, 0), "<pose>")
+        # "degrees" is an attribute of <pose> since 1.9.
         unit = DEGREE if element.get("degrees", "").strip().lower() in _TRUE else 1.0
         return Pose.from_rpy(values[:3], values[3:] * unit)
 

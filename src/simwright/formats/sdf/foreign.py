@@ -40,6 +40,7 @@ def open_foreign(path: Path, name: str, gate: Gate, reporter: Reporter) -> SdfDo
     """A document with one model of names and poses; its asset is ``document.foreign``."""
     options = ReadOptions(packages=gate.packages, gate=gate)
     asset = read_asset(path, format_name=name, options=options, reporter=reporter)
+    # A version with frame semantics, so that poses and names mean what they say.
     root = etree.Element("sdf", version="1.11")
     model = _add(root, "model", Where(str(path), 1), name=asset.name)
     poses = {WORLD: IDENTITY}
@@ -58,6 +59,7 @@ def open_foreign(path: Path, name: str, gate: Gate, reporter: Reporter) -> SdfDo
 
 def _add(parent: Element, tag: str, source: Where, **attributes: str) -> Element:
     element: Element = etree.SubElement(parent, tag, attributes)
+    # libxml2 keeps lines in sixteen bits.
     element.sourceline = min(source.line or 1, 65535)
     return element
 
@@ -73,6 +75,7 @@ def insert_foreign(context: SdfReadContext, model: ModelNode) -> None:
     foreign = model.document.foreign
     if foreign is None:
         return
+    # A copy: the same file may be included several times.
     _ForeignModel(context, model, foreign.copy()).run()
 
 
@@ -126,6 +129,7 @@ class _ForeignModel:
 
     def _move_joints(self) -> None:
         for joint in self.asset.joints:
+            # A joint to the world is placed in the model's frame, which the include may have moved.
             if joint.parent == WORLD:
                 joint.parent_frame = self.lift @ joint.parent_frame
             self._rename_joint(joint)
@@ -143,6 +147,7 @@ class _ForeignModel:
         joint.parent, joint.child = self.bodies[joint.parent], self.bodies[joint.child]
         joint.path = joint.name
         for dof in joint.dofs:
+            # Freedoms are called after their joint and follow its new name.
             name = joint.name + dof.name[len(old) :] if dof.name.startswith(old) else dof.name
             self.dofs[dof.name] = dof.name = name
 

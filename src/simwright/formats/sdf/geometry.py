@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<geometry>``: primitives, planes, meshes and polylines (SDFormat specification, geometry).
+"""``<geometry>``: primitives, planes, meshes, outlines, and what is made from images (SDFormat specification).
 
-What is made from an image is in :mod:`~simwright.formats.sdf.geometry`.
+A height map is stretched so that its brightest pixel lies ``size.z`` above its black ones, as Gazebo does; the top row
+of the image is at +y.  An elevation model (floating point) keeps its lowest elevation and is stretched above it.  An
+``<image>`` is a floor plan: every pixel that is not brighter than ``threshold`` stands ``height`` tall, from the corner
+of the image at the origin.
 """
 
 from __future__ import annotations
@@ -83,6 +86,7 @@ def read_heightmap(
         raise ParseError("the elevation model has values that are not finite", where=document.where(element))
     stated = document.child(element, "size") is not None
     size = document.values(element, "size", 3, (1.0, 1.0, 1.0))
+    # A picture without a size is 1 x 1 x 1 by the specification; land is as large as it is.
     if samples.full is None and not stated:
         context.reporter.report(DEM_SIZE, document.where(element), owner=owner)
         rows, columns = samples.values.shape
@@ -93,6 +97,7 @@ def read_heightmap(
     heights = _refine(_stretch(samples, float(size[2])), document, element, context.gate.tally)
     position = document.values(element, "pos", 3, (0.0, 0.0, 0.0))
     context.keep_rest(document, element, owner, _TERRAIN_CARRIED, _TERRAIN_KNOWN)
+    # Images begin at the top, which is +y; the model's rows begin at -y.
     field = Heightfield(np.ascontiguousarray(heights[::-1]), size[:2], source=str(file))
     return PlacedGeometry(field, Pose.of(position) if np.any(position) else IDENTITY)
 
@@ -104,6 +109,7 @@ def _stretch(samples: Samples, tall: float) -> Array:
         low, span = float(values.min()), float(np.ptp(values))
         stretched: Array = low + (values - low) * (abs(tall) / span if span else 1.0)
         return -stretched if tall < 0.0 else stretched
+    # By the brightest pixel, not by white: so does Gazebo.
     bright = float(values.max())
     shares = values / bright if bright else values
     return abs(tall) * (1.0 - shares if tall < 0.0 else shares)
@@ -111,6 +117,7 @@ def _stretch(samples: Samples, tall: float) -> Array:
 
 def _refine(heights: Array, document: SdfDocument, element: Element, tally: Tally) -> Array:
     """``sampling`` points for every pixel, on straight lines between them."""
+    # Bounded: the number of samples grows with its square.
     sampling = int(min(document.positive(element, "sampling", default=1.0), 64.0))
     if sampling <= 1:
         return heights
@@ -132,6 +139,7 @@ def read_plan(context: SdfReadContext, document: SdfDocument, element: Element, 
     scale = document.positive(element, "scale", default=1.0)
     height = document.positive(element, "height", default=1.0)
     threshold = document.positive(element, "threshold", default=200.0)
+    # The threshold counts in eight bits, whatever the image has.
     tall = samples.values * (255.0 / (samples.full or 255.0)) <= threshold
     boxes = []
     for x0, y0, x1, y1 in _merge_boxes(tall):
@@ -150,6 +158,7 @@ def _merge_boxes(tall: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int, int, i
     made = 0
     for row in range(len(tall) + 1):
         runs = set(_find_runs(tall[row])) if row < len(tall) else set()
+        # A rectangle ends in the first row that has no equal run.
         for run in [run for run in open_runs if run not in runs]:
             made += 1
             if made > MAX_BOXES:
@@ -219,6 +228,7 @@ def read_geometry(
     geometry = document.child(element, "geometry")
     children = [] if geometry is None else list(document.children(geometry))
     for child in children:
+        # Legal, and nothing: not a geometry that is missing.
         if child.tag == "empty":
             return None
         if child.tag in _PRIMITIVES:
@@ -228,6 +238,7 @@ def read_geometry(
         if child.tag == "mesh":
             return _read_mesh(context, document, child, owner)
         if child.tag == "polyline":
+            # All polylines of a geometry are one shape: the inner ones are holes.
             return _read_polylines(context, document, geometry, owner)
         if child.tag in FROM_IMAGES:
             return _read_from_image(context, document, child, owner)
@@ -300,6 +311,7 @@ def _read_plane(document: SdfDocument, element: Element, *, collision: bool) -> 
     normal = document.values(element, "normal", 3, (0.0, 0.0, 1.0))
     if float(np.linalg.norm(normal)) < 1e-12:
         normal = vec3(0.0, 0.0, 1.0)
+    # Gazebo's colliding planes have no edge; <size> is for the eye.
     size = None if collision else document.values(element, "size", 2, (1.0, 1.0))
     turn = Pose.of(q=quat_between((0.0, 0.0, 1.0), normal))
     return PlacedGeometry(Plane(size), IDENTITY if turn.is_identity() else turn)
@@ -311,6 +323,7 @@ def _read_mesh(
     uri = document.text(element, "uri") or document.text(element, "filename")
     try:
         mesh = context.meshes.mesh(context.resolve(document, element, uri), document.where(element))
+        # A submesh needs the file now; other meshes are read when they are looked at.
         part = document.child(element, "submesh")
         if part is not None:
             mesh = _take_submesh(context, document, part, mesh)
@@ -358,9 +371,11 @@ def _take_submesh(context: SdfReadContext, document: SdfDocument, element: Eleme
     counts = np.full(data.face_count, 3) if data.counts is None else data.counts
     starts = np.concatenate(([0], np.cumsum(counts)[:-1]))
     corners = np.concatenate([np.arange(starts[f], starts[f] + counts[f]) for f in faces])
+    # The part has vertices of its own: a hull or a bounding box of it must not see the others.
     used, indices = np.unique(data.indices[corners], return_inverse=True)
     vertices = data.vertices[used]
     if center:
+        # Gazebo centres by the bounding box, not by the mass.
         vertices = vertices - (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
     part = MeshData(
         vertices,
@@ -402,12 +417,14 @@ def _read_polylines(
             document.numbers(point, point.text, 2, (0.0, 0.0), "<point>")
             for point in document.children(element, "point")
         ]
+        # Some files close the outline by repeating its first point.
         if len(points) > 1 and np.array_equal(points[0], points[-1]):
             points.pop()
         if len(points) < 3:
             where = document.where(element)
             context.reporter.report(BAD_POLYLINE, where, owner=owner, count=len(points))
             continue
+        # One height for all: they are one solid.
         if not loops:
             height = document.positive(element, "height", default=1.0)
         loops.append(np.array(points))

@@ -22,6 +22,7 @@ from simwright.formats.sdf.foreign import find_foreign, open_foreign
 from simwright.formats.sdf.tree import ModelNode, NamedElement, join_scope
 from simwright.formats.xml import Element, parse
 
+# Real worlds include some hundred models, a few deep.
 MAX_DEPTH = 32
 MAX_INCLUDES = 10_000
 MAX_NESTING = 64
@@ -134,6 +135,7 @@ class TreeBuilder:
         name = outer.text(include, "name") or self._name(document, element)
         node = ModelNode(name, element, document, parent)
         node.merged = include is not None and outer.flag_attribute(include, "merge")
+        # A merged model's links belong to its parent, under their own names.
         node.scope = parent.scope if node.merged else join_scope(parent.scope, name)
         node.placement_frame = (element.get("placement_frame") or "").strip()
         node.placer, node.placer_document = element, document
@@ -142,9 +144,11 @@ class TreeBuilder:
         if include is not None:
             static = outer.flag(include, "static", default=static)
             node.placement_frame = outer.text(include, "placement_frame") or node.placement_frame
+            # The pose of the include replaces that of the model, frame and all.
             if outer.child(include, "pose") is not None:
                 node.placer, node.placer_document = include, outer
             node.plugins += [(outer, plugin) for plugin in outer.children(include, "plugin")]
+        # What stands in a static model is static.
         node.static = parent.static or static
         self.nesting += 1
         if self.nesting > MAX_NESTING:
@@ -166,11 +170,13 @@ class TreeBuilder:
             )
         try:
             path = self._find_file(uri, document, include)
+            # Reported and left out instead of failing: the rest of the world is still of use.
             if path in self.stack:
                 ring = [*self.stack[self.stack.index(path) :], path]
                 chain = " -> ".join(step.name for step in ring)
                 self.reporter.report(INCLUDE_CYCLE, where, uri=uri, chain=chain)
                 return
+            # Parsed once, however often it is included.
             if path not in self.opened:
                 self.opened[path] = self._open(path)
         except InputError as error:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<joint>``: all nine types, gearboxes, screws and mimics (SDFormat specification, joint).
+"""``<joint>`` with its axes: all nine types, gearboxes, screws and mimics (SDFormat specification, joint).
 
-Both joint frames are the joint's own frame seen from its two links, so every coordinate is zero in the pose
-the file describes.  A parent or child may be a link, a frame, a nested model or ``world``.
+Both joint frames are the joint's own frame seen from its two links, so every coordinate is zero in the pose the file
+describes.  A parent or child may be a link, a frame, a nested model or ``world``.
+
+The direction of an ``<axis>`` is given in the joint frame, or in the frame ``expressed_in`` names.  Up to 1.4 it is
+given in the model frame; 1.5 and 1.6 have ``use_parent_model_frame`` for that.
 """
 
 from __future__ import annotations
@@ -97,6 +100,7 @@ _KNOWN = {"physics", "frame", "plugin"}
 def read_joint(context: SdfReadContext, item: NamedElement) -> None:
     """Read one joint into the asset; its mimic waits until all joints are known."""
     document, element = item.document, item.element
+    # One function: the two ends first, then the type, which decides what else is read.
     parent, child = (_find_end(context, item, tag) for tag in ("parent", "child"))
     if parent is None or child is None:
         return
@@ -111,6 +115,7 @@ def read_joint(context: SdfReadContext, item: NamedElement) -> None:
     joint.closes_loop = element.get(CLOSES_LOOP) == "true"
     joint.parent_frame = ~parent_pose @ pose
     joint.child_frame = _child_frame(item, child, child_pose, pose)
+    # A joint with one freedom lends it its name: controllers and mimics know it by that.
     names = [item.key] if len(motions) == 1 else [f"{item.key}_{tag}" for tag in _AXES]
     joint.dofs = [
         read_dof(context, item, tag, motion, name)
@@ -118,6 +123,7 @@ def read_joint(context: SdfReadContext, item: NamedElement) -> None:
     ]
     if kind is JointKind.BALL:
         joint.dofs = [Dof(Motion.BALL, name=item.key)]
+        # A ball turns about no axis, but an <axis> is the only element with a damping.
         joint.dofs[0].damping = document.amount(element, "axis", "dynamics", "damping")
     elif kind is JointKind.SCREW:
         joint.dofs[0].pitch = _read_pitch(context, item)
@@ -126,6 +132,7 @@ def read_joint(context: SdfReadContext, item: NamedElement) -> None:
     context.asset.joints.append(joint)
     context.joint_items.append(item)
     _read_sensors(context, item, child, joint)
+    # Whatever else the axis of a ball says is kept.
     carried = _CARRIED if kind is not JointKind.BALL else _CARRIED - set(_AXES)
     context.keep_rest(document, element, item.key, carried, {*_KNOWN, *_AXES})
 
@@ -143,6 +150,7 @@ def read_mimics(context: SdfReadContext) -> None:
                     continue
                 multiplier = document.finite(element, "multiplier", default=1.0)
                 reference = document.finite(element, "reference")
+                # The reference is the leader's position at which the follower is at the offset.
                 offset = document.finite(element, "offset") - multiplier * reference
                 mimic = Mimic(follower[number].name, leader.name, multiplier, offset)
                 mimic.source = document.where(element)
@@ -154,11 +162,13 @@ def mark_loops(asset: Asset) -> None:
 
     A gearbox usually couples two links that hang on hinges of their own, so it gives way first.
     """
+    # All are set aside first, so that they do not hold each other.
     gearboxes = [j for j in asset.joints if j.kind is JointKind.GEARBOX and not j.closes_loop]
     for joint in gearboxes:
         joint.closes_loop = True
     for joint in gearboxes:
         joint.closes_loop = _is_held(asset, joint)
+    # The others in the order of the file: the last joint that closes a circle is marked.
     for joint in build_tree(asset).loops:
         joint.closes_loop = True
 
@@ -207,6 +217,7 @@ def _body(context: SdfReadContext, frame: SdfFrame) -> tuple[str, Pose]:
 def _child_frame(item: NamedElement, child: SdfFrame, child_pose: Pose, pose: Pose) -> Pose:
     """The joint frame on the child link, as written where it is written there."""
     joint = frame_of(item)
+    # Exact: the product of a pose and its inverse would round it.
     if joint.base is child and child.tag == "link" and child.item is not None and not child.item.model.static:
         return joint.raw
     return ~child_pose @ pose
@@ -239,6 +250,7 @@ def _read_pitch(context: SdfReadContext, item: NamedElement) -> float:
     modern = document.amount(item.element, "screw_thread_pitch")
     if modern is not None:
         return modern / (2.0 * math.pi)
+    # The sign differs too: libsdformat documents the old element as left-handed.
     old = document.finite(item.element, "thread_pitch", default=1.0)
     if old == 0.0:
         context.reporter.report(BAD_PITCH, document.where(item.element), joint=item.key)
@@ -257,6 +269,7 @@ def _read_gear(context: SdfReadContext, item: NamedElement) -> Gear:
     what = f"the gearbox_reference_body of joint {item.key!r}"
     graph, where = context.graph, document.where(item.element)
     reference = (
+        # "world" is no frame of a model, so the graph does not know it by that name.
         graph.world if name == "world" else graph.refer(name, scope_of(item.model), graph.world, where, what)
     )
     return Gear(1.0 / ratio, _body(context, reference)[0])
@@ -266,6 +279,7 @@ def _read_sensors(context: SdfReadContext, item: NamedElement, child: SdfFrame, 
     """Sensors of a joint sit in the joint frame on its child link."""
     link = context.graph.link_of(child)
     if link is None:
+        # A joint whose child is the world carries its sensors on the parent.
         link = context.graph.link_of(_find_end(context, item, "parent") or child)
     if link is None:
         return
@@ -343,6 +357,7 @@ def _read_direction(context: SdfReadContext, item: NamedElement, axis: Element) 
     document = item.document
     xyz = document.values(axis, "xyz", 3, (0.0, 0.0, 1.0))
     length = float(np.linalg.norm(xyz))
+    # A zero vector has no direction; anything longer is only not normalized.
     if length < 1e-12:
         context.reporter.report(ZERO_AXIS, document.where(axis), joint=item.key)
         return vec3(0.0, 0.0, 1.0)
@@ -362,6 +377,7 @@ def _read_direction(context: SdfReadContext, item: NamedElement, axis: Element) 
 
 def _find_expression(document: SdfDocument, axis: Element) -> str:
     """The name of the frame the direction is given in; empty for the joint frame."""
+    # The specification changed the default frame with 1.5, and the element that chose it went with 1.7.
     if document.version < (1, 5):
         return "__model__"
     if document.version < (1, 7) and document.flag(axis, "use_parent_model_frame"):
@@ -375,6 +391,7 @@ def _read_limits(context: SdfReadContext, item: NamedElement, axis: Element, dof
     limit = document.child(axis, "limit")
     if limit is None:
         return
+    # A continuous joint has no limits, whatever its axis says.
     if item.element.get("type") != "continuous":
         lower = _unlimited(document.value(limit, "lower"), -INF)
         upper = _unlimited(document.value(limit, "upper"), INF)

@@ -41,6 +41,7 @@ def read_world_light(context: SdfReadContext, item: NamedElement) -> None:
     pose = context.graph.place(document, placer, scope, scope.model)
     link = context.graph.link_of(scope.model)
     model = context.graph.pose(scope.model)
+    # A light of a model moves with its canonical link.
     if link is None or link.model.static:
         _read_light(context, item.document, item.element, WORLD, pose=model @ pose, name=item.name)
         return
@@ -88,6 +89,7 @@ def _read_light(
         inner, outer = (document.finite(spot, tag, default=0.0) for tag in ("inner_angle", "outer_angle"))
         light.cone = (inner / 2.0, outer / 2.0)
     if not document.flag(element, "light_on", default=True):
+        # The model has no switch; the intensity is kept so that it can be switched on again.
         context.asset.extras.keep("gazebo", light.name, "intensity", light.intensity, where)
         light.intensity = 0.0
     context.asset.lights.append(light)
@@ -99,6 +101,7 @@ def _read_light(
 
 def _read_direction(document: SdfDocument, element: Element) -> Pose:
     direction = document.values(element, "direction", 3, (0.0, 0.0, -1.0))
+    # A point light shines everywhere; turning it would only cost digits.
     if element.get("type") == "point" or float(np.linalg.norm(direction)) < 1e-12:
         return IDENTITY
     return Pose.of(q=quat_between((0.0, 0.0, -1.0), direction))

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """``<link>``: a body with its mass, its shapes, lights and sensors (SDFormat specification, link).
 
-Links of static models are no bodies: their shapes stand in the world and their frames stay as sites.  A link
-without ``<inertial>`` has the mass properties SDFormat gives it: 1 kg and a unit inertia tensor.
+Links of static models are no bodies: their shapes stand in the world and their frames stay as sites.  A link without
+``<inertial>`` has the mass properties SDFormat gives it: 1 kg and a unit inertia tensor.
+
+``<surface>`` of a collision becomes a physics material.  Friction is read from the first engine that has it (``ode``,
+then ``bullet``).  A second direction (``mu2``) that differs from the first, slip and solver parameters have no
+counterpart and are kept as extras.
+
+``<material>`` of a visual becomes a render material.  Gazebo's material scripts are not opened; the plain colours among
+the scripts Gazebo ships are known by name.
 """
 
 from __future__ import annotations
@@ -70,12 +77,14 @@ def read_link(context: SdfReadContext, item: NamedElement) -> None:
     placement = context.placement(item)
     where = document.where(element)
     if item.model.static:
+        # The name is taken even though nobody asks for it: sites of frames must not get it.
         context.claim("site", item.key)
         context.asset.sites.append(Site(item.key, pose=placement.lift, path=item.scoped, source=where))
     else:
         body = Body(item.key, context.graph.pose(frame_of(item)), path=item.scoped, source=where)
         body.scope = item.model.scope
         body.kinematic = document.flag(element, "kinematic")
+        # SDFormat only switches gravity of a link on or off.
         body.gravity_scale = 1.0 if document.flag(element, "gravity", default=True) else 0.0
         context.asset.bodies.append(body)
         _read_inertial(context, document, element, body)
@@ -94,12 +103,14 @@ def settle_masses(context: SdfReadContext, links: list[NamedElement]) -> None:
     """Scale the masses that follow from collisions to the ``<mass>`` the link also gives (1.11)."""
     for item in links:
         inertial = item.document.child(item.element, "inertial")
+        # Only now: the collisions, from which the mass follows, are read after the link.
         if inertial is None or item.model.static or not item.document.flag_attribute(inertial, "auto"):
             continue
         body = context.asset.body(item.key)
         mass = item.document.quantity(inertial, "mass")
         if not any(shape.collision for shape in context.asset.shapes_of(body.name)):
             context.reporter.report(NO_VOLUME, body.source, link=body.name)
+            # What SDFormat gives a link that says nothing, with the mass it does say.
             body.inertial = Inertial(mass or 1.0, inertia=np.eye(3))
         elif mass is not None and mass > 0.0:
             try:
@@ -123,6 +134,7 @@ def _read_inertial(context: SdfReadContext, document: SdfDocument, link: Element
         context.reporter.report(BAD_MASS, document.where(element), link=body.name, mass=mass)
         mass = 1.0
     tensor = document.child(element, "inertia")
+    # The default tensor is the identity: 1 where both letters are equal.
     six = [document.finite(tensor, tag, default=float(tag[1] == tag[2])) for tag in _SIX]
     pose, _ = document.pose(element)
     body.inertial = Inertial.from_six(mass, six, pose)
@@ -136,6 +148,7 @@ def _read_collision(
     shape, others = _read_shape(context, document, element, placement)
     if shape is None:
         return
+    # A shape of the model is visible unless told.
     shape.visual, shape.collision = False, True
     shape.density = document.quantity(element, "density")
     read_surface(context, document, element, shape)
@@ -167,6 +180,7 @@ def _read_shape(
         name,
         placed.geometry,
         placement.body,
+        # Exact where the geometry lies in the origin of its element, as most do.
         pose if placed.pose.is_identity() else pose @ placed.pose,
         scale=placed.scale,
         approximation=placed.approximation,
@@ -219,6 +233,7 @@ def read_surface(context: SdfReadContext, document: SdfDocument, collision: Elem
     if surface is None:
         return
     material = PhysicsMaterial("", source=document.where(surface))
+    # A copy: what is carried depends on the values, such as equal mu and mu2.
     carried = set(_SURFACE_CARRIED)
     _read_friction(document, surface, material, carried)
     material.restitution = _limited(document.value(surface, "bounce", "restitution_coefficient"))
@@ -226,6 +241,7 @@ def read_surface(context: SdfReadContext, document: SdfDocument, collision: Elem
     material.damping = _limited(document.value(surface, "contact", "ode", "kd"))
     shape.collide_bits = _read_bits(context, document, surface, "collide_bitmask")
     shape.category_bits = _read_bits(context, document, surface, "category_bitmask")
+    # A surface that only has extras makes no material.
     if astuple(replace(material, source=_NOTHING.source)) != astuple(_NOTHING):
         shape.physics_material = _share_surface(context, material, f"{shape.name}_surface")
     for family in document.children(surface):
@@ -240,6 +256,7 @@ def _read_friction(
 ) -> None:
     mu = document.value(surface, "friction", "ode", "mu")
     mu2 = document.value(surface, "friction", "ode", "mu2")
+    # The ode element comes first: engines other than ODE read their friction there too.
     if mu is None:
         mu = document.value(surface, "friction", "bullet", "friction")
     elif mu2 is None or mu2 == mu:
@@ -247,6 +264,7 @@ def _read_friction(
     material.static_friction = material.dynamic_friction = _limited(mu)
     material.rolling_friction = _limited(document.value(surface, "friction", "bullet", "rolling_friction"))
     torsional = document.child(surface, "friction", "torsional")
+    # Without a radius the coefficient says no torque; with surface_radius the patch depends on the depth.
     radius = document.amount(torsional, "patch_radius")
     if radius is not None and document.flag(torsional, "use_patch_radius", default=True):
         coefficient = document.finite(torsional, "coefficient", default=1.0)
@@ -267,9 +285,11 @@ def _read_bits(context: SdfReadContext, document: SdfDocument, surface: Element,
     if element is None or not text:
         return None
     try:
+        # Base 0 takes 0xff as well as 255.
         bits = int(text, 0)
     except ValueError:
         bits = -1
+    # Gazebo has sixteen bits.
     if 0 <= bits <= 0xFFFF:
         return bits
     context.reporter.report(BAD_BITS, document.where(element), tag=tag, text=text[:40])
@@ -302,6 +322,7 @@ def _keep_family(
 
 
 def _path_in_surface(element: Element) -> str:
+    # The path tells what is carried: "mu" alone is in several engines.
     above = [ancestor.tag for ancestor in element.iterancestors()]
     return "/".join([*reversed(above[: above.index("surface")]), element.tag])
 
@@ -346,6 +367,7 @@ def read_material(context: SdfReadContext, document: SdfDocument, visual: Elemen
         return
     material = RenderMaterial("", diffuse=(1.0, 1.0, 1.0), source=document.where(element))
     _read_colors(context, document, element, material, shape.name)
+    # <transparency> of the visual comes on top of the alpha of its colours.
     material.opacity *= 1.0 - transparency
     material.double_sided = document.flag(element, "double_sided")
     pbr = document.child(element, "pbr")
@@ -367,6 +389,7 @@ def _read_colors(
         )
         if scripted is not None:
             diffuse, glow = diffuse or (*scripted.diffuse, scripted.opacity), scripted.emissive
+    # Some files give the ambient colour only.
     chosen = diffuse or ambient
     if chosen is not None:
         material.diffuse, material.opacity = chosen[:3], chosen[3]
@@ -399,6 +422,7 @@ def _read_script(
     script = document.child(element, "script")
     assert script is not None
     name = document.text(script, "name")
+    # Other scripts may have the same name for something else.
     known = find_look(name) if name.startswith(PREFIX) else None
     if known is not None:
         return known
@@ -418,6 +442,7 @@ def _read_pbr(
     if flow is None:
         return
     if flow.tag == "metal":
+        # 0.5 is the default of the specification for both.
         material.metallic = document.finite(flow, "metalness", default=0.5)
         material.roughness = document.finite(flow, "roughness", default=0.5)
     else:
@@ -445,7 +470,9 @@ def _read_texture(
         context.reporter.report(TEXTURE_FAILED, document.where(element), **data)
         return
     target, channel = _MAPS[element.tag]
+    # Colours are stored for the screen; roughness and normals are data.
     color_space = "sRGB" if target in ("diffuse", "emissive", "specular") else "raw"
+    # The diffuse colour tints the albedo map.
     gain = (*material.diffuse, 1.0) if target == "diffuse" else (1.0, 1.0, 1.0, 1.0)
     material.textures[target] = Texture(str(file), channel, color_space, gain=gain)
 

@@ -134,6 +134,7 @@ class Plugin:
         if ros is not None:
             for rule in self.document.children(ros, "remapping"):
                 before, _, after = (rule.text or "").partition(":=")
+                # Files write the topic with and without "~/".
                 if before.strip().removeprefix("~/") == default.removeprefix("~/") and after.strip():
                     name = after.strip()
         space = self.document.text(ros, "namespace") if ros is not None else self.text("robotNamespace")
@@ -166,6 +167,7 @@ def read_plugin(
     if handler is not None:
         handler(plugin)
         owner = f"plugin:{plugin.name}"
+        # What a known plugin says beyond its table is kept by the plugin, not by its model.
         rest = [c for c in document.children(element) if c.tag not in plugin.taken]
         for child in rest:
             context.keep_one(document, child, owner)
@@ -181,10 +183,12 @@ def read_plugin(
 
 def _find_handler(plugin: Plugin) -> Callable[[Plugin], None] | None:
     """The function that reads a plugin; model plugins need a model, sensor plugins a sensor."""
+    # Gazebo Sim plugins are known by file or by class, Classic ones by file only.
     names = f"{plugin.file} {plugin.name}" if plugin.file else plugin.name
     for pattern, target in _HANDLERS:
         if not re.search(pattern, names, re.IGNORECASE):
             continue
+        # A model plugin means nothing on a sensor, nor a sensor plugin on a model.
         place = plugin.sensor if target.startswith("sensor_plugins") else plugin.model
         if place is None:
             return None

@@ -122,6 +122,7 @@ class FrameGraph:
             return scope.model
         if name in scope.names:
             return scope.names[name]
+        # A model cannot name the world in a pose, only joints can.
         if name in ("world", "__root__") and scope.model is self.world:
             return self.world
         if SEPARATOR in name:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """SDFormat to the neutral model: the table of contents of this folder.
 
-The file and what it includes become a tree of models (``include``), every named thing gets a frame
-(``poses``), and then links, joints, lights, plugins and the world are read, each by its own module.
+The file and what it includes become a tree of models (``include``), every named thing gets a frame (``poses``), and
+then links, joints, lights and plugins are read, each by its own module.  What a model says beyond its links and joints,
+and what a world says (gravity, wind, magnetic field, physics step), is read here; the rest is kept as extras.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _ROOT_TAGS = {"world", "model", "light", "actor", "include"}
 
 def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     """Read an SDFormat file (1.4 to 1.12) with everything it includes."""
+    # One function: the order matters, and it is the only place that says it.
     document = open_document(path, reporter)
     worlds = list(document.children(document.root, "world"))
     gate = options.make_gate(path, reporter)
@@ -47,6 +49,7 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     _check_root(document, top)
     links = [item for model in top.walk() for item in model.links]
     joints = [item for model in top.walk() for item in model.joints]
+    # Before anything refers to them: names become unique over all models.
     assign_keys(links)
     assign_keys(joints)
 
@@ -60,11 +63,13 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     for item in links:
         if item.document.foreign is None:
             read_link(context, item)
+    # After all links: masses that follow from shapes need them.
     settle_masses(context, links)
     for item in joints:
         if item.document.foreign is None:
             read_joint(context, item)
     for model in top.walk():
+        # Before mimics and loops, which may lead into included models.
         insert_foreign(context, model)
     read_mimics(context)
     mark_loops(asset)
@@ -132,6 +137,7 @@ def read_frame(context: SdfReadContext, item: NamedElement) -> None:
     if link is not None and not link.model.static:
         site.body = link.key
         base = frame_of(link)
+        # Exact where the pose is written relative to that link.
         site.pose = frame.raw if frame.base is base else ~context.graph.pose(base) @ pose
     context.asset.sites.append(site)
 
@@ -203,6 +209,7 @@ def _choose_physics(context: SdfReadContext, document: SdfDocument, world: Eleme
     profiles = list(document.children(world, "physics"))
     if not profiles:
         return None
+    # Gazebo takes the profile marked default, else the first.
     chosen = next((p for p in profiles if document.flag_attribute(p, "default")), profiles[0])
     if len(profiles) > 1:
         where = document.where(chosen)

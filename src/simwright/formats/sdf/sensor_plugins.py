@@ -25,6 +25,7 @@ def read_imu(plugin: Plugin) -> None:
 
 def read_lidar(plugin: Plugin) -> None:
     """Scans or points, as ``output_type`` says; the older plugins publish scans only."""
+    # The ROS 2 plugin has a choice of messages; the ROS 1 ones are a plugin for each.
     newer = "ros_ray_sensor" in plugin.file
     default = "sensor_msgs/PointCloud2" if newer else "sensor_msgs/LaserScan"
     kind = plugin.text("output_type") or default

@@ -63,6 +63,7 @@ def read_sensor(
     before = len(context.asset.interfaces)
     for plugin in document.children(element, "plugin"):
         read_plugin(context, document, plugin, sensor=sensor)
+    # Topics of a plugin count instead of those that follow from <topic>.
     if len(context.asset.interfaces) == before:
         read_topics(context, document, element, sensor)
 
@@ -88,6 +89,7 @@ def _read_camera(
     wide = int(document.positive(element, "image", "width", default=320.0))
     high = int(document.positive(element, "image", "height", default=240.0))
     horizontal = document.positive(element, "horizontal_fov", default=1.047)
+    # A pinhole cannot see half a turn; wide-angle cameras keep their angle as a setting.
     tangent = math.tan(min(horizontal, math.pi - 1e-3) / 2.0)
     offset, _ = document.pose(element)
     name = sensor.name if single else f"{sensor.name}_{element.get('name') or 'camera'}"
@@ -114,6 +116,7 @@ def read_topics(context: SdfReadContext, document: SdfDocument, element: Element
     topic = document.text(element, "topic")
     if not topic and sensor.kind == "contact":
         topic = document.text(element, "contact", "topic")
+    # The default of the specification, which stands for no topic.
     if not topic or topic == "__default_topic__":
         return
     frame = next((text for tag in _FRAME_TAGS if (text := document.text(element, tag))), "")

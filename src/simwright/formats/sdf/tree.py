@@ -102,4 +102,5 @@ def assign_keys(items: Iterable[NamedElement]) -> None:
     counts = Counter(item.name for item in items)
     names = NameScope()
     for item in items:
+        # Plain names where possible: controllers and users know them by these.
         item.key = names.claim(item.name if counts[item.name] == 1 else item.scoped)

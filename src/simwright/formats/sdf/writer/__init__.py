@@ -1,5 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The neutral model to SDFormat: a model or a world, with the meshes and images it names (REP-0158 section 3).
 
-``entry`` is the table of contents; what each part means is said beside it.
+entry            the entry: the order of work; frames, lights, the world, what is lost
+context          what the writers share: models, written links and joints, names, version
+plan             which models there are, which link or frame every body becomes, static models
+inertials        <inertial> of links
+joints           <joint> of all types, loops, constraints
+freedoms         a joint cut into what SDFormat has one joint for; <axis> and <mimic>
+filters          <self_collide> and bitmasks
+shapes           <collision> and <visual> with surface and material
+geometry         <geometry>
+devices          <sensor> and the <plugin> of controllers
+sensor_settings  where each setting of a sensor stands
+kept             what a source said beyond the model, put back
+messages         what the writer may report
 """

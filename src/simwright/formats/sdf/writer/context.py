@@ -128,6 +128,7 @@ class SdfWriteContext:
 
     def allows(self, version: tuple[int, int]) -> bool:
         """May something that came with this version be written?  If so the file is at least of this version."""
+        # The user's version is never exceeded; what needs a newer one is reported.
         if self.wanted is not None and version > self.wanted:
             return False
         self.needs = max(self.needs, version)
@@ -141,6 +142,7 @@ class SdfWriteContext:
     def claim(self, names: NameScope, family: str, name: str) -> str:
         """A name that is free among its siblings; the one asked for if it can be."""
         legal = clean_text(name).replace(SEPARATOR, "_").strip()
+        # Reserved by SDFormat: __model__, __root__.
         if legal.startswith("__") and legal.endswith("__"):
             legal = legal.strip("_")
         new = names.claim(legal or family)
@@ -194,6 +196,7 @@ def add_pose(parent: Element, pose: Pose, relative_to: str = "") -> None:
     if not (any(position) or any(turn) or relative_to):
         return
     attributes = {"relative_to": relative_to} if relative_to else {}
+    # People read angles better, but near a pitch of 90 degrees they lose digits.
     if quat_angle(quat_from_rpy(turn), pose.q) <= _EXACT:
         add(parent, "pose", [*position, *turn], **attributes)
     else:
@@ -204,6 +207,7 @@ def add_pose(parent: Element, pose: Pose, relative_to: str = "") -> None:
 def refer(model: ModelElement, target: ModelElement, name: str) -> str | None:
     """The name of something in ``target`` as it is said in ``model``, None where it cannot be."""
     path, own = target.path(), model.path()
+    # Names lead down only: SDFormat has no word for the model outside.
     if path[: len(own)] != own:
         return None
     return SEPARATOR.join([*(inner.name for inner in path[len(own) :]), name])

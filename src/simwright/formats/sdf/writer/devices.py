@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<sensor>`` on links and joints, with its settings and its topic; cameras that no sensor has are sensors too."""
+"""``<sensor>`` on links and joints, and the ``<plugin>`` of controllers and publishers, with their topics.
+
+Cameras that no sensor has become sensors too.  Nothing is injected: a plugin is written for a controller of the model
+for which Gazebo has a system, and for nothing else (REP-0158 3.8).
+"""
 
 from __future__ import annotations
 
@@ -41,6 +45,7 @@ class SensorWriter:
         """Sensors, then cameras."""
         context = self._context
         for sensor in context.asset.sensors:
+            # Other kinds are reported by the table.
             if sensor.kind in TYPES:
                 self._write(sensor)
         loose = [camera for camera in context.asset.cameras if camera.name not in self._seen]
@@ -70,6 +75,7 @@ class SensorWriter:
                 name=context.claim(written.names, "sensor", sensor.name),
                 type=word,
             )
+            # A sensor on a joint is placed in the joint's frame.
             pose = ~written_joint.frame @ pose
         else:
             node = add(
@@ -82,6 +88,7 @@ class SensorWriter:
         restore_plugins(context, node, sensor.name)
 
     def _write_settings(self, node: Element, sensor: Sensor, family: str, more: dict[str, Any]) -> None:
+        # One function: settings are used up step by step, and what is left over at the end is reported.
         settings = {key: value for key, value in {**more, **sensor.settings}.items() if value is not None}
         for tag in DIRECT:
             if tag in settings:
@@ -150,6 +157,7 @@ class SensorWriter:
         for camera in cameras:
             left = dict(settings)
             values = {**left, **_describe(camera, left)}
+            # Size, angle and clipping are in the model's camera, which counts.
             for key in _ASSUMED:
                 left.pop(key, None)
             if len(cameras) > 1:
@@ -204,6 +212,7 @@ class SensorWriter:
 def _choose_topic(kind: str, rows: list[Interface]) -> str:
     """The topic that most of the published ones follow from."""
     names = {(row.name, row.type) for row in rows}
+    # The topic is not in the model, only what Gazebo derives from it: tried backwards.
     candidates = [
         row.name.removesuffix(ending)
         for ending, message in TOPICS.get(kind, ())
@@ -217,8 +226,10 @@ def _choose_topic(kind: str, rows: list[Interface]) -> str:
 def _describe(camera: Camera, settings: dict[str, Any]) -> dict[str, Any]:
     """Field of view across, size and clipping of a camera; the settings' own angle where it means the same."""
     wide, high = (int(v) for v in (camera.resolution if all(camera.resolution) else _RESOLUTION))
+    # SDFormat gives the angle across, the model the one up and down.
     across = 2.0 * math.atan(math.tan(camera.fov_y / 2.0) * wide / high)
     said = settings.get("horizontal_fov")
+    # Its own number, so that nothing changes by being computed twice.
     if isinstance(said, int | float) and abs(said - across) <= _CLOSE * across:
         across = float(said)
     values = {
@@ -321,6 +332,7 @@ class ControllerWriter:
 
     def _write(self, controller: Controller, system: GazeboSystem) -> bool:
         """The plugin of a controller; False if its joints, roles or topics have no place in the system."""
+        # One function: either the whole controller has a place in the system or nothing is written.
         names = [name for names in controller.joints.values() for name in names]
         model = self._find_model(names, str(controller.settings.get("body", "")))
         known = {role: self._topics.get(name) for role, name in controller.interfaces.items()}
@@ -359,6 +371,7 @@ class ControllerWriter:
             models = [context.written_links[body].model]
         if not models:
             models = self._list_moving_models()[:1]
+        # One function: the innermost model that all joints share, with two stand-ins where there are none.
         paths = [model.path() for model in models]
         shared = [row[0] for row in zip(*paths, strict=False) if all(model is row[0] for model in row)]
         return shared[-1] if shared and not shared[-1].is_world else None
@@ -381,6 +394,7 @@ class ControllerWriter:
             node = self._open(written.model, "gz-sim-odometry-publisher-system", "OdometryPublisher")
             add(node, "odom_topic", interface.name)
             rate = "odom_publish_frequency"
+        # The default topic of Gazebo's PosePublisher; only later versions of Gazebo let one choose another.
         elif interface.name == f"/model/{written.model.name}/pose":
             node = self._open(written.model, "gz-sim-pose-publisher-system", "PosePublisher")
             rate = "update_frequency"

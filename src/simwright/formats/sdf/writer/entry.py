@@ -2,7 +2,8 @@
 """The asset's folder: the SDFormat file with the meshes and images it names.
 
 ``build_files`` is the table of contents: plan models and links, write joints, shapes, lights, sensors, frames, plugins
-and the world, and say what is lost.
+and the world, and report what is lost.  Frames, lights, the settings of the world and the losses that a table cannot
+tell (they depend on the version, the world or a controller) are written here.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
             f"meshes cannot be written as {options.mesh_format!r}",
             hint=f"choose one of {', '.join(MESH_FORMATS)}",
         )
+    # Before the files: their addresses depend on the folder they go to.
     place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
     files = build_files(asset, name, dataclasses.replace(options, side=place.side), reporter, wanted)
     options.approve()
@@ -100,6 +102,7 @@ def build_files(
     plan_models(context)
     JointWriter(context).write_all()
     write_mimics(context)
+    # Before the shapes: the bits they get make up for what the flag does not say.
     quiet = write_self_contact(context)
     SdfShapeWriter(context, find_bits(context, quiet)).write_all()
     write_lights(context)
@@ -113,6 +116,7 @@ def build_files(
     context.report_names()
     root.set("version", ".".join(map(str, context.version)))
     for model in context.models:
+        # A fixed order of families; sorting is stable, so that elements of one family keep theirs.
         model.node[:] = sorted(model.node, key=lambda node: _ORDER.index(node.tag))
     etree.cleanup_namespaces(root)
     text: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
@@ -128,6 +132,7 @@ def _restore_kept(context: SdfWriteContext) -> None:
             restore(context, context.written_joints[joint.name].node, "joint", joint.name, joint.path)
     for model in context.models:
         if not model.is_world:
+            # One function: links, joints and models keep theirs under different names.
             path = [inner.name for inner in model.path() if not inner.is_world]
             owners = {"::".join(path), "::".join(path[1:])} - {""}
             if model is context.top:
@@ -141,6 +146,7 @@ def write_frames(context: SdfWriteContext) -> None:
     """Every site that is no link of a static model."""
     homeless: list[Site] = []
     for site in context.asset.sites:
+        # Written as a link of a static model already.
         if ("site", site.name) in context.spent:
             continue
         written = context.written_links.get(site.body)
@@ -206,6 +212,7 @@ def _write_light(
     if light.kind is LightKind.SPOT:
         inner, outer = light.cone or (0.0, 0.0)
         spot = add(node, "spot")
+        # Full angles in SDFormat, half angles in the model.
         add(spot, "inner_angle", inner * 2.0)
         add(spot, "outer_angle", outer * 2.0)
         add(spot, "falloff", 0.0)
@@ -297,6 +304,7 @@ def _report_extras(context: SdfWriteContext) -> None:
     motors = {actuator.path for actuator in context.asset.actuators}
     for space, element, attribute, _ in context.asset.extras:
         is_written = space == NAMESPACE and (element, attribute) in context.spent
+        # Values that the model has, and that are written or reported from there.
         is_said = attribute in _SAID or attribute.startswith(_SENSORS) or element in motors
         if not (is_written or is_said or space in _SPENT):
             lost.setdefault(space, []).append(f"{element} {attribute}")

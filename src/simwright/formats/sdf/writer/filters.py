@@ -59,6 +59,7 @@ def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, 
     colliders = [shape for shape in asset.shapes if shape.collision and shape.enabled]
     own = _list_own_bits(colliders)
     wanted = find_filtered_pairs(asset, context.tree)
+    # The same asset as the file will be read: without filters, groups and bits.
     twin = dataclasses.replace(
         asset,
         articulations=quiet,
@@ -76,6 +77,7 @@ def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, 
     missing = wanted - implied
     if not missing:
         return {}
+    # One function: three answers (own bits, none needed, classes), each only where the one before fails.
     relation = _relate(colliders, missing, implied)
     classes = _classify(relation)
     if classes is None:
@@ -102,6 +104,7 @@ def _relate(colliders: list[Shape], missing: set[Pair], implied: set[Pair]) -> n
     place = {shape.name: number for number, shape in enumerate(colliders)}
     relation = np.full((len(colliders), len(colliders)), _TOUCH, dtype=np.int8)
     bodies = np.array([shape.body for shape in colliders])
+    # Colliders of one body never touch.
     relation[bodies[:, None] == bodies[None, :]] = _ANY
     for pairs, value in ((implied, _ANY), (missing, _APART)):
         for a, b in pairs:
@@ -112,6 +115,7 @@ def _relate(colliders: list[Shape], missing: set[Pair], implied: set[Pair]) -> n
 def _classify(relation: npt.NDArray[np.int8]) -> list[list[int]] | None:
     """Colliders in classes that want the same of each other; None if sixteen are not enough."""
     classes: list[list[int]] = []
+    # Greedy: not always the fewest classes, but the same file for the same asset.
     for number in range(len(relation)):
         for members in classes:
             if _agree(relation, [*members, number], classes, members):

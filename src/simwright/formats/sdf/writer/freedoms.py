@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The freedoms of a joint, cut into what SDFormat has one joint for.
+"""The freedoms of a joint, cut into what SDFormat has one joint for, and the ``<axis>`` of each.
 
 The child moves in the parent by ``near @ D1(q1) @ D2(q2) ... @ ~far``.  A freedom that counts from a reference is, at
 zero, already moved by ``Z``; about its own axis that commutes, so ``Z`` goes to the parent's frame for the first
 freedom of a piece and to the child's frame for its last.
+
+An axis has its direction in the joint frame, limits and dynamics; ``<mimic>`` (1.11) is added when all joints are
+written.
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ def find_joint_ends(context: SdfWriteContext, joint: Joint) -> JointEnds:
     loose = any(dof.motion in (Motion.BALL, Motion.FREE) for dof in joint.dofs)
     but = "; the coordinates of a ball turn the other way" if loose else ""
     context.reporter.report(JOINT_REVERSED, joint.source, name=joint.name, but=but)
+    # Seen from the other end the freedoms come in reverse and turn the other way.
     dofs = [replace(dof, axis=-dof.axis) for dof in reversed(joint.dofs)]
     return JointEnds(WORLD, joint.parent, joint.child_frame, joint.parent_frame, dofs)
 
@@ -84,6 +88,7 @@ def _make_pair(joint: Joint, dofs: list[Dof]) -> JointPiece:
     if joint.kind is JointKind.GEARBOX and joint.gear is not None:
         kind = "gearbox"
     else:
+        # universal asks for axes at right angles, revolute2 for any two.
         kind = "universal" if abs(float(dofs[0].axis @ dofs[1].axis)) <= _SQUARE else "revolute2"
     point = Pose(dofs[0].anchor, np.array(IDENTITY_QUAT))
     first, last = (dof.transform(np.zeros(1)) for dof in dofs)
@@ -129,6 +134,7 @@ def write_axis(context: SdfWriteContext, node: Element, tag: str, dof: Dof, join
     _add_values(axis, "limit", _list_limits(dof))
     _add_values(axis, "dynamics", _list_dynamics(dof))
     for owner in (joint.name, joint.path):
+        # Written here and not with the rest: it is a child of the axis.
         kept = context.kept.get(owner, {}).get("initial_position")
         if kept is not None and kept.origin not in context.spent:
             context.spent.add(kept.origin)
@@ -138,6 +144,7 @@ def write_axis(context: SdfWriteContext, node: Element, tag: str, dof: Dof, join
 
 def _list_limits(dof: Dof) -> dict[str, float]:
     effort = dof.effort_limit
+    # SDFormat has one limit for the joint; without it that of the drive is the nearest.
     if effort is None and dof.drive is not None and math.isfinite(dof.drive.max_force):
         effort = dof.drive.max_force
     values = {
@@ -194,6 +201,7 @@ def write_mimics(context: SdfWriteContext) -> None:
 
 def _write_mimic(follower: WrittenAxis, leader: WrittenAxis, name: str, mimic: Mimic) -> None:
     node = add(follower.node, "mimic", joint=name)
+    # "axis" is the default.
     if leader.node.tag != "axis":
         node.set("axis", leader.node.tag)
     add(node, "multiplier", float(mimic.multiplier))

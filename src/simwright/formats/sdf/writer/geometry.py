@@ -87,6 +87,7 @@ class GeometryWriter:
 
     def _fill(self, node: Element, shape: Shape, *, seen: bool) -> GeometryElement | None:
         geometry, scale = shape.geometry, scaled(shape)
+        # Mirroring does not change a primitive.
         size = np.abs(scale)
         match geometry:
             case Mesh():
@@ -119,6 +120,7 @@ class GeometryWriter:
         match geometry:
             case Box():
                 add(add(node, "box"), "size", tidy(geometry.size * size))
+            # A sphere stretched unevenly is an ellipsoid, a cylinder only a mesh.
             case Sphere() if _is_even(size):
                 add(add(node, "sphere"), "radius", tidy_number(geometry.radius * size[0]))
             case Sphere():
@@ -181,10 +183,12 @@ class GeometryWriter:
         if id(field) not in self._terrains:
             content = _make_image(heights, low, rise)
             word = field.source.rpartition("/")[2].rpartition(".")[0] or shape.name
+            # The field is kept with its path: its id is the key, so it must live.
             self._terrains[id(field)] = (field, self._images.add(word, ".png", content))
             self._rounded.append(shape)
         element = add(node, "heightmap")
         add(element, "uri", self._context.options.side + self._terrains[id(field)][1])
+        # A flat terrain still needs a height to be stretched to.
         add(element, "size", [*(field.size * scale[:2]), (rise or 1.0) * float(scale[2])])
         add(element, "pos", [0.0, 0.0, low * float(scale[2])])
         return GeometryElement(node)
@@ -228,6 +232,7 @@ def _make_image(heights: Array, low: float, rise: float) -> bytes:
     from PIL import Image
 
     levels = (heights - low) / rise if rise else np.zeros_like(heights)
+    # Images begin at the top, which is +y.
     samples = np.rint(levels[::-1] * _STEPS).astype(np.uint16)
     buffer = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(samples)).save(buffer, "PNG")

@@ -73,6 +73,7 @@ def _settle(context: SdfWriteContext, body: Body, inertial: Inertial) -> Inertia
     """The same, or with the nearest moments that a solid can have."""
     moments, axes = inertial.principal()
     ordered = np.sort(moments)
+    # libsdformat refuses a link whose moments break the triangle inequality.
     if ordered[0] >= 0.0 and ordered[0] + ordered[1] >= ordered[2] * (1.0 - _SLACK):
         return inertial
     nearest = find_nearest_moments(moments)

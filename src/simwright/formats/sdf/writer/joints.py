@@ -79,6 +79,7 @@ class JointWriter:
         """One joint: nothing for a body that moves freely."""
         context = self._context
         ends = find_joint_ends(context, joint)
+        # A link without a joint is free in SDFormat.
         if any(dof.motion is Motion.FREE for dof in ends.dofs):
             return
         pieces = split_joint(context, joint, ends.dofs)
@@ -87,10 +88,12 @@ class JointWriter:
         if model is None:
             return
         start = IDENTITY if ends.parent == WORLD else context.poses[ends.parent]
+        # Before anything is written: a loop that is open at zero is left out whole.
         if not self._is_closed(joint, pieces, start @ ends.near, context.poses[ends.child] @ ends.far):
             return
         parent, frame = self._name_end(model, ends.parent), ends.near
         for piece in pieces[:-1]:
+            # Each piece ends on a link of its own, at the frame of the next one.
             frame = frame @ piece.before
             name = self._add_between(model, start @ frame, piece.name, ends.child)
             node = self._add_joint(model, joint, piece, (parent, name), IDENTITY)
@@ -105,6 +108,7 @@ class JointWriter:
         place = ends.far if last.after.is_identity() else ends.far @ ~last.after
         name = self._name_end(model, ends.child)
         node = self._add_joint(model, joint, last, (parent, name), place)
+        # Which joint of a loop is cut is not said by SDFormat; our reader takes the attribute.
         if id(joint) in self._looped:
             node.set(CLOSES_LOOP, "true")
         self._keep(joint, model, node, child.offset @ place)
@@ -135,6 +139,7 @@ class JointWriter:
         link = add(model.node, "link", name=name)
         add_pose(link, ~model.base @ pose)
         inertial = context.inertials.get(child)
+        # A share of what it carries: light enough not to be felt, not so light that the solver breaks.
         mass = inertial.mass if inertial is not None and inertial.mass > 0.0 else INVENTED
         add_inertial(link, make_light(mass * SHARE))
         return name
@@ -192,6 +197,7 @@ class JointWriter:
         for piece in pieces:
             one = one @ piece.before @ piece.after
         distance, angle = float(np.linalg.norm(one.p - other.p)), quat_angle(one.q, other.q)
+        # A ball holds points together, however they are turned.
         if any(dof.motion is Motion.BALL for dof in joint.dofs):
             angle = 0.0
         if distance <= _APART and angle <= _APART:
@@ -203,6 +209,7 @@ class JointWriter:
 
     def _write_equality(self, equality: Equality) -> bool:
         """Points held together are a ball joint, frames held together a fixed one."""
+        # Other constraints (joints, tendons) are no joints; the table reports them.
         kinds = {EqualityKind.CONNECT: JointKind.BALL, EqualityKind.WELD: JointKind.FIXED}
         if equality.kind not in kinds or not equality.enabled:
             return False

@@ -74,6 +74,7 @@ def collect_kept(asset: Asset) -> KeptTable:
             continue
         first, *rest = attribute.split(":")[1:]
         if first == "plugin" and rest:
+            # A class name does not survive as a USD name, and Gazebo would not load it.
             if _CLASS not in rest[0]:
                 table.setdefault(element, {})["/".join((f"plugin:{rest[0]}", *rest[1:]))] = row
             continue
@@ -89,6 +90,7 @@ def restore(context: SdfWriteContext, node: Element, family: str, *owners: str) 
         for path, row in context.kept.get(owner, {}).items():
             first = _STEP.match(path)
             head = first.group(1) if first else ""
+            # Done with, although nothing is written: our directions are in the joint frame.
             if path.endswith(_OLD):
                 context.spent.add(row.origin)
             elif head in _TAGS[family] and row.origin not in context.spent:
@@ -143,10 +145,12 @@ def put(node: Element, path: str, value: Any) -> None:
             return
         tag, number = match.group(1), int(match.group(2) or 1)
         found = node.findall(tag)
+        # tag[3] makes the first and second too, if they were not kept.
         while len(found) < number:
             found.append(etree.SubElement(node, tag))
         node = found[number - 1]
     if attribute:
         node.set(attribute, format_value(value))
+    # Text beside children would not be read back.
     elif not len(node):
         node.text = format_value(value)

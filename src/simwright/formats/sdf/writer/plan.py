@@ -4,6 +4,8 @@
 One robot on its own is a ``<model>``; where several things stand beside each other, or anything stands in the world
 itself, the file is a ``<world>``.  Scopes of the source are nested models again.  The links of a model stand where all
 its joints are at zero, because that is what the poses of a file mean.
+
+What stands in the world is in static models: those of the source, and one more for all the rest.
 """
 
 from __future__ import annotations
@@ -58,6 +60,7 @@ def needs_world(context: SdfWriteContext) -> bool:
     asset, world = context.asset, context.asset.environment
     if context.options.world is not None:
         return context.options.world
+    # A world that was read is written as one.
     if asset.provenance.format == "sdf" and world.gravity is not None:
         return True
     if any(value is not None and np.any(value) for value in (world.wind, world.magnetic_field)):
@@ -66,6 +69,7 @@ def needs_world(context: SdfWriteContext) -> bool:
         return True
     if not asset.bodies:
         return bool(asset.lights) or not (asset.shapes or asset.sites)
+    # One function: a list of reasons for a world, the cheap ones first.
     standing: tuple[Any, ...] = (*asset.shapes, *asset.sites, *asset.cameras, *asset.lights, *asset.sensors)
     return len(_find_groups(context)) > 1 or any(item.body == WORLD for item in standing)
 
@@ -97,6 +101,7 @@ def _find_groups(context: SdfWriteContext) -> list[list[Body]]:
 
     def find(name: str) -> str:
         while group[name] != name:
+            # Union-find; halving paths keeps it fast for long chains.
             group[name] = group[group[name]]
             name = group[name]
         return name
@@ -122,6 +127,7 @@ def _find_groups(context: SdfWriteContext) -> list[list[Body]]:
 
 
 def _write_bodies(context: SdfWriteContext) -> None:
+    # One function: models are opened while it is decided which body goes where.
     hosts = find_hosts(context)
     groups = _find_groups(context) if context.top.is_world else [context.asset.bodies]
     model = context.top
@@ -132,6 +138,7 @@ def _write_bodies(context: SdfWriteContext) -> None:
             by_scope = scopes - {""} if "" not in scopes else set()
             for scope in sorted(by_scope) or [""]:
                 own = [b for b in bodies if not by_scope or scope_of(b).split(SEPARATOR)[0] == scope]
+                # The model stands where its first link stands, so that poses in it are small numbers.
                 first = next((b for b in own if b.name not in hosts), own[0])
                 model = open_model(
                     context, scope or _name_model(context, own, len(groups)), context.poses[first.name]
@@ -210,6 +217,7 @@ def strip_scope(name: str, scope: str) -> str:
 def find_hosts(context: SdfWriteContext) -> dict[str, tuple[str, Pose, Joint]]:
     """Bodies without mass that are fixed to one with a mass: that one, their pose in it, and the joint."""
     asset = context.asset
+    # One function: who has no mass, who is fixed to whom, then the search over both.
     massless = {
         body.name
         for body in asset.bodies
@@ -222,6 +230,7 @@ def find_hosts(context: SdfWriteContext) -> dict[str, tuple[str, Pose, Joint]]:
             links.setdefault(joint.parent, []).append((joint.child, pose, joint))
             links.setdefault(joint.child, []).append((joint.parent, ~pose, joint))
     hosts: dict[str, tuple[str, Pose, Joint]] = {}
+    # Breadth first from all bodies with a mass: the nearest one becomes the host.
     queue = deque((body.name, body.name, IDENTITY) for body in asset.bodies if body.name not in massless)
     while queue:
         at, host, pose = queue.popleft()
@@ -244,6 +253,7 @@ def _write_massless(context: SdfWriteContext, hosts: dict[str, tuple[str, Pose, 
         node = add(written.model.node, "frame", name=name, attached_to=written.name)
         add_pose(node, pose)
         context.written_links[body.name] = WrittenLink(written.model, name, written.link, pose, written.names)
+        # The fixed joint is the frame now.
         context.folded.add(id(joint))
     if framed:
         context.report(LINK_AS_FRAME, framed)

@@ -6,6 +6,7 @@ The model calls a setting by its path with underscores (``scan_horizontal_sample
 
 from __future__ import annotations
 
+# libsdformat has the same noise element in all these places.
 _NOISE = (
     "noise@type", "noise/mean", "noise/stddev", "noise/bias_mean", "noise/bias_stddev", "noise/dynamic_bias_stddev",
     "noise/dynamic_bias_correlation_time", "noise/precision",

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<collision>`` and ``<visual>`` of links."""
+"""``<collision>`` and ``<visual>`` of links, with their ``<surface>`` and ``<material>``.
+
+A surface has friction, bounce, contact stiffness and bitmasks.  A material has colours, and the metal workflow of
+``<pbr>`` where it says more than a colour.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +70,7 @@ class SdfShapeWriter:
                 self._materials_writer.write(node, shape)
         else:
             self._surfaces.write(node, shape)
+            # <density> of a collision came with 1.11; the mass of the link has it in any case.
             if shape.density is not None and context.version >= (1, 11):
                 add(node, "density", float(shape.density))
         restore(context, node, tag, shape.name, shape.path)
@@ -77,6 +82,7 @@ def _place(written: WrittenLink, pose: Pose) -> Pose:
 
 def _name_shape(shape: Shape, tag: str) -> str:
     """The name of the source; told apart where one shape is seen and touched."""
+    # The reader puts the link before a name that is there twice; it is taken off again.
     last = shape.path.rpartition(SEPARATOR)[2] if SEPARATOR in shape.path else ""
     name = last if last and shape.name.endswith(f"_{last}") else shape.name
     if SEPARATOR in name:  # told apart by the model of its link
@@ -107,6 +113,7 @@ class SurfaceWriter:
 
     def write(self, collision: Element, shape: Shape) -> None:
         """``<surface>``, if there is anything to say."""
+        # Added first and taken away if it stays empty: its parts come from several places.
         surface = add(collision, "surface")
         material = self._materials.get(shape.physics_material)
         if material is not None:
@@ -149,6 +156,7 @@ def _write_surface(surface: Element, material: PhysicsMaterial) -> None:
             add(bullet, "friction2", _bound(friction))
         add(bullet, "rolling_friction", _bound(material.rolling_friction))
     if material.torsional_friction is not None:
+        # The model has a length, SDFormat coefficient and patch radius: coefficient 1 puts all of it into the radius.
         torsional = _enter(surface, "friction", "torsional")
         add(torsional, "coefficient", 1.0)
         add(torsional, "use_patch_radius", True)
@@ -202,11 +210,13 @@ class MaterialWriter:
         assert material is not None
         if material.opacity < 1.0:
             add(visual, "transparency", tidy_number(1.0 - material.opacity))
+        # A white colour without a material is how the reader says "transparent and nothing else".
         if shape.material or color is None or color[:3] != (1.0, 1.0, 1.0):
             self._write_look(add(visual, "material"), material)
 
     def _write_look(self, node: Element, material: RenderMaterial) -> None:
         image = material.textures.get("diffuse")
+        # Gazebo multiplies both.
         tint = image.gain[:3] if image is not None else material.diffuse
         add(node, "ambient", tidy((*tint, 1.0)))
         add(node, "diffuse", tidy((*tint, 1.0)))
