@@ -6,17 +6,17 @@ from __future__ import annotations
 from simwright.checker.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 from simwright.resolve import RESOLVERS, find_resolver
 from simwright.resolve.laws import (
-    API,
+    ACTUATOR_API,
     DIALECTS,
     ENABLED,
     LEADER,
+    MIMIC_API,
     MJC_LAW,
     MULTIPLIER,
     NEWTON_LAW,
     OFFSET,
     SPACE,
 )
-from simwright.resolve.laws import API as MOTOR
 from simwright.resolve.table import PrimType
 from simwright.resolve.translation import Pair, list_pairs
 
@@ -97,14 +97,14 @@ def generate() -> str:
     parts.append("|---|---|---|" + "---|" * len(titles))
     parts += [line for prim in PrimType for line in _list_numbers(prim)]
     parts.append(
-        RULES.format(leader=LEADER, offset=OFFSET, multiplier=MULTIPLIER, enabled=ENABLED, api=API).rstrip(
-            "\n"
-        )
+        RULES.format(
+            leader=LEADER, offset=OFFSET, multiplier=MULTIPLIER, enabled=ENABLED, api=MIMIC_API
+        ).rstrip("\n")
     )
     parts += _list_rules()
     law = ", ".join(f"`{name}`" for name in MJC_LAW[6:])
     newton = ", ".join(f"`{name}`" for name in NEWTON_LAW[3:])
-    parts.append(MOTORS.format(api=MOTOR, space=SPACE, mjc=law, newton=newton).rstrip("\n"))
+    parts.append(MOTORS.format(api=ACTUATOR_API, space=SPACE, mjc=law, newton=newton).rstrip("\n"))
     parts += [
         f"| `{name}` | {_quote(neutral)} |"
         for name, neutral in (*NEUTRAL_APIS.items(), *NEUTRAL_TYPES.items())
