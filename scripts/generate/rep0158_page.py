@@ -54,16 +54,16 @@ HONOURED: dict[str, tuple[str, str]] = {
     ),
     "ASSETS-PASS": ("samples/simwright_samples/README.md", "tests/checker/test_samples.py"),
     "CONTACT-CONVERTER": (
-        "src/simwright/formats/sdf/writer/surfaces.py",
+        "src/simwright/formats/sdf/writer/shapes.py",
         "tests/formats/sdf/writer/test_shapes.py",
     ),
-    "GEO-CONV-TRI": ("src/simwright/formats/gltf/triangles.py", "tests/formats/gltf/test_meshes.py"),
+    "GEO-CONV-TRI": ("src/simwright/formats/gltf/vertices.py", "tests/formats/gltf/test_meshes.py"),
     "INST-GLTF-NODE": ("src/simwright/formats/gltf/meshes.py", "tests/formats/gltf/test_meshes.py"),
-    "INST-GLTF-GPU": ("src/simwright/formats/gltf/instances.py", "tests/formats/gltf/test_scene.py"),
-    "LIGHT-GLTF": ("src/simwright/formats/gltf/optics.py", "tests/formats/gltf/test_scene.py"),
+    "INST-GLTF-GPU": ("src/simwright/formats/gltf/scene.py", "tests/formats/gltf/test_scene.py"),
+    "LIGHT-GLTF": ("src/simwright/formats/gltf/scene.py", "tests/formats/gltf/test_scene.py"),
     "VBAKE-RESOLVED": ("src/simwright/formats/usd/read.py", "tests/formats/gltf/test_scene.py"),
     "VBAKE-FLATTEN": ("src/simwright/formats/urdf/writer/plan.py", "tests/formats/urdf/writer/test_tree.py"),
-    "VBAKE-NO-WORLD": ("src/simwright/formats/gltf/nodes.py", "tests/formats/gltf/test_scene.py"),
+    "VBAKE-NO-WORLD": ("src/simwright/formats/gltf/scene.py", "tests/formats/gltf/test_scene.py"),
     "VBAKE-EVAL": ("src/simwright/formats/gltf/meshes.py", "tests/formats/gltf/test_scene.py"),
     "VBAKE-FALLBACK": ("src/simwright/formats/gltf/meshes.py", "tests/formats/gltf/test_scene.py"),
     "LOSSY-PRIORITY": (
@@ -72,7 +72,7 @@ HONOURED: dict[str, tuple[str, str]] = {
     ),
     "LOSSY-BAKE": ("src/simwright/formats/usd/scan.py", "tests/formats/usd/test_sharing.py"),
     "LOSSY-API-EXT": (
-        "src/simwright/formats/sdf/writer/controllers.py",
+        "src/simwright/formats/sdf/writer/devices.py",
         "tests/formats/sdf/writer/test_sensors.py",
     ),
     "LOSSY-NO-GAZEBO": (

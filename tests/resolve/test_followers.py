@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from simwright.resolve.laws import DIALECTS, Dialect, MimicRule
+from simwright.resolve.laws import DIALECTS, Dialect, MimicCoefficients
 
 DEGREE = math.pi / 180.0
 BY_VENDOR = {dialect.vendor: dialect for dialect in DIALECTS}
@@ -16,7 +16,7 @@ BY_VENDOR = {dialect.vendor: dialect for dialect in DIALECTS}
 @pytest.mark.parametrize("follower", [False, True])
 @pytest.mark.parametrize("leader", [False, True])
 def test_a_rule_comes_back(dialect: Dialect, follower: bool, leader: bool) -> None:
-    rule = MimicRule(10.0, -2.0)
+    rule = MimicCoefficients(10.0, -2.0)
     theirs = dialect.to_vendor(rule, follower=follower, leader=leader)
     assert dialect.to_neutral(theirs, follower=follower, leader=leader) == pytest.approx(rule)
 
@@ -24,15 +24,17 @@ def test_a_rule_comes_back(dialect: Dialect, follower: bool, leader: bool) -> No
 @pytest.mark.parametrize(
     ("vendor", "theirs", "follower", "leader", "neutral"),
     [
-        ("newton", MimicRule(10.0, 2.0), True, True, MimicRule(10.0, 2.0)),
-        ("newton", MimicRule(0.1, 0.02), False, True, MimicRule(0.1, 0.02 * DEGREE)),
-        ("mjc", MimicRule(math.pi, 2.0), True, True, MimicRule(180.0, 2.0)),
-        ("mjc", MimicRule(0.1, 0.02), False, True, MimicRule(0.1, 0.02 * DEGREE)),
-        ("physx", MimicRule(3.0, 0.5), True, True, MimicRule(-3.0, -0.5)),
-        ("physx", MimicRule(3.0, 0.5), False, True, MimicRule(-3.0, -0.5)),
+        ("newton", MimicCoefficients(10.0, 2.0), True, True, MimicCoefficients(10.0, 2.0)),
+        ("newton", MimicCoefficients(0.1, 0.02), False, True, MimicCoefficients(0.1, 0.02 * DEGREE)),
+        ("mjc", MimicCoefficients(math.pi, 2.0), True, True, MimicCoefficients(180.0, 2.0)),
+        ("mjc", MimicCoefficients(0.1, 0.02), False, True, MimicCoefficients(0.1, 0.02 * DEGREE)),
+        ("physx", MimicCoefficients(3.0, 0.5), True, True, MimicCoefficients(-3.0, -0.5)),
+        ("physx", MimicCoefficients(3.0, 0.5), False, True, MimicCoefficients(-3.0, -0.5)),
     ],
 )
-def test_numbers(vendor: str, theirs: MimicRule, follower: bool, leader: bool, neutral: MimicRule) -> None:
+def test_numbers(
+    vendor: str, theirs: MimicCoefficients, follower: bool, leader: bool, neutral: MimicCoefficients
+) -> None:
     assert BY_VENDOR[vendor].to_neutral(theirs, follower=follower, leader=leader) == pytest.approx(neutral)
 
 

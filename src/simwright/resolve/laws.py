@@ -25,14 +25,14 @@ MULTIPLIER: Final = "ext_physics:mimic:multiplier"
 ENABLED: Final = "ext_physics:mimic:enabled"
 
 
-class MimicRule(NamedTuple):
+class MimicCoefficients(NamedTuple):
     """Offset and multiplier, in the words of one dialect."""
 
     offset: float
     multiplier: float
 
 
-MIMIC_FALLBACK: Final = MimicRule(0.0, 1.0)
+MIMIC_FALLBACK: Final = MimicCoefficients(0.0, 1.0)
 """What every dialect means where nothing is authored."""
 
 
@@ -59,15 +59,15 @@ class Dialect:
         """An attribute of an instance."""
         return attribute.replace("AXIS", axis)
 
-    def to_neutral(self, rule: MimicRule, *, follower: bool, leader: bool) -> MimicRule:
+    def to_neutral(self, rule: MimicCoefficients, *, follower: bool, leader: bool) -> MimicCoefficients:
         """The neutral rule; ``follower`` and ``leader`` say which of the joints turn."""
         offset, multiplier = self._factors(follower, leader)
-        return MimicRule(self.sign * rule.offset / offset, self.sign * rule.multiplier / multiplier)
+        return MimicCoefficients(self.sign * rule.offset / offset, self.sign * rule.multiplier / multiplier)
 
-    def to_vendor(self, rule: MimicRule, *, follower: bool, leader: bool) -> MimicRule:
+    def to_vendor(self, rule: MimicCoefficients, *, follower: bool, leader: bool) -> MimicCoefficients:
         """The same rule in the engine's words."""
         offset, multiplier = self._factors(follower, leader)
-        return MimicRule(self.sign * rule.offset * offset, self.sign * rule.multiplier * multiplier)
+        return MimicCoefficients(self.sign * rule.offset * offset, self.sign * rule.multiplier * multiplier)
 
     def _factors(self, follower: bool, leader: bool) -> tuple[float, float]:
         """The engine's numbers for one neutral unit of offset and multiplier."""

@@ -29,7 +29,7 @@ from simwright.resolve.laws import (
     SPACE,
     TARGETS,
     Dialect,
-    MimicRule,
+    MimicCoefficients,
     Motor,
     Untranslatable,
     read_mjc_motor,
@@ -61,7 +61,7 @@ class _MimicRule:
     dialect: Dialect
     axis: str
     leader: Sdf.Path
-    rule: MimicRule
+    rule: MimicCoefficients
     enabled: bool
 
     @property
@@ -135,7 +135,7 @@ def _read_rule(prim: Usd.Prim, dialect: Dialect, axis: str) -> _MimicRule:
         dialect.name(word, axis) for word in (dialect.offset, dialect.multiplier, dialect.enabled) if word
     ]
     said = read_authored(prim, names)
-    rule = MimicRule(
+    rule = MimicCoefficients(
         *(float(said.get(name, value)) for name, value in zip(names[:2], MIMIC_FALLBACK, strict=True))
     )
     enabled = bool(said.get(names[2], True)) if len(names) > 2 else True
@@ -148,7 +148,7 @@ def _read_neutral(prim: Usd.Prim) -> _MimicRule | None:
     if len(targets) != 1:
         return None
     said: dict[str, Any] = read_authored(prim, (OFFSET, MULTIPLIER, ENABLED))
-    rule = MimicRule(
+    rule = MimicCoefficients(
         float(said.get(OFFSET, MIMIC_FALLBACK.offset)), float(said.get(MULTIPLIER, MIMIC_FALLBACK.multiplier))
     )
     return _MimicRule(DIALECTS[0], "", targets[0], rule, bool(said.get(ENABLED, True)))
