@@ -76,19 +76,19 @@ HONOURED: dict[str, tuple[str, str]] = {
         "tests/formats/sdf/writer/test_sensors.py",
     ),
     "LOSSY-NO-GAZEBO": (
-        "src/simwright/formats/urdf/writer/losses.py",
+        "src/simwright/formats/urdf/writer/entry.py",
         "tests/formats/urdf/writer/test_control.py",
     ),
     "LOSSY-DISCARD": (
-        "src/simwright/formats/urdf/writer/losses.py",
+        "src/simwright/formats/urdf/writer/entry.py",
         "tests/formats/urdf/writer/test_control.py",
     ),
     "LOSSY-NO-INJECT": (
-        "src/simwright/formats/urdf/writer/losses.py",
+        "src/simwright/formats/urdf/writer/entry.py",
         "tests/formats/urdf/writer/test_control.py",
     ),
     "LOSSY-EXT-POINTS": (
-        "src/simwright/formats/mjcf/writer/ros.py",
+        "src/simwright/formats/mjcf/writer/options.py",
         "tests/formats/mjcf/writer/test_folder.py",
     ),
 }

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simwright.formats.urdf.control import strip_library_name
 from simwright.formats.urdf.plugin_table import PLUGINS
-from simwright.formats.urdf.plugins import bare_name
-from simwright.formats.urdf.settings import read_value, snake_case
+from simwright.formats.urdf.reader import read_value, snake_case
 from simwright.model.ros import ROLES, InterfaceKind
 
 ROBOT = """
@@ -200,12 +200,12 @@ def test_unknown_plugins_are_kept_whole(load: Any) -> None:
 
 def test_the_table_is_sound() -> None:
     for name, row in PLUGINS.items():
-        assert bare_name(name) == name
+        assert strip_library_name(name) == name
         assert row.topics or row.controller
         assert all(t.role in ROLES[InterfaceKind.TOPIC] and t.type.count("/") == 2 for t in row.topics)
 
 
 def test_names_and_values() -> None:
-    assert bare_name("/opt/x/libignition-gazebo-diff-drive-system.so") == "gz-sim-diff-drive-system"
+    assert strip_library_name("/opt/x/libignition-gazebo-diff-drive-system.so") == "gz-sim-diff-drive-system"
     assert snake_case("updateRate") == "update_rate"
     assert [read_value(t) for t in ("1", "1.0", "true", "x", "nan")] == [1, 1.0, True, "x", "nan"]

@@ -26,7 +26,7 @@ import numpy as np
 from simwright.core.math3d import Array
 from simwright.engines.layout import Layout
 from simwright.formats.mjcf.memory import MujocoNames
-from simwright.formats.mjcf.writer.solver import Solver
+from simwright.formats.mjcf.writer.kept import KeptAttributes
 from simwright.model.asset import Asset
 from simwright.model.joint import Motion
 
@@ -54,7 +54,7 @@ def make_impedance(impedance: Array) -> Array:
 
 def set_springs(model: Any, asset: Asset, layout: Layout, names: MujocoNames) -> None:
     """Stops, contacts of geoms and contacts of pairs, where the asset says how stiff they are and MJCF does not."""
-    solver, dt = Solver(asset), float(model.opt.timestep)
+    solver, dt = KeptAttributes(asset), float(model.opt.timestep)
     _set_stops(model, layout, names, solver, dt)
     for shape, (ke, kd) in _list_springs(asset, solver):
         for name in names.geoms.get(shape, ()):
@@ -85,7 +85,7 @@ def _set_pairs(model: Any, asset: Asset, names: MujocoNames, dt: float) -> None:
             model.pair_solref[row], model.pair_solimp[row] = reference, make_impedance(impedance)
 
 
-def _set_stops(model: Any, layout: Layout, names: MujocoNames, solver: Solver, dt: float) -> None:
+def _set_stops(model: Any, layout: Layout, names: MujocoNames, solver: KeptAttributes, dt: float) -> None:
     for freedom in layout.freedoms:
         dof = freedom.dof
         if dof is None or freedom.motion not in (Motion.HINGE, Motion.SLIDE):
@@ -102,7 +102,7 @@ def _set_stops(model: Any, layout: Layout, names: MujocoNames, solver: Solver, d
             model.jnt_solref[joint.id], model.jnt_solimp[joint.id] = reference, make_impedance(impedance)
 
 
-def _has_reference(solver: Solver, joint: Any, name: str) -> bool:
+def _has_reference(solver: KeptAttributes, joint: Any, name: str) -> bool:
     """Did the source say the softness of stops in MuJoCo's own words?"""
     return (
         solver.get(joint, "joint", "solreflimit") is not None
@@ -110,7 +110,7 @@ def _has_reference(solver: Solver, joint: Any, name: str) -> bool:
     )
 
 
-def _list_springs(asset: Asset, solver: Solver) -> Iterator[tuple[str, tuple[Array, Array]]]:
+def _list_springs(asset: Asset, solver: KeptAttributes) -> Iterator[tuple[str, tuple[Array, Array]]]:
     """Stiffness and damping of colliders that have them, by shape."""
     materials = {material.name: material for material in asset.physics_materials}
     for shape in asset.shapes:

@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """MuJoCo's compiler as a quiet function: a file in, a model and its specification out, errors with a place.
 
-MuJoCo by itself prints warnings and writes a log file into the current folder; while it works here its
-warning hook collects them instead, and is put back afterwards.
+For a mesh MuJoCo makes normals, a bounding volume hierarchy, mass properties and a convex hull, most of the time and
+memory of compiling.  The model has no use for them, unless the mesh says what a body weighs or what size a primitive
+has.  Such meshes stay; the others stand in by a tetrahedron, and the reader takes them from their files.  MuJoCo moves
+every mesh to its centre of mass and the geoms with it; the reader takes that back, whatever the mesh.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.math3d import Array
-from simwright.formats.mjcf.places import Entry, Source
+from simwright.formats.mjcf.places import MjcfSource, SourceElement
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
-from simwright.formats.mjcf.stand_ins import put_stand_ins
 
 MUJOCO_WARNING = declare(
     "mjcf-mujoco-warning",
@@ -42,7 +46,9 @@ _PREFIX = re.compile(r"^(?:XML Error: |Error: |ParseXML: )+")
 _NUMBERS = re.compile(r"[\s\d.eE+-]*\Z")
 
 
-def compile_model(path: Path, source: Source, reporter: Reporter) -> tuple[Any, Any, Any, dict[str, Array]]:
+def compile_model(
+    path: Path, source: MjcfSource, reporter: Reporter
+) -> tuple[Any, Any, Any, dict[str, Array]]:
     """``(mujoco, specification, model, scales)`` of a main file; what MuJoCo refuses is a ParseError.
 
     ``scales`` are those of meshes that were not loaded, by name.
@@ -52,32 +58,32 @@ def compile_model(path: Path, source: Source, reporter: Reporter) -> tuple[Any, 
     with quiet_mujoco() as texts:
         try:
             spec = mujoco.MjSpec.from_file(str(path))
-            scales = put_stand_ins(mujoco, spec, source)
+            scales = _put_stand_ins(mujoco, spec, source)
             model = spec.compile()
         except list_refusals(mujoco) as error:
-            raise _translate(str(error), source) from None
+            raise _make_error(str(error), source) from None
     for text in dict.fromkeys(texts):
-        reporter.report(MUJOCO_WARNING, _locate(text, source), text=text.strip().splitlines()[0])
+        reporter.report(MUJOCO_WARNING, _find_place(text, source), text=text.strip().splitlines()[0])
     return mujoco, spec, model, scales
 
 
-def _translate(text: str, source: Source) -> ParseError:
+def _make_error(text: str, source: MjcfSource) -> ParseError:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["unknown error"]
     message = _PREFIX.sub("", lines[0])
     element = _ELEMENT.search(text)
     if element and not element.group(1) and "unrecognized element" in message:
         message = f"{message} <{element.group(2)}>"
     hint = next((hint for part, hint in _HINTS if part in text), "")
-    return ParseError(f"MuJoCo refuses the model: {message}", hint=hint, where=_locate(text, source))
+    return ParseError(f"MuJoCo refuses the model: {message}", hint=hint, where=_find_place(text, source))
 
 
-def _locate(text: str, source: Source) -> Where:
+def _find_place(text: str, source: MjcfSource) -> Where:
     """The place MuJoCo names; it gives no line for included files and no file for attached models."""
     found = _LINE.findall(text)
     line = int(found[-1]) if found else 0
     if line > 0 and not source.attached:
         return Where(source.file, line)
-    candidates = list(source.walk())
+    candidates = list(source.list_elements())
     for narrow in (_is_named, _mentions, _is_no_number):
         candidates = [e for e in candidates if narrow(e, text)] or candidates
     if line > 0:
@@ -90,7 +96,7 @@ def _locate(text: str, source: Source) -> Where:
     return Where(files.pop()) if len(files) == 1 else Where(source.file)
 
 
-def _is_named(entry: Entry, text: str) -> bool:
+def _is_named(entry: SourceElement, text: str) -> bool:
     """Is it the element of MuJoCo's ``Element 'tag'`` or ``Element name 'name'``?"""
     match = _ELEMENT.search(text)
     if match is None or not match[2]:
@@ -98,14 +104,74 @@ def _is_named(entry: Entry, text: str) -> bool:
     return bool((entry.name if match[1] else entry.element.tag) == match[2])
 
 
-def _mentions(entry: Entry, text: str) -> bool:
+def _mentions(entry: SourceElement, text: str) -> bool:
     attributes = entry.element.attrib
     return any(q in attributes or q in attributes.values() for q in _QUOTED.findall(text))
 
 
-def _is_no_number(entry: Entry, text: str) -> bool:
+def _is_no_number(entry: SourceElement, text: str) -> bool:
     """Does an attribute that MuJoCo finds badly formatted hold something that is no number?"""
     if "bad format" not in text:
         return False
     values = [entry.element.get(q) or "" for q in _QUOTED.findall(text)]
     return any(not _NUMBERS.match(value) for value in values if value)
+
+
+READABLE = (".stl", ".obj")
+"""File name endings that the reader loads itself."""
+_CONTENT_TYPES = ("", "model/stl", "model/obj")
+_TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+def _put_stand_ins(mujoco: Any, spec: Any, source: MjcfSource) -> dict[str, Array]:
+    """Replace the meshes of a specification that compiling can do without; gives their scales by name."""
+    if source.attached or not _has_own_inertia(mujoco, spec):
+        return {}
+    shown, needed = _list_uses(mujoco, spec)
+    scales: dict[str, Array] = {}
+    for mesh in spec.meshes:
+        name = str(mesh.name)
+        if name in shown and name not in needed and is_plain_file(mesh, name, source):
+            scales[name] = np.array(mesh.scale, dtype=np.float64)
+            mesh.file, mesh.content_type = "", ""
+            mesh.uservert, mesh.scale = _TETRAHEDRON, (1.0, 1.0, 1.0)
+    return scales
+
+
+def is_plain_file(mesh: Any, name: str, source: MjcfSource) -> bool:
+    """Is the mesh what a file says, at a scale, and can that file be read without MuJoCo?"""
+    file = source.files.get(("mesh", name))
+    if file is None or file.suffix.lower() not in READABLE or str(mesh.content_type) not in _CONTENT_TYPES:
+        return False
+    still = np.array_equal(np.asarray(mesh.refpos), (0.0, 0.0, 0.0))
+    straight = np.array_equal(np.asarray(mesh.refquat), (1.0, 0.0, 0.0, 0.0))
+    scaled = np.all(np.isfinite(mesh.scale)) and np.all(np.asarray(mesh.scale))
+    return bool(still and straight and scaled) and not getattr(mesh, "needsdf", 0)
+
+
+def _has_own_inertia(mujoco: Any, spec: Any) -> bool:
+    """May a body's own word about its inertia count, and do bodies stay what they are?"""
+    always = int(spec.compiler.inertiafromgeom) == int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE)
+    return not always and not spec.compiler.fusestatic
+
+
+def _list_uses(mujoco: Any, spec: Any) -> tuple[set[str], set[str]]:
+    """Names of meshes that geoms show, and of those whose mass or size counts."""
+    shown: set[str] = set()
+    needed: set[str] = {str(site.meshname) for site in spec.sites if getattr(site, "meshname", "")}
+    mesh_type = int(mujoco.mjtGeom.mjGEOM_MESH)
+    for body in spec.bodies:
+        is_weighed = not body.explicitinertial and body.name != "world"
+        for geom in body.geoms:
+            name = str(geom.meshname)
+            if not name:
+                continue
+            shown.add(name)
+            if int(geom.type) != mesh_type or (is_weighed and _has_mass(geom)):
+                needed.add(name)
+    return shown, needed
+
+
+def _has_mass(geom: Any) -> bool:
+    mass = float(geom.mass)
+    return bool(geom.density) if math.isnan(mass) else mass != 0.0

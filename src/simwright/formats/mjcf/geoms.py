@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Geoms become shapes.
+"""Geoms become shapes; their meshes and height fields; sites.
 
 Seen or touched: a geom whose ``contype`` and ``conaffinity`` are both 0 and that is in no contact pair is
 visual only.  Every other geom is a collider, and is also visual if its group is one MuJoCo's viewer shows
@@ -8,22 +8,31 @@ visual only.  Every other geom is a collider, and is also visual if its group is
 Friction and solver settings of colliders become shared physics materials.  ``condim`` decides what
 friction acts: 1 none, 3 sliding, 4 also torsional, 6 also rolling; friction that does not act is kept as
 an extra only.
+
+A mesh with an STL or OBJ file is what the file says, read when it is first looked at; its ``scale`` goes to the
+shape.  Other meshes (vertices in the text, MuJoCo's own files, ``refpos``, ``refquat``) are taken as MuJoCo compiled
+them, name no file, and say how MuJoCo makes them again.  MuJoCo moves a mesh to its centre of mass and turns it to
+its principal axes (``mesh_pos``, ``mesh_quat``); here that is undone, so the shape's pose is the one that was written.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import IDENTITY, Array, Pose
+from simwright.core.math3d import IDENTITY, Array, Pose, quat_rotate
 from simwright.core.names import NameScope
-from simwright.formats.mjcf.context import NAMESPACE, Context, pose_of, read_floats
-from simwright.formats.mjcf.joints import SOLIMP, SOLREF
-from simwright.formats.mjcf.losses import report_loss
-from simwright.formats.mjcf.meshes import PlacedMesh, find_written_poses, read_heightfield, read_mesh
-from simwright.model.asset import Shape
+from simwright.formats.mesh import load_mesh
+from simwright.formats.mjcf.compiler import is_plain_file
+from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
+from simwright.formats.mjcf.quiet import list_refusals
+from simwright.formats.mjcf.reader import DEFAULT_RGBA, NAMESPACE, MjcfReader, make_plain, read_floats
+from simwright.model.asset import Shape, Site
 from simwright.model.geometry import (
     Box,
     Capsule,
@@ -31,12 +40,14 @@ from simwright.model.geometry import (
     Ellipsoid,
     Geometry,
     Heightfield,
+    Mesh,
+    MeshData,
     Plane,
+    Recipe,
     Sphere,
 )
 from simwright.model.material import PhysicsMaterial
 
-DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 DEFAULT_FRICTION = (1.0, 0.005, 0.0001)
 DEFAULT_DENSITY = 1000.0
 VISIBLE_GROUPS = 3
@@ -46,18 +57,17 @@ PLANE_GRID = 0.05
 """Spacing of the lines on a plane where nothing is said [m]; MJCF has no default."""
 
 
-def read_geoms(context: Context) -> None:
+def read_geoms(reader: MjcfReader) -> None:
     """Shapes in MuJoCo's order."""
-    reader = _GeomReader(context)
-    for index in range(context.count("geom")):
-        shape = reader.read(index)
-        context.asset.shapes.append(shape)
-        context.keep("geom", index, "group", shape.group, choose_group(shape.visual, shape.collision))
-        _keep_extras(context, index)
-    distance_fields = [i for i in range(context.count("geom")) if kind_of(context, "geom", i) == "sdf"]
+    geoms = _GeomReader(reader)
+    for index in range(reader.count("geom")):
+        shape = geoms.read(index)
+        reader.asset.shapes.append(shape)
+        reader.keep("geom", index, "group", shape.group, choose_group(shape.visual, shape.collision))
+        _keep_geom_extras(reader, index)
+    distance_fields = [i for i in range(reader.count("geom")) if read_geom_type(reader, "geom", i) == "sdf"]
     if distance_fields:
-        report_loss(
-            context,
+        reader.report_loss(
             "geom",
             distance_fields,
             "the mesh of the surface is kept; its distance function is MuJoCo code",
@@ -72,10 +82,10 @@ def choose_group(visual: bool, collision: bool) -> int:
     return VISIBLE_GROUPS
 
 
-def kind_of(context: Context, family: str, index: int) -> str:
+def read_geom_type(reader: MjcfReader, family: str, index: int) -> str:
     """The geometric type of a geom or site: plane, box, mesh ..."""
-    number = int(getattr(context.model, f"{family}_type")[index])
-    return str(context.mujoco.mjtGeom(number).name)[7:].lower()
+    number = int(getattr(reader.model, f"{family}_type")[index])
+    return reader.read_word("mjtGeom", number)
 
 
 def make_primitive(kind: str, size: Array) -> Geometry:
@@ -99,36 +109,34 @@ def make_primitive(kind: str, size: Array) -> Geometry:
 class _GeomReader:
     """Shares meshes, height fields and physics materials between geoms."""
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, reader: MjcfReader) -> None:
+        self.reader = reader
         self.meshes: dict[int, PlacedMesh] = {}
         self.heightfields: dict[int, Heightfield] = {}
         self.materials: dict[tuple[Any, ...], str] = {}
         self.material_names = NameScope()
-        self.written = find_written_poses(context)
-        self.paired = {
-            int(i) for array in ("pair_geom1", "pair_geom2") for i in getattr(context.model, array)
-        }
+        self.written = _find_written_poses(reader)
+        self.paired = {int(i) for array in ("pair_geom1", "pair_geom2") for i in getattr(reader.model, array)}
 
     def read(self, index: int) -> Shape:
-        context, model = self.context, self.context.model
+        reader, model = self.reader, self.reader.model
         contype, conaffinity = int(model.geom_contype[index]), int(model.geom_conaffinity[index])
         collides = bool(contype or conaffinity or index in self.paired)
         group = int(model.geom_group[index])
         shape = Shape(
-            name=context.name("geom", index),
+            name=reader.name("geom", index),
             geometry=Sphere(0.0),
-            body=context.name("body", int(model.geom_bodyid[index])),
-            pose=pose_of(model.geom_pos[index], model.geom_quat[index]),
+            body=reader.name("body", int(model.geom_bodyid[index])),
+            pose=Pose.of(model.geom_pos[index], model.geom_quat[index]),
             visual=not collides or group < VISIBLE_GROUPS,
             collision=collides,
-            material=context.name("material", int(model.geom_matid[index])),
+            material=reader.name("material", int(model.geom_matid[index])),
             physics_material=self._physics_material(index) if collides else "",
             group=group,
             category_bits=contype,
             collide_bits=conaffinity,
-            path=context.key("geom", index),
-            source=context.where("geom", index),
+            path=reader.key("geom", index),
+            source=reader.where("geom", index),
         )
         self._read_geometry(index, shape)
         rgba = read_floats(model.geom_rgba[index])
@@ -140,17 +148,17 @@ class _GeomReader:
         return shape
 
     def _read_geometry(self, index: int, shape: Shape) -> None:
-        context, model = self.context, self.context.model
-        kind, data = kind_of(context, "geom", index), int(model.geom_dataid[index])
+        reader, model = self.reader, self.reader.model
+        kind, data = read_geom_type(reader, "geom", index), int(model.geom_dataid[index])
         if kind in ("mesh", "sdf"):
             if data not in self.meshes:
-                self.meshes[data] = read_mesh(context, data)
+                self.meshes[data] = _read_mesh(reader, data)
             mesh = self.meshes[data]
             shape.geometry, shape.scale = mesh.geometry, mesh.scale
             shape.pose = self._take_back(index, shape.pose, mesh.moved)
         elif kind == "hfield":
             if data not in self.heightfields:
-                self.heightfields[data] = read_heightfield(context, data)
+                self.heightfields[data] = _read_heightfield(reader, data)
             shape.geometry = self.heightfields[data]
         else:
             shape.geometry = make_primitive(kind, model.geom_size[index])
@@ -163,11 +171,11 @@ class _GeomReader:
         if not written.is_close(computed, _ROUNDING):
             return computed
         if not around.is_identity():
-            self.context.keep("geom", index, "frame", (*around.p, *around.q, *inside.p, *inside.q))
+            self.reader.keep("geom", index, "frame", (*around.p, *around.q, *inside.p, *inside.q))
         return written
 
     def _read_mass(self, index: int, shape: Shape) -> None:
-        spec = self.context.spec_of("geom", index)
+        spec = self.reader.find_spec("geom", index)
         if spec is None:
             return
         mass, density = float(spec.mass), float(spec.density)
@@ -177,7 +185,7 @@ class _GeomReader:
             shape.density = density
 
     def _physics_material(self, index: int) -> str:
-        model = self.context.model
+        model = self.reader.model
         condim = int(model.geom_condim[index])
         sliding, torsional, rolling = (float(v) for v in model.geom_friction[index])
         solref = tuple(float(v) for v in model.geom_solref[index])
@@ -186,7 +194,7 @@ class _GeomReader:
         if key in self.materials:
             return self.materials[key]
         name = self.materials[key] = self.material_names.claim("contact")
-        where = self.context.where("geom", index)
+        where = self.reader.where("geom", index)
         slide = sliding if condim > 1 else 0.0
         material = PhysicsMaterial(
             name,
@@ -196,39 +204,215 @@ class _GeomReader:
             rolling_friction=rolling if condim >= 6 else None,
             source=where,
         )
-        self.context.asset.physics_materials.append(material)
+        self.reader.asset.physics_materials.append(material)
         for attribute, value, default in (("solref", solref, SOLREF), ("solimp", solimp, SOLIMP)):
             if value != default:
-                extras = self.context.asset.extras
+                extras = self.reader.asset.extras
                 extras.keep(NAMESPACE, f"physics_material/{name}", attribute, list(value), where)
         return name
 
 
-def _keep_extras(context: Context, index: int) -> None:
-    model = context.model
+def _keep_geom_extras(reader: MjcfReader, index: int) -> None:
+    model = reader.model
     condim, friction = int(model.geom_condim[index]), model.geom_friction[index]
     # without friction, 3 dimensions would be taken for 1
-    context.keep("geom", index, "condim", condim, 3 if friction[0] else None)
+    reader.keep("geom", index, "condim", condim, 3 if friction[0] else None)
     if condim < 6:
-        context.keep("geom", index, "friction", friction, DEFAULT_FRICTION)
-    context.keep("geom", index, "priority", model.geom_priority[index], 0)
-    context.keep("geom", index, "solmix", model.geom_solmix[index], 1.0)
-    context.keep("geom", index, "solref", model.geom_solref[index], SOLREF)
-    context.keep("geom", index, "solimp", model.geom_solimp[index], SOLIMP)
-    context.keep("geom", index, "adhesion", context.field("geom_adhesion", index), 0.0)
-    context.keep("geom", index, "surfacevel", context.field("geom_surfacevel", index), (0.0,) * 6)
-    if kind_of(context, "geom", index) == "plane":
-        context.keep("geom", index, "grid", float(model.geom_size[index][2]), PLANE_GRID)
-    if kind_of(context, "geom", index) == "hfield":
+        reader.keep("geom", index, "friction", friction, DEFAULT_FRICTION)
+    reader.keep("geom", index, "priority", model.geom_priority[index], 0)
+    reader.keep("geom", index, "solmix", model.geom_solmix[index], 1.0)
+    reader.keep("geom", index, "solref", model.geom_solref[index], SOLREF)
+    reader.keep("geom", index, "solimp", model.geom_solimp[index], SOLIMP)
+    reader.keep("geom", index, "adhesion", reader.field("geom_adhesion", index), 0.0)
+    reader.keep("geom", index, "surfacevel", reader.field("geom_surfacevel", index), (0.0,) * 6)
+    if read_geom_type(reader, "geom", index) == "plane":
+        reader.keep("geom", index, "grid", float(model.geom_size[index][2]), PLANE_GRID)
+    if read_geom_type(reader, "geom", index) == "hfield":
         data = int(model.geom_dataid[index])
         start, count = int(model.hfield_adr[data]), int(model.hfield_nrow[data] * model.hfield_ncol[data])
         if not np.any(model.hfield_data[start : start + count]):  # a rise that no height reaches
-            context.keep("geom", index, "elevation", float(model.hfield_size[data][2]))
-    fluid = context.field("geom_fluid", index)
+            reader.keep("geom", index, "elevation", float(model.hfield_size[data][2]))
+    fluid = reader.field("geom_fluid", index)
     if fluid is not None and np.any(fluid):
-        context.keep("geom", index, "fluid", fluid)
-    spec = context.spec_of("geom", index)
+        reader.keep("geom", index, "fluid", fluid)
+    spec = reader.find_spec("geom", index)
     inertia = getattr(spec, "typeinertia", None)
     if inertia is not None and int(inertia) != 0:
-        context.keep("geom", index, "shellinertia", True)
-    context.keep_user("geom", index, "geom_user")
+        reader.keep("geom", index, "shellinertia", True)
+    reader.keep_user("geom", index, "geom_user")
+
+
+_POINTS = {"vertex": "uservert", "face": "userface", "normal": "usernormal", "texcoord": "usertexcoord"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedMesh:
+    """A mesh geometry, the scale its shapes have, and where MuJoCo moved its frame to."""
+
+    geometry: Mesh
+    scale: Array | None
+    moved: Pose
+
+
+def _read_mesh(reader: MjcfReader, index: int) -> PlacedMesh:
+    """The mesh asset ``index``."""
+    model = reader.model
+    moved = Pose.of(model.mesh_pos[index], model.mesh_quat[index])
+    name = reader.name("mesh", index)
+    source = f"{reader.source.file}#{name}"
+    spec = reader.find_spec("mesh", index)
+    _keep_mesh_settings(reader, index, spec)
+    file = reader.source.files.get(("mesh", name))
+    if name in reader.mesh_scales or (spec is not None and is_plain_file(spec, name, reader.source)):
+        assert file is not None
+        scale = reader.mesh_scales.get(name, np.array(model.mesh_scale[index], dtype=np.float64))
+        mesh = Mesh(load=partial(_load_file, file), source=source, file=str(file))
+        return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
+    recipe = None if spec is None else _find_recipe(spec, file)
+    return PlacedMesh(Mesh(_read_data(model, index, moved), source=source, recipe=recipe), None, moved)
+
+
+def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
+    """How MuJoCo makes a mesh that is not simply a file: from points in the text, or from a file that it moves."""
+    if getattr(spec, "needsdf", 0):
+        return None
+    attributes = {
+        name: make_plain(np.asarray(getattr(spec, name))) for name in ("scale", "refpos", "refquat")
+    }
+    if file is not None:
+        return Recipe(str(file), attributes)
+    for attribute, name in _POINTS.items():
+        values = np.asarray(getattr(spec, name))
+        if len(values):
+            attributes[attribute] = values
+    is_sayable = not len(spec.userfacenormal) and not len(spec.userfacetexcoord)
+    return Recipe("", attributes) if "vertex" in attributes and is_sayable else None
+
+
+def _find_written_poses(reader: MjcfReader) -> dict[int, tuple[Pose, Pose]]:
+    """Poses of mesh geoms as they are written, by index, bit for bit: of the frames around one, and in them.
+
+    MuJoCo compiles a geom's pose with that of its mesh, and puts the result into the frames.  What it makes of the
+    frames and angles alone is found by sites in the same places, in a specification without meshes.
+    """
+    mujoco, probe = reader.mujoco, reader.mujoco.MjSpec()
+    found: list[int] = []
+    for index in np.flatnonzero(np.asarray(reader.model.geom_dataid) >= 0):
+        geom = reader.find_spec("geom", int(index))
+        if geom is not None:
+            _add_probe(mujoco, probe, geom)
+            found.append(int(index))
+    if not found:
+        return {}
+    try:
+        model = probe.compile()
+    except list_refusals(mujoco):
+        return {}
+    poses = [Pose.of(*row) for row in zip(model.site_pos, model.site_quat, strict=True)]
+    return {index: (poses[2 * i], poses[2 * i + 1]) for i, index in enumerate(found)}
+
+
+def _add_probe(mujoco: Any, probe: Any, geom: Any) -> None:
+    """A site at the frames around a geom, and one where the geom is in them."""
+    around = probe.worldbody.add_site()
+    probe.worldbody.add_site(pos=geom.pos, quat=_resolve_quaternion(mujoco, geom))
+    chain = []
+    frame = geom.frame
+    while frame is not None:
+        chain.append(frame)
+        frame = frame.frame
+    above = None
+    for frame in reversed(chain):
+        above = probe.worldbody.add_frame(above, pos=frame.pos, quat=_resolve_quaternion(mujoco, frame))
+    if above is not None:
+        around.set_frame(above)
+
+
+def _resolve_quaternion(mujoco: Any, element: Any) -> Any:
+    """The quaternion of an element, whichever way its orientation is written."""
+    alternative, compiler = element.alt, element.compiler
+    if int(alternative.type) == int(mujoco.mjtOrientation.mjORIENTATION_QUAT):
+        return element.quat
+    return mujoco.MjSpec.resolve_orientation(bool(compiler.degree), compiler.eulerseq, alternative)
+
+
+def _keep_mesh_settings(reader: MjcfReader, index: int, spec: Any) -> None:
+    """How MuJoCo makes hull, inertia and normals of a mesh."""
+    if spec is None:
+        return
+    reader.keep("mesh", index, "maxhullvert", int(spec.maxhullvert), -1)
+    reader.keep("mesh", index, "smoothnormal", bool(spec.smoothnormal), False)
+    inertia = getattr(reader.mujoco, "mjtMeshInertia", None)
+    if inertia is not None:
+        reader.keep("mesh", index, "inertia", str(inertia(int(spec.inertia)).name)[15:].lower(), "legacy")
+
+
+def _load_file(file: Path) -> MeshData:
+    """The mesh of a file; MuJoCo knows no materials and colours in it."""
+    return replace(load_mesh(file), subsets=(), colors=None)
+
+
+def _read_heightfield(reader: MjcfReader, index: int) -> Heightfield:
+    """The height field asset ``index``; MuJoCo keeps heights between 0 and 1 of the elevation."""
+    model = reader.model
+    rows, columns = int(model.hfield_nrow[index]), int(model.hfield_ncol[index])
+    start = int(model.hfield_adr[index])
+    x, y, elevation, base = (float(v) for v in model.hfield_size[index])
+    heights = np.array(model.hfield_data[start : start + rows * columns], dtype=np.float64) * elevation
+    file = reader.source.files.get(("hfield", reader.name("hfield", index)))
+    size = np.array((2.0 * x, 2.0 * y))
+    return Heightfield(heights.reshape(rows, columns), size, base, source=str(file or ""))
+
+
+def _read_data(model: Any, index: int, moved: Pose) -> MeshData:
+    vertices = moved.apply(_read_rows(model, "vert", index).astype(np.float64))
+    first, count = int(model.mesh_faceadr[index]), int(model.mesh_facenum[index])
+    faces = np.array(model.mesh_face[first : first + count], dtype=np.int32)
+    normals = _read_rows(model, "normal", index).astype(np.float64)
+    corner_normals = np.array(model.mesh_facenormal[first : first + count])
+    uvs = _read_rows(model, "texcoord", index).astype(np.float64)
+    corner_uvs = np.array(model.mesh_facetexcoord[first : first + count])
+    return MeshData(
+        vertices,
+        faces.reshape(-1),
+        normals=quat_rotate(moved.q, normals)[corner_normals.reshape(-1)] if len(normals) else None,
+        uvs=(uvs * (1.0, -1.0) + (0.0, 1.0))[corner_uvs.reshape(-1)] if len(uvs) else None,
+    )
+
+
+def _read_rows(model: Any, what: str, index: int) -> Array:
+    """Rows of one mesh in ``mesh_vert``, ``mesh_normal`` or ``mesh_texcoord``."""
+    start = int(getattr(model, f"mesh_{what}adr")[index])
+    count = int(getattr(model, f"mesh_{what}num")[index])
+    rows: Array = np.array(
+        getattr(model, f"mesh_{what}")[start : start + count] if count else np.zeros((0, 3))
+    )
+    return rows
+
+
+_PRIMITIVES = ("plane", "sphere", "capsule", "ellipsoid", "cylinder", "box")
+
+
+def read_sites(reader: MjcfReader) -> None:
+    """Sites in MuJoCo's order."""
+    model = reader.model
+    for index in range(reader.count("site")):
+        kind = read_geom_type(reader, "site", index)
+        site = Site(
+            name=reader.name("site", index),
+            body=reader.name("body", int(model.site_bodyid[index])),
+            pose=Pose.of(model.site_pos[index], model.site_quat[index]),
+            path=reader.key("site", index),
+            source=reader.where("site", index),
+        )
+        data = int(reader.field("site_dataid", index, -1))
+        if kind in _PRIMITIVES:
+            site.geometry = make_primitive(kind, model.site_size[index])
+        elif data >= 0:
+            reader.keep("site", index, "mesh", reader.name("mesh", data))
+        reader.asset.sites.append(site)
+        reader.keep("site", index, "group", model.site_group[index], 0)
+        reader.keep("site", index, "rgba", model.site_rgba[index], DEFAULT_RGBA)
+        material = reader.name("material", int(model.site_matid[index]))
+        reader.keep("site", index, "material", material, "")
+        reader.keep_user("site", index, "site_user")

@@ -17,8 +17,8 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.formats.mjcf.compiler import MUJOCO_WARNING
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
-from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.entry import build_draft, encode
+from simwright.formats.mjcf.writer.document import MjcfDocument
+from simwright.formats.mjcf.writer.entry import build_document, encode
 from simwright.model.asset import Asset
 
 
@@ -99,15 +99,15 @@ def build_spec(asset: Asset, reporter: Reporter, *, sets_springs: bool = False) 
     """The MuJoCo specification of an asset, to be added to and compiled."""
     import mujoco
 
-    draft = build_draft(asset, reporter, exact=True, sets_springs=sets_springs)
-    xml, files = encode(draft), draft.files
+    document = build_document(asset, reporter, exact=True, sets_springs=sets_springs)
+    xml, files = encode(document), document.files
     place = Where(asset.provenance.file)
     with quiet_mujoco():
         try:
             spec = mujoco.MjSpec.from_string(xml.decode(), assets=dict(files))
         except list_refusals(mujoco) as error:
             raise _refuse(error, place) from None
-    return WrittenSpec(spec, xml, files, _list_names(draft), reporter, place)
+    return WrittenSpec(spec, xml, files, _list_names(document), reporter, place)
 
 
 def _refuse(error: BaseException, place: Where) -> OutputError:
@@ -119,21 +119,21 @@ def _refuse(error: BaseException, place: Where) -> OutputError:
     )
 
 
-def _list_names(draft: Draft) -> MujocoNames:
-    asset = draft.asset
+def _list_names(document: MjcfDocument) -> MujocoNames:
+    asset = document.asset
 
     def list_made(family: str) -> dict[str, tuple[str, ...]]:
-        return {name: tuple(made) for name, made in draft.made.get(family, {}).items()}
+        return {name: tuple(made) for name, made in document.written_names.get(family, {}).items()}
 
     def list_first(family: str) -> dict[str, str]:
-        return {name: made[0] for name, made in draft.made.get(family, {}).items()}
+        return {name: made[0] for name, made in document.written_names.get(family, {}).items()}
 
     def list_claimed(family: str, elements: list[Any]) -> dict[str, str]:
-        found = ((element.name, draft.name(family, element.name)) for element in elements)
+        found = ((element.name, document.find_name(family, element.name)) for element in elements)
         return {name: made for name, made in found if made is not None}
 
     return MujocoNames(
-        bodies={name: limb.name for name, limb in draft.limbs.items()},
+        bodies={name: mjcf_body.name for name, mjcf_body in document.bodies.items()},
         joints=list_made("joint"),
         free_joints=list_first("free"),
         geoms=list_made("shape"),

@@ -17,7 +17,7 @@ _REORDERING = frozenset(("include", "replicate", "attach", "composite", "flexcom
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceElement:
     """One element of the text: its section (``geom``, ``actuator`` ...), place, and how often it is made."""
 
     element: Element
@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Source:
+class MjcfSource:
     """A main file with everything it includes and attaches.
 
     ``named`` finds an element by section and name, ``files`` the asset file of a mesh, texture or height
@@ -43,16 +43,16 @@ class Source:
     """
 
     file: str
-    entries: list[Entry] = field(default_factory=list)
-    named: dict[tuple[str, str], Entry] = field(default_factory=dict)
+    entries: list[SourceElement] = field(default_factory=list)
+    named: dict[tuple[str, str], SourceElement] = field(default_factory=dict)
     files: dict[tuple[str, str], Path] = field(default_factory=dict)
     sides: dict[str, dict[str, Path]] = field(default_factory=dict)
-    attached: list[Source] = field(default_factory=list)
+    attached: list[MjcfSource] = field(default_factory=list)
     missing: list[Where] = field(default_factory=list)
     included: dict[str, list[Where]] = field(default_factory=dict)
     elements: int = 0
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: SourceElement) -> None:
         """Take up one more element of the text."""
         self.entries.append(entry)
         self.elements += entry.copies
@@ -61,11 +61,11 @@ class Source:
         elif entry.where.file != self.file:
             self.included.setdefault(entry.section, []).append(entry.where)
 
-    def walk(self) -> Iterator[Entry]:
+    def list_elements(self) -> Iterator[SourceElement]:
         """Every element, those of attached models last."""
         yield from self.entries
         for other in self.attached:
-            yield from other.walk()
+            yield from other.list_elements()
 
     def find(self, section: str, name: str, info: str = "") -> Where:
         """The place of an element by its name, else by MuJoCo's ``line N``, else the file alone."""

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<transmission>`` and ``<ros2_control>``: how joints are driven.
+"""How joints are driven: ``<transmission>``, ``<ros2_control>`` and Gazebo plugins.
 
 A transmission becomes one actuator per ``<actuator>``, paired with the joint of the same position; its
 ``mechanicalReduction`` is the gear.  A ``<ros2_control>`` block becomes a controller of kind
 ``ros2_control`` whose settings hold hardware, parameters, interfaces and couplings as written.
+
+For ``<gazebo><plugin>``, ``plugin_table`` says for each plugin library which topics it has (parameter, default name,
+type, direction) and which controller it is.  Names follow the ROS 2 form (``<ros>`` with namespace and remapping
+``~/out:=scan``), the ROS 1 form (``robotNamespace``, ``topicName``) and the Gazebo form (``topic``).  The
+settings of a plugin are kept on its controller, or as an extra under ``gazebo`` where it is none.
 """
 
 from __future__ import annotations
@@ -12,10 +17,12 @@ from typing import Any
 
 from simwright.core.diag import Level, declare
 from simwright.core.names import NameScope
-from simwright.formats.urdf.document import Document, write_xml
+from simwright.formats.gazebo.ros2_control import read_parameters
+from simwright.formats.urdf.plugin_table import PLUGINS, ROS2_CONTROL, PluginRow, PluginTopic
+from simwright.formats.urdf.reader import UrdfReader, format_xml, read_settings
 from simwright.formats.xml import Element
 from simwright.model.asset import Actuator
-from simwright.model.ros import Controller
+from simwright.model.ros import Controller, Interface, InterfaceKind
 
 CONTROL_JOINT = declare(
     "urdf-control-joint",
@@ -39,47 +46,47 @@ TRANSMISSION_MIXED = declare(
     doc="A differential or other coupled transmission; the model drives one joint per actuator.",
 )
 
-_KINDS = (("position", "position"), ("velocity", "velocity"), ("effort", "motor"))
+_ACTUATOR_KINDS = (("position", "position"), ("velocity", "velocity"), ("effort", "motor"))
 
 
-def read_control(document: Document) -> None:
+def read_control(reader: UrdfReader) -> None:
     """Transmissions, then ros2_control blocks."""
     names = NameScope()
-    for element in document.children(document.root, "transmission"):
-        _read_transmission(document, element, names)
-    for element in document.children(document.root, "ros2_control"):
-        _read_ros2_control(document, element)
+    for element in reader.children(reader.root, "transmission"):
+        _read_transmission(reader, element, names)
+    for element in reader.children(reader.root, "ros2_control"):
+        _read_ros2_control(reader, element)
 
 
-def _read_transmission(document: Document, element: Element, names: NameScope) -> None:
+def _read_transmission(reader: UrdfReader, element: Element, names: NameScope) -> None:
     name = str(element.get("name") or "transmission")
     kind = str(element.findtext("type") or element.get("type") or "").strip()
-    where = document.where(element)
-    joints = list(document.children(element, "joint"))
-    actuators = list(document.children(element, "actuator"))
+    where = reader.where(element)
+    joints = list(reader.children(element, "joint"))
+    actuators = list(reader.children(element, "actuator"))
     if not joints or not actuators:
         missing = "joint" if not joints else "actuator"
-        document.reporter.report(TRANSMISSION_EMPTY, where, name=name, missing=missing)
+        reader.reporter.report(TRANSMISSION_EMPTY, where, name=name, missing=missing)
         return
     if len(joints) > 1 or len(actuators) > 1:
-        document.reporter.report(
+        reader.reporter.report(
             TRANSMISSION_MIXED, where, name=name, type=kind, joints=len(joints), actuators=len(actuators)
         )
-    known = {joint.name for joint in document.asset.joints}
+    known = {joint.name for joint in reader.asset.joints}
     for joint, motor in zip(joints, actuators, strict=False):
         target = str(joint.get("name") or "")
         if target not in known:
-            document.reporter.report(
-                CONTROL_JOINT, document.where(joint), what="transmission", name=name, joint=target
+            reader.reporter.report(
+                CONTROL_JOINT, reader.where(joint), what="transmission", name=name, joint=target
             )
             continue
-        document.asset.actuators.append(
-            _make_actuator(document, names, (element, joint, motor), (name, kind, target))
+        reader.asset.actuators.append(
+            _make_actuator(reader, names, (element, joint, motor), (name, kind, target))
         )
 
 
 def _make_actuator(
-    document: Document,
+    reader: UrdfReader,
     names: NameScope,
     elements: tuple[Element, Element, Element],
     labels: tuple[str, str, str],
@@ -89,7 +96,7 @@ def _make_actuator(
     interfaces = [
         str(e.text or "").strip().split("/")[-1]
         for holder in (joint, motor)
-        for e in document.children(holder, "hardwareInterface")
+        for e in reader.children(holder, "hardwareInterface")
     ]
     settings: dict[str, Any] = {"transmission": name, "type": kind}
     if interfaces:
@@ -98,35 +105,35 @@ def _make_actuator(
     for holder in (transmission, joint, motor):
         text = holder.findtext("mechanicalReduction")
         if text is not None:
-            gear = float(document.numbers(holder, text, 1, (1.0,), "<mechanicalReduction>")[0])
+            gear = float(reader.numbers(holder, text, 1, (1.0,), "<mechanicalReduction>")[0])
     for holder in (joint, motor):
-        for child in document.children(holder):
+        for child in reader.children(holder):
             if child.tag not in ("hardwareInterface", "mechanicalReduction") and not len(child):
                 settings[str(child.tag)] = str(child.text or "").strip()
     return Actuator(
         names.claim(str(motor.get("name") or f"{target}_motor")),
-        _actuator_kind(interfaces),
+        _choose_actuator_kind(interfaces),
         target,
         gear=(gear,),
         settings=settings,
         path=name,
-        source=document.where(transmission),
+        source=reader.where(transmission),
     )
 
 
-def _actuator_kind(interfaces: list[str]) -> str:
+def _choose_actuator_kind(interfaces: list[str]) -> str:
     """Motor, position or velocity, from the first hardware interface that says it."""
     for interface in interfaces:
-        for word, kind in _KINDS:
+        for word, kind in _ACTUATOR_KINDS:
             if word in interface.lower():
                 return kind
     return "motor"
 
 
-def _read_ros2_control(document: Document, element: Element) -> None:
+def _read_ros2_control(reader: UrdfReader, element: Element) -> None:
     name = str(element.get("name") or "ros2_control")
-    where = document.where(element)
-    known = {joint.name for joint in document.asset.joints}
+    where = reader.where(element)
+    known = {joint.name for joint in reader.asset.joints}
     hardware = element.find("hardware")
     settings: dict[str, Any] = {"type": str(element.get("type") or "system")}
     for key in ("rw_rate", "is_async"):
@@ -134,29 +141,29 @@ def _read_ros2_control(document: Document, element: Element) -> None:
             settings[key] = str(element.get(key))
     if hardware is not None:
         settings["plugin"] = str(hardware.findtext("plugin") or "").strip()
-        settings["parameters"] = _read_parameters(document, hardware)
-    document.unknown(element, {"hardware", "joint", "sensor", "gpio", "transmission"})
-    couplings = [write_xml(child) for child in document.children(element, "transmission")]
+        settings["parameters"] = _read_parameters(reader, hardware)
+    reader.unknown(element, {"hardware", "joint", "sensor", "gpio", "transmission"})
+    couplings = [format_xml(child) for child in reader.children(element, "transmission")]
     if couplings:
         settings["transmissions"] = couplings
     command: list[str] = []
     state: list[str] = []
     for tag in ("joint", "sensor", "gpio"):
         components: dict[str, Any] = {}
-        for child in document.children(element, tag):
+        for child in reader.children(element, tag):
             component = str(child.get("name") or "")
             if tag == "joint" and component not in known:
-                document.reporter.report(
-                    CONTROL_JOINT, document.where(child), what="ros2_control", name=name, joint=component
+                reader.reporter.report(
+                    CONTROL_JOINT, reader.where(child), what="ros2_control", name=name, joint=component
                 )
                 continue
-            components[component] = _read_component(document, child)
+            components[component] = _read_component(reader, child)
             if tag == "joint":
                 command += [component] if components[component]["command"] else []
                 state += [component] if components[component]["state"] else []
         if components:
             settings[f"{tag}s"] = components
-    document.asset.controllers.append(
+    reader.asset.controllers.append(
         Controller(
             name,
             "ros2_control",
@@ -168,16 +175,16 @@ def _read_ros2_control(document: Document, element: Element) -> None:
     )
 
 
-def _read_component(document: Document, element: Element) -> dict[str, Any]:
+def _read_component(reader: UrdfReader, element: Element) -> dict[str, Any]:
     """Command and state interfaces with their parameters, and parameters of the component itself."""
     result: dict[str, Any] = {
         role: {
-            str(child.get("name") or ""): _read_parameters(document, child)
-            for child in document.children(element, f"{role}_interface")
+            str(child.get("name") or ""): _read_parameters(reader, child)
+            for child in reader.children(element, f"{role}_interface")
         }
         for role in ("command", "state")
     }
-    parameters = _read_parameters(document, element)
+    parameters = _read_parameters(reader, element)
     if parameters:
         result["parameters"] = parameters
     if element.get("mimic"):
@@ -185,8 +192,164 @@ def _read_component(document: Document, element: Element) -> dict[str, Any]:
     return result
 
 
-def _read_parameters(document: Document, element: Element) -> dict[str, str]:
+def _read_parameters(reader: UrdfReader, element: Element) -> dict[str, str]:
     return {
         str(child.get("name") or ""): str(child.text or "").strip()
-        for child in document.children(element, "param")
+        for child in reader.children(element, "param")
     }
+
+
+PLUGIN_KEPT = declare(
+    "urdf-plugin-kept",
+    Level.INFO,
+    "Gazebo plugin {name!r} ({filename}) has no counterpart and is kept as it is",
+    doc="A Gazebo plugin that Simwright does not know; its block is kept under the namespace gazebo.",
+)
+PLUGIN_JOINT = declare(
+    "urdf-plugin-joint",
+    Level.WARNING,
+    "plugin {name!r} names joint {joint!r}, which is no joint of the robot",
+    hint="check the name",
+    doc="A Gazebo plugin drives a joint that does not exist.",
+)
+
+
+def strip_library_name(filename: str) -> str:
+    """``libgazebo_ros_imu.so`` -> ``gazebo_ros_imu``; Ignition names become Gazebo names."""
+    name = filename.strip().rpartition("/")[2].removeprefix("lib").removesuffix(".so")
+    return name.replace("ignition-gazebo", "gz-sim")
+
+
+def read_plugin(
+    reader: UrdfReader, element: Element, body: str, sensor: str, rate: float | None = None
+) -> None:
+    """The interfaces and the controller of a plugin on a body or inside a sensor."""
+    filename = str(element.get("filename") or "")
+    name = str(element.get("name") or strip_library_name(filename) or "plugin")
+    row = PLUGINS.get(strip_library_name(filename))
+    if row is None:
+        where = reader.where(element)
+        reader.reporter.report(PLUGIN_KEPT, where, name=name, filename=filename)
+        _keep_plugin(reader, element, body, name)
+        return
+    names = _PluginTopicNames(element, reader.asset.name)
+    interfaces: dict[str, str] = {}
+    for topic in row.topics:
+        interface = Interface(
+            InterfaceKind.TOPIC,
+            topic.role,
+            names.resolve(topic),
+            topic.type,
+            rate=_read_rate(element) or (rate if topic.role == "publisher" else None),
+            frame_override=_find_first_text(element, topic.frame_tags),
+            at=sensor or body or _find_link(reader, element, topic),
+            source=reader.where(element),
+        )
+        reader.asset.interfaces.append(interface)
+        interfaces[topic.key] = interface.name
+    if row.controller:
+        _add_controller(reader, element, row, name, interfaces)
+    else:
+        _keep_plugin(reader, element, body, name)
+
+
+def _find_link(reader: UrdfReader, element: Element, topic: PluginTopic) -> str:
+    """The link that a sensor plugin of the whole model is about, by its own word."""
+    if not topic.type.startswith("sensor_msgs/"):
+        return ""
+    name = _find_first_text(element, ("bodyName", "body_name"))
+    return name if any(body.name == name for body in reader.asset.bodies) else ""
+
+
+def _add_controller(
+    reader: UrdfReader, element: Element, row: PluginRow, name: str, interfaces: dict[str, str]
+) -> None:
+    joints = {role: _read_plugin_joints(reader, element, tags, name) for role, tags in row.joints}
+    settings: dict[str, Any] = read_settings(element)
+    settings["plugin"] = str(element.get("filename") or "")
+    if row is ROS2_CONTROL:
+        for child in reader.children(element, "parameters"):
+            read_parameters(reader, str(child.text or "").strip(), reader.where(child))
+    unique = NameScope(c.name for c in reader.asset.controllers).claim(name)
+    reader.asset.controllers.append(
+        Controller(
+            unique, row.controller, joints, interfaces, settings, path=name, source=reader.where(element)
+        )
+    )
+
+
+def _read_plugin_joints(reader: UrdfReader, element: Element, tags: tuple[str, ...], name: str) -> list[str]:
+    known = {joint.name for joint in reader.asset.joints}
+    found = []
+    for tag in tags:
+        for child in reader.children(element, tag):
+            joint = str(child.text or "").strip()
+            if joint in known:
+                found.append(joint)
+            else:
+                reader.reporter.report(PLUGIN_JOINT, reader.where(child), name=name, joint=joint)
+    return found
+
+
+def _keep_plugin(reader: UrdfReader, element: Element, body: str, name: str) -> None:
+    owner = body or reader.asset.name
+    kept = reader.asset.extras.table.get("gazebo", {}).get(owner, {})
+    key, number = f"plugin:{name}", 2
+    while key in kept:
+        key, number = f"plugin:{name}_{number}", number + 1
+    reader.asset.extras.keep("gazebo", owner, key, format_xml(element), reader.where(element))
+
+
+def _find_first_text(element: Element, tags: tuple[str, ...]) -> str:
+    for tag in tags:
+        text = str(element.findtext(tag) or "").strip()
+        if text:
+            return text
+    return ""
+
+
+def _read_rate(element: Element) -> float | None:
+    text = _find_first_text(element, ("update_rate", "updateRate", "updateRateHZ"))
+    try:
+        rate = float(text) if text else 0.0
+    except ValueError:
+        return None
+    return rate if 0.0 < rate < 1e9 else None
+
+
+class _PluginTopicNames:
+    """PluginTopic names of one plugin: parameter, camera name, remapping, namespace."""
+
+    def __init__(self, element: Element, model: str) -> None:
+        self._element = element
+        self._model = model
+        self._is_sim = strip_library_name(str(element.get("filename") or "")).startswith("gz-sim")
+        self._namespace = _find_first_text(element, ("ros/namespace", "robotNamespace")).strip("/")
+        camera = _find_first_text(element, ("camera_name", "cameraName"))
+        self._camera = camera.strip("/")
+        self._remaps: dict[str, str] = {}
+        for tag in ("ros/remapping", "ros/argument"):
+            for child in element.iterfind(tag):
+                old, arrow, new = str(child.text or "").strip().partition(":=")
+                if arrow:
+                    self._remaps[old.removeprefix("~/").strip()] = new.strip()
+
+    def resolve(self, topic: PluginTopic) -> str:
+        """The name the topic has in the end."""
+        if self._is_sim and topic.sim and not _find_first_text(self._element, topic.tags):
+            below = _find_first_text(self._element, ("sub_topic",)) if topic.role == "subscription" else ""
+            joint = _find_first_text(self._element, ("joint_name",)) or "joint"
+            return (
+                f"/model/{self._model}/{below}" if below else topic.sim.format(model=self._model, joint=joint)
+            )
+        name = _find_first_text(self._element, topic.tags) or topic.default
+        is_camera = "image" in topic.default or "camera_info" in topic.default or topic.default == "points"
+        if self._camera and is_camera and not name.startswith("/") and self._camera not in name.split("/"):
+            name = f"{self._camera}/{name}"
+        for key in (name, topic.default, "out"):
+            if key in self._remaps and (key != "out" or topic.role == "publisher"):
+                name = self._remaps[key]
+                break
+        if name.startswith("/") or not self._namespace:
+            return name
+        return f"/{self._namespace}/{name}"

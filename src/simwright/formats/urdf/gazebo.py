@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<gazebo>``: Gazebo's extensions of a link, a joint or the whole robot.
+"""``<gazebo>``: Gazebo's extensions of a link, a joint or the whole robot, and the sensors in them.
 
 Carried over: friction and contact stiffness (a physics material for the link's collisions), gravity, joint
 springs, named materials (where the visual has none of its own), sensors and plugins.  Every other setting is
 kept in the asset's extras under ``gazebo`` and reported for information.
+
+Settings of SDFormat sensors are their leaves by path (``reader.read_settings``).  Gazebo sensors look along +X with +Z
+up; the model's cameras look along -Z with +Y up.
 """
 
 from __future__ import annotations
@@ -11,14 +14,17 @@ from __future__ import annotations
 import math
 
 from simwright.core.diag import Level, declare
+from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.names import NameScope
 from simwright.formats.gazebo.colors import find_look
-from simwright.formats.urdf.document import ORIGIN, Document, write_xml
-from simwright.formats.urdf.plugins import read_plugin
-from simwright.formats.urdf.sensors import read_sensor
+from simwright.formats.gazebo.sensors import LOOK, SENSOR_KINDS, list_topics
+from simwright.formats.urdf.control import read_plugin
+from simwright.formats.urdf.reader import ORIGIN, UrdfReader, format_xml, read_settings
 from simwright.formats.xml import Element
-from simwright.model.asset import Body
+from simwright.model.asset import Body, Camera, Sensor
 from simwright.model.joint import Joint
 from simwright.model.material import PhysicsMaterial, RenderMaterial
+from simwright.model.ros import Interface, InterfaceKind
 
 GAZEBO_REFERENCE = declare(
     "urdf-gazebo-reference",
@@ -41,122 +47,122 @@ GAZEBO_VALUE = declare(
     doc="A Gazebo extension holds a value of the wrong sort.",
 )
 
-_SURFACE = {
+_SURFACE_FIELDS = {
     "mu1": "static_friction",
     "mu": "static_friction",
     "kp": "stiffness",
     "kd": "damping",
 }
-_SPRING = {"springStiffness": "stiffness", "springReference": "spring_ref"}
+_SPRING_FIELDS = {"springStiffness": "stiffness", "springReference": "spring_ref"}
 
 
-def read_gazebo(document: Document) -> None:
+def read_gazebo(reader: UrdfReader) -> None:
     """Every ``<gazebo>`` block of the robot."""
-    bodies = {body.name: body for body in document.asset.bodies}
-    joints = {joint.name: joint for joint in document.asset.joints}
-    for element in document.children(document.root, "gazebo"):
+    bodies = {body.name: body for body in reader.asset.bodies}
+    joints = {joint.name: joint for joint in reader.asset.joints}
+    for element in reader.children(reader.root, "gazebo"):
         name = str(element.get("reference") or "").strip()
         if not name:
-            _read_robot_block(document, element)
+            _read_robot_block(reader, element)
         elif name in bodies:
-            _read_link_block(document, element, bodies[name])
+            _read_link_block(reader, element, bodies[name])
         elif name in joints:
-            _read_joint_block(document, element, joints[name])
+            _read_joint_block(reader, element, joints[name])
         else:
-            document.reporter.report(GAZEBO_REFERENCE, document.where(element), name=name)
-            _keep(document, name, list(document.children(element)))
+            reader.reporter.report(GAZEBO_REFERENCE, reader.where(element), name=name)
+            _keep_settings(reader, name, list(reader.children(element)))
 
 
-def _read_robot_block(document: Document, element: Element) -> None:
+def _read_robot_block(reader: UrdfReader, element: Element) -> None:
     rest = []
-    for child in document.children(element):
+    for child in reader.children(element):
         if child.tag == "plugin":
-            read_plugin(document, child, "", "")
+            read_plugin(reader, child, "", "")
         else:
             rest.append(child)
-    _keep(document, document.asset.name, rest)
+    _keep_settings(reader, reader.asset.name, rest)
 
 
-def _read_link_block(document: Document, element: Element, body: Body) -> None:
+def _read_link_block(reader: UrdfReader, element: Element, body: Body) -> None:
     rest = []
-    for child in document.children(element):
+    for child in reader.children(element):
         if child.tag == "sensor":
-            read_sensor(document, child, body.name)
+            _read_sensor(reader, child, body.name)
         elif child.tag == "plugin":
-            read_plugin(document, child, body.name, "")
-        elif not _apply_to_link(document, child, body):
+            read_plugin(reader, child, body.name, "")
+        elif not _apply_to_link(reader, child, body):
             rest.append(child)
-    _keep(document, body.name, rest)
+    _keep_settings(reader, body.name, rest)
 
 
-def _apply_to_link(document: Document, child: Element, body: Body) -> bool:
+def _apply_to_link(reader: UrdfReader, child: Element, body: Body) -> bool:
     """Carry a link setting over; False if it has to be kept as it is."""
     text = str(child.text or child.get("value") or "").strip()
-    if child.tag in _SURFACE:
-        value = read_number(document, child, body.name, text)
+    if child.tag in _SURFACE_FIELDS:
+        value = _read_number(reader, child, body.name, text)
         if value is not None:
-            surface = _surface_of(document, body.name, child)
-            setattr(surface, _SURFACE[child.tag], value)
+            surface = _find_surface(reader, body.name, child)
+            setattr(surface, _SURFACE_FIELDS[child.tag], value)
             surface.dynamic_friction = surface.static_friction
         return True
     if child.tag in ("gravity", "turnGravityOff"):
-        flag = _read_flag(document, child, body.name, text)
+        flag = _read_flag(reader, child, body.name, text)
         if flag is not None:
             body.gravity_scale = 1.0 if flag == (child.tag == "gravity") else 0.0
         return True
     if child.tag == "material" and not len(child):
-        return _apply_material(document, child, body.name, text)
+        return _apply_material(reader, child, body.name, text)
     return False
 
 
-def _surface_of(document: Document, link: str, element: Element) -> PhysicsMaterial:
+def _find_surface(reader: UrdfReader, link: str, element: Element) -> PhysicsMaterial:
     """The physics material of a link's collisions, made where there is none."""
-    asset = document.asset
+    asset = reader.asset
     shapes = [s for s in asset.shapes if s.body == link and s.collision]
     wanted = next((s.physics_material for s in shapes if s.physics_material), f"{link}_surface")
     material = next((m for m in asset.physics_materials if m.name == wanted), None)
     if material is None:
-        material = PhysicsMaterial(wanted, source=document.where(element))
+        material = PhysicsMaterial(wanted, source=reader.where(element))
         asset.physics_materials.append(material)
     for shape in shapes:
         shape.physics_material = wanted
     return material
 
 
-def _apply_material(document: Document, element: Element, link: str, text: str) -> bool:
+def _apply_material(reader: UrdfReader, element: Element, link: str, text: str) -> bool:
     """Give visuals without a material the named Gazebo colour; the name is kept as well."""
     look = find_look(text)
-    document.asset.extras.keep("gazebo", link, "material", text, document.where(element))
-    plain = [s for s in document.asset.shapes if s.body == link and s.visual and not s.material]
+    reader.asset.extras.keep("gazebo", link, "material", text, reader.where(element))
+    plain = [s for s in reader.asset.shapes if s.body == link and s.visual and not s.material]
     if look is None or not plain:
         return True
-    if all(m.name != text for m in document.asset.materials):
-        material = RenderMaterial(text, look.diffuse, source=document.where(element))
+    if all(m.name != text for m in reader.asset.materials):
+        material = RenderMaterial(text, look.diffuse, source=reader.where(element))
         material.emissive, material.opacity = look.emissive, look.opacity
-        document.asset.materials.append(material)
+        reader.asset.materials.append(material)
     for shape in plain:
         shape.material, shape.color = text, (*look.diffuse, look.opacity)
     return True
 
 
-def _read_joint_block(document: Document, element: Element, joint: Joint) -> None:
+def _read_joint_block(reader: UrdfReader, element: Element, joint: Joint) -> None:
     rest = []
-    for child in document.children(element):
+    for child in reader.children(element):
         text = str(child.text or child.get("value") or "").strip()
-        if child.tag in _SPRING and len(joint.dofs) == 1:
-            value = read_number(document, child, joint.name, text)
+        if child.tag in _SPRING_FIELDS and len(joint.dofs) == 1:
+            value = _read_number(reader, child, joint.name, text)
             if value is not None:
-                setattr(joint.dofs[0], _SPRING[child.tag], value)
+                setattr(joint.dofs[0], _SPRING_FIELDS[child.tag], value)
         elif child.tag == "sensor":
-            read_sensor(document, child, joint.child, target=joint.name)
+            _read_sensor(reader, child, joint.child, target=joint.name)
         elif child.tag == "plugin":
-            read_plugin(document, child, joint.child, "")
+            read_plugin(reader, child, joint.child, "")
         else:
             rest.append(child)
-    _keep(document, joint.name, rest)
+    _keep_settings(reader, joint.name, rest)
 
 
-def read_number(document: Document, element: Element, name: str, text: str) -> float | None:
+def _read_number(reader: UrdfReader, element: Element, name: str, text: str) -> float | None:
     """One finite number; anything else is reported."""
     try:
         value = float(text)
@@ -164,18 +170,18 @@ def read_number(document: Document, element: Element, name: str, text: str) -> f
         value = math.nan
     if math.isfinite(value):
         return value
-    document.reporter.report(
-        GAZEBO_VALUE, document.where(element), tag=element.tag, name=name, text=text[:80], expected="a number"
+    reader.reporter.report(
+        GAZEBO_VALUE, reader.where(element), tag=element.tag, name=name, text=text[:80], expected="a number"
     )
     return None
 
 
-def _read_flag(document: Document, element: Element, name: str, text: str) -> bool | None:
+def _read_flag(reader: UrdfReader, element: Element, name: str, text: str) -> bool | None:
     if text.lower() in ("1", "true", "0", "false"):
         return text.lower() in ("1", "true")
-    document.reporter.report(
+    reader.reporter.report(
         GAZEBO_VALUE,
-        document.where(element),
+        reader.where(element),
         tag=element.tag,
         name=name,
         text=text[:80],
@@ -184,18 +190,112 @@ def _read_flag(document: Document, element: Element, name: str, text: str) -> bo
     return None
 
 
-def _keep(document: Document, name: str, elements: list[Element]) -> None:
+def _keep_settings(reader: UrdfReader, name: str, elements: list[Element]) -> None:
     """Keep settings as extras: text for plain ones, XML for blocks; repeated ones are numbered."""
     if not elements:
         return
-    kept = document.asset.extras.table.get("gazebo", {}).get(name, {})
+    kept = reader.asset.extras.table.get("gazebo", {}).get(name, {})
     for element in elements:
         key, number = str(element.tag), 2
         while key in kept:
             key, number = f"{element.tag}_{number}", number + 1
-        value = write_xml(element) if len(element) or set(element.attrib) - {"value", ORIGIN} else None
+        value = format_xml(element) if len(element) or set(element.attrib) - {"value", ORIGIN} else None
         text = str(element.text or element.get("value") or "").strip()
-        document.asset.extras.keep("gazebo", name, key, value or text, document.where(element))
-        kept = document.asset.extras.table["gazebo"][name]
+        reader.asset.extras.keep("gazebo", name, key, value or text, reader.where(element))
+        kept = reader.asset.extras.table["gazebo"][name]
     tags = ", ".join(dict.fromkeys(str(e.tag) for e in elements))
-    document.reporter.report(GAZEBO_KEPT, document.where(elements[0]), name=name, tags=tags)
+    reader.reporter.report(GAZEBO_KEPT, reader.where(elements[0]), name=name, tags=tags)
+
+
+SENSOR_KIND = declare(
+    "urdf-sensor-kind",
+    Level.WARNING,
+    "sensor {name!r} has type {type!r}, which is unknown",
+    hint="it is kept under that name",
+    doc="A Gazebo sensor of a type Simwright does not know.",
+)
+
+_FRAME_TAGS = ("camera/optical_frame_id", "gz_frame_id", "ignition_frame_id", "frame_id")
+
+
+def _read_sensor(reader: UrdfReader, element: Element, body: str, target: str = "") -> None:
+    """A sensor, its camera, and the plugins inside it."""
+    asset = reader.asset
+    where = reader.where(element)
+    written = str(element.get("name") or f"{body}_{element.get('type') or 'sensor'}")
+    name = NameScope(sensor.name for sensor in asset.sensors).claim(written)
+    kind = SENSOR_KINDS.get(str(element.get("type") or ""))
+    if kind is None:
+        reader.reporter.report(SENSOR_KIND, where, name=name, type=str(element.get("type") or ""))
+        kind = str(element.get("type") or "unknown")
+    settings = read_settings(element)
+    rate = settings.pop("update_rate", None)
+    sensor = Sensor(
+        name,
+        kind,
+        body=body,
+        pose=_read_pose(reader, element),
+        target=target,
+        rate=float(rate) if isinstance(rate, (int, float)) and rate > 0 else None,
+        settings=settings,
+        path=f"{body}/{name}",
+        source=where,
+    )
+    asset.sensors.append(sensor)
+    holder = element.find("camera")
+    if holder is not None and kind.endswith("camera") and kind != "logical_camera":
+        camera = _read_camera(reader, holder, sensor)
+        asset.cameras.append(camera)
+        sensor.target = sensor.target or camera.name
+    before = len(asset.interfaces)
+    for plugin in reader.children(element, "plugin"):
+        read_plugin(reader, plugin, body, name, rate=sensor.rate)
+    if len(asset.interfaces) == before:
+        _read_topics(reader, element, sensor)
+
+
+def _read_topics(reader: UrdfReader, element: Element, sensor: Sensor) -> None:
+    """The interfaces of a sensor that names its topic itself (Gazebo Sim)."""
+    topic = str(element.findtext("topic") or element.findtext("contact/topic") or "").strip()
+    if not topic or topic == "__default_topic__":
+        return
+    info = str(element.findtext("camera/camera_info_topic") or "").strip()
+    frame = next((str(text).strip() for tag in _FRAME_TAGS if (text := element.findtext(tag))), "")
+    reader.asset.interfaces.extend(
+        Interface(
+            InterfaceKind.TOPIC, "publisher", name, kind, sensor.rate,
+            frame_override=frame, at=sensor.name, source=sensor.source,
+        )
+        for name, kind in list_topics(sensor.kind, topic, info)
+    )  # fmt: skip
+
+
+def _read_pose(reader: UrdfReader, element: Element) -> Pose:
+    child = element.find("pose")
+    if child is None or not (child.text or "").strip():
+        return IDENTITY
+    values = reader.numbers(child, child.text, 6, (0.0,) * 6, "<pose>")
+    return Pose.from_rpy(values[:3], values[3:])
+
+
+def _read_camera(reader: UrdfReader, element: Element, sensor: Sensor) -> Camera:
+    def number(path: str, default: float) -> float:
+        return float(reader.numbers(element, element.findtext(path), 1, (default,), f"<{path}>")[0])
+
+    width, height = number("image/width", 320.0), number("image/height", 240.0)
+    wide = number("horizontal_fov", 1.047)
+    tall = wide
+    if width > 0 and height > 0 and 0 < wide < math.pi:
+        tall = 2.0 * math.atan(math.tan(wide / 2.0) * height / width)
+    names = NameScope(camera.name for camera in reader.asset.cameras)
+    return Camera(
+        names.claim(sensor.name),
+        body=sensor.body,
+        pose=sensor.pose @ _read_pose(reader, element) @ LOOK,
+        fov_y=tall,
+        resolution=(int(width), int(height)),
+        near=number("clip/near", 0.1),
+        far=number("clip/far", 100.0),
+        path=sensor.path,
+        source=sensor.source,
+    )

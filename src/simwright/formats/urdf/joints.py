@@ -15,7 +15,7 @@ import numpy as np
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, quat_between, quat_rotate, vec3
 from simwright.core.names import NameScope
-from simwright.formats.urdf.document import DUPLICATE_NAME, Document
+from simwright.formats.urdf.reader import DUPLICATE_NAME, UrdfReader
 from simwright.formats.xml import Element
 from simwright.model.joint import Dof, Joint, JointKind, Mimic, Motion
 
@@ -104,7 +104,7 @@ _KINDS = {
     "floating": JointKind.FLOATING,
     "planar": JointKind.PLANAR,
 }
-_KNOWN = {
+_JOINT_CHILDREN = {
     "origin",
     "parent",
     "child",
@@ -117,69 +117,69 @@ _KNOWN = {
 }
 
 
-def read_joints(document: Document) -> None:
+def read_joints(reader: UrdfReader) -> None:
     """Every joint, then the mimic relations between them."""
-    links = {body.name for body in document.asset.bodies}
+    links = {body.name for body in reader.asset.bodies}
     names = NameScope()
     mimics: list[tuple[Joint, Element]] = []
-    for element in document.children(document.root, "joint"):
-        joint = _read_joint(document, element, names, links)
+    for element in reader.children(reader.root, "joint"):
+        joint = _read_joint(reader, element, names, links)
         if joint is None:
             continue
-        document.asset.joints.append(joint)
+        reader.asset.joints.append(joint)
         mimic = element.find("mimic")
         if mimic is not None:
             mimics.append((joint, mimic))
-    joints = {joint.name: joint for joint in document.asset.joints}
+    joints = {joint.name: joint for joint in reader.asset.joints}
     for joint, mimic in mimics:
-        _read_mimic(document, joint, mimic, joints)
+        _read_mimic(reader, joint, mimic, joints)
 
 
-def _read_joint(document: Document, element: Element, names: NameScope, links: set[str]) -> Joint | None:
-    written = document.named(element, "the joint is left out")
+def _read_joint(reader: UrdfReader, element: Element, names: NameScope, links: set[str]) -> Joint | None:
+    written = reader.named(element, "the joint is left out")
     if not written:
         return None
-    where = document.where(element)
+    where = reader.where(element)
     name = names.claim(written)
     if name != written:
-        document.reporter.report(
+        reader.reporter.report(
             DUPLICATE_NAME, where, what="joint", name=written, consequence=f"this one is read as {name!r}"
         )
-    document.unknown(element, _KNOWN)
-    ends = {role: _link_name(document, element, role) for role in ("parent", "child")}
+    reader.unknown(element, _JOINT_CHILDREN)
+    ends = {role: _read_link_name(reader, element, role) for role in ("parent", "child")}
     for role, link in ends.items():
         if link not in links:
-            document.reporter.report(JOINT_LINK, where, role=role, joint=name, link=link)
+            reader.reporter.report(JOINT_LINK, where, role=role, joint=name, link=link)
             return None
     kind = _KINDS.get(element.get("type") or "")
     if kind is None:
-        document.reporter.report(JOINT_TYPE, where, joint=name, type=element.get("type") or "")
+        reader.reporter.report(JOINT_TYPE, where, joint=name, type=element.get("type") or "")
         kind = JointKind.FIXED
     joint = Joint(
         name,
         kind,
         ends["parent"],
         ends["child"],
-        parent_frame=document.origin(element),
-        dofs=_read_dofs(document, element, name, kind),
+        parent_frame=reader.origin(element),
+        dofs=_read_dofs(reader, element, name, kind),
         path=name,
         source=where,
     )
-    _read_calibration(document, element, name)
+    _read_calibration(reader, element, name)
     return joint
 
 
-def _link_name(document: Document, joint: Element, role: str) -> str:
+def _read_link_name(reader: UrdfReader, joint: Element, role: str) -> str:
     element = joint.find(role)
-    return "" if element is None else document.required(element, "link", "the joint is left out")
+    return "" if element is None else reader.required(element, "link", "the joint is left out")
 
 
-def _read_dofs(document: Document, element: Element, name: str, kind: JointKind) -> list[Dof]:
+def _read_dofs(reader: UrdfReader, element: Element, name: str, kind: JointKind) -> list[Dof]:
     if kind is JointKind.FIXED:
         return []
     if kind is JointKind.FLOATING:
         return [Dof(Motion.FREE, name=name)]
-    axis = _read_axis(document, element, name)
+    axis = _read_axis(reader, element, name)
     if kind is JointKind.PLANAR:
         turn = quat_between((0.0, 0.0, 1.0), axis)
         along = [quat_rotate(turn, unit) for unit in np.eye(3)[:2]]
@@ -188,98 +188,98 @@ def _read_dofs(document: Document, element: Element, name: str, kind: JointKind)
     else:
         motion = Motion.SLIDE if kind is JointKind.PRISMATIC else Motion.HINGE
         dofs = [Dof(motion, axis, name)]
-        _read_limit(document, element, name, dofs[0])
+        _read_limit(reader, element, name, dofs[0])
     for dof in dofs:
-        _read_dynamics(document, element, name, dof)
-    _read_safety(document, element, dofs[0])
+        _read_dynamics(reader, element, name, dof)
+    _read_safety(reader, element, dofs[0])
     return dofs
 
 
-def _read_axis(document: Document, joint: Element, name: str) -> Array:
+def _read_axis(reader: UrdfReader, joint: Element, name: str) -> Array:
     element = joint.find("axis")
     if element is None:
         return vec3(1, 0, 0)
-    axis = document.vector(element, "xyz", 3, (1.0, 0.0, 0.0))
+    axis = reader.vector(element, "xyz", 3, (1.0, 0.0, 0.0))
     length = float(np.linalg.norm(axis))
     if length < 1e-12:
-        document.reporter.report(
-            AXIS_ZERO, document.where(element), joint=name, axis=element.get("xyz", "").strip()
+        reader.reporter.report(
+            AXIS_ZERO, reader.where(element), joint=name, axis=element.get("xyz", "").strip()
         )
         return vec3(1, 0, 0)
     if abs(length - 1.0) > 1e-3:
-        document.reporter.report(AXIS_LENGTH, document.where(element), joint=name, length=length)
+        reader.reporter.report(AXIS_LENGTH, reader.where(element), joint=name, length=length)
     return axis / length
 
 
-def _read_limit(document: Document, joint: Element, name: str, dof: Dof) -> None:
+def _read_limit(reader: UrdfReader, joint: Element, name: str, dof: Dof) -> None:
     element = joint.find("limit")
     continuous = joint.get("type") == "continuous"
     if element is None:
         if not continuous:
-            where = document.where(joint)
-            document.reporter.report(LIMIT_MISSING, where, type=joint.get("type"), joint=name)
+            where = reader.where(joint)
+            reader.reporter.report(LIMIT_MISSING, where, type=joint.get("type"), joint=name)
         return
-    where = document.where(element)
-    lower, upper = (document.bound(element, key) or 0.0 for key in ("lower", "upper"))
+    where = reader.where(element)
+    lower, upper = (reader.bound(element, key) or 0.0 for key in ("lower", "upper"))
     if continuous:
         if lower or upper:
-            document.reporter.report(LIMIT_UNUSED, where, joint=name, lower=lower, upper=upper)
+            reader.reporter.report(LIMIT_UNUSED, where, joint=name, lower=lower, upper=upper)
     elif lower > upper:
-        document.reporter.report(LIMIT_ORDER, where, joint=name, lower=lower, upper=upper)
+        reader.reporter.report(LIMIT_ORDER, where, joint=name, lower=lower, upper=upper)
     else:
         dof.lower, dof.upper = lower, upper
         if lower == upper:
-            document.reporter.report(LIMIT_LOCKED, where, joint=name, value=lower)
-    dof.effort_limit = _read_bound(document, element, "effort", name)
-    dof.velocity_limit = _read_bound(document, element, "velocity", name)
-    acceleration = document.bound(element, "acceleration")
+            reader.reporter.report(LIMIT_LOCKED, where, joint=name, value=lower)
+    dof.effort_limit = _read_bound(reader, element, "effort", name)
+    dof.velocity_limit = _read_bound(reader, element, "velocity", name)
+    acceleration = reader.bound(element, "acceleration")
     if acceleration is not None:
-        document.asset.extras.keep("urdf", name, "limit.acceleration", acceleration, where)
+        reader.asset.extras.keep("urdf", name, "limit.acceleration", acceleration, where)
 
 
-def _read_bound(document: Document, element: Element, attribute: str, name: str) -> float | None:
+def _read_bound(reader: UrdfReader, element: Element, attribute: str, name: str) -> float | None:
     """An effort or velocity limit; None where it is absent or infinite."""
-    value = document.bound(element, attribute)
+    value = reader.bound(element, attribute)
     if value is not None and value < 0:
-        where = document.where(element)
-        document.reporter.report(LIMIT_NEGATIVE, where, joint=name, attribute=attribute, value=value)
+        where = reader.where(element)
+        reader.reporter.report(LIMIT_NEGATIVE, where, joint=name, attribute=attribute, value=value)
         return None
     return None if value is None or math.isinf(value) else value
 
 
-def _read_dynamics(document: Document, joint: Element, name: str, dof: Dof) -> None:
+def _read_dynamics(reader: UrdfReader, joint: Element, name: str, dof: Dof) -> None:
     element = joint.find("dynamics")
     if element is None:
         return
     for attribute in ("damping", "friction"):
-        value = document.optional(element, attribute)
+        value = reader.optional(element, attribute)
         if value is not None and value < 0:
-            where = document.where(element)
-            document.reporter.report(DYNAMICS_NEGATIVE, where, joint=name, attribute=attribute, value=value)
+            where = reader.where(element)
+            reader.reporter.report(DYNAMICS_NEGATIVE, where, joint=name, attribute=attribute, value=value)
             value = 0.0
         setattr(dof, attribute, value)
 
 
-def _read_safety(document: Document, joint: Element, dof: Dof) -> None:
+def _read_safety(reader: UrdfReader, joint: Element, dof: Dof) -> None:
     element = joint.find("safety_controller")
     if element is not None:
         for key in ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"):
-            value = document.optional(element, key)
+            value = reader.optional(element, key)
             if value is not None:
                 dof.safety[key] = value
 
 
-def _read_calibration(document: Document, joint: Element, name: str) -> None:
+def _read_calibration(reader: UrdfReader, joint: Element, name: str) -> None:
     element = joint.find("calibration")
     if element is not None:
         for key in ("rising", "falling", "reference_position"):
-            value = document.optional(element, key)
+            value = reader.optional(element, key)
             if value is not None:
-                document.asset.extras.keep("urdf", name, f"calibration.{key}", value, document.where(element))
+                reader.asset.extras.keep("urdf", name, f"calibration.{key}", value, reader.where(element))
 
 
-def _read_mimic(document: Document, joint: Joint, element: Element, joints: dict[str, Joint]) -> None:
-    target = document.required(element, "joint", "the relation is left out")
+def _read_mimic(reader: UrdfReader, joint: Joint, element: Element, joints: dict[str, Joint]) -> None:
+    target = reader.required(element, "joint", "the relation is left out")
     if not target:
         return
     reason = ""
@@ -291,16 +291,16 @@ def _read_mimic(document: Document, joint: Joint, element: Element, joints: dict
         reason = "has not one degree of freedom"
     elif joint.positions != 1:
         reason = f"a {joint.kind} joint cannot follow"
-    where = document.where(element)
+    where = reader.where(element)
     if reason:
-        document.reporter.report(MIMIC_TARGET, where, joint=joint.name, target=target, reason=reason)
+        reader.reporter.report(MIMIC_TARGET, where, joint=joint.name, target=target, reason=reason)
         return
-    document.asset.mimics.append(
+    reader.asset.mimics.append(
         Mimic(
             follower=joint.name,
             leader=target,
-            multiplier=document.number(element, "multiplier", 1.0),
-            offset=document.number(element, "offset", 0.0),
+            multiplier=reader.number(element, "multiplier", 1.0),
+            offset=reader.number(element, "offset", 0.0),
             source=where,
         )
     )

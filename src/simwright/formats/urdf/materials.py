@@ -14,7 +14,7 @@ import numpy as np
 from simwright.core.diag import Level, declare
 from simwright.core.errors import InputError
 from simwright.core.names import NameScope
-from simwright.formats.urdf.document import TEXTURE_MISSING, Document
+from simwright.formats.urdf.reader import TEXTURE_MISSING, UrdfReader
 from simwright.formats.xml import Element
 from simwright.model.material import RenderMaterial, Texture
 
@@ -44,10 +44,10 @@ Color = tuple[float, float, float, float]
 
 
 class MaterialTable:
-    """The materials of a document by name."""
+    """The materials of a reader by name."""
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
+    def __init__(self, reader: UrdfReader) -> None:
+        self._reader = reader
         self._names = NameScope()
         self._known: dict[str, list[RenderMaterial]] = {}
         self._undefined: set[str] = set()
@@ -55,12 +55,12 @@ class MaterialTable:
 
     def read_global(self) -> None:
         """Definitions of the robot, then named definitions inside visuals."""
-        document = self._document
-        for element in document.children(document.root, "material"):
-            name = document.named(element, "the material is left out")
+        reader = self._reader
+        for element in reader.children(reader.root, "material"):
+            name = reader.named(element, "the material is left out")
             if name:
                 self._define(element, name)
-        for element in document.root.iterfind("link/visual/material"):
+        for element in reader.root.iterfind("link/visual/material"):
             name = str(element.get("name") or "").strip()
             if name:
                 self._define(element, name)
@@ -87,8 +87,8 @@ class MaterialTable:
     def _report_undefined(self, element: Element, name: str, link: str) -> None:
         if name not in self._undefined:
             self._undefined.add(name)
-            where = self._document.where(element)
-            self._document.reporter.report(MATERIAL_UNDEFINED, where, material=name, link=link)
+            where = self._reader.where(element)
+            self._reader.reporter.report(MATERIAL_UNDEFINED, where, material=name, link=link)
 
     def _define(self, element: Element, name: str) -> RenderMaterial:
         material = self._read(element, name)
@@ -100,11 +100,11 @@ class MaterialTable:
             return same
         unique = self._names.claim(name)
         if known:
-            where = self._document.where(element)
-            self._document.reporter.report(MATERIAL_CONFLICT, where, material=name, new=unique)
+            where = self._reader.where(element)
+            self._reader.reporter.report(MATERIAL_CONFLICT, where, material=name, new=unique)
         material.name = unique
         known.append(material)
-        self._document.asset.materials.append(material)
+        self._reader.asset.materials.append(material)
         return material
 
     def _read(self, element: Element, name: str) -> RenderMaterial | None:
@@ -117,7 +117,7 @@ class MaterialTable:
         color, texture = element.find("color"), element.find("texture")
         if color is None and (texture is None or not texture.get("filename")):
             return None
-        material = RenderMaterial(name, diffuse=(1.0, 1.0, 1.0), source=self._document.where(element))
+        material = RenderMaterial(name, diffuse=(1.0, 1.0, 1.0), source=self._reader.where(element))
         if color is not None:
             red, green, blue, alpha = self._read_color(color, name)
             material.diffuse, material.opacity = (red, green, blue), alpha
@@ -126,23 +126,23 @@ class MaterialTable:
         return material
 
     def _read_color(self, element: Element, name: str) -> Color:
-        document = self._document
+        reader = self._reader
         text = element.get("rgba") or ""
         width = 3 if len(text.split()) == 3 else 4
         default = (0.7, 0.7, 0.7, 1.0)[:width]
-        rgba = document.vector(element, "rgba", width, default)
+        rgba = reader.vector(element, "rgba", width, default)
         clamped = np.clip(rgba, 0.0, 1.0)
         if np.any(clamped != rgba):
-            document.reporter.report(COLOR_RANGE, document.where(element), material=name, text=text)
+            reader.reporter.report(COLOR_RANGE, reader.where(element), material=name, text=text)
         red, green, blue, alpha = (*clamped.tolist(), 1.0)[:4]
         return red, green, blue, alpha
 
     def _read_texture(self, material: RenderMaterial, element: Element) -> None:
-        uri, where = element.get("filename"), self._document.where(element)
+        uri, where = element.get("filename"), self._reader.where(element)
         try:
-            path = self._document.resolve(uri, where)
+            path = self._reader.resolve(uri, where)
         except InputError as error:
-            self._document.reporter.report(
+            self._reader.reporter.report(
                 TEXTURE_MISSING,
                 where,
                 uri=uri,

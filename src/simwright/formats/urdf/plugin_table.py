@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class PluginTopic:
     """A topic of a plugin: its parameter tags, default name, message type and direction."""
 
     tags: tuple[str, ...]
@@ -29,36 +29,36 @@ class Topic:
 class PluginRow:
     """What a plugin means: its topics, its controller kind, and the joints it names by role."""
 
-    topics: tuple[Topic, ...] = ()
+    topics: tuple[PluginTopic, ...] = ()
     controller: str = ""
     joints: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 _FRAMES = ("frame_name", "frameName", "frame_id", "gz_frame_id", "ignition_frame_id")
-_IMAGE = Topic(("imageTopicName",), "image_raw", "sensor_msgs/msg/Image", frame_tags=_FRAMES)
-_INFO = Topic(("cameraInfoTopicName",), "camera_info", "sensor_msgs/msg/CameraInfo", frame_tags=_FRAMES)
-_DEPTH = Topic(("depthImageTopicName",), "depth/image_raw", "sensor_msgs/msg/Image", frame_tags=_FRAMES)
-_DEPTH_INFO = Topic(
+_IMAGE = PluginTopic(("imageTopicName",), "image_raw", "sensor_msgs/msg/Image", frame_tags=_FRAMES)
+_INFO = PluginTopic(("cameraInfoTopicName",), "camera_info", "sensor_msgs/msg/CameraInfo", frame_tags=_FRAMES)
+_DEPTH = PluginTopic(("depthImageTopicName",), "depth/image_raw", "sensor_msgs/msg/Image", frame_tags=_FRAMES)
+_DEPTH_INFO = PluginTopic(
     ("depthImageCameraInfoTopicName",), "depth/camera_info", "sensor_msgs/msg/CameraInfo", frame_tags=_FRAMES
 )
-_POINTS = Topic(("pointCloudTopicName",), "points", "sensor_msgs/msg/PointCloud2", frame_tags=_FRAMES)
-_SCAN = Topic(("topicName", "topic"), "scan", "sensor_msgs/msg/LaserScan", frame_tags=_FRAMES)
-_TWIST = Topic(
+_POINTS = PluginTopic(("pointCloudTopicName",), "points", "sensor_msgs/msg/PointCloud2", frame_tags=_FRAMES)
+_SCAN = PluginTopic(("topicName", "topic"), "scan", "sensor_msgs/msg/LaserScan", frame_tags=_FRAMES)
+_TWIST = PluginTopic(
     ("commandTopic", "topic"), "cmd_vel", "geometry_msgs/msg/Twist", "subscription", key="subscriber",
     sim="/model/{model}/cmd_vel",
 )  # fmt: skip
-_ODOMETRY = Topic(
+_ODOMETRY = PluginTopic(
     ("odometryTopic", "odom_topic"),
     "odom",
     "nav_msgs/msg/Odometry",
     key="odom",
     sim="/model/{model}/odometry",
 )
-_STATES = Topic(
+_STATES = PluginTopic(
     ("topicName", "topic"), "joint_states", "sensor_msgs/msg/JointState",
     sim="/world/default/model/{model}/joint_state",
 )  # fmt: skip
-_TRAJECTORY = Topic(
+_TRAJECTORY = PluginTopic(
     ("topic", "topicName"),
     "set_joint_trajectory",
     "trajectory_msgs/msg/JointTrajectory",
@@ -74,15 +74,19 @@ _STEERED = tuple((f"{side}_steering", (f"{side}_steering_joint",)) for side in (
 _CORNERS = tuple(
     (f"{end}_{side}", (f"{end}_{side}_joint",)) for end in ("front", "back") for side in ("left", "right")
 )
-_POSE_TOPIC = Topic(("topicName",), "odom", "nav_msgs/msg/Odometry", frame_tags=("frameName", "frame_name"))
+_POSE_TOPIC = PluginTopic(
+    ("topicName",), "odom", "nav_msgs/msg/Odometry", frame_tags=("frameName", "frame_name")
+)
 _CAMERA = PluginRow((_IMAGE, _INFO))
 _DEPTH_CAMERA = PluginRow((_IMAGE, _INFO, _DEPTH, _DEPTH_INFO, _POINTS))
 _DIFF_DRIVE = PluginRow((_TWIST, _ODOMETRY), "diff_drive", _WHEELS)
 _LASER = PluginRow((_SCAN,))
-_IMU_TOPIC = Topic(("topicName", "topic"), "imu", "sensor_msgs/msg/Imu", frame_tags=_FRAMES)
-_GPS_TOPIC = Topic(("topicName", "topic"), "fix", "sensor_msgs/msg/NavSatFix", frame_tags=_FRAMES)
-_WRENCH = Topic(("topicName", "topic"), "wrench", "geometry_msgs/msg/WrenchStamped", frame_tags=_FRAMES)
-_BUMPER = Topic(("bumperTopicName",), "bumper_states", "gazebo_msgs/msg/ContactsState", frame_tags=_FRAMES)
+_IMU_TOPIC = PluginTopic(("topicName", "topic"), "imu", "sensor_msgs/msg/Imu", frame_tags=_FRAMES)
+_GPS_TOPIC = PluginTopic(("topicName", "topic"), "fix", "sensor_msgs/msg/NavSatFix", frame_tags=_FRAMES)
+_WRENCH = PluginTopic(("topicName", "topic"), "wrench", "geometry_msgs/msg/WrenchStamped", frame_tags=_FRAMES)
+_BUMPER = PluginTopic(
+    ("bumperTopicName",), "bumper_states", "gazebo_msgs/msg/ContactsState", frame_tags=_FRAMES
+)
 ROS2_CONTROL = PluginRow((), "ros2_control")
 _JOINT_NAME = (("command", ("joint_name",)),)
 
@@ -91,7 +95,9 @@ def _command(controller: str, ending: str) -> PluginRow:
     """A Gazebo Sim plugin that takes one number for a joint."""
     name = f"/model/{{model}}/joint/{{joint}}/{ending}"
     kind = "std_msgs/msg/Float64"
-    topic = Topic(("topic",), ending.rpartition("/")[2], kind, "subscription", key="subscriber", sim=name)
+    topic = PluginTopic(
+        ("topic",), ending.rpartition("/")[2], kind, "subscription", key="subscriber", sim=name
+    )
     return PluginRow((topic,), controller, _JOINT_NAME)
 
 

@@ -10,24 +10,35 @@ The ``xacro`` package does the expansion; what it reads and evaluates goes throu
 * what xacro would print becomes findings.
 
 The package keeps its state in module variables, so expansion is serialised by a lock and the variables are
-put back afterwards.  Elements keep the file and line they were written at (``document.ORIGIN``).
+put back afterwards.  Elements keep the file and line they were written at (``reader.ORIGIN``).
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from lxml import etree
+
 from simwright.core.diag import Level, Reporter, Where, declare
-from simwright.core.errors import LimitError, ParseError, SimwrightError, UsageError
-from simwright.core.files import MAX_TEXT_BYTES
+from simwright.core.errors import (
+    InputError,
+    LimitError,
+    NotFoundError,
+    ParseError,
+    SimwrightError,
+    UsageError,
+)
+from simwright.core.files import MAX_TEXT_BYTES, MIB, read_bytes
 from simwright.core.gate import Gate
+from simwright.formats.resources import resolve_resource
 from simwright.formats.urdf.expressions import Evaluator
-from simwright.formats.urdf.xacro_files import XacroFiles, load_yaml
+from simwright.formats.urdf.reader import ORIGIN
 from simwright.formats.xml import Element, parse_bytes
 
 XACRO_MESSAGE = declare(
@@ -64,16 +75,16 @@ def needs_xacro(path: Path, root: Element) -> bool:
 def expand_xacro(
     path: Path, arguments: Mapping[str, str], gate: Gate, reporter: Reporter
 ) -> tuple[Element, list[str]]:
-    """The expanded root element, and the files that took part (see ``document.ORIGIN``)."""
+    """The expanded root element, and the files that took part (see ``reader.ORIGIN``)."""
     where = Where(str(path))
     with _LOCK:
         files = XacroFiles(path, gate)
-        with _prepared(files, reporter, where) as xacro:
+        with _guarded_xacro(files, reporter, where) as xacro:
             try:
                 document = xacro.process_file(files.start, mappings=dict(arguments))
                 text = document.toxml("utf-8")
             except Exception as error:  # noqa: BLE001 - xacro lets every sort of exception through
-                raise _translate(error, files, where) from None
+                raise _make_error(error, files, where) from None
     if len(text) > MAX_TEXT_BYTES:
         raise LimitError(f"xacro expands to {len(text) >> 20} MiB of text", where=where)
     for name in sorted(set(arguments) - files.arguments):
@@ -82,13 +93,13 @@ def expand_xacro(
     return parse_bytes(text, str(path)), files.names
 
 
-def _translate(error: Exception, files: XacroFiles, where: Where) -> SimwrightError:
+def _make_error(error: Exception, files: XacroFiles, where: Where) -> SimwrightError:
     """Our own error if one is at the bottom of it, else a ParseError with xacro's words."""
     current = Where(files.current or where.file)
-    for cause in _causes(error):
+    for cause in _list_causes(error):
         if isinstance(cause, SimwrightError):
             if not cause.where or cause.where == current:
-                cause.where = _place(cause.message, files) or current
+                cause.where = _find_line(cause.message, files) or current
             return cause
         if isinstance(cause, RecursionError):
             return LimitError(
@@ -96,10 +107,10 @@ def _translate(error: Exception, files: XacroFiles, where: Where) -> SimwrightEr
             )
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = " ".join(lines)[:300] or type(error).__name__
-    return ParseError(f"xacro cannot expand the file: {reason}", where=_place(reason, files) or current)
+    return ParseError(f"xacro cannot expand the file: {reason}", where=_find_line(reason, files) or current)
 
 
-def _place(reason: str, files: XacroFiles) -> Where | None:
+def _find_line(reason: str, files: XacroFiles) -> Where | None:
     """The line that a message of xacro is about: where what it quotes, or its last word, is written."""
     if not files.current:
         return None
@@ -108,7 +119,7 @@ def _place(reason: str, files: XacroFiles) -> Where | None:
     return files.find_words(word for word in (*quoted, *last) if word)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _list_causes(error: BaseException) -> Iterator[BaseException]:
     """An exception and everything that led to it."""
     waiting, seen = [error], set[int]()
     while waiting:
@@ -122,7 +133,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 @contextlib.contextmanager
-def _prepared(files: XacroFiles, reporter: Reporter, where: Where) -> Iterator[Any]:
+def _guarded_xacro(files: XacroFiles, reporter: Reporter, where: Where) -> Iterator[Any]:
     """The xacro module with its doors closed; everything is put back at the end."""
     import xacro
     from xacro import substitution_args
@@ -139,10 +150,10 @@ def _prepared(files: XacroFiles, reporter: Reporter, where: Where) -> Iterator[A
         return evaluator.evaluate(str(text), symbols)
 
     def read_yaml(filename: str) -> Any:
-        return xacro.YamlListWrapper.wrap(load_yaml(files, str(filename), evaluator))
+        return xacro.YamlListWrapper.wrap(_load_yaml(files, str(filename), evaluator))
 
     def eval_argument(text: str, context: dict[str, Any]) -> str:
-        return str(evaluator.evaluate(text, _eval_symbols(substitution_args, context)))
+        return str(evaluator.evaluate(text, _make_eval_symbols(substitution_args, context)))
 
     changes = {
         "safe_eval": safe_eval,
@@ -152,7 +163,7 @@ def _prepared(files: XacroFiles, reporter: Reporter, where: Where) -> Iterator[A
         "parse": files.parse,
         "tokenize": _tokenize,
         "verbosity": 0,
-        **_speakers(reporter, files, where),
+        **_make_print_functions(reporter, files, where),
     }
     with _replaced(xacro, changes):
         symbols = _make_symbols(xacro)
@@ -184,7 +195,7 @@ def _make_symbols(xacro: Any) -> dict[str, Any]:
     return symbols
 
 
-def _eval_symbols(substitution_args: Any, context: dict[str, Any]) -> dict[str, Any]:
+def _make_eval_symbols(substitution_args: Any, context: dict[str, Any]) -> dict[str, Any]:
     """Names of ``$(eval ...)``: arguments as values, arithmetic, and the substitution functions."""
     import math
 
@@ -210,7 +221,7 @@ def _tokenize(s: str, sep: str = ",; ", skip_empty: bool = True) -> list[str]:
     return [part for part in parts if part] if skip_empty else parts
 
 
-def _speakers(reporter: Reporter, files: XacroFiles, where: Where) -> dict[str, Any]:
+def _make_print_functions(reporter: Reporter, files: XacroFiles, where: Where) -> dict[str, Any]:
     """The print functions of xacro, as findings; xacro sees their names, which must stay."""
 
     def tell(kind: Any, parts: tuple[Any, ...]) -> None:
@@ -249,3 +260,169 @@ def _replaced(module: Any, changes: dict[str, Any]) -> Iterator[None]:
     finally:
         for name, value in before.items():
             setattr(module, name, value)
+
+
+_MAX_INCLUDE_DEPTH = 32
+_MAX_YAML_BYTES = 16 * MIB
+_MAX_YAML_VALUES = 1_000_000
+
+
+class XacroFiles:
+    """The files of one expansion.  ``names`` are those read, ``arguments`` those they declare."""
+
+    def __init__(self, path: Path, gate: Gate) -> None:
+        self.start = os.path.abspath(path)  # noqa: PTH100 - links must stay as they are
+        self.module: Any = None
+        self.names: list[str] = []
+        self.arguments: set[str] = set()
+        self._shown = {self.start: str(path)}
+        self._gate = gate
+
+    @property
+    def current(self) -> str:
+        """The file that is being expanded."""
+        stack = getattr(self.module, "filestack", None)
+        name = str(stack[-1]) if stack and stack[-1] else ""
+        return self._shown.get(name, name)
+
+    def locate(self, name: str) -> str:
+        """The absolute path of a file name in the current file; the gate admits it."""
+        where = Where(self.current)
+        if str(name).startswith("package://"):
+            return str(resolve_resource(str(name), Path(self.start).parent, self._gate, where))
+        stack = self.module.filestack
+        base = os.path.dirname(stack[-1]) if stack and stack[-1] else os.path.dirname(self.start)  # noqa: PTH120 - text only
+        path = os.path.normpath(os.path.join(base, str(name)))  # noqa: PTH118 - text only
+        self._gate.admit(path, where, str(name))
+        return path
+
+    def find_package(self, name: str) -> str:
+        """The folder of ``$(find NAME)``, which may be read from then on."""
+        package = self._gate.find_package(str(name), near=Path(self.start).parent)
+        if package is None:
+            raise self._gate.packages.unknown(str(name), Where(self.current))
+        return os.path.abspath(package.path)  # noqa: PTH100 - links must stay as they are
+
+    def parse(self, _source: Any, filename: str) -> Any:
+        """The DOM of a file, its elements marked with their place; takes the place of ``xacro.parse``."""
+        import xml.dom.minidom
+
+        stack = list(self.module.filestack)
+        if len(stack) > _MAX_INCLUDE_DEPTH:
+            again = " and includes itself" if filename in stack[:-1] else ""
+            raise LimitError(
+                f"{filename!r} is included {len(stack) - 1} files deep{again}",
+                hint="remove the include that leads back" if again else "",
+                where=self._find_include(str(stack[-2]), filename),
+            )
+        try:
+            content = read_bytes(filename)
+        except InputError as error:
+            self.module.filestack.pop()
+            cause = type(error)(
+                f"{filename!r} cannot be included: {error.message}",
+                hint=error.hint,
+                where=self._find_include(str(stack[-2]), filename) if len(stack) > 1 else Where(self.current),
+            )
+            # xacro lets an optional include pass when the cause is an OSError
+            raise self.module.XacroException(error.message, exc=OSError(error.message)) from cause
+        root = parse_bytes(content, self._shown.get(filename, filename))
+        _refuse_entities(root, filename)
+        self._mark(root, filename)
+        # the tree was read by the careful parser; what goes on is free of document types and entities
+        return xml.dom.minidom.parseString(etree.tostring(root))  # noqa: S318 - see above
+
+    def _find_include(self, outer: str, inner: str) -> Where:
+        """The line of the include of a file in another one, as far as its name tells."""
+        shown = self._shown.get(outer, outer)
+        name = os.path.basename(inner)  # noqa: PTH119 - a name as xacro has it
+        for element in parse_bytes(read_bytes(outer), shown).iter():
+            if element.prefix == "xacro" and os.path.basename(element.get("filename") or "") == name:  # noqa: PTH119
+                return Where(shown, element.sourceline)
+        return Where(shown)
+
+    def find_words(self, words: Iterable[str]) -> Where:
+        """The first line of the current file that holds one of the words where xacro looks; else the file alone."""
+        try:
+            content = read_bytes(self.current)
+        except InputError:
+            return Where(self.current)
+        for word in words:
+            text = re.escape(word.encode())
+            for pattern in (rb"\$[{(][^})]*" + text, b'"' + text + b'"', b"<" + text + rb"\b"):
+                match = re.search(pattern, content)
+                if match:
+                    return Where(self.current, content.count(b"\n", 0, match.start()) + 1)
+        return Where(self.current)
+
+    def _mark(self, root: Element, filename: str) -> None:
+        number = len(self.names)
+        self.names.append(self._shown.get(filename, filename))
+        for element in root.iter():
+            if not isinstance(element.tag, str):
+                continue
+            if element.prefix != "xacro":
+                element.set(ORIGIN, f"{number}:{element.sourceline}")
+            elif etree.QName(element).localname == "arg":
+                self.arguments.add(str(element.get("name")))
+
+
+def _refuse_entities(root: Element, filename: str) -> None:
+    """Entities that hide from a search of the bytes (UTF-16) are seen in the parsed document type."""
+    dtd = root.getroottree().docinfo.internalDTD
+    if dtd is not None and any(True for _ in dtd.iterentities()):
+        raise ParseError("refused: the XML declares entities", where=Where(filename))
+
+
+def _load_yaml(files: XacroFiles, name: str, evaluator: Evaluator) -> Any:
+    """The content of a YAML file, with the unit tags of xacro (``!degrees 90``)."""
+    import yaml
+
+    path = files.locate(name)
+    where = Where(path)
+
+    class Loader(yaml.SafeLoader):
+        """Plain values and units, nothing else."""
+
+    for unit in files.module.ConstructUnits:
+        factor = unit.value.conversion_constant
+        Loader.add_constructor(unit.value.tag, _make_unit_constructor(factor, evaluator))
+    try:
+        value = yaml.load(read_bytes(path, _MAX_YAML_BYTES), Loader)  # noqa: S506 - a safe loader
+        _count_values(value, {}, where)
+    except yaml.YAMLError as error:
+        raise ParseError(
+            f"the YAML cannot be read: {' '.join(str(error).split())[:200]}", where=where
+        ) from None
+    except RecursionError:
+        raise LimitError("the YAML is nested too deeply", where=where) from None
+    except NotFoundError as error:
+        raise NotFoundError(error.message, hint=error.hint, where=Where(files.current)) from None
+    return value
+
+
+def _make_unit_constructor(factor: float, evaluator: Evaluator) -> Any:
+    import math
+
+    symbols = {key: value for key, value in vars(math).items() if not key.startswith("_")}
+
+    def construct(loader: Any, node: Any) -> float:
+        return float(evaluator.evaluate(str(loader.construct_scalar(node)), dict(symbols))) * factor
+
+    return construct
+
+
+def _count_values(value: Any, known: dict[int, int], where: Where) -> int:
+    """Number of values when every alias is written out; cycles and explosions are refused."""
+    if not isinstance(value, (dict, list)):
+        return 1
+    key = id(value)
+    if known.get(key) == -1:
+        raise ParseError("the YAML contains itself", where=where)
+    if key not in known:
+        known[key] = -1
+        parts = [*value.values()] if isinstance(value, dict) else value
+        known[key] = 1 + sum(_count_values(part, known, where) for part in parts)
+    if known[key] > _MAX_YAML_VALUES:
+        raise LimitError(f"the YAML has more than {_MAX_YAML_VALUES} values", where=where)
+    return known[key]

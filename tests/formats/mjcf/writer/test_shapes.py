@@ -12,8 +12,8 @@ import pytest
 
 from simwright.core.math3d import Pose, vec3
 from simwright.formats.mesh import load_mesh
-from simwright.formats.mjcf.writer.mesh_files import write_mesh, write_obj
-from simwright.formats.mjcf.writer.numbers import format_number
+from simwright.formats.mjcf.writer.document import format_number
+from simwright.formats.mjcf.writer.meshes import write_mesh, write_obj
 from simwright.formats.parts.numbers import tidy
 from simwright.model.asset import Asset, Body, Shape
 from simwright.model.geometry import (

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<actuator>``: the motors of the model, and a servo for every drive.
+"""``<actuator>`` and ``<keyframe>``: motors, a servo for every drive, and the states of the model.
 
 Motors that MuJoCo has a word for are written with it (motor, position, velocity, adhesion), all others by their law
 (general).  A drive is a spring and a damper towards its targets: a position servo, or a velocity servo where it has
-no stiffness; the targets are in the keyframe of the initial state.
+no stiffness; the targets are in the keyframe of the initial state, which is written where MuJoCo would start otherwise.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from simwright.formats.mjcf.actuators import USUAL_INPUTS
-from simwright.formats.mjcf.writer.custom import find_plugin
-from simwright.formats.mjcf.writer.draft import Draft, Freedom
+import numpy as np
+
+from simwright.core.math3d import quat_conjugate, quat_rotate
+from simwright.formats.mjcf.control import USUAL_INPUTS
+from simwright.formats.mjcf.writer.document import MjcfBody, MjcfDocument, MjcfJoint
 from simwright.formats.mjcf.writer.messages import DRIVE_ACCELERATION, SETTING_LOST
-from simwright.model.asset import Actuator
-from simwright.model.joint import Dof, Drive
+from simwright.formats.mjcf.writer.options import find_plugin
+from simwright.model.asset import Actuator, Keyframe
+from simwright.model.joint import POSITIONS, VELOCITIES, Dof, Drive, Motion
 
 ACTUATOR_TAGS = ("motor", "position", "velocity", "adhesion", "general")
-_SIX = 6
-_DEFAULTS: dict[str, Any] = {"gear": (1, 0, 0, 0, 0, 0), "group": 0, "kv": 0.0}
-_GENERAL: dict[str, Any] = {"gaintype": "fixed", "biastype": "none", "dyntype": "none"}
-_RANGES = {"pos": "ctrlrange", "vel": "velrange", "ff": "ffrange"}
+_GEAR_LENGTH = 6
+_SERVO_DEFAULTS: dict[str, Any] = {"gear": (1, 0, 0, 0, 0, 0), "group": 0, "kv": 0.0}
+_GENERAL_DEFAULTS: dict[str, Any] = {"gaintype": "fixed", "biastype": "none", "dyntype": "none"}
+_RANGE_ATTRIBUTES = {"pos": "ctrlrange", "vel": "velrange", "ff": "ffrange"}
 """Where the range of a control is said, by what it means."""
 _SETTINGS = {
     "activation_range": "actrange",
@@ -33,71 +36,73 @@ _SETTINGS = {
     "armature": "armature",
     "delay": "delay",
 }
-_LOST = ("effort_table", "delay_steps", "control", "model_path", "integral_gain", "dc_motor")
+_LOST_SETTINGS = ("effort_table", "delay_steps", "control", "model_path", "integral_gain", "dc_motor")
 
 
-def write_actuators(draft: Draft) -> None:
+def write_actuators(document: MjcfDocument) -> None:
     """Actuators in the order of the model, then drives in the order of the joints."""
-    lost = [actuator for actuator in draft.asset.actuators if not _write_actuator(draft, actuator)]
-    draft.lose("actuators", lost, "MuJoCo's general actuator has no such law or target")
-    clipped = [a for a in draft.asset.actuators if a not in lost and any(k in a.settings for k in _LOST)]
+    lost = [actuator for actuator in document.asset.actuators if not _write_actuator(document, actuator)]
+    document.report_lost("actuators", lost, "MuJoCo's general actuator has no such law or target")
+    clipped = [
+        a for a in document.asset.actuators if a not in lost and any(k in a.settings for k in _LOST_SETTINGS)
+    ]
     if clipped:
         what = "the effort table, delay or network"
-        draft.reporter.report(
+        document.reporter.report(
             SETTING_LOST, clipped[0].source, what=what, count=len(clipped), first=clipped[0].name
         )
-    _write_drives(draft)
+    _write_drives(document)
 
 
-def _write_actuator(draft: Draft, actuator: Actuator) -> bool:
+def _write_actuator(document: MjcfDocument, actuator: Actuator) -> bool:
     law = actuator.settings
     word = str(law.get("mjcf", actuator.kind))
-    target = _find_target(draft, actuator)
+    target = _find_target(document, actuator)
     if target is None:
         return False
     tag, values = _describe_law(actuator, word)
     if actuator.transmission == "body" and tag in ("motor", "position", "velocity"):
         return False  # MuJoCo moves bodies by adhesion and by general actuators only
     if "plugin" in law:
-        tag, values = "plugin", {"instance": find_plugin(draft, law["plugin"]), **_describe_dynamics(law)}
+        tag, values = "plugin", {"instance": find_plugin(document, law["plugin"]), **_describe_dynamics(law)}
         if values["instance"] is None:
             return False
-    name = draft.claim("actuator", actuator.name)
-    draft.note("actuator", actuator.name, name)
-    values = {"name": name, **target, **_share(draft, actuator), **values}
-    defaults = {**_DEFAULTS, **(_GENERAL if tag in ("general", "plugin") else {})}
-    draft.add(draft.section("actuator"), tag, values, defaults)
+    name = document.claim("actuator", actuator.name)
+    document.note_written("actuator", actuator.name, name)
+    values = {"name": name, **target, **_describe_shared(document, actuator), **values}
+    defaults = {**_SERVO_DEFAULTS, **(_GENERAL_DEFAULTS if tag in ("general", "plugin") else {})}
+    document.add(document.section("actuator"), tag, values, defaults)
     return True
 
 
-def _find_target(draft: Draft, actuator: Actuator) -> dict[str, Any] | None:
+def _find_target(document: MjcfDocument, actuator: Actuator) -> dict[str, Any] | None:
     """The attributes that say what is moved; None if that was not written."""
-    freedom = draft.dofs.get(actuator.target)
+    mjcf_joint = document.dofs.get(actuator.target)
     law = actuator.settings
     found: dict[str, Any]
     match actuator.transmission:
         case "joint" | "joint_in_parent":
             word = "joint" if actuator.transmission == "joint" else "jointinparent"
-            found = {word: freedom.name if freedom else None}
+            found = {word: mjcf_joint.name if mjcf_joint else None}
         case "tendon" | "body":
-            found = {actuator.transmission: draft.name(actuator.transmission, actuator.target)}
+            found = {actuator.transmission: document.find_name(actuator.transmission, actuator.target)}
         case "so3" if not law.get("reference_site"):
-            found = {"joint": freedom.name if freedom else None}
+            found = {"joint": mjcf_joint.name if mjcf_joint else None}
         case "site" | "so3":
-            found = {"site": draft.name("site", actuator.target)}
+            found = {"site": document.find_name("site", actuator.target)}
             if law.get("reference_site"):
-                found["refsite"] = draft.name("site", law["reference_site"])
+                found["refsite"] = document.find_name("site", law["reference_site"])
         case "slider_crank":
             found = {
-                "cranksite": draft.name("site", actuator.target),
-                "slidersite": draft.name("site", law.get("slider_site", "")),
+                "cranksite": document.find_name("site", actuator.target),
+                "slidersite": document.find_name("site", law.get("slider_site", "")),
             }
         case _:
             return None
     return None if None in found.values() else found
 
 
-def _share(draft: Draft, actuator: Actuator) -> dict[str, Any]:
+def _describe_shared(document: MjcfDocument, actuator: Actuator) -> dict[str, Any]:
     """What all kinds have."""
     law = actuator.settings
     values: dict[str, Any] = {
@@ -105,7 +110,7 @@ def _share(draft: Draft, actuator: Actuator) -> dict[str, Any]:
         "forcerange": actuator.force_range,
         "gear": None
         if actuator.transmission == "body"
-        else (*actuator.gear, *[0.0] * (_SIX - len(actuator.gear))),
+        else (*actuator.gear, *[0.0] * (_GEAR_LENGTH - len(actuator.gear))),
     }
     for setting, attribute in _SETTINGS.items():
         if setting in law:
@@ -113,18 +118,18 @@ def _share(draft: Draft, actuator: Actuator) -> dict[str, Any]:
     if "history" in law:
         values |= {"nsample": law["history"]["samples"], "interp": law["history"]["interpolation"]}
     for word, limits in zip(law.get("input", "").split(), law.get("control_ranges", ()), strict=False):
-        values[_RANGES.get(word, "ctrlrange")] = limits
+        values[_RANGE_ATTRIBUTES.get(word, "ctrlrange")] = limits
     if "damping" in law or "dampingpoly" in law:
         values["damping"] = [law.get("damping", 0.0), *law.get("dampingpoly", ())]
-    return values | draft.keep(actuator, "actuator", "group", "user")
+    return values | document.find_kept(actuator, "actuator", "group", "user")
 
 
 def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
     law = actuator.settings
     if "gain_type" not in law:
         return _describe_plain(actuator)
-    gain, bias = _trim(law.get("gain", [1.0])), _trim(law.get("bias", [0.0]))
-    still = law.get("dynamics_type", "none") == "none" and _trim(law.get("dynamics", [1.0])) == [1.0]
+    gain, bias = _trim_zeros(law.get("gain", [1.0])), _trim_zeros(law.get("bias", [0.0]))
+    still = law.get("dynamics_type", "none") == "none" and _trim_zeros(law.get("dynamics", [1.0])) == [1.0]
     if word == "adhesion" and still and len(gain) == 1:
         return "adhesion", {"gain": gain[0]}
     plain = still and "activation_range" not in law and "input" not in law
@@ -141,7 +146,7 @@ def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
 
 
 def _describe_dynamics(law: dict[str, Any]) -> dict[str, Any]:
-    lag = _trim(law.get("dynamics", [1.0]))
+    lag = _trim_zeros(law.get("dynamics", [1.0]))
     return {"dyntype": law.get("dynamics_type", "none"), "dynprm": None if lag == [1.0] else lag}
 
 
@@ -155,7 +160,7 @@ def _describe_plain(actuator: Actuator) -> tuple[str, dict[str, Any]]:
     return "motor", {}
 
 
-def _trim(values: list[float]) -> list[float]:
+def _trim_zeros(values: list[float]) -> list[float]:
     """Without trailing zeros, at least one."""
     result = [float(v) for v in values]
     while len(result) > 1 and result[-1] == 0.0:
@@ -163,47 +168,178 @@ def _trim(values: list[float]) -> list[float]:
     return result
 
 
-def _write_drives(draft: Draft) -> None:
-    accelerating: list[tuple[Freedom, Dof]] = []
-    for limb in draft.limbs.values():
-        for freedom in limb.freedoms:
-            drive = freedom.dof.drive if freedom.dof else None
-            if drive is None or freedom.dof is None:
+def _write_drives(document: MjcfDocument) -> None:
+    accelerating: list[tuple[MjcfJoint, Dof]] = []
+    for mjcf_body in document.bodies.values():
+        for mjcf_joint in mjcf_body.joints:
+            drive = mjcf_joint.dof.drive if mjcf_joint.dof else None
+            if drive is None or mjcf_joint.dof is None:
                 continue
             if drive.acceleration and (drive.stiffness or drive.damping):
-                accelerating.append((freedom, freedom.dof))
+                accelerating.append((mjcf_joint, mjcf_joint.dof))
                 continue
-            _write_drive(draft, freedom, drive)
+            _write_drive(document, mjcf_joint, drive)
     if accelerating:
-        draft.reporter.report(DRIVE_ACCELERATION, count=len(accelerating), first=accelerating[0][0].name)
+        document.reporter.report(DRIVE_ACCELERATION, count=len(accelerating), first=accelerating[0][0].name)
 
 
-def _write_drive(draft: Draft, freedom: Freedom, drive: Drive) -> None:
+def _write_drive(document: MjcfDocument, mjcf_joint: MjcfJoint, drive: Drive) -> None:
     """A servo named after its joint."""
     limit = drive.max_force
-    name = draft.claim("actuator", freedom.name)
-    draft.note("drive", freedom.owner, name)
+    name = document.claim("actuator", mjcf_joint.name)
+    document.note_written("drive", mjcf_joint.owner, name)
     values: dict[str, Any] = {
         "name": name,
-        "joint": freedom.name,
+        "joint": mjcf_joint.name,
         "forcerange": (-limit, limit) if math.isfinite(limit) else None,
     }
-    draft.names["drive", freedom.name] = values["name"]
+    document.names["drive", mjcf_joint.name] = values["name"]
     if drive.stiffness and drive.target_velocity and drive.damping:
         bias = (drive.damping * drive.target_velocity, -drive.stiffness, -drive.damping)
         values |= {"biastype": "affine", "gainprm": drive.stiffness, "biasprm": bias}
-        draft.add(draft.section("actuator"), "general", values, _GENERAL)
+        document.add(document.section("actuator"), "general", values, _GENERAL_DEFAULTS)
     elif drive.stiffness:
         values |= {"kp": drive.stiffness, "kv": drive.damping}
-        draft.add(draft.section("actuator"), "position", values, _DEFAULTS)
+        document.add(document.section("actuator"), "position", values, _SERVO_DEFAULTS)
     elif drive.damping:
-        draft.add(draft.section("actuator"), "velocity", {**values, "kv": drive.damping})
+        document.add(document.section("actuator"), "velocity", {**values, "kv": drive.damping})
     else:
-        draft.add(draft.section("actuator"), "motor", values)
+        document.add(document.section("actuator"), "motor", values)
 
 
-def find_target_control(drive: Drive) -> float:
+def _find_target_control(drive: Drive) -> float:
     """The control at which a drive's servo does what the drive does at the start."""
     if drive.stiffness:
         return drive.target_position
     return drive.target_velocity if drive.damping else 0.0
+
+
+INITIAL = "initial"
+
+
+def write_keyframes(document: MjcfDocument) -> None:
+    """Keyframes in their order; the initial state last, if it is not MuJoCo's own."""
+    controls = _list_controls(document)
+    for key in document.asset.keyframes:
+        _write_key(document, key, controls)
+    qpos, qvel, ctrl = _find_initial(document, controls)
+    rest = np.concatenate(
+        [_find_rest(mjcf_body, f) for mjcf_body, f in _list_joints(document)] or [np.zeros(0)]
+    )
+    values: dict[str, Any] = {
+        "qpos": None if np.array_equal(qpos, rest) else qpos,
+        "qvel": qvel if qvel.any() else None,
+        "ctrl": ctrl if any(ctrl) else None,
+    }
+    if any(value is not None for value in values.values()):
+        name = document.claim("key", INITIAL)
+        document.note_written("initial", "", name)
+        document.add(document.section("keyframe"), "key", {"name": name, **values})
+
+
+def _list_joints(document: MjcfDocument) -> list[tuple[MjcfBody, MjcfJoint]]:
+    return [
+        (mjcf_body, mjcf_joint) for mjcf_body in document.bodies.values() for mjcf_joint in mjcf_body.joints
+    ]
+
+
+def _list_controls(document: MjcfDocument) -> list[str]:
+    """Names of the written actuators in order, one of several controls as ``name[0]``, ``name[1]`` ..."""
+    section = document.root.find("actuator")
+    counts = {
+        document.find_name("actuator", a.name): a.settings.get("controls") for a in document.asset.actuators
+    }
+    names: list[str] = []
+    for node in () if section is None else section:
+        name = str(node.get("name"))
+        count = counts.get(name)
+        names += [name] if count is None else [f"{name}[{number}]" for number in range(count)]
+    return names
+
+
+def _find_rest(mjcf_body: MjcfBody, mjcf_joint: MjcfJoint) -> Any:
+    """MuJoCo's own coordinates before anything moves."""
+    match mjcf_joint.motion:
+        case Motion.FREE:
+            return np.concatenate((mjcf_body.pose.p, mjcf_body.pose.q))
+        case Motion.BALL:
+            return np.array((1.0, 0.0, 0.0, 0.0))
+    return np.array((mjcf_joint.dof.ref if mjcf_joint.dof else 0.0,))
+
+
+def _write_key(document: MjcfDocument, key: Keyframe, controls: list[str]) -> None:
+    qpos, qvel = [], []
+    for mjcf_body, mjcf_joint in _list_joints(document):
+        name = mjcf_joint.dof.name if mjcf_joint.dof else mjcf_joint.name
+        qpos.append(
+            _fit_length(
+                _convert_coordinates(mjcf_joint, key.positions.get(name)), _find_rest(mjcf_body, mjcf_joint)
+            )
+        )
+        qvel.append(_fit_length(key.velocities.get(name), np.zeros(VELOCITIES[mjcf_joint.motion])))
+    given: dict[str, float] = {}
+    for name, value in key.controls.items():
+        plain, bracket, number = name.partition("[")
+        given[f"{document.find_name('actuator', plain) or plain}{bracket}{number}"] = value
+    ctrl = [given.get(name, 0.0) for name in controls]
+    velocity = np.concatenate(qvel) if qvel else np.zeros(0)
+    name = document.claim("key", key.name)
+    document.note_written("keyframe", key.name, name)
+    values: dict[str, Any] = {
+        "name": name,
+        "time": key.time or None,
+        "qpos": np.concatenate(qpos) if qpos else None,
+        "qvel": velocity if velocity.any() else None,
+        "ctrl": ctrl if any(ctrl) else None,
+        **_restore_states(document, key),
+    }
+    document.add(document.section("keyframe"), "key", values)
+
+
+def _restore_states(document: MjcfDocument, key: Keyframe) -> dict[str, Any]:
+    """What the model has no words for: inner states of actuators, places of bodies that are moved from outside."""
+    found = {}
+    for name in ("act", "mpos", "mquat"):
+        value = document.kept.take(f"key/{key.name}", name)
+        if value is None and key.path:
+            value = document.kept.take(key.path, name)
+        found[name] = None if value is None else np.ravel(value)
+    return found
+
+
+def _convert_coordinates(mjcf_joint: MjcfJoint, values: Any) -> Any:
+    return None if values is None else mjcf_joint.convert(values)
+
+
+def _fit_length(given: Any, default: Any) -> Any:
+    values = default if given is None else np.atleast_1d(np.asarray(given, dtype=np.float64))
+    return values if len(values) == len(default) else default
+
+
+def _find_initial(document: MjcfDocument, controls: list[str]) -> tuple[Any, Any, list[float]]:
+    qpos, qvel = [np.zeros(0)], [np.zeros(0)]
+    targets: dict[str, float] = {}
+    for mjcf_body, mjcf_joint in _list_joints(document):
+        dof = mjcf_joint.dof
+        start = None if dof is None or mjcf_joint.motion is Motion.FREE else dof.position
+        qpos.append(_fit_length(_convert_coordinates(mjcf_joint, start), _find_rest(mjcf_body, mjcf_joint)))
+        assert len(qpos[-1]) == POSITIONS[mjcf_joint.motion]
+        speed = None if dof is None else dof.velocity
+        still = _find_velocity(mjcf_body, mjcf_joint)
+        qvel.append(_fit_length(speed, still))
+        if dof is not None and dof.drive is not None:
+            targets[document.names.get(("drive", mjcf_joint.name), "")] = _find_target_control(dof.drive)
+    ctrl = [targets.get(name, 0.0) for name in controls]
+    return np.concatenate(qpos), np.concatenate(qvel), ctrl
+
+
+def _find_velocity(mjcf_body: MjcfBody, mjcf_joint: MjcfJoint) -> Any:
+    """Of a free body, as MuJoCo counts: linear in the world, angular in the body."""
+    velocity = np.zeros(VELOCITIES[mjcf_joint.motion])
+    if mjcf_joint.motion is Motion.FREE:
+        body = mjcf_body.body
+        if body.linear_velocity is not None:
+            velocity[:3] = body.linear_velocity
+        if body.angular_velocity is not None:
+            velocity[3:] = quat_rotate(quat_conjugate(mjcf_body.pose.q), body.angular_velocity)
+    return velocity

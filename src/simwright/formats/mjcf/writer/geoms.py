@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<geom>``: looks and contact behaviour of shapes.
+"""``<geom>`` and ``<site>``: which geoms a shape becomes, their looks and contact behaviour; named frames.
+
+A shape is mostly one geom.  A mesh with several materials is seen as one geom per material; a collider that is a
+bounding box or ball of its mesh is a geom of its own.  OpenUSD assets keep what is seen apart from what is touched
+(REP-0158 1.3), so a geom that is both is two prims of one name; read back they are ``wall`` and ``wall_visual``, and
+if they are the same in shape and place they are one geom again.
 
 MuJoCo has one coefficient of sliding friction: the dynamic one is written (REP-0158 1.3.4).  ``condim`` follows from
 the frictions a material has, unless the source said it.  Restitution and compliance per contact have no attribute.
@@ -7,113 +12,349 @@ the frictions a material has, unless the source said it.  Restitution and compli
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from simwright.core.diag import Where
-from simwright.core.math3d import Pose
-from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, DEFAULT_RGBA, choose_group
-from simwright.formats.mjcf.joints import SOLIMP, SOLREF
-from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.filters import Bits
-from simwright.formats.mjcf.writer.meshes import MeshLibrary
-from simwright.formats.mjcf.writer.messages import COLLIDER_HULL, FRICTION_APPROXIMATED, SETTING_LOST
-from simwright.formats.mjcf.writer.shapes import Piece, make_pieces
-from simwright.model.asset import Shape
-from simwright.model.geometry import Mesh
+from simwright.core.math3d import Array, Pose, vec3
+from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
+from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, PLANE_GRID, choose_group
+from simwright.formats.mjcf.reader import DEFAULT_RGBA
+from simwright.formats.mjcf.writer.contacts import Bits
+from simwright.formats.mjcf.writer.document import MjcfDocument
+from simwright.formats.mjcf.writer.meshes import MjcfMeshFiles, is_flat, is_proven, make_cone
+from simwright.formats.mjcf.writer.messages import (
+    COLLIDER_HULL,
+    FRICTION_APPROXIMATED,
+    GEOMETRY_LEFT_OUT,
+    SETTING_LOST,
+)
+from simwright.formats.parts.looks import list_uncovered
+from simwright.model.asset import Asset, Shape, scaled
+from simwright.model.geometry import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Heightfield,
+    Mesh,
+    Plane,
+    Sphere,
+    Subset,
+    box_bounds,
+)
+from simwright.model.joint import WORLD
 from simwright.model.material import PhysicsMaterial
+
+_VISUAL_SUFFIX = "_visual"
+_PLAIN_APPROXIMATIONS = ("none", "convexHull")
+
+
+def join_twins(asset: Asset) -> Asset:
+    """The asset, with colliders in the place of twins that are seen; the asset itself where there are none."""
+    seen = {shape.name: shape for shape in asset.shapes if shape.visual and not shape.collision}
+    joined: dict[str, Shape] = {}
+    for shape in asset.shapes:
+        twin = seen.get(f"{shape.name}{_VISUAL_SUFFIX}")
+        if twin is not None and _is_bare(shape) and _is_same_shape(shape, twin):
+            joined[twin.name] = joined[shape.name] = dataclasses.replace(
+                shape, visual=True, geometry=twin.geometry, material=twin.material, color=twin.color
+            )
+    if not joined:
+        return asset
+    left = [shape for shape in asset.shapes if shape.name not in seen or shape.name not in joined]
+    shapes = [joined.get(shape.name, shape) for shape in left]
+    return dataclasses.replace(asset, shapes=shapes)
+
+
+def _is_bare(shape: Shape) -> bool:
+    """Is it a collider that is not seen, and no simpler than its geometry?"""
+    token = "none" if shape.approximation is None else shape.approximation.token
+    return shape.collision and shape.enabled and not shape.visual and token in _PLAIN_APPROXIMATIONS
+
+
+def _is_same_shape(shape: Shape, twin: Shape) -> bool:
+    if shape.body != twin.body or not np.array_equal(scaled(shape), scaled(twin)):
+        return False
+    if not np.allclose(shape.pose.matrix, twin.pose.matrix, rtol=0.0, atol=1e-12):
+        return False
+    return twin.mass is None and twin.density is None and _is_same_geometry(shape.geometry, twin.geometry)
+
+
+def _is_same_geometry(a: Geometry, b: Geometry) -> bool:
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, Mesh) or isinstance(b, Mesh):
+        return a is b or _has_same_faces(a, b)
+    fields = (field.name for field in dataclasses.fields(a))
+    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in fields)
+
+
+def _has_same_faces(a: Geometry, b: Geometry) -> bool:
+    assert isinstance(a, Mesh)
+    assert isinstance(b, Mesh)
+    first, second = a.data, b.data
+    if len(first.indices) != len(second.indices):
+        return False
+    return np.array_equal(first.vertices, second.vertices) and np.array_equal(
+        first.triangles(), second.triangles()
+    )
+
+
+_BOUNDING_GEOMS = {"boundingCube": "box", "boundingSphere": "sphere"}
+
+
+@dataclass(slots=True, eq=False)
+class MjcfGeom:
+    """One geom to be written."""
+
+    name: str
+    look: dict[str, Any]
+    pose: Pose
+    visual: bool
+    collision: bool
+    material: str = ""
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+def _make_geoms(document: MjcfDocument, library: MjcfMeshFiles, shape: Shape) -> list[MjcfGeom]:
+    """The geoms of a shape; none, and a finding, where MuJoCo cannot take it."""
+    collision = shape.collision and shape.enabled
+    geometry, scale = shape.geometry, scaled(shape)
+    if isinstance(geometry, Plane | Heightfield) and not _is_static(document, shape.body):
+        return _report_refused(
+            document, shape, "MuJoCo has planes and height fields on bodies that do not move only"
+        )
+    if isinstance(geometry, Heightfield):
+        name, rise = library.find_heights(shape, geometry)
+        lifted = shape.pose @ Pose.of((0.0, 0.0, rise))
+        return [
+            MjcfGeom(
+                shape.name,
+                {"type": "hfield", "hfield": name},
+                lifted,
+                shape.visual,
+                collision,
+                shape.material,
+            )
+        ]
+    fitted = _fit_primitive(geometry, scale)
+    if fitted is not None:
+        if isinstance(geometry, Plane):
+            fitted["size"] = (*fitted["size"][:2], document.kept.get(shape, "geom", "grid", PLANE_GRID))
+        return [MjcfGeom(shape.name, fitted, shape.pose, shape.visual, collision, shape.material)]
+    mesh = make_cone(geometry) if isinstance(geometry, Cone) else geometry
+    if not isinstance(mesh, Mesh):
+        return _report_refused(document, shape, f"MuJoCo has no {geometry.kind} of this scale")
+    if not is_proven(mesh) and not (len(mesh.data.vertices) and mesh.data.face_count):
+        return _report_refused(document, shape, "the mesh is empty")
+    return _make_mesh_geoms(document, library, shape, mesh, collision)
+
+
+def _report_refused(document: MjcfDocument, shape: Shape, why: str) -> list[MjcfGeom]:
+    kind, advice = shape.geometry.kind, "replace it by a mesh or a primitive that MuJoCo has"
+    document.reporter.report(
+        GEOMETRY_LEFT_OUT, shape.source, kind=kind, name=shape.name, why=why, advice=advice
+    )
+    return []
+
+
+def _is_static(document: MjcfDocument, body: str) -> bool:
+    """Does nothing between a body and the world move?"""
+    while body != WORLD:
+        mjcf_body = document.bodies[body]
+        if mjcf_body.joints:
+            return False
+        body = mjcf_body.parent
+    return True
+
+
+def _make_mesh_geoms(
+    document: MjcfDocument, library: MjcfMeshFiles, shape: Shape, mesh: Mesh, collision: bool
+) -> list[MjcfGeom]:
+    geoms: list[MjcfGeom] = []
+    bound = _BOUNDING_GEOMS.get(shape.approximation.token) if collision and shape.approximation else None
+    hull = collision and bound is None
+    if hull and not is_proven(mesh) and is_flat(mesh.data, scaled(shape)):
+        what = "it is flat, and MuJoCo finds no hull; it is not touched" if shape.visual else "it is flat"
+        advice = "use a thin box as collider"
+        document.reporter.report(
+            GEOMETRY_LEFT_OUT, shape.source, kind="collider mesh", name=shape.name, why=what, advice=advice
+        )
+        hull = False
+    parts = [] if is_proven(mesh) or not shape.visual else _list_face_sets(mesh, shape.material)
+    if len(parts) > 1:
+        for subset in parts:
+            name = library.find_mesh(shape, mesh, subset)
+            look = {"type": "mesh", "mesh": name}
+            geoms.append(
+                MjcfGeom(f"{shape.name}_{subset.name}", look, shape.pose, True, False, subset.material)
+            )
+        if hull:
+            look = {"type": "mesh", "mesh": library.find_mesh(shape, mesh)}
+            geoms.append(MjcfGeom(shape.name, look, shape.pose, False, True))
+    elif shape.visual or hull:
+        look = {"type": "mesh", "mesh": library.find_mesh(shape, mesh)}
+        material = parts[0].material if parts else shape.material
+        geoms.append(MjcfGeom(shape.name, look, shape.pose, shape.visual, hull, material))
+    if bound:
+        geoms.append(_make_bound(shape, mesh, bound))
+    return geoms
+
+
+def _list_face_sets(mesh: Mesh, material: str) -> list[Subset]:
+    """Sets of faces with looks of their own, and what is left over with the shape's."""
+    parts = [subset for subset in mesh.data.subsets if subset.material and len(subset.faces)]
+    if not parts:
+        return []
+    rest = list_uncovered(mesh.data)
+    return [*parts, Subset("rest", rest, material)] if len(rest) else parts
+
+
+def _make_bound(shape: Shape, mesh: Mesh, bound: str) -> MjcfGeom:
+    bounds = box_bounds(mesh)
+    assert bounds is not None
+    scale = scaled(shape)
+    half = (bounds[1] - bounds[0]) / 2.0 * np.abs(scale)
+    pose = shape.pose @ Pose.of((bounds[0] + bounds[1]) / 2.0 * scale)
+    size = half if bound == "box" else np.linalg.norm(half)
+    name = f"{shape.name}_collider" if shape.visual else shape.name
+    return MjcfGeom(name, {"type": bound, "size": size}, pose, False, True)
+
+
+def _fit_primitive(geometry: Geometry, scale: Array) -> dict[str, Any] | None:
+    """Type and half sizes of a stretched primitive; None if MuJoCo has none like it."""
+    x, y, z = (abs(float(v)) for v in scale)
+    match geometry:
+        case Box():
+            return {"type": "box", "size": geometry.size / 2.0 * (x, y, z)}
+        case Sphere():
+            if x == y == z:
+                return {"type": "sphere", "size": geometry.radius * x}
+            return {"type": "ellipsoid", "size": geometry.radius * vec3(x, y, z)}
+        case Ellipsoid():
+            return {"type": "ellipsoid", "size": geometry.radii * (x, y, z)}
+        case Cylinder() if x == y:
+            return {"type": "cylinder", "size": (geometry.radius * x, geometry.length / 2.0 * z)}
+        case Capsule() if x == y == z:
+            return {"type": "capsule", "size": (geometry.radius * x, geometry.length / 2.0 * z)}
+        case Plane():
+            wide = (0.0, 0.0) if geometry.size is None else geometry.size / 2.0 * (x, y)
+            return {"type": "plane", "size": (*wide, PLANE_GRID)}
+    return None
+
 
 GEOM_DEFAULTS: dict[str, Any] = {
     "type": "sphere", "contype": 1, "conaffinity": 1, "condim": 3, "group": 0, "priority": 0,
     "friction": DEFAULT_FRICTION, "solmix": 1.0, "solref": SOLREF, "solimp": SOLIMP, "margin": 0.0, "gap": 0.0,
     "rgba": DEFAULT_RGBA,
 }  # fmt: skip
-_KEPT = ("condim", "priority", "solmix", "solref", "solimp", "adhesion", "surfacevel", "shellinertia", "user")
+_GEOM_KEPT = (
+    "condim",
+    "priority",
+    "solmix",
+    "solref",
+    "solimp",
+    "adhesion",
+    "surfacevel",
+    "shellinertia",
+    "user",
+)
 _CONVEX = ("convexHull", "boundingCube", "boundingSphere", "")
 _FLUID_COEFFICIENTS = 5
 _ROUNDING = 1e-12
 
 
-def write_geoms(draft: Draft, library: MeshLibrary, bits: dict[str, Bits]) -> None:
+def write_geoms(document: MjcfDocument, library: MjcfMeshFiles, bits: dict[str, Bits]) -> None:
     """Every shape on its body."""
-    materials = {material.name: material for material in draft.asset.physics_materials}
-    for shape in draft.asset.shapes:
-        contact = _describe_contact(draft, shape, materials.get(shape.physics_material))
-        for piece in make_pieces(draft, library, shape):
-            _write_piece(draft, shape, piece, contact, bits.get(shape.name, (1, 1)))
-    _report_hulls(draft)
-    _report_materials(draft)
+    materials = {material.name: material for material in document.asset.physics_materials}
+    for shape in document.asset.shapes:
+        contact = _describe_contact(document, shape, materials.get(shape.physics_material))
+        for geom in _make_geoms(document, library, shape):
+            _write_geom(document, shape, geom, contact, bits.get(shape.name, (1, 1)))
+    _report_hulls(document)
+    _report_materials(document)
 
 
-def _write_piece(draft: Draft, shape: Shape, piece: Piece, contact: dict[str, Any], bits: Bits) -> None:
-    if not (piece.visual or piece.collision):
+def _write_geom(
+    document: MjcfDocument, shape: Shape, geom: MjcfGeom, contact: dict[str, Any], bits: Bits
+) -> None:
+    if not (geom.visual or geom.collision):
         return
-    name = draft.claim("geom", piece.name)
-    draft.note("shape", shape.name, name)
-    if piece.collision:
-        draft.names["collider", shape.name] = name
-    around, inside = _find_frame(draft, shape, piece)
+    name = document.claim("geom", geom.name)
+    document.note_written("shape", shape.name, name)
+    if geom.collision:
+        document.names["collider", shape.name] = name
+    around, inside = _find_frame(document, shape, geom)
     values: dict[str, Any] = {
         "name": name,
-        **piece.look,
-        **draft.place(inside),
-        **_describe_look(draft, shape, piece),
+        **geom.look,
+        **document.describe_pose(inside),
+        **_describe_look(document, shape, geom),
     }
-    contype, conaffinity = bits if piece.collision else (0, 0)
-    values |= {"contype": contype, "conaffinity": conaffinity, "group": _find_group(draft, shape, piece)}
+    contype, conaffinity = bits if geom.collision else (0, 0)
+    values |= {"contype": contype, "conaffinity": conaffinity, "group": _find_group(document, shape, geom)}
     values |= contact
-    if piece.collision or draft.exact:
+    if geom.collision or document.exact:
         values |= {"margin": shape.margin, "gap": shape.gap}
-    node = draft.nodes[shape.body]
+    node = document.nodes[shape.body]
     if around is not None:
-        node = draft.add(node, "frame", draft.place(around))
-    draft.add(node, "geom", values, GEOM_DEFAULTS)
+        node = document.add(node, "frame", document.describe_pose(around))
+    document.add(node, "geom", values, GEOM_DEFAULTS)
 
 
-def _find_frame(draft: Draft, shape: Shape, piece: Piece) -> tuple[Pose | None, Pose]:
+def _find_frame(document: MjcfDocument, shape: Shape, geom: MjcfGeom) -> tuple[Pose | None, Pose]:
     """The frame that an MJCF source has around a mesh, and the pose in it.
 
     MuJoCo moves the mesh inside the frame, so without it the last bits would be others.
     """
-    kept = draft.solver.get(shape, "geom", "frame")
-    if kept is None or "mesh" not in piece.look:
-        return None, piece.pose
+    kept = document.kept.get(shape, "geom", "frame")
+    if kept is None or "mesh" not in geom.look:
+        return None, geom.pose
     around, inside = Pose.of(kept[0:3], kept[3:7]), Pose.of(kept[7:10], kept[10:14])
-    same = (around @ inside).is_close(piece.pose, _ROUNDING)
-    return (around, inside) if same else (None, piece.pose)
+    same = (around @ inside).is_close(geom.pose, _ROUNDING)
+    return (around, inside) if same else (None, geom.pose)
 
 
-def _find_group(draft: Draft, shape: Shape, piece: Piece) -> int:
+def _find_group(document: MjcfDocument, shape: Shape, geom: MjcfGeom) -> int:
     """As it was read, else by what it is for."""
-    kept = draft.solver.get(shape, "geom", "group")
+    kept = document.kept.get(shape, "geom", "group")
     if shape.group is not None:
         return shape.group
-    return choose_group(piece.visual, piece.collision) if kept is None else int(kept)
+    return choose_group(geom.visual, geom.collision) if kept is None else int(kept)
 
 
-def _describe_look(draft: Draft, shape: Shape, piece: Piece) -> dict[str, Any]:
-    material = draft.name("material", piece.material) if piece.material else None
-    color = shape.color if piece.material == shape.material or material is None else None
+def _describe_look(document: MjcfDocument, shape: Shape, geom: MjcfGeom) -> dict[str, Any]:
+    material = document.find_name("material", geom.material) if geom.material else None
+    color = shape.color if geom.material == shape.material or material is None else None
     return {"material": material, "rgba": color}
 
 
-def _describe_contact(draft: Draft, shape: Shape, material: PhysicsMaterial | None) -> dict[str, Any]:
+def _describe_contact(
+    document: MjcfDocument, shape: Shape, material: PhysicsMaterial | None
+) -> dict[str, Any]:
     """Friction, dimension and solver values, as read; from the material where nothing was."""
-    values = draft.keep(shape, "geom", *_KEPT)
-    friction = draft.solver.get(shape, "geom", "friction")
-    fluid = draft.solver.get(shape, "geom", "fluid")
+    values = document.find_kept(shape, "geom", *_GEOM_KEPT)
+    friction = document.kept.get(shape, "geom", "friction")
+    fluid = document.kept.get(shape, "geom", "fluid")
     if fluid is not None:
         values |= {"fluidshape": "ellipsoid", "fluidcoef": fluid[1 : 1 + _FLUID_COEFFICIENTS]}
     if material is not None and shape.collision:
         key = f"physics_material/{material.name}"
         for attribute in ("solref", "solimp"):
-            found = draft.solver.take(key, attribute)
+            found = document.kept.take(key, attribute)
             if found is not None:
                 values.setdefault(attribute, found)
         for attribute, setting in (("priority", "priority"), ("solmix", "weight")):
             if setting in material.settings:
                 values.setdefault(attribute, material.settings[setting])
         values.setdefault("condim", _choose_dimension(material))
-        friction = friction or _approximate(material, int(values["condim"]))
+        friction = friction or _approximate_friction(material, int(values["condim"]))
     if friction is not None:
         values["friction"] = friction
     if "shellinertia" in values:
@@ -129,7 +370,7 @@ def _choose_dimension(material: PhysicsMaterial) -> int:
     return 1 if material.dynamic_friction == material.static_friction == 0.0 else 3
 
 
-def _approximate(material: PhysicsMaterial, dimension: int) -> list[float]:
+def _approximate_friction(material: PhysicsMaterial, dimension: int) -> list[float]:
     slide = material.static_friction if material.dynamic_friction is None else material.dynamic_friction
     given = (slide if dimension > 1 else None, material.torsional_friction, material.rolling_friction)
     return [
@@ -137,40 +378,42 @@ def _approximate(material: PhysicsMaterial, dimension: int) -> list[float]:
     ]
 
 
-def _report_hulls(draft: Draft) -> None:
+def _report_hulls(document: MjcfDocument) -> None:
     """Mesh colliders whose source is not content with a hull; MJCF never is more."""
-    if draft.asset.provenance.format == "mjcf":
+    if document.asset.provenance.format == "mjcf":
         return
     hollow = [
         shape
-        for shape in draft.asset.shapes
+        for shape in document.asset.shapes
         if shape.collision
         and shape.enabled
         and isinstance(shape.geometry, Mesh)
         and (shape.approximation.token if shape.approximation else "none") not in _CONVEX
     ]
     if hollow:
-        draft.reporter.report(COLLIDER_HULL, hollow[0].source, count=len(hollow), first=hollow[0].name)
+        document.reporter.report(COLLIDER_HULL, hollow[0].source, count=len(hollow), first=hollow[0].name)
 
 
-def _report_materials(draft: Draft) -> None:
-    used = {shape.physics_material for shape in draft.asset.shapes if shape.collision}
-    materials = [m for m in draft.asset.physics_materials if m.name in used]
+def _report_materials(document: MjcfDocument) -> None:
+    used = {shape.physics_material for shape in document.asset.shapes if shape.collision}
+    materials = [m for m in document.asset.physics_materials if m.name in used]
     split = [m for m in materials if _differ(m.static_friction, m.dynamic_friction)]
     if split:
-        draft.reporter.report(FRICTION_APPROXIMATED, split[0].source, count=len(split), first=split[0].name)
+        document.reporter.report(
+            FRICTION_APPROXIMATED, split[0].source, count=len(split), first=split[0].name
+        )
     lost: tuple[tuple[str, list[PhysicsMaterial]], ...] = (
         ("the restitution", [m for m in materials if m.restitution]),
-        ("the contact stiffness or damping", [m for m in materials if _is_compliant(draft, m)]),
-        ("the rule of combination", [m for m in materials if _combines(m)]),
+        ("the contact stiffness or damping", [m for m in materials if _is_compliant(document, m)]),
+        ("the rule of combination", [m for m in materials if _has_own_combination(m)]),
     )
     for what, found in lost:
         if found:
             where: Where = found[0].source
-            draft.reporter.report(SETTING_LOST, where, what=what, count=len(found), first=found[0].name)
+            document.reporter.report(SETTING_LOST, where, what=what, count=len(found), first=found[0].name)
 
 
-def _combines(material: PhysicsMaterial) -> bool:
+def _has_own_combination(material: PhysicsMaterial) -> bool:
     """By another rule than MuJoCo's, which takes the larger friction."""
     return material.friction_combine not in ("", "max") or material.restitution_combine not in ("", "max")
 
@@ -179,8 +422,44 @@ def _differ(a: float | None, b: float | None) -> bool:
     return a is not None and b is not None and a != b
 
 
-def _is_compliant(draft: Draft, material: PhysicsMaterial) -> bool:
+def _is_compliant(document: MjcfDocument, material: PhysicsMaterial) -> bool:
     """Stiffness that did not come from ``solref``, which is written again."""
-    if draft.sets_springs or (material.stiffness is None and material.damping is None):
+    if document.sets_springs or (material.stiffness is None and material.damping is None):
         return False
-    return draft.solver.get(material, "physics_material", "solref") is None
+    return document.kept.get(material, "physics_material", "solref") is None
+
+
+SITE_DEFAULTS: dict[str, Any] = {"type": "sphere", "size": 0.005, "group": 0, "rgba": DEFAULT_RGBA}
+_SAME_PLACE = 1e-12
+OWN_GROUP = 4
+"""Display group of sites that only exist for a constraint; viewers hide it."""
+
+
+def write_sites(document: MjcfDocument) -> None:
+    """Every frame on its body."""
+    for site in document.asset.sites:
+        values: dict[str, Any] = {
+            "name": document.claim("site", site.name),
+            **document.describe_pose(site.pose),
+        }
+        fitted = _fit_primitive(site.geometry, np.ones(3)) if site.geometry is not None else None
+        values |= fitted or {}
+        values |= document.find_kept(site, "site", "group", "rgba", "material", "user")
+        if "material" in values:
+            values["material"] = document.find_name("material", values["material"])
+        document.add(document.nodes[site.body], "site", values, SITE_DEFAULTS)
+
+
+def find_site(document: MjcfDocument, name: str, body: str, pose: Pose) -> str:
+    """A site of the model at a place, or one of the writer's own."""
+    for site in document.asset.sites:
+        if site.body == body and site.pose.is_close(pose, _SAME_PLACE):
+            return document.find_name("site", site.name) or site.name
+    return add_site(document, name, body, pose)
+
+
+def add_site(document: MjcfDocument, name: str, body: str, pose: Pose) -> str:
+    """A site of the writer's own."""
+    values = {"name": document.claim("site", name), **document.describe_pose(pose), "group": OWN_GROUP}
+    document.add(document.nodes[body], "site", values)
+    return str(values["name"])

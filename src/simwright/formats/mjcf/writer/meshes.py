@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<asset>``: mesh files and height fields, one per geometry and scale, shared by all geoms that use it.
+"""``<mesh>`` and ``<hfield>``: one asset per geometry and scale, shared by all geoms that use it, and their files.
 
 A mesh that came from a file MuJoCo reads is that file again, byte by byte, and one that MuJoCo made of points in the
-text is made of them again; the others are written as STL or OBJ, equal
-ones (what is seen and what is touched, often) once.  Names are those of the source.
+text is made of them again; the others are written, equal ones (what is seen and what is touched, often) once: as STL
+for bare triangles, as OBJ where there are normals or texture coordinates.  MuJoCo stores points in single precision,
+and so do the files: STL as bits, OBJ with as many decimals as name a float exactly, nine digits if need be.
+Names are those of the source.
 """
 
 from __future__ import annotations
@@ -11,37 +13,38 @@ from __future__ import annotations
 import hashlib
 import struct
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.errors import SimwrightError
 from simwright.core.files import read_bytes
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope
-from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.mesh_files import MAX_STL_FACETS, write_mesh
+from simwright.formats.mesh.writer.obj import write_decimals, write_singles, write_whole
+from simwright.formats.mjcf.writer.document import MjcfDocument
 from simwright.model.asset import Shape, scaled
-from simwright.model.geometry import Cone, Geometry, Heightfield, Mesh, MeshData, Subset
+from simwright.model.geometry import Cone, Faces, Geometry, Heightfield, Mesh, MeshData, Subset
 from simwright.model.moments import compute_moments
 
 FOLDER = "meshes"
 _COPIED = (".obj", ".stl", ".msh")
 _STL_HEAD, _STL_FACET = 84, 50
-_FLAT = 1e-6
+_FLATNESS = 1e-6
 _NO_VOLUME = 1e-12
 _MESH_KEPT = ("maxhullvert", "inertia", "smoothnormal")
-_SIDES = 48
-_DEFAULTS: dict[str, Any] = {
+_CONE_SIDES = 48
+_MESH_DEFAULTS: dict[str, Any] = {
     "scale": (1, 1, 1), "maxhullvert": -1, "refpos": (0, 0, 0), "refquat": (1, 0, 0, 0),
 }  # fmt: skip
 
 
-class MeshLibrary:
+class MjcfMeshFiles:
     """Hands out mesh and height field names; writes each file once."""
 
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
+    def __init__(self, document: MjcfDocument) -> None:
+        self._document = document
         self._known: dict[tuple[object, ...], str] = {}
         self._files: dict[tuple[object, ...], str] = {}
         self._copies: dict[str, str | None] = {}
@@ -64,13 +67,13 @@ class MeshLibrary:
         if id(geometry) not in self._digests:
             self._alive.append(geometry)
             is_own = bool(geometry.file) or geometry.recipe is not None
-            self._digests[id(geometry)] = b"" if is_own else digest_mesh(geometry.data)
+            self._digests[id(geometry)] = b"" if is_own else _digest_mesh(geometry.data)
         return self._digests[id(geometry)] or id(geometry)
 
     def _add(self, shape: Shape, geometry: Mesh, scale: Array, subset: Subset | None) -> str:
-        draft = self._draft
-        word = choose_word(shape, geometry)
-        name = draft.claim("mesh", word if subset is None else f"{word}_{subset.name}")
+        document = self._document
+        word = _choose_mesh_name(shape, geometry)
+        name = document.claim("mesh", word if subset is None else f"{word}_{subset.name}")
         recipe = None if subset is not None or np.any(scale != 1.0) else geometry.recipe
         values: dict[str, Any] = {"name": name, "file": None, "scale": scale}
         if recipe is not None and recipe.file:
@@ -82,7 +85,7 @@ class MeshLibrary:
             values["file"] = self._store(geometry, word, subset)
         values["maxhullvert"] = shape.settings.get("max_hull_vertices")
         for attribute in _MESH_KEPT:
-            found = draft.solver.take(f"mesh/{word}", attribute)
+            found = document.kept.take(f"mesh/{word}", attribute)
             if found is not None:
                 values[attribute] = found
         if not is_proven(geometry) and (
@@ -91,17 +94,17 @@ class MeshLibrary:
             values["inertia"] = "shell"
         if values["file"] and PurePath(values["file"]).stem == name:
             del values["name"]
-        draft.add(draft.section("asset"), "mesh", values, _DEFAULTS)
+        document.add(document.section("asset"), "mesh", values, _MESH_DEFAULTS)
         return name
 
     def _copy(self, path: str) -> str | None:
         """The name of the copy of a file, None if MuJoCo does not read it as it is."""
         if path not in self._copies:
-            content, file = read_copy(path), PurePath(path)
+            content, file = _read_copied_file(path), PurePath(path)
             self._copies[path] = None
             if content is not None:
                 name = f"{self._file_names.claim(make_file_name(file.stem))}{file.suffix.lower()}"
-                self._draft.files[f"{FOLDER}/{name}"] = content
+                self._document.files[f"{FOLDER}/{name}"] = content
                 self._copies[path] = name
         return self._copies[path]
 
@@ -119,7 +122,7 @@ class MeshLibrary:
         suffix, content = write_mesh(geometry.data, subset)
         word = word if subset is None else f"{word}_{subset.name}"
         file = f"{self._file_names.claim(make_file_name(word))}{suffix}"
-        self._draft.files[f"{FOLDER}/{file}"] = content
+        self._document.files[f"{FOLDER}/{file}"] = content
         self._files[key] = file
         return file
 
@@ -135,20 +138,22 @@ class MeshLibrary:
 
     def _add_heights(self, shape: Shape, geometry: Heightfield, low: float, scale: Array) -> str:
         heights = np.asarray(geometry.heights, dtype=np.float64)
-        name = self._draft.claim("hfield", PurePath(geometry.source).stem or shape.name)
+        name = self._document.claim("hfield", PurePath(geometry.source).stem or shape.name)
         file = f"{self._file_names.claim(make_file_name(name))}.bin"
-        flat = float(self._draft.solver.get(shape, "geom", "elevation", 1.0))
+        flat = float(self._document.kept.get(shape, "geom", "elevation", 1.0))
         rise = float(heights.max()) - low or flat
         # between 0 and 1, as MuJoCo keeps them: it finds nothing to change, and single precision is enough
         content = struct.pack("<ii", *heights.shape) + ((heights - low) / rise).astype("<f4").tobytes()
-        self._draft.files[f"{FOLDER}/{file}"] = content
+        self._document.files[f"{FOLDER}/{file}"] = content
         base = max((geometry.base + low) * float(scale[2]), 1e-3)
         size = (*(geometry.size / 2.0 * np.abs(scale[:2])), rise * float(scale[2]), base)
-        self._draft.add(self._draft.section("asset"), "hfield", {"name": name, "file": file, "size": size})
+        self._document.add(
+            self._document.section("asset"), "hfield", {"name": name, "file": file, "size": size}
+        )
         return name
 
 
-def digest_mesh(data: MeshData) -> bytes:
+def _digest_mesh(data: MeshData) -> bytes:
     """Equal for meshes that give equal files."""
     digest = hashlib.blake2b(digest_size=16)
     rows = (data.vertices, data.indices, data.counts, data.normals, data.uvs)
@@ -161,7 +166,7 @@ def digest_mesh(data: MeshData) -> bytes:
     return digest.digest()
 
 
-def read_copy(file: str) -> bytes | None:
+def _read_copied_file(file: str) -> bytes | None:
     """The content of a mesh file that MuJoCo reads as it is, None if it does not or the file is gone."""
     suffix = PurePath(file).suffix.lower()
     if suffix not in _COPIED or not Path(file).is_file():
@@ -182,7 +187,7 @@ def _is_binary_stl(content: bytes) -> bool:
     return 0 < count <= MAX_STL_FACETS and len(content) == _STL_HEAD + _STL_FACET * count
 
 
-def choose_word(shape: Shape, geometry: Geometry) -> str:
+def _choose_mesh_name(shape: Shape, geometry: Geometry) -> str:
     """What a mesh is called: as in its MJCF, as its file, else as its shape."""
     if isinstance(geometry, Mesh):
         _, hash_mark, name = geometry.source.rpartition("#")
@@ -209,16 +214,140 @@ def is_flat(data: MeshData, scale: Array) -> bool:
     if len(points) < 4:
         return True
     spread = np.linalg.eigvalsh(np.cov(points.T))
-    return bool(spread[0] <= _FLAT**2 * max(float(spread[2]), 1e-300))
+    return bool(spread[0] <= _FLATNESS**2 * max(float(spread[2]), 1e-300))
 
 
 def make_cone(cone: Cone) -> Mesh:
     """A cone as a mesh: MuJoCo has none."""
-    angles = np.linspace(0.0, 2.0 * np.pi, _SIDES, endpoint=False)
+    angles = np.linspace(0.0, 2.0 * np.pi, _CONE_SIDES, endpoint=False)
     z = cone.length / 2.0
-    rim = np.stack((np.cos(angles) * cone.radius, np.sin(angles) * cone.radius, np.full(_SIDES, -z)), axis=1)
+    rim = np.stack(
+        (np.cos(angles) * cone.radius, np.sin(angles) * cone.radius, np.full(_CONE_SIDES, -z)), axis=1
+    )
     vertices = np.concatenate((rim, ((0.0, 0.0, -z), (0.0, 0.0, z))))
-    first, second = np.arange(_SIDES), np.roll(np.arange(_SIDES), -1)
-    base = np.stack((second, first, np.full(_SIDES, _SIDES)), axis=1)
-    side = np.stack((first, second, np.full(_SIDES, _SIDES + 1)), axis=1)
+    first, second = np.arange(_CONE_SIDES), np.roll(np.arange(_CONE_SIDES), -1)
+    base = np.stack((second, first, np.full(_CONE_SIDES, _CONE_SIDES)), axis=1)
+    side = np.stack((first, second, np.full(_CONE_SIDES, _CONE_SIDES + 1)), axis=1)
     return Mesh.of(vertices, np.concatenate((base, side)))
+
+
+Singles: TypeAlias = npt.NDArray[np.float32]
+"""Rows in single precision."""
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+_FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+MAX_STL_FACETS = 200_000
+"""MuJoCo refuses STL files with more."""
+MIN_VERTICES = 4
+"""MuJoCo refuses meshes with fewer."""
+
+
+def write_mesh(data: MeshData, subset: Subset | None = None) -> tuple[str, bytes]:
+    """The ending and the content of a file with a mesh, or with the faces of one subset."""
+    has_rows = any(rows is not None and len(rows) for rows in (data.normals, data.uvs))
+    facets = len(data.indices)  # never fewer than triangles
+    if has_rows or facets > MAX_STL_FACETS or len(data.vertices) < MIN_VERTICES:
+        return ".obj", write_obj(data, subset)
+    return ".stl", write_stl(data, subset)
+
+
+def write_stl(data: MeshData, subset: Subset | None = None) -> bytes:
+    """Binary STL; MuJoCo finds the common points of triangles again, and their normals."""
+    corners = np.asarray(data.vertices, dtype=np.float32)[data.indices[_number_corners(data, subset)]]
+    facets = np.zeros(len(corners), dtype=_FACET)
+    facets["corners"] = corners
+    return b"\0" * 80 + len(facets).to_bytes(4, "little") + facets.tobytes()
+
+
+def write_obj(data: MeshData, subset: Subset | None = None) -> bytes:
+    """The text of a triangle mesh, or of the faces of one subset."""
+    mesh = triangulate(data, subset)
+    parts = [_write_rows("v", mesh.vertices)]
+    if mesh.uvs is not None:
+        parts.append(_write_rows("vt", mesh.uvs))
+    if mesh.normals is not None:
+        parts.append(_write_rows("vn", mesh.normals))
+    parts.append(_write_faces(mesh))
+    return b"".join(parts)
+
+
+class Triangles:
+    """Triangles whose corners name a point, and where there are any a normal and a texture coordinate."""
+
+    __slots__ = ("corners", "normals", "uvs", "vertices")
+
+    def __init__(
+        self, vertices: Singles, corners: dict[str, Faces], normals: Singles | None, uvs: Singles | None
+    ) -> None:
+        self.vertices, self.corners, self.normals, self.uvs = vertices, corners, normals, uvs
+
+
+def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
+    """Counter-clockwise triangles; rows that no corner names are left out."""
+    numbers = _number_corners(data, subset)
+    corners: dict[str, Faces] = {}
+    points = data.indices[numbers]
+    vertices, corners["v"] = _pack(np.asarray(data.vertices), points)
+    normals, uvs = None, None
+    if data.normals is not None and len(data.normals):
+        rows = points if len(data.normals) == len(data.vertices) != len(data.indices) else numbers
+        normals, corners["vn"] = _pack(np.asarray(data.normals), rows, merge=True)
+    if data.uvs is not None and len(data.uvs):
+        rows = points if len(data.uvs) == len(data.vertices) != len(data.indices) else numbers
+        uvs, corners["vt"] = _pack(np.asarray(data.uvs), rows, merge=True)
+    if len(vertices) < MIN_VERTICES:
+        vertices = np.concatenate((vertices, np.repeat(vertices[:1], MIN_VERTICES - len(vertices), axis=0)))
+    return Triangles(vertices, corners, normals, uvs)
+
+
+def _number_corners(data: MeshData, subset: Subset | None) -> Faces:
+    """``(n, 3)`` corner numbers of the triangles, polygons fanned."""
+    corners = MeshData(data.vertices, np.arange(len(data.indices), dtype=np.int32), data.counts)
+    triangles = corners.triangles()
+    if subset is not None:
+        counts = np.full(data.face_count, 3) if data.counts is None else data.counts
+        faces = np.repeat(np.arange(data.face_count), np.maximum(counts - 2, 0))
+        triangles = triangles[np.isin(faces, subset.faces)]
+    return triangles[:, ::-1] if data.left_handed else triangles
+
+
+def _pack(rows: Array, used: Faces, merge: bool = False) -> tuple[Singles, Faces]:
+    """The rows that are used and the new numbers; equal rows become one if asked for."""
+    single: Singles = rows.astype(np.float32)
+    if merge:
+        single, number = _find_distinct(single)
+        used = number[used].astype(np.int32)
+    kept = np.zeros(len(single), dtype=bool)
+    kept[used.ravel()] = True
+    renumbered: Faces = (np.cumsum(kept) - 1).astype(np.int32)[used]
+    return single[kept], renumbered
+
+
+def _find_distinct(rows: Singles) -> tuple[Singles, npt.NDArray[np.int64]]:
+    """The distinct rows, and the number of each row among them."""
+    bits = np.ascontiguousarray(rows + np.float32(0.0)).view(np.uint32).astype(np.uint64)
+    keys = bits[:, 0]
+    for column in range(1, bits.shape[1]):
+        keys = keys * _MIXER + bits[:, column]  # wraps round
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    if not np.array_equal(rows[first][number], rows):  # two rows with one key
+        _, first, number = np.unique(bits, axis=0, return_index=True, return_inverse=True)
+        number = number.ravel()
+    return rows[first], number
+
+
+def _write_rows(word: str, rows: Singles) -> bytes:
+    text = write_decimals(word, rows)
+    return write_singles(word, rows) if text is None else text
+
+
+def _write_faces(mesh: Triangles) -> bytes:
+    """Corners as point, point/texture, point//normal or point/texture/normal."""
+    columns, separators = [mesh.corners["v"]], [" "]
+    if "vt" in mesh.corners:
+        columns.append(mesh.corners["vt"])
+        separators.append("/")
+    if "vn" in mesh.corners:
+        columns.append(mesh.corners["vn"])
+        separators.append("/" if "vt" in mesh.corners else "//")
+    table = np.stack(columns, axis=-1).reshape(len(columns[0]), -1) + 1
+    return write_whole("f", separators * 3, table)

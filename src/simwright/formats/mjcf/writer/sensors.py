@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from simwright.formats.mjcf.actuators import INTERPOLATIONS
-from simwright.formats.mjcf.writer.draft import Draft
-from simwright.formats.mjcf.writer.sites import add_site
+from simwright.formats.mjcf.control import INTERPOLATIONS
+from simwright.formats.mjcf.writer.document import MjcfDocument
+from simwright.formats.mjcf.writer.geoms import add_site
 from simwright.model.asset import Sensor
 
 _AT_SITE = frozenset(
@@ -54,70 +54,80 @@ _DATA = {
 }
 """What a sensor may measure, in the order of the bits of its first whole number."""
 _REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
-_OWN = frozenset({"dimension", "object_type", "reference_type", "reference", "cutoff", "noise", "delay", "history",
-                  "intprm", "phase", "stage", "data_type"})  # fmt: skip
+_WRITTEN_SETTINGS = frozenset(
+    {
+        "dimension", "object_type", "reference_type", "reference", "cutoff", "noise", "delay", "history", "intprm",
+        "phase", "stage", "data_type",
+    }
+)  # fmt: skip
 
 
-def write_sensors(draft: Draft) -> None:
+def write_sensors(document: MjcfDocument) -> None:
     """Every sensor that MuJoCo has."""
     lost = []
-    for sensor in draft.asset.sensors:
-        target = _find_target(draft, sensor)
+    for sensor in document.asset.sensors:
+        target = _find_target(document, sensor)
         if target is not None:
-            _write_sensor(draft, sensor, target)
+            _write_sensor(document, sensor, target)
         elif sensor.kind in _PARTS and not sensor.settings.get("object_type"):
-            _write_parts(draft, sensor)
-        elif not (sensor.kind == "camera" and draft.name("camera", sensor.target or sensor.name)):
+            _write_parts(document, sensor)
+        elif not (sensor.kind == "camera" and document.find_name("camera", sensor.target or sensor.name)):
             lost.append(sensor)
-    draft.lose("sensors", lost, "MuJoCo measures these by code, or not at all")
+    document.report_lost("sensors", lost, "MuJoCo measures these by code, or not at all")
 
 
-def _write_sensor(draft: Draft, sensor: Sensor, target: dict[str, Any]) -> None:
+def _write_sensor(document: MjcfDocument, sensor: Sensor, target: dict[str, Any]) -> None:
     settings = sensor.settings
-    name = draft.claim("sensor", sensor.name)
-    draft.note("sensor", sensor.name, name)
+    name = document.claim("sensor", sensor.name)
+    document.note_written("sensor", sensor.name, name)
     values: dict[str, Any] = {"name": name, **target, **_describe_data(sensor)}
     for name in ("cutoff", "noise", "delay"):
         values[name] = settings.get(name)
-    values |= draft.keep(sensor, "sensor", "user")
+    values |= document.find_kept(sensor, "sensor", "user")
     if sensor.rate:
-        interval = draft.spell(1.0 / sensor.rate, draft.solver.get(sensor, "sensor", "interval"))
+        interval = document.prefer_kept(1.0 / sensor.rate, document.kept.get(sensor, "sensor", "interval"))
         values["interval"] = (interval, settings["phase"]) if "phase" in settings else interval
-    draft.add(draft.section("sensor"), _TAGS.get(sensor.kind, sensor.kind), values)
+    document.add(document.section("sensor"), _TAGS.get(sensor.kind, sensor.kind), values)
 
 
-def _find_target(draft: Draft, sensor: Sensor) -> dict[str, Any] | None:
+def _find_target(document: MjcfDocument, sensor: Sensor) -> dict[str, Any] | None:
     """The attributes that say what is measured; None if MJCF cannot say it."""
     kind, settings = sensor.kind, sensor.settings
     object_type = settings.get("object_type", "")
-    if set(settings) - _OWN or not (object_type or kind in (*_GLOBAL, "user", "contact")):
+    if set(settings) - _WRITTEN_SETTINGS or not (object_type or kind in (*_GLOBAL, "user", "contact")):
         return None
     found: dict[str, Any] | None = None
     if kind in _GLOBAL:
         return {}
     if kind in _AT_SITE and object_type == "site":
-        found = {"site": draft.name("site", sensor.target)}
+        found = {"site": document.find_name("site", sensor.target)}
     elif kind in _AT_ONE.get(object_type, ()):
-        found = {object_type: _name(draft, object_type, sensor.target)}
+        found = {object_type: _name_target(document, object_type, sensor.target)}
     elif kind in _AT_BODY:
-        found = {"body": _name(draft, "body", sensor.body)}
+        found = {"body": _name_target(document, "body", sensor.body)}
     elif kind in _AT_FRAME:
-        found = {"objtype": object_type, "objname": _name(draft, object_type, sensor.target or sensor.body)}
+        found = {
+            "objtype": object_type,
+            "objname": _name_target(document, object_type, sensor.target or sensor.body),
+        }
         if settings.get("reference"):
             reference = settings["reference_type"]
-            found |= {"reftype": reference, "refname": _name(draft, reference, settings["reference"])}
+            found |= {
+                "reftype": reference,
+                "refname": _name_target(document, reference, settings["reference"]),
+            }
     else:
-        found = _find_pair(draft, sensor, object_type)
+        found = _find_pair(document, sensor, object_type)
     return None if found is None or None in found.values() else found
 
 
-def _find_pair(draft: Draft, sensor: Sensor, object_type: str) -> dict[str, Any] | None:
+def _find_pair(document: MjcfDocument, sensor: Sensor, object_type: str) -> dict[str, Any] | None:
     """The targets of sensors between two elements, or of one beside another."""
     settings = sensor.settings
     kind, other = settings.get("reference_type", ""), settings.get("reference", "")
     target = sensor.target or sensor.body
-    first = _name(draft, object_type, target) if object_type else None
-    second = _name(draft, kind, other) if kind else None
+    first = _name_target(document, object_type, target) if object_type else None
+    second = _name_target(document, kind, other) if kind else None
     words = {"xbody": "subtree"} if sensor.kind == "contact" else {"xbody": "body"}
     match sensor.kind:
         case "camprojection":
@@ -130,17 +140,17 @@ def _find_pair(draft: Draft, sensor: Sensor, object_type: str) -> dict[str, Any]
             return {"objtype": object_type, "objname": first} if object_type else {}
         case "contact":
             found = (
-                {f"{words.get(object_type, object_type)}{_number(object_type, 1)}": first}
+                {f"{words.get(object_type, object_type)}{_number_attribute(object_type, 1)}": first}
                 if object_type
                 else {}
             )
-            return found | ({f"{words.get(kind, kind)}{_number(kind, 2)}": second} if kind else {})
+            return found | ({f"{words.get(kind, kind)}{_number_attribute(kind, 2)}": second} if kind else {})
         case name if name in _BETWEEN:
             return {f"{words.get(object_type, object_type)}1": first, f"{words.get(kind, kind)}2": second}
     return None
 
 
-def _number(kind: str, number: int) -> str:
+def _number_attribute(kind: str, number: int) -> str:
     """The site of a contact sensor stands alone."""
     return "" if kind == "site" else str(number)
 
@@ -165,20 +175,20 @@ def _describe_data(sensor: Sensor) -> dict[str, Any]:
     return values
 
 
-def _name(draft: Draft, family: str, name: str) -> str | None:
+def _name_target(document: MjcfDocument, family: str, name: str) -> str | None:
     if family == "joint":
-        freedom = draft.dofs.get(name)
-        return freedom.name if freedom else None
+        mjcf_joint = document.dofs.get(name)
+        return mjcf_joint.name if mjcf_joint else None
     if family in ("body", "xbody"):
-        return draft.name("body", name) if name else "world"
-    return draft.name(family, name)
+        return document.find_name("body", name) if name else "world"
+    return document.find_name(family, name)
 
 
-def _write_parts(draft: Draft, sensor: Sensor) -> None:
-    site = add_site(draft, sensor.name, sensor.body, sensor.pose)
+def _write_parts(document: MjcfDocument, sensor: Sensor) -> None:
+    site = add_site(document, sensor.name, sensor.body, sensor.pose)
     parts = _PARTS[sensor.kind]
     for part in parts:
-        name = draft.claim("sensor", sensor.name if len(parts) == 1 else f"{sensor.name}_{part}")
-        draft.note("sensor", sensor.name, name)
+        name = document.claim("sensor", sensor.name if len(parts) == 1 else f"{sensor.name}_{part}")
+        document.note_written("sensor", sensor.name, name)
         interval = 1.0 / sensor.rate if sensor.rate else None
-        draft.add(draft.section("sensor"), part, {"name": name, "site": site, "interval": interval})
+        document.add(document.section("sensor"), part, {"name": name, "site": site, "interval": interval})

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The asset's folder: the URDF file with the meshes and images it names, written whole.
 
-``build_files`` is the table of contents: plan the tree, add frames, write links, joints and control.
+``build_files`` is the table of contents: plan the tree, add frames, write links, joints and control, and report what
+the table of ``holds.py`` cannot say: shapes without a place, attributes of other tools.
 """
 
 from __future__ import annotations
@@ -20,16 +21,15 @@ from simwright.formats.mesh.writer import MESH_FORMATS
 from simwright.formats.parts import images, meshes
 from simwright.formats.parts.words import clean_text
 from simwright.formats.place import choose_place
-from simwright.formats.urdf.writer.control import write_control
-from simwright.formats.urdf.writer.draft import Draft
-from simwright.formats.urdf.writer.frames import write_frames
-from simwright.formats.urdf.writer.joints import write_joints
-from simwright.formats.urdf.writer.links import write_links
-from simwright.formats.urdf.writer.losses import report_losses
-from simwright.formats.urdf.writer.plan import plan_tree
-from simwright.formats.urdf.writer.shapes import has_world_shapes
+from simwright.formats.urdf.writer.document import UrdfDocument
+from simwright.formats.urdf.writer.joints import write_control, write_joints
+from simwright.formats.urdf.writer.links import has_world_shapes, list_refused, write_links
+from simwright.formats.urdf.writer.messages import EXTRAS_LOST, GEOMETRY_LEFT_OUT
+from simwright.formats.urdf.writer.plan import plan_tree, write_frames
 from simwright.model.asset import Asset
+from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
+from simwright.resolve import mjc, newton, physx
 
 SUFFIX = ".urdf"
 OWN_FILES = frozenset({meshes.FOLDER, images.FOLDER})
@@ -77,13 +77,54 @@ def _check_options(options: WriteOptions, folder: Path) -> WriteOptions:
 def build_files(asset: Asset, entry: str, options: WriteOptions, reporter: Reporter) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
     root = etree.Element("robot", {"name": clean_text(asset.name) or "robot"})
-    draft = Draft(asset, build_tree(asset), options, reporter, root)
-    plan_tree(draft, world_used=has_world_shapes(asset))
-    write_frames(draft)
-    write_links(draft)
-    write_joints(draft)
-    write_control(draft)
-    report_losses(draft)
-    draft.report_names()
+    document = UrdfDocument(asset, build_tree(asset), options, reporter, root)
+    plan_tree(document, world_used=has_world_shapes(asset))
+    write_frames(document)
+    write_links(document)
+    write_joints(document)
+    write_control(document)
+    _report_losses(document)
+    document.report_names()
     text: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
-    return {**{options.side + path: content for path, content in draft.files.items()}, entry: text}
+    return {**{options.side + path: content for path, content in document.files.items()}, entry: text}
+
+
+_MODEL_ATTRIBUTES = {
+    name for rows in (mjc.ROWS, newton.ROWS, physx.ROWS) for row in rows for name in row.attributes
+}
+"""Attributes of OpenUSD schemas whose value is in the model, and written or reported from there."""
+_WRITTEN_EXTRAS = ("calibration.", "limit.acceleration")
+_MODEL_SPACES = frozenset({"drive", "ext_physics"})
+
+
+def _report_losses(document: UrdfDocument) -> None:
+    """Shapes that have no link, then attributes of other solvers."""
+    asset = document.asset
+    refused = list_refused(asset)
+    for shape in refused:
+        document.reporter.report(
+            GEOMETRY_LEFT_OUT,
+            shape.source,
+            kind="plane",
+            name=shape.name,
+            why="it has no end",
+            advice="give it a size",
+        )
+    world = [s for s in asset.shapes if s.body == WORLD and WORLD not in document.links and s.enabled]
+    world = [shape for shape in world if shape not in refused]
+    touched = any(shape.collision for shape in world)
+    document.report_lost(
+        "shape(s) of the world", world, "fix something to the world, and it has a link", moves=touched
+    )
+    _report_extras(document)
+
+
+def _report_extras(document: UrdfDocument) -> None:
+    lost: dict[str, list[str]] = {}
+    motors = {actuator.path for actuator in document.asset.actuators}
+    for space, element, attribute, _ in document.asset.extras:
+        is_written = space == "urdf" and attribute.startswith(_WRITTEN_EXTRAS)
+        if not (is_written or space in _MODEL_SPACES or attribute in _MODEL_ATTRIBUTES or element in motors):
+            lost.setdefault(space, []).append(f"{element} {attribute}")
+    for space, names in lost.items():
+        document.reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])

@@ -1,51 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``<joint>``: origin, axis, limits, dynamics, mimic, safety and calibration.
+"""``<joint>``, ``<transmission>`` and ``<ros2_control>``: how links move, and how joints are driven.
 
 Effort limits are the joint's own; where it has none, those of its drive or of its motor.
+
+What a URDF file said about control is written again.  Motors of other formats become one ``<ros2_control>`` block with
+the command that each takes; which hardware drives them is not known, so the plugin is the one that mirrors its
+commands.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from lxml import etree
 
-from simwright.formats.urdf.writer.draft import Draft, Mount
-from simwright.formats.urdf.writer.messages import LIMIT_CHOSEN
-from simwright.formats.urdf.writer.numbers import UNBOUNDED, format_number, format_numbers, tidy, write_origin
-from simwright.formats.xml import Element
+from simwright.core.errors import SimwrightError
+from simwright.formats.parts.numbers import tidy
+from simwright.formats.parts.words import clean_text
+from simwright.formats.urdf.writer.document import (
+    UNBOUNDED,
+    UrdfDocument,
+    UrdfJoint,
+    format_number,
+    format_numbers,
+    write_origin,
+)
+from simwright.formats.urdf.writer.messages import CONTROL_ASSUMED, LIMIT_CHOSEN
+from simwright.formats.xml import Element, parse_bytes
 from simwright.model.asset import Actuator
 from simwright.model.joint import Dof, Mimic
+from simwright.model.ros import Controller
 
-_SAFETY = ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity")
-_CALIBRATION = ("rising", "falling", "reference_position")
+_SAFETY_ATTRIBUTES = ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity")
+_CALIBRATION_ATTRIBUTES = ("rising", "falling", "reference_position")
 
 
-def write_joints(draft: Draft) -> None:
+def write_joints(document: UrdfDocument) -> None:
     """Every joint of the plan."""
-    writer = _JointWriter(draft)
-    for mount in draft.mounts:
-        writer.write(mount)
+    writer = _JointWriter(document)
+    for urdf_joint in document.joints:
+        writer.write(urdf_joint)
     writer.report()
 
 
 class _JointWriter:
     """Writes joints; keeps what has to be said about them."""
 
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
+    def __init__(self, document: UrdfDocument) -> None:
+        self._document = document
         self._motors: dict[str, list[Actuator]] = {}
-        for actuator in draft.asset.actuators:
+        for actuator in document.asset.actuators:
             if actuator.transmission == "joint":
                 self._motors.setdefault(actuator.target, []).append(actuator)
         self._mimics: dict[str, Mimic] = {}
         self._unsaid: dict[str, list[str]] = {}
         self._left: list[Mimic] = []
-        for mimic in draft.asset.mimics:
+        for mimic in document.asset.mimics:
             self._take_mimic(mimic)
 
     def _take_mimic(self, mimic: Mimic) -> None:
-        known = self._draft.dofs
+        known = self._document.dofs
         is_plain = mimic.enabled and not any(mimic.polynomial)
         if (
             is_plain
@@ -57,42 +73,44 @@ class _JointWriter:
         elif is_plain:
             self._left.append(mimic)
 
-    def write(self, mount: Mount) -> None:
+    def write(self, urdf_joint: UrdfJoint) -> None:
         """One joint."""
-        node = etree.SubElement(self._draft.root, "joint", {"name": mount.name, "type": mount.type})
-        write_origin(node, mount.origin)
-        etree.SubElement(node, "parent", {"link": mount.parent})
-        etree.SubElement(node, "child", {"link": mount.child})
-        if mount.axis is not None:
-            etree.SubElement(node, "axis", {"xyz": format_numbers(tidy(mount.axis))})
-        self._write_calibration(node, mount)
-        if mount.type in ("revolute", "prismatic", "continuous"):
-            self._write_limit(node, mount)
-        if mount.dof is not None and mount.type != "floating":
-            _write_dynamics(node, mount.dof)
-        self._write_mimic(node, mount)
-        if mount.dof is not None and mount.dof.safety:
-            safety = {"k_velocity": 0.0, **mount.dof.safety}
-            values = {key: format_number(safety[key]) for key in _SAFETY if key in safety}
+        node = etree.SubElement(
+            self._document.root, "joint", {"name": urdf_joint.name, "type": urdf_joint.type}
+        )
+        write_origin(node, urdf_joint.origin)
+        etree.SubElement(node, "parent", {"link": urdf_joint.parent})
+        etree.SubElement(node, "child", {"link": urdf_joint.child})
+        if urdf_joint.axis is not None:
+            etree.SubElement(node, "axis", {"xyz": format_numbers(tidy(urdf_joint.axis))})
+        self._write_calibration(node, urdf_joint)
+        if urdf_joint.type in ("revolute", "prismatic", "continuous"):
+            self._write_limit(node, urdf_joint)
+        if urdf_joint.dof is not None and urdf_joint.type != "floating":
+            _write_dynamics(node, urdf_joint.dof)
+        self._write_mimic(node, urdf_joint)
+        if urdf_joint.dof is not None and urdf_joint.dof.safety:
+            safety = {"k_velocity": 0.0, **urdf_joint.dof.safety}
+            values = {key: format_number(safety[key]) for key in _SAFETY_ATTRIBUTES if key in safety}
             etree.SubElement(node, "safety_controller", values)
 
-    def _write_limit(self, node: Element, mount: Mount) -> None:
-        dof = mount.dof
+    def _write_limit(self, node: Element, urdf_joint: UrdfJoint) -> None:
+        dof = urdf_joint.dof
         effort = None if dof is None else self._find_effort(dof)
         speed = None if dof is None else dof.velocity_limit
         values: dict[str, float] = {}
-        if mount.type != "continuous":
+        if urdf_joint.type != "continuous":
             lower, upper = (-math.inf, math.inf) if dof is None else (dof.lower, dof.upper)
             if math.isinf(lower) or math.isinf(upper):
-                self._unsaid.setdefault("range", []).append(mount.name)
+                self._unsaid.setdefault("range", []).append(urdf_joint.name)
             values = {"lower": lower, "upper": upper}
         elif effort is None and speed is None:
             return
         for word, value in (("effort", effort), ("velocity", speed)):
             values[word] = UNBOUNDED if value is None else value
             if value is None:
-                self._unsaid.setdefault(f"{word} limit", []).append(mount.name)
-        acceleration = self._recall(mount, "limit.acceleration")
+                self._unsaid.setdefault(f"{word} limit", []).append(urdf_joint.name)
+        acceleration = self._recall(urdf_joint, "limit.acceleration")
         if acceleration is not None:
             values["acceleration"] = acceleration
         etree.SubElement(node, "limit", {key: format_number(value) for key, value in values.items()})
@@ -103,24 +121,26 @@ class _JointWriter:
         limits += [_find_force(motor) for motor in self._motors.get(dof.name, ())]
         return next((limit for limit in limits if limit is not None and math.isfinite(limit)), None)
 
-    def _recall(self, mount: Mount, key: str) -> float | None:
+    def _recall(self, urdf_joint: UrdfJoint, key: str) -> float | None:
         """A value that a URDF file said and the model has no word for."""
-        if mount.joint is None or (mount.dof is None and mount.type not in ("fixed", "floating")):
+        if urdf_joint.joint is None or (
+            urdf_joint.dof is None and urdf_joint.type not in ("fixed", "floating")
+        ):
             return None
-        value = self._draft.asset.extras.get("urdf", mount.joint.name, key)
+        value = self._document.asset.extras.get("urdf", urdf_joint.joint.name, key)
         return float(value) if isinstance(value, int | float) else None
 
-    def _write_calibration(self, node: Element, mount: Mount) -> None:
-        values = {key: self._recall(mount, f"calibration.{key}") for key in _CALIBRATION}
+    def _write_calibration(self, node: Element, urdf_joint: UrdfJoint) -> None:
+        values = {key: self._recall(urdf_joint, f"calibration.{key}") for key in _CALIBRATION_ATTRIBUTES}
         said = {key: format_number(value) for key, value in values.items() if value is not None}
         if said:
             etree.SubElement(node, "calibration", said)
 
-    def _write_mimic(self, node: Element, mount: Mount) -> None:
-        rule = mount.follows
-        mimic = None if mount.dof is None else self._mimics.get(mount.dof.name)
-        if mimic is not None and self._draft.dofs[mimic.follower] is mount:
-            rule = (self._draft.dofs[mimic.leader].name, mimic.multiplier, mimic.offset)
+    def _write_mimic(self, node: Element, urdf_joint: UrdfJoint) -> None:
+        rule = urdf_joint.follows
+        mimic = None if urdf_joint.dof is None else self._mimics.get(urdf_joint.dof.name)
+        if mimic is not None and self._document.dofs[mimic.follower] is urdf_joint:
+            rule = (self._document.dofs[mimic.leader].name, mimic.multiplier, mimic.offset)
         if rule is not None:
             leader, multiplier, offset = rule
             values = {
@@ -132,11 +152,11 @@ class _JointWriter:
 
     def report(self) -> None:
         """What could not be said, and what had to be."""
-        self._draft.lose(
+        self._document.report_lost(
             "mimic(s) of joints", self._left, "URDF has one for each follower, of joints that it has"
         )
         for what, names in self._unsaid.items():
-            self._draft.reporter.report(LIMIT_CHOSEN, what=what, count=len(names), first=names[0])
+            self._document.reporter.report(LIMIT_CHOSEN, what=what, count=len(names), first=names[0])
 
 
 def _find_force(motor: Actuator) -> float | None:
@@ -153,3 +173,134 @@ def _write_dynamics(node: Element, dof: Dof) -> None:
     said = {key: format_number(value) for key, value in values.items() if value is not None}
     if said:
         etree.SubElement(node, "dynamics", said)
+
+
+MIRROR_PLUGIN = "mock_components/GenericSystem"
+_COMMAND_INTERFACES = {"position": "position", "velocity": "velocity", "motor": "effort", "general": "effort"}
+_STATE_INTERFACES = ("position", "velocity", "effort")
+_WRITTEN_SETTINGS = ("transmission", "type", "hardware_interfaces")
+
+
+def write_control(document: UrdfDocument) -> None:
+    """Transmissions, ros2_control blocks as they were, and one for motors that have neither."""
+    asset = document.asset
+    transmitted = [a for a in asset.actuators if "transmission" in a.settings]
+    _write_transmissions(document, transmitted)
+    blocks = [c for c in asset.controllers if c.kind == "ros2_control"]
+    for controller in blocks:
+        _write_block(document, controller)
+    motors = [a for a in asset.actuators if a not in transmitted]
+    driven = [
+        (a, document.dofs[a.target])
+        for a in motors
+        if a.transmission == "joint" and a.target in document.dofs
+    ]
+    if driven and not blocks:
+        _write_motors(document, driven)
+    else:
+        driven = []
+    placed = {id(actuator) for actuator, _ in driven}
+    homeless = [a for a in motors if a.transmission == "joint" and id(a) not in placed]
+    document.report_lost(
+        "actuator(s)",
+        homeless,
+        "the blocks of ros2_control say which joints are driven",
+    )
+
+
+def _write_transmissions(document: UrdfDocument, actuators: list[Actuator]) -> None:
+    names = {joint.name: joint.public_name for joint in document.asset.joints}
+    groups: dict[str, list[Actuator]] = {}
+    for actuator in actuators:
+        groups.setdefault(str(actuator.settings["transmission"]), []).append(actuator)
+    for name, members in groups.items():
+        node = etree.SubElement(document.root, "transmission", {"name": clean_text(name)})
+        etree.SubElement(node, "type").text = clean_text(str(members[0].settings.get("type", "")))
+        interfaces = [[str(i) for i in a.settings.get("hardware_interfaces", ())] for a in members]
+        for actuator, words in zip(members, interfaces, strict=True):
+            target = document.dofs.get(actuator.target)
+            driven = target.name if target else names.get(actuator.target, actuator.target)
+            joint = etree.SubElement(node, "joint", {"name": clean_text(driven)})
+            for word in words:
+                etree.SubElement(joint, "hardwareInterface").text = clean_text(f"hardware_interface/{word}")
+        for actuator in members:
+            motor = etree.SubElement(node, "actuator", {"name": clean_text(actuator.name)})
+            for key, value in actuator.settings.items():
+                if key not in _WRITTEN_SETTINGS and isinstance(value, str) and _is_tag(key):
+                    etree.SubElement(motor, key).text = clean_text(value)
+            etree.SubElement(motor, "mechanicalReduction").text = format_number(actuator.gear[0])
+
+
+def _is_tag(word: str) -> bool:
+    return word.isidentifier() and word.isascii()
+
+
+def _write_block(document: UrdfDocument, controller: Controller) -> None:
+    settings = controller.settings
+    values = {"name": controller.name, "type": str(settings.get("type", "system"))}
+    values |= {key: str(settings[key]) for key in ("rw_rate", "is_async") if key in settings}
+    values = {key: clean_text(value) for key, value in values.items()}
+    node = etree.SubElement(document.root, "ros2_control", values)
+    if settings.get("plugin") or settings.get("parameters"):
+        hardware = etree.SubElement(node, "hardware")
+        etree.SubElement(hardware, "plugin").text = clean_text(str(settings.get("plugin", "")))
+        _write_parameters(hardware, settings.get("parameters"))
+    names = {joint.name: joint.public_name for joint in document.asset.joints}
+    for tag in ("joint", "sensor", "gpio"):
+        for name, component in _as_table(settings.get(f"{tag}s")).items():
+            _write_component(node, tag, names.get(name, name) if tag == "joint" else name, component)
+    for text in settings.get("transmissions", ()):
+        try:
+            node.append(parse_bytes(str(text).encode(), controller.name))
+        except SimwrightError:
+            continue  # written by a reader from XML, so it is XML; what somebody put there since is no transmission
+
+
+def _write_component(node: Element, tag: str, name: str, component: Any) -> None:
+    words = _as_table(component)
+    child = etree.SubElement(node, tag, {"name": clean_text(str(name))})
+    if "mimic" in words:
+        child.set("mimic", clean_text(str(words["mimic"])))
+    for role in ("command", "state"):
+        for interface, parameters in _as_table(words.get(role)).items():
+            element = etree.SubElement(child, f"{role}_interface", {"name": clean_text(str(interface))})
+            _write_parameters(element, parameters)
+    _write_parameters(child, words.get("parameters"))
+
+
+def _write_parameters(node: Element, parameters: Any) -> None:
+    for name, value in _as_table(parameters).items():
+        etree.SubElement(node, "param", {"name": clean_text(str(name))}).text = clean_text(str(value))
+
+
+def _as_table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _write_motors(document: UrdfDocument, driven: list[tuple[Actuator, UrdfJoint]]) -> None:
+    block = etree.SubElement(
+        document.root, "ros2_control", {"name": f"{document.root.get('name')}_system", "type": "system"}
+    )
+    etree.SubElement(etree.SubElement(block, "hardware"), "plugin").text = MIRROR_PLUGIN
+    joints: dict[str, dict[str, Actuator]] = {}
+    for actuator, urdf_joint in driven:
+        command = _COMMAND_INTERFACES.get(actuator.kind, "effort")
+        joints.setdefault(urdf_joint.name, {}).setdefault(command, actuator)
+    for name, commands in joints.items():
+        node = etree.SubElement(block, "joint", {"name": name})
+        for command, actuator in commands.items():
+            element = etree.SubElement(node, "command_interface", {"name": command})
+            _write_range(element, actuator)
+        for state in _STATE_INTERFACES:
+            etree.SubElement(node, "state_interface", {"name": state})
+    document.reporter.report(CONTROL_ASSUMED, driven[0][0].source, plugin=MIRROR_PLUGIN)
+
+
+def _write_range(node: Element, actuator: Actuator) -> None:
+    """The range of the command, where a unit of it is one of the joint."""
+    bounds = actuator.control_range
+    if bounds is None or actuator.kind == "general" or actuator.gear[:1] not in ((), (1.0,)):
+        return
+    for word, value in zip(("min", "max"), bounds, strict=True):
+        if math.isfinite(value):
+            etree.SubElement(node, "param", {"name": word}).text = format_number(value)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every family needs while writing: the asset, the planned tree, names, kept attributes, and the document.
 
-Elements are made by :meth:`Draft.add`, which leaves out what MuJoCo assumes anyway; ``defaults.py`` moves what
-repeats into classes when everything is there.
+Elements are made by :meth:`MjcfDocument.add`, which leaves out what MuJoCo assumes anyway; ``entry.py`` moves what
+repeats into default classes when everything is there.  Numbers are written as text that means exactly the same number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -17,10 +17,9 @@ from lxml import etree
 from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Array, Pose, quat_conjugate, quat_multiply
 from simwright.core.names import NameScope
+from simwright.formats.mjcf.writer.kept import KeptAttributes
 from simwright.formats.mjcf.writer.messages import NOT_CARRIED, RENAMED
-from simwright.formats.mjcf.writer.numbers import format_value, is_equal
-from simwright.formats.mjcf.writer.solver import Solver
-from simwright.formats.parts.numbers import tidy
+from simwright.formats.parts.numbers import make_finite, tidy
 from simwright.formats.parts.words import clean_text
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Body
@@ -39,7 +38,7 @@ _HIDDEN = frozenset({"mesh", "texture", "hfield"})
 
 
 @dataclass(slots=True, eq=False)
-class Freedom:
+class MjcfJoint:
     """One MJCF joint: its name, type, axis and anchor in the body, and the dof it stands for.
 
     ``owner`` is the name of that dof, or of the free body that no joint of the model holds.
@@ -79,19 +78,19 @@ class Freedom:
 
 
 @dataclass(slots=True, eq=False)
-class Limb:
+class MjcfBody:
     """A body as it is nested: where it sits in its parent, and how it moves."""
 
     body: Body
     name: str
     parent: str
     pose: Pose
-    freedoms: list[Freedom] = field(default_factory=list)
+    joints: list[MjcfJoint] = field(default_factory=list)
     mocap: bool = False
     inertial: Inertial | None = None
 
 
-class Adjusted(NamedTuple):
+class AdjustedInertia(NamedTuple):
     """An inertia that MuJoCo would refuse, and what is written instead."""
 
     body: Body
@@ -100,7 +99,7 @@ class Adjusted(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Draft:
+class MjcfDocument:
     """One writing.
 
     ``exact`` leaves every number as it is, for a result that only MuJoCo reads or whose source was MJCF; other results
@@ -113,19 +112,19 @@ class Draft:
     asset: Asset
     tree: Tree
     reporter: Reporter
-    solver: Solver
+    kept: KeptAttributes
     root: Element
     exact: bool = False
     sets_springs: bool = False
-    limbs: dict[str, Limb] = field(default_factory=dict)
+    bodies: dict[str, MjcfBody] = field(default_factory=dict)
     nodes: dict[str, Element] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
-    dofs: dict[str, Freedom] = field(default_factory=dict)
+    dofs: dict[str, MjcfJoint] = field(default_factory=dict)
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     scopes: dict[str, NameScope] = field(default_factory=dict)
-    adjusted: list[Adjusted] = field(default_factory=list)
+    adjusted: list[AdjustedInertia] = field(default_factory=list)
     renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    made: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    written_names: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def claim(self, family: str, name: str) -> str:
         """A name that is free in its family; the one asked for if it can be."""
@@ -136,21 +135,21 @@ class Draft:
             self.renamed.setdefault(family, []).append((name, new))
         return new
 
-    def note(self, family: str, name: str, made: str) -> None:
+    def note_written(self, family: str, name: str, made: str) -> None:
         """Note that an element of the model became (among others) the MJCF element ``made``."""
-        self.made.setdefault(family, {}).setdefault(name, []).append(made)
+        self.written_names.setdefault(family, {}).setdefault(name, []).append(made)
 
     def tidy(self, values: Any) -> list[float]:
         """Numbers as they are to be written: see ``exact``."""
         return [float(value) for value in values] if self.exact else tidy(values)
 
-    def spell(self, value: Any, kept: Any) -> Any:
+    def prefer_kept(self, value: Any, kept: Any) -> Any:
         """A number or vector as its source had it, where that is the same up to rounding, else the value itself."""
         if kept is None or np.shape(kept) != np.shape(value):
             return value
         return kept if np.allclose(kept, value, rtol=1e-13, atol=1e-15) else value
 
-    def place(self, pose: Pose) -> dict[str, Any]:
+    def describe_pose(self, pose: Pose) -> dict[str, Any]:
         """``pos`` and ``quat`` of a pose, each only where it says something."""
         values: dict[str, Any] = {}
         position, turn = self.tidy(pose.p), self.tidy(pose.q)
@@ -160,7 +159,7 @@ class Draft:
             values["quat"] = turn
         return values
 
-    def name(self, family: str, name: str) -> str | None:
+    def find_name(self, family: str, name: str) -> str | None:
         """The name under which an element of the model was written, None if it was not."""
         return self.names.get((family, name))
 
@@ -181,12 +180,12 @@ class Draft:
         set_values(node, values, defaults or {})
         return node
 
-    def keep(self, element: Any, family: str, *attributes: str) -> dict[str, Any]:
+    def find_kept(self, element: Any, family: str, *attributes: str) -> dict[str, Any]:
         """Attributes an element was read with, under their MJCF names."""
-        found = {name: self.solver.get(element, family, name) for name in attributes}
+        found = {name: self.kept.get(element, family, name) for name in attributes}
         return {name: value for name, value in found.items() if value is not None}
 
-    def lose(self, what: str, lost: list[Any], advice: str = "MuJoCo has no such element") -> None:
+    def report_lost(self, what: str, lost: list[Any], advice: str = "MuJoCo has no such element") -> None:
         """One finding for elements that are left out."""
         if lost:
             where: Where = getattr(lost[0], "source", NOWHERE)
@@ -207,3 +206,37 @@ def set_values(node: Element, values: Mapping[str, Any], defaults: Mapping[str, 
         if value is None or (attribute in defaults and is_equal(value, defaults[attribute])):
             continue
         node.set(attribute, format_value(value))
+
+
+UNBOUNDED = 1e10
+"""What stands for "no end" where MJCF wants both ends of a range."""
+
+
+def format_number(value: float) -> str:
+    """The shortest text of a double; infinities become numbers that MuJoCo reads."""
+    value = make_finite(value, UNBOUNDED)
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return repr(float(value))
+
+
+def format_value(value: Any) -> str:
+    """The text of an attribute: numbers, lists of them, flags and words."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | float | np.number):
+        return format_number(float(value))
+    assert isinstance(value, Iterable), f"no attribute value: {value!r}"
+    return " ".join(format_number(float(v)) for v in value)
+
+
+def is_equal(value: Any, default: Any) -> bool:
+    """Is it the default?  Lists are equal if their numbers are."""
+    if default is None or value is None:
+        return value is default
+    if isinstance(value, int | float | str) or isinstance(default, str):
+        return bool(value == default)
+    ours, theirs = np.atleast_1d(value), np.atleast_1d(default)
+    return ours.shape == theirs.shape and bool(np.all(ours == theirs))

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Level, Reporter, Where, declare
-from simwright.core.math3d import Array, Pose
+from simwright.core.math3d import Array
 from simwright.core.names import NameScope
-from simwright.formats.mjcf.places import Source
+from simwright.formats.mjcf.places import MjcfSource
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
 
@@ -31,10 +31,13 @@ NOT_CARRIED = declare(
 )
 
 NAMESPACE = "mjc"
+"""The namespace of extras that are MJCF attributes."""
+DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
+"""MuJoCo's colour of geoms, sites and tendons that have none of their own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ElementFamily:
     """How one kind of element is listed: its object type, its count, its list in MjSpec, its XML section."""
 
     objects: str
@@ -44,29 +47,29 @@ class Family:
 
 
 FAMILIES = {
-    "body": Family("BODY", "nbody", "bodies", "body"),
-    "joint": Family("JOINT", "njnt", "joints", "joint"),
-    "geom": Family("GEOM", "ngeom", "geoms", "geom"),
-    "site": Family("SITE", "nsite", "sites", "site"),
-    "camera": Family("CAMERA", "ncam", "cameras", "camera"),
-    "light": Family("LIGHT", "nlight", "lights", "light"),
-    "mesh": Family("MESH", "nmesh", "meshes", "mesh"),
-    "hfield": Family("HFIELD", "nhfield", "hfields", "hfield"),
-    "texture": Family("TEXTURE", "ntex", "textures", "texture"),
-    "material": Family("MATERIAL", "nmat", "materials", "material"),
-    "tendon": Family("TENDON", "ntendon", "tendons", "tendon"),
-    "equality": Family("EQUALITY", "neq", "equalities", "equality"),
-    "actuator": Family("ACTUATOR", "nactuator", "actuators", "actuator"),
-    "sensor": Family("SENSOR", "nsensor", "sensors", "sensor"),
-    "pair": Family("PAIR", "npair", "pairs", "contact"),
-    "exclude": Family("EXCLUDE", "nexclude", "excludes", "contact"),
-    "key": Family("KEY", "nkey", "keys", "keyframe"),
-    "flex": Family("FLEX", "nflex", "flexes", "deformable"),
-    "skin": Family("SKIN", "nskin", "skins", "deformable"),
-    "plugin": Family("PLUGIN", "nplugin", "plugins", "plugin"),
-    "numeric": Family("NUMERIC", "nnumeric", "numerics", "custom"),
-    "text": Family("TEXT", "ntext", "texts", "custom"),
-    "tuple": Family("TUPLE", "ntuple", "tuples", "custom"),
+    "body": ElementFamily("BODY", "nbody", "bodies", "body"),
+    "joint": ElementFamily("JOINT", "njnt", "joints", "joint"),
+    "geom": ElementFamily("GEOM", "ngeom", "geoms", "geom"),
+    "site": ElementFamily("SITE", "nsite", "sites", "site"),
+    "camera": ElementFamily("CAMERA", "ncam", "cameras", "camera"),
+    "light": ElementFamily("LIGHT", "nlight", "lights", "light"),
+    "mesh": ElementFamily("MESH", "nmesh", "meshes", "mesh"),
+    "hfield": ElementFamily("HFIELD", "nhfield", "hfields", "hfield"),
+    "texture": ElementFamily("TEXTURE", "ntex", "textures", "texture"),
+    "material": ElementFamily("MATERIAL", "nmat", "materials", "material"),
+    "tendon": ElementFamily("TENDON", "ntendon", "tendons", "tendon"),
+    "equality": ElementFamily("EQUALITY", "neq", "equalities", "equality"),
+    "actuator": ElementFamily("ACTUATOR", "nactuator", "actuators", "actuator"),
+    "sensor": ElementFamily("SENSOR", "nsensor", "sensors", "sensor"),
+    "pair": ElementFamily("PAIR", "npair", "pairs", "contact"),
+    "exclude": ElementFamily("EXCLUDE", "nexclude", "excludes", "contact"),
+    "key": ElementFamily("KEY", "nkey", "keys", "keyframe"),
+    "flex": ElementFamily("FLEX", "nflex", "flexes", "deformable"),
+    "skin": ElementFamily("SKIN", "nskin", "skins", "deformable"),
+    "plugin": ElementFamily("PLUGIN", "nplugin", "plugins", "plugin"),
+    "numeric": ElementFamily("NUMERIC", "nnumeric", "numerics", "custom"),
+    "text": ElementFamily("TEXT", "ntext", "texts", "custom"),
+    "tuple": ElementFamily("TUPLE", "ntuple", "tuples", "custom"),
 }
 
 
@@ -74,7 +77,7 @@ _ON_BODIES = {"joint": "jnt", "geom": "geom", "site": "site", "camera": "cam", "
 
 
 @dataclass(slots=True)
-class Context:
+class MjcfReader:
     """One reading: MuJoCo, its specification and compiled model, the text, and the asset being built.
 
     ``mesh_scales`` are those of meshes that MuJoCo did not load.
@@ -83,7 +86,7 @@ class Context:
     mujoco: Any
     spec: Any
     model: Any
-    source: Source
+    source: MjcfSource
     reporter: Reporter
     asset: Asset
     names: dict[str, list[str]] = field(default_factory=dict)
@@ -108,18 +111,25 @@ class Context:
         """Where extras of an element are kept, and its path."""
         return f"{family}/{self.name(family, index)}"
 
-    def given_name(self, family: str, index: int) -> str:
+    def find_given_name(self, family: str, index: int) -> str:
         """The name in the file, empty if there is none."""
         kind = getattr(self.mujoco.mjtObj, f"mjOBJ_{FAMILIES[family].objects}")
         return str(self.mujoco.mj_id2name(self.model, int(kind), index) or "")
 
-    def spec_of(self, family: str, index: int) -> Any | None:
+    def read_word(self, enumeration: str, value: Any) -> str:
+        """A choice by its MJCF word: ``mjtGeom`` 2 is ``mjGEOM_SPHERE``, which is ``sphere``."""
+        member = str(getattr(self.mujoco, enumeration)(int(value)).name)
+        return member.partition("_")[2].lower()
+
+    def find_spec(self, family: str, index: int) -> Any | None:
         """The MjSpec element, for what compiling drops; None for elements the compiler made itself."""
         if family not in self.specs:
             listed = getattr(self.spec, FAMILIES[family].listed, ())
             self.specs[family] = {int(getattr(e, "id", i)): e for i, e in enumerate(listed)}
         element = self.specs[family].get(index)
-        return element if element is not None and element.name == self.given_name(family, index) else None
+        return (
+            element if element is not None and element.name == self.find_given_name(family, index) else None
+        )
 
     def where(self, family: str, index: int) -> Where:
         """File and line, as near as the text allows."""
@@ -128,8 +138,8 @@ class Context:
         return self.places[family, index]
 
     def _find_place(self, family: str, index: int) -> Where:
-        name, section = self.given_name(family, index), FAMILIES[family].section
-        info = str(getattr(self.spec_of(family, index), "info", "") or "")
+        name, section = self.find_given_name(family, index), FAMILIES[family].section
+        info = str(getattr(self.find_spec(family, index), "info", "") or "")
         found = self.source.find(section, name, info)
         if found.line is None and family in _ON_BODIES:
             return self._where_on_body(family, index) or found
@@ -138,7 +148,7 @@ class Context:
     def _where_on_body(self, family: str, index: int) -> Where | None:
         owners = getattr(self.model, f"{_ON_BODIES[family]}_bodyid")
         same = [int(i) for i in np.flatnonzero(owners == owners[index])]
-        body = self.given_name("body", int(owners[index]))
+        body = self.find_given_name("body", int(owners[index]))
         return self.source.find_child(body, family, same.index(index), len(same))
 
     def field(self, name: str, index: int, default: Any = None) -> Any:
@@ -162,10 +172,15 @@ class Context:
         if values is not None and np.any(values):
             self.keep(family, index, "user", values)
 
-
-def pose_of(position: Any, orientation: Any) -> Pose:
-    """A pose from compiled arrays, copied."""
-    return Pose.of(position, orientation)
+    def report_loss(self, family: str, indices: list[int], advice: str, what: str = "") -> None:
+        """One finding for some elements of a family."""
+        plural = "" if len(indices) == 1 else "es" if family == "flex" else "s"
+        verb = "are" if what or len(indices) > 1 else "is"
+        what = what or f"{len(indices)} {family}{plural}"
+        shown = ", ".join(repr(self.name(family, i)) for i in indices[:5])
+        names = shown + (", ..." if len(indices) > 5 else "")
+        where = self.where(family, indices[0])
+        self.reporter.report(NOT_CARRIED, where, what=what, verb=verb, names=names, advice=advice)
 
 
 def make_plain(value: Any) -> Any:
@@ -195,27 +210,27 @@ def is_same(value: Any, default: Any) -> bool:
     return bool(value == default)
 
 
-def claim_names(context: Context) -> None:
+def claim_names(reader: MjcfReader) -> None:
     """Give every element of every family a unique name, the ones in the file first."""
     for family in FAMILIES:
-        given = [context.given_name(family, i) for i in range(context.count(family))]
+        given = [reader.find_given_name(family, i) for i in range(reader.count(family))]
         scope = NameScope(name for name in given if name)
         names: list[str] = []
-        context.names[family] = names
+        reader.names[family] = names
         for index, name in enumerate(given):
-            names.append(name or scope.claim(_make_name(context, family, index)))
+            names.append(name or scope.claim(_make_name(reader, family, index)))
 
 
-def _make_name(context: Context, family: str, index: int) -> str:
-    model = context.model
+def _make_name(reader: MjcfReader, family: str, index: int) -> str:
+    model = reader.model
     if family == "body":
-        parent = context.name("body", int(model.body_parentid[index])) if index else ""
+        parent = reader.name("body", int(model.body_parentid[index])) if index else ""
         return f"{parent}_body" if parent else "body"
     if family == "joint":
-        kind = str(context.mujoco.mjtJoint(int(model.jnt_type[index])).name)[6:].lower()
-        return f"{context.name('body', int(model.jnt_bodyid[index]))}_{kind}"
+        kind = reader.read_word("mjtJoint", model.jnt_type[index])
+        return f"{reader.name('body', int(model.jnt_bodyid[index]))}_{kind}"
     if family in ("geom", "site"):
-        body = context.name("body", int(getattr(model, f"{family}_bodyid")[index])) or "world"
-        kind = str(context.mujoco.mjtGeom(int(getattr(model, f"{family}_type")[index])).name)[7:].lower()
+        body = reader.name("body", int(getattr(model, f"{family}_bodyid")[index])) or "world"
+        kind = reader.read_word("mjtGeom", getattr(model, f"{family}_type")[index])
         return f"{body}_{kind}" if family == "geom" else f"{body}_site"
     return family

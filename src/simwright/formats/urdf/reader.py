@@ -2,15 +2,20 @@
 """One URDF document while it is read: typed access to its elements, and what has been built so far.
 
 Elements that came out of xacro carry the place they were written at in the attribute :data:`ORIGIN`
-("number:line", a number of :attr:`Document.files`), so findings point into the xacro file, not into its
+("number:line", a number of :attr:`UrdfReader.files`), so findings point into the xacro file, not into its
 expansion.
+
+Free-form Gazebo blocks are plain settings: the leaves of an element by their snake_case path (``horizontal_samples``,
+``clip_near``); the element named like the kind of sensor and ``scan`` are left out of the path.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from lxml import etree
 
@@ -58,8 +63,8 @@ TEXTURE_MISSING = declare(
 )
 
 
-class Document(XmlReader):
-    """A URDF document, the asset that grows from it, and the services its readers share."""
+class UrdfReader(XmlReader):
+    """A URDF reader, the asset that grows from it, and the services its readers share."""
 
     def __init__(
         self, path: Path, root: Element, gate: Gate, reporter: Reporter, files: Sequence[str] = ()
@@ -119,7 +124,7 @@ class Document(XmlReader):
         return math.copysign(math.inf, value) if abs(value) > HUGE else self.optional(element, attribute)
 
     def resolve(self, uri: str, where: Where) -> Path:
-        """The file of an address in this document."""
+        """The file of an address in this reader."""
         return resolve_resource(uri, self.base, self.gate, where)
 
     def mesh(self, element: Element, uri: str, link: str) -> Mesh | None:
@@ -141,9 +146,53 @@ class Document(XmlReader):
         return self.meshes.mesh(path, where)
 
 
-def write_xml(element: Element) -> str:
+def format_xml(element: Element) -> str:
     """An element as text, without the marks of this reader."""
     copy = etree.fromstring(etree.tostring(element, with_tail=False))
     for each in copy.iter():
         each.attrib.pop(ORIGIN, "")
     return str(etree.tostring(copy, encoding="unicode"))
+
+
+_CONTAINERS = {"camera", "ray", "lidar", "scan", "imu", "contact", "force_torque", "gps", "navsat", "sonar"}
+_LOWER_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MAX_DEPTH = 16
+
+
+def read_settings(element: Element) -> dict[str, Any]:
+    """The leaves of an element by their path; plugins, poses and containers are left out."""
+    settings: dict[str, Any] = {}
+    _collect_settings(element, "", settings, 0)
+    return settings
+
+
+def _collect_settings(element: Element, prefix: str, settings: dict[str, Any], depth: int) -> None:
+    for child in element:
+        if not isinstance(child.tag, str) or child.tag in ("plugin", "pose") or depth > _MAX_DEPTH:
+            continue
+        inner = prefix if child.tag in _CONTAINERS and len(child) else f"{prefix}{snake_case(child.tag)}_"
+        for attribute, value in child.attrib.items():
+            if attribute not in ("name", ORIGIN):
+                settings[f"{inner}{snake_case(str(attribute))}"] = read_value(str(value))
+        if len(child):
+            _collect_settings(child, inner, settings, depth + 1)
+        elif (child.text or "").strip():
+            settings[inner.rstrip("_")] = read_value(child.text.strip())
+
+
+def snake_case(name: str) -> str:
+    """``updateRate`` -> ``update_rate``."""
+    return _LOWER_UPPER.sub("_", name).replace("-", "_").lower()
+
+
+def read_value(text: str) -> Any:
+    """A number or truth value where the text is one, else the text."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    if not math.isfinite(value):
+        return text
+    return int(value) if value.is_integer() and re.fullmatch(r"[+-]?\d+", text) else value

@@ -13,23 +13,23 @@ from typing import Any
 
 from simwright.core.diag import NOWHERE, Where
 from simwright.core.names import make_identifier
-from simwright.formats.mjcf.context import NAMESPACE
+from simwright.formats.mjcf.reader import NAMESPACE
 from simwright.model.asset import Asset
 
 
-class Solver:
+class KeptAttributes:
     """Looks attributes up by element and notes what was used."""
 
     def __init__(self, asset: Asset) -> None:
         self._table = asset.extras.table.get(NAMESPACE, {})
         self._used: set[tuple[str, str]] = set()
-        self._spoken: dict[str, dict[str, tuple[str, str]]] = {}
+        self._aliases: dict[str, dict[str, tuple[str, str]]] = {}
         for key, rows in self._table.items():
             for name in rows if key.startswith("/") else ():
                 words = name.split(":")
                 if words[0] == NAMESPACE and len(words) > 2:
                     alias, attribute = _find_alias(words[1:])
-                    self._spoken.setdefault(alias, {})[attribute] = (key, name)
+                    self._aliases.setdefault(alias, {})[attribute] = (key, name)
 
     def get(self, element: Any, family: str, attribute: str, default: Any = None) -> Any:
         """The value an element was read with."""
@@ -47,7 +47,7 @@ class Solver:
             if extra is not None:
                 self._used.add((key, name))
                 return extra.value
-        place = self._spoken.get(_make_alias(key), {}).get(attribute) if self._spoken else None
+        place = self._aliases.get(_make_alias(key), {}).get(attribute) if self._aliases else None
         if place is None:
             return None
         self._used.add(place)
@@ -56,7 +56,7 @@ class Solver:
     def take_all(self, key: str) -> dict[str, Any]:
         """Every attribute under a key, all counted as written."""
         rows = self._table.get(key, {})
-        spoken = self._spoken.get(_make_alias(key), {})
+        spoken = self._aliases.get(_make_alias(key), {})
         self._used.update((key, name) for name in rows)
         self._used.update(spoken.values())
         values = {name: self._table[place[0]][place[1]].value for name, place in spoken.items()}
@@ -64,13 +64,13 @@ class Solver:
 
     def find_keys(self, prefix: str) -> list[str]:
         """Keys of a family, in the order they were read."""
-        return [key for key in (*self._table, *self._spoken) if key.startswith(prefix)]
+        return [key for key in (*self._table, *self._aliases) if key.startswith(prefix)]
 
     def find_place(self, key: str) -> Where:
         """Where the attributes under a key were written."""
         return next((extra.source for extra in self._table.get(key, {}).values()), NOWHERE)
 
-    def spend(self, key: str, *attributes: str) -> None:
+    def mark_written(self, key: str, *attributes: str) -> None:
         """Count attributes as written by other means."""
         for attribute in attributes:
             self.take(key, attribute)

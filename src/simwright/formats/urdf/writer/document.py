@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every family needs while writing: the asset, the planned links and joints, names, files, and the document."""
+"""What every family needs while writing: the asset, the planned links and joints, names, files, and the document.
+
+Numbers are written as text that means exactly the same number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from lxml import etree
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions
 from simwright.formats.holds import report_lost
+from simwright.formats.parts import numbers
+from simwright.formats.parts.numbers import tidy
 from simwright.formats.parts.words import clean_text
 from simwright.formats.urdf.writer.messages import RENAMED
 from simwright.formats.xml import Element
@@ -23,7 +30,7 @@ WORLD_LINK = "world"
 
 
 @dataclass(slots=True, eq=False)
-class Mount:
+class UrdfJoint:
     """One URDF joint with the link it leads to.
 
     ``joint`` and ``dof`` are those of the model it stands for; ``follows`` is a rule of its own
@@ -43,7 +50,7 @@ class Mount:
 
 
 @dataclass(slots=True, eq=False)
-class Draft:
+class UrdfDocument:
     """One writing.
 
     ``links`` has the name of the link of every body (and the world, if it is one), ``bare_links`` those of links that
@@ -55,10 +62,10 @@ class Draft:
     options: WriteOptions
     reporter: Reporter
     root: Element
-    mounts: list[Mount] = field(default_factory=list)
+    joints: list[UrdfJoint] = field(default_factory=list)
     links: dict[str, str] = field(default_factory=dict)
     bare_links: list[str] = field(default_factory=list)
-    dofs: dict[str, Mount] = field(default_factory=dict)
+    dofs: dict[str, UrdfJoint] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
     scopes: dict[str, NameScope] = field(default_factory=dict)
     renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
@@ -72,7 +79,7 @@ class Draft:
             self.renamed.setdefault(family, []).append((name, new))
         return new
 
-    def locate(self, path: str) -> str:
+    def make_address(self, path: str) -> str:
         """The address of a file of the folder, as the option says."""
         place = f"{self.options.side}{path}"
         return (
@@ -81,7 +88,7 @@ class Draft:
             else place
         )
 
-    def lose(self, what: str, lost: Sequence[Any], advice: str, *, moves: bool = True) -> None:
+    def report_lost(self, what: str, lost: Sequence[Any], advice: str, *, moves: bool = True) -> None:
         """One finding for elements that are left out; ``moves`` tells whether the robot moves differently."""
         if lost:
             report_lost(self.reporter, "URDF", f"{len(lost)} {what}", lost, moves=moves, advice=advice)
@@ -91,3 +98,24 @@ class Draft:
         for family, changes in self.renamed.items():
             old, new = changes[0]
             self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
+
+
+UNBOUNDED = 1e100
+"""What stands for "no end" where URDF wants a number: parsers do not read "inf"."""
+
+
+def format_number(value: float) -> str:
+    """The shortest text of a double, whole ones without a point."""
+    return numbers.format_number(numbers.make_finite(value, UNBOUNDED))
+
+
+def format_numbers(values: Iterable[float]) -> str:
+    """Several, apart by spaces."""
+    return " ".join(format_number(float(value)) for value in values)
+
+
+def write_origin(parent: Element, pose: Pose) -> None:
+    """``<origin>``, left out for the identity."""
+    position, turn = tidy(pose.p), tidy(pose.rpy)
+    if any(position) or any(turn):
+        etree.SubElement(parent, "origin", {"xyz": format_numbers(position), "rpy": format_numbers(turn)})

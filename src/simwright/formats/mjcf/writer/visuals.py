@@ -1,0 +1,376 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``<material>``, ``<texture>``, ``<camera>`` and ``<light>``: what only pictures show.
+
+MuJoCo's own renderer knows shininess, the opposite of roughness; the physical values are written beside it where they
+say more.  An emission is a share of the colour.  MuJoCo reads PNG; other images are turned into PNG where Pillow is
+installed, and reported where it is not.  A mesh of another format may have materials in its file (OBJ, COLLADA, glTF):
+visuals that the source gives no look of their own get those.  MuJoCo's default light has a colour and no candela;
+intensities are written where they are more than one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import math
+from pathlib import PurePath
+from typing import Any
+
+from simwright.core.diag import Reporter
+from simwright.core.errors import SimwrightError
+from simwright.core.files import MIB
+from simwright.core.limits import Tally
+from simwright.core.math3d import IDENTITY_QUAT, quat_rotate
+from simwright.core.names import NameScope
+from simwright.formats.mesh import load_image
+from simwright.formats.mjcf.writer.document import MjcfDocument, is_equal
+from simwright.formats.mjcf.writer.meshes import make_file_name
+from simwright.formats.mjcf.writer.messages import LOOK_LOST, LOOK_UNREADABLE, TEXTURE_LEFT_OUT
+from simwright.formats.parts.looks import FileLooks, is_plain
+from simwright.model.asset import Asset, Camera, Light, LightKind, Shape
+from simwright.model.geometry import Mesh, Subset
+from simwright.model.material import RenderMaterial, Texture
+
+
+def take_file_looks(asset: Asset, reporter: Reporter) -> Asset:
+    """The asset, or a copy with all looks it needs."""
+    if asset.provenance.format == "mjcf":
+        return asset
+    twin = asset.copy()
+    _FileLooks(twin, reporter).dress()
+    return twin
+
+
+class _FileLooks:
+    """Dresses visuals in the looks of their mesh files."""
+
+    def __init__(self, asset: Asset, reporter: Reporter) -> None:
+        self._asset = asset
+        self._looks = FileLooks(asset, reporter, LOOK_UNREADABLE, highlights=True)
+        self._meshes: dict[tuple[int, bool], Mesh] = {}
+        self._kept: list[Mesh] = []  # their ids are keys, so they must live
+
+    def dress(self) -> None:
+        """Every visual whose mesh has face sets: each set with a look that is known, or none."""
+        for shape in self._asset.shapes:
+            mesh = shape.geometry
+            if shape.visual and isinstance(mesh, Mesh) and mesh.data.subsets:
+                self._dress(shape, mesh)
+
+    def _dress(self, shape: Shape, mesh: Mesh) -> None:
+        key = (id(mesh), is_plain(shape))
+        if key not in self._meshes:
+            self._kept.append(mesh)
+            changed = dataclasses.replace(mesh.data, subsets=self._choose(mesh, is_plain(shape)))
+            self._meshes[key] = Mesh(changed, source=mesh.source, file=mesh.file, gate=mesh.gate)
+        shape.geometry = self._meshes[key]
+
+    def _choose(self, mesh: Mesh, is_dressed: bool) -> tuple[Subset, ...]:
+        """The sets with a look; where the source gives the shape one, that of the file does not count."""
+        result = []
+        for subset in mesh.data.subsets:
+            name: str | None = subset.material if subset.material in self._looks.own else None
+            if name is None and mesh.file and not is_dressed:
+                name = self._looks.take(mesh).get(subset.material)
+            if name and len(subset.faces):
+                result.append(Subset(subset.name or name, subset.faces, name))
+        return tuple(result)
+
+
+MATERIAL_DEFAULTS: dict[str, Any] = {
+    "rgba": (1.0, 1.0, 1.0, 1.0), "emission": 0.0, "specular": 0.5, "shininess": 0.5, "reflectance": 0.0,
+    "metallic": 0.0, "texuniform": False, "texrepeat": (1.0, 1.0),
+}  # fmt: skip
+_ROLES = {
+    "diffuse": "rgb", "opacity": "opacity", "occlusion": "occlusion", "roughness": "roughness", "metallic": "metallic",
+    "normal": "normal", "emissive": "emissive",
+}  # fmt: skip
+_PACKED_INPUTS = ("occlusion", "roughness", "metallic")
+_MATERIAL_KEPT = ("specular", "shininess", "reflectance", "texuniform", "texrepeat")
+_ROLE_WORDS = (
+    "rgb", "occlusion", "roughness", "metallic", "normal", "opacity", "emissive", "rgba", "orm", "user",
+)  # fmt: skip
+
+
+def write_materials(document: MjcfDocument) -> None:
+    """Every material, with its images."""
+    library = MjcfTextureFiles(document)
+    library.restore_generated()
+    for material in document.asset.materials:
+        _write_material(document, library, material)
+    _report_lost_looks(document)
+
+
+def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material: RenderMaterial) -> None:
+    layers = _choose_layers(document, library, material)
+    diffuse = material.textures.get("diffuse")
+    tinted = diffuse is not None and any(role in ("rgb", "rgba") for role in layers)
+    rgba = diffuse.gain if tinted and diffuse else (*material.diffuse, material.opacity)
+    glow = max(material.emissive) / max(material.diffuse) if any(material.diffuse) else max(material.emissive)
+    kept = document.find_kept(material, "material", *_MATERIAL_KEPT)
+    shininess = kept.get("shininess", min(max(1.0 - material.roughness, 0.0), 1.0))
+    values: dict[str, Any] = {
+        "name": document.claim("material", material.name),
+        "rgba": rgba,
+        "emission": glow,
+        "shininess": shininess,
+        "metallic": material.metallic,
+        "roughness": None if material.roughness == 1.0 - shininess else material.roughness,
+        **kept,
+    }
+    if diffuse is not None and "texrepeat" not in kept:
+        values["texrepeat"] = diffuse.scale
+    plain = list(layers) == ["rgb"]
+    if plain:
+        values["texture"] = layers["rgb"]
+    node = document.add(document.section("asset"), "material", values, MATERIAL_DEFAULTS)
+    for role, texture in () if plain else layers.items():
+        document.add(node, "layer", {"role": role, "texture": texture})
+
+
+def _choose_layers(
+    document: MjcfDocument, library: MjcfTextureFiles, material: RenderMaterial
+) -> dict[str, str]:
+    """Texture names by MuJoCo's role."""
+    textures = dict(material.textures)
+    layers: dict[str, str] = {}
+    packed = [textures[name].file for name in _PACKED_INPUTS if name in textures]
+    if len(packed) == len(_PACKED_INPUTS) and len(set(packed)) == 1:
+        _put_layer(layers, "orm", library.find(material, textures[_PACKED_INPUTS[0]]))
+        textures = {name: texture for name, texture in textures.items() if name not in _PACKED_INPUTS}
+    opacity = textures.get("opacity")
+    whole = opacity is not None and "diffuse" in textures and opacity.file == textures["diffuse"].file
+    for name, texture in textures.items():
+        if name in _ROLES and not (whole and name == "opacity"):
+            role = "rgba" if whole and name == "diffuse" else _ROLES[name]
+            _put_layer(layers, role, library.find(material, texture))
+    for role in _ROLE_WORDS:
+        kept = document.kept.get(material, "material", f"texture_{role}")
+        _put_layer(layers, role, document.find_name("texture", kept) if kept else None)
+    return layers
+
+
+def _put_layer(layers: dict[str, str], role: str, name: str | None) -> None:
+    if name:
+        layers.setdefault(role, name)
+
+
+def _report_lost_looks(document: MjcfDocument) -> None:
+    materials = document.asset.materials
+    lost: tuple[tuple[str, list[RenderMaterial]], ...] = (
+        ("the coat", [m for m in materials if m.clearcoat]),
+        (
+            "the placement of images",
+            [m for m in materials if any(_is_placed(t) for t in m.textures.values())],
+        ),
+        ("an image input", [m for m in materials if set(m.textures) - set(_ROLES)]),
+    )
+    for what, found in lost:
+        if found:
+            document.reporter.report(
+                LOOK_LOST, found[0].source, what=what, count=len(found), first=found[0].name
+            )
+
+
+def _is_placed(texture: Texture) -> bool:
+    turned = texture.rotation != 0.0 or any(texture.offset)
+    return (
+        turned or {texture.wrap_s, texture.wrap_t} - {"repeat", "useMetadata"} != set() or any(texture.bias)
+    )
+
+
+TEXTURE_FOLDER = "textures"
+MAX_IMAGE_BYTES = 256 * MIB
+_PNG = b"\x89PNG\r\n\x1a\n"
+_COLOR_SPACES = {"raw": "linear", "sRGB": "sRGB"}
+_GENERATED_ATTRIBUTES = (
+    "type", "builtin", "rgb1", "rgb2", "mark", "markrgb", "random", "width", "height", "gridsize", "gridlayout",
+    "hflip", "vflip",
+)  # fmt: skip
+_CUBE_FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
+_MARKS = ("none", "edge", "cross", "random")
+
+
+class MjcfTextureFiles:
+    """Hands out texture names; writes each image once."""
+
+    def __init__(self, document: MjcfDocument) -> None:
+        self._document = document
+        self._known: dict[tuple[str, str], str | None] = {}
+        self._file_names = NameScope()
+        self._tally = Tally()
+
+    def restore_generated(self) -> None:
+        """Gradients, checkers and flat colours that MuJoCo paints itself, and images on cubes."""
+        for key in self._document.kept.find_keys("texture/"):
+            builtin = self._document.kept.take(key, "builtin")
+            files = self._find_files(key)
+            name = key.partition("/")[2]
+            contents = {attribute: self._read(file, name) for attribute, file in files.items()}
+            if None in contents.values() or (builtin is None and not files):
+                continue
+            values: dict[str, Any] = {"name": self._document.claim("texture", name)}
+            for attribute in _GENERATED_ATTRIBUTES:
+                values[attribute] = self._document.kept.take(key, attribute)
+            values["type"] = values["type"] or "2d"
+            if values["mark"] is not None:
+                values["mark"] = _MARKS[int(values["mark"])]
+            if values["random"] is not None and values["mark"] != "random":
+                values["random"] = None
+            for attribute, file in files.items():
+                values[attribute] = self._store(file, contents[attribute])
+            self._document.add(self._document.section("asset"), "texture", values)
+
+    def _find_files(self, key: str) -> dict[str, str]:
+        """Images of a cube that the reader of MJCF has found; what an attribute of a stage says is no file to open."""
+        if self._document.kept.find_place(key).prim:
+            return {}
+        found = {attribute: self._document.kept.take(key, attribute) for attribute in _CUBE_FILES}
+        return {attribute: str(file) for attribute, file in found.items() if file}
+
+    def find(self, material: RenderMaterial, texture: Texture) -> str | None:
+        """The texture asset of an image; None, and a finding, if MuJoCo cannot read it."""
+        key = (texture.file, texture.color_space)
+        if key not in self._known:
+            self._known[key] = self._add(material, texture)
+        return self._known[key]
+
+    def _add(self, material: RenderMaterial, texture: Texture) -> str | None:
+        content = self._read(texture.file, material.name)
+        if content is None:
+            return None
+        document, stem = self._document, PurePath(texture.file).stem
+        values = {
+            "type": "2d",
+            "name": document.claim("texture", stem),
+            "file": self._store(texture.file, content),
+            "colorspace": _COLOR_SPACES.get(texture.color_space),
+        }
+        for attribute in ("hflip", "vflip"):
+            values[attribute] = document.kept.take(f"texture/{stem}", attribute)
+        document.add(document.section("asset"), "texture", values)
+        return str(values["name"])
+
+    def _store(self, file: str, content: bytes | None) -> str | None:
+        if content is None:
+            return None
+        name = f"{self._file_names.claim(make_file_name(PurePath(file).stem))}.png"
+        self._document.files[f"{TEXTURE_FOLDER}/{name}"] = content
+        return name
+
+    def _read(self, file: str, material: str) -> bytes | None:
+        """The content as PNG."""
+        why, advice = "it cannot be read", "check the path"
+        try:
+            content = load_image(file, MAX_IMAGE_BYTES, self._tally)
+        except SimwrightError as error:
+            why = error.message
+        else:
+            if content.startswith(_PNG):
+                return content
+            made, why, advice = make_png(content)
+            if made is not None:
+                return made
+        shown = PurePath(file).name
+        self._document.reporter.report(TEXTURE_LEFT_OUT, file=shown, name=material, why=why, advice=advice)
+        return None
+
+
+def make_png(content: bytes) -> tuple[bytes | None, str, str]:
+    """An image as PNG; else why not and what to do."""
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ImportError:
+        return None, "MuJoCo reads PNG only, and Pillow is not installed", "python -m pip install pillow"
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            buffer = io.BytesIO()
+            image.convert("RGBA" if "A" in image.getbands() else "RGB").save(buffer, "PNG")
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
+        return None, f"it is no image that can be read ({type(error).__name__})", "provide it as PNG"
+    return buffer.getvalue(), "", ""
+
+
+CAMERA_DEFAULTS: dict[str, Any] = {"fovy": 45.0, "ipd": 0.068, "principal": (0.0, 0.0)}
+LIGHT_DEFAULTS: dict[str, Any] = {
+    "dir": (0, 0, -1), "diffuse": (0.7, 0.7, 0.7), "castshadow": True, "cutoff": 45.0, "bulbradius": 0.02,
+    "range": 10.0, "type": "spot", "attenuation": (1, 0, 0), "exponent": 10.0, "ambient": (0, 0, 0),
+    "specular": (0.3, 0.3, 0.3), "active": True, "intensity": 0.0,
+}  # fmt: skip
+_LIGHT_KINDS = {LightKind.DIRECTIONAL: "directional", LightKind.SPOT: "spot", LightKind.POINT: "point"}
+_LIGHT_KEPT = ("attenuation", "exponent", "ambient", "specular", "softness", "active")
+
+
+def write_optics(document: MjcfDocument) -> None:
+    """Cameras and lights on their bodies."""
+    for camera in document.asset.cameras:
+        _write_camera(document, camera)
+    lost = []
+    for light in document.asset.lights:
+        if light.kind in _LIGHT_KINDS:
+            _write_light(document, light)
+        else:
+            lost.append(light)
+    document.report_lost("dome and area lights", lost, "light the scene with directional or spot lights")
+
+
+def _write_camera(document: MjcfDocument, camera: Camera) -> None:
+    values: dict[str, Any] = {
+        "name": document.claim("camera", camera.name),
+        **document.describe_pose(camera.pose),
+    }
+    height = document.kept.get(camera, "camera", "orthographic_height")
+    if height is not None:
+        values |= {"projection": "orthographic", "fovy": height}
+    elif camera.aperture and camera.focal_length and any(camera.resolution):
+        focal = (camera.focal_length, camera.focal_length)
+        kept = document.find_kept(camera, "camera", "focal", "principal")
+        values |= {"sensorsize": camera.aperture, "focal": focal, **kept}
+    else:
+        values["fovy"] = _round_degrees(camera.fov_y)
+    if any(camera.resolution):
+        values["resolution"] = camera.resolution
+    values |= document.find_kept(camera, "camera", "ipd", "user") | _describe_tracking(
+        document, camera, "camera"
+    )
+    document.add(document.nodes[camera.body], "camera", values, CAMERA_DEFAULTS)
+
+
+def _round_degrees(angle: float) -> float:
+    """Degrees without the last bits that the way to radians and back adds."""
+    return float(f"{math.degrees(angle):.14g}")
+
+
+def _describe_tracking(document: MjcfDocument, element: Camera | Light, family: str) -> dict[str, Any]:
+    """How it follows a body, as read."""
+    values = document.find_kept(element, family, "mode", "target")
+    if "target" in values:
+        values["target"] = document.find_name("body", values["target"])
+    return values
+
+
+def _write_light(document: MjcfDocument, light: Light) -> None:
+    values: dict[str, Any] = {
+        "name": document.claim("light", light.name),
+        "type": _LIGHT_KINDS[light.kind],
+        "pos": light.pose.p if light.pose.p.any() else None,
+        "dir": _find_direction(light),
+        "diffuse": light.color,
+        "intensity": None if light.intensity == 1.0 else light.intensity,
+        "castshadow": light.cast_shadows,
+        "bulbradius": light.radius or None,
+        "range": light.range,
+    }
+    if light.cone is not None:
+        values["cutoff"] = _round_degrees(light.cone[1])
+    values |= document.find_kept(light, "light", *_LIGHT_KEPT) | _describe_tracking(document, light, "light")
+    texture = document.kept.get(light, "light", "texture")
+    if texture:
+        values["texture"] = document.find_name("texture", texture)
+    document.add(document.nodes[light.body], "light", values, LIGHT_DEFAULTS)
+
+
+def _find_direction(light: Light) -> Any:
+    if is_equal(light.pose.q, IDENTITY_QUAT):
+        return (0.0, 0.0, -1.0)
+    return quat_rotate(light.pose.q, (0.0, 0.0, -1.0))
