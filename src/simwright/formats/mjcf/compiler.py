@@ -81,22 +81,33 @@ def _find_place(text: str, source: MjcfSource) -> Where:
     """The place MuJoCo names; it gives no line for included files and no file for attached models."""
     found = _LINE.findall(text)
     line = int(found[-1]) if found else 0
+    # with attached models a line may be one of any file
     if line > 0 and not source.attached:
         return Where(source.file, line)
-    candidates = list(source.list_elements())
-    for narrow in (_is_named, _mentions, _is_no_number):
-        candidates = [e for e in candidates if narrow(e, text)] or candidates
-    if line > 0:
-        candidates = [e for e in candidates if e.where.line == line] or candidates
-    elif found:
-        candidates = [e for e in candidates if e.where.file != source.file] or candidates
+    candidates = _list_candidates(text, source)
+    # of two elements with one name the second is the mistake
     if len(candidates) == 1 or ("repeated name" in text and candidates):
         return candidates[-1].where
     files = {e.where.file for e in candidates}
     return Where(files.pop()) if len(files) == 1 else Where(source.file)
 
 
-def _is_named(entry: SourceElement, text: str) -> bool:
+def _list_candidates(text: str, source: MjcfSource) -> list[SourceElement]:
+    """Elements that a message may be about; a test that no element passes does not count."""
+    candidates = list(source.list_elements())
+    for is_meant in (_is_named, _mentions, _is_no_number, _is_at_line):
+        candidates = [e for e in candidates if is_meant(e, text, source)] or candidates
+    return candidates
+
+
+def _is_at_line(entry: SourceElement, text: str, source: MjcfSource) -> bool:
+    """Does it stand where MuJoCo says?  Line 0 is what MuJoCo says of elements that an include brought."""
+    found = _LINE.findall(text)
+    line = int(found[-1]) if found else 0
+    return entry.where.line == line if line > 0 else bool(found) and entry.where.file != source.file
+
+
+def _is_named(entry: SourceElement, text: str, _source: MjcfSource) -> bool:
     """Is it the element of MuJoCo's ``Element 'tag'`` or ``Element name 'name'``?"""
     match = _ELEMENT.search(text)
     if match is None or not match[2]:
@@ -104,12 +115,12 @@ def _is_named(entry: SourceElement, text: str) -> bool:
     return bool((entry.name if match[1] else entry.element.tag) == match[2])
 
 
-def _mentions(entry: SourceElement, text: str) -> bool:
+def _mentions(entry: SourceElement, text: str, _source: MjcfSource) -> bool:
     attributes = entry.element.attrib
     return any(q in attributes or q in attributes.values() for q in _QUOTED.findall(text))
 
 
-def _is_no_number(entry: SourceElement, text: str) -> bool:
+def _is_no_number(entry: SourceElement, text: str, _source: MjcfSource) -> bool:
     """Does an attribute that MuJoCo finds badly formatted hold something that is no number?"""
     if "bad format" not in text:
         return False

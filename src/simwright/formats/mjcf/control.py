@@ -65,11 +65,14 @@ def _read_actuator(reader: MjcfReader, index: int) -> Actuator:
     kind, mjcf = classify(law)
     transmission, target = _read_target(reader, index)
     settings = _read_actuator_settings(reader, index)
+    # adhesion and plugins may have the numbers of a motor, and are none
     if transmission == "body" or "plugin" in settings:
         kind, mjcf = "general", "plugin" if "plugin" in settings else "adhesion"
-    meant = int(reader.field("actuator_ctrlspec", index, INPUTS.get(USUAL_INPUTS.get(mjcf, ""), 0)))
-    if meant != INPUTS.get(USUAL_INPUTS.get(mjcf, ""), 0):
+    usual = INPUTS.get(USUAL_INPUTS.get(mjcf, ""), 0)
+    meant = int(reader.field("actuator_ctrlspec", index, usual))
+    if meant != usual:
         settings["input"] = " ".join(word for word, bit in INPUTS.items() if meant & bit)
+    # MuJoCo 4: an actuator may have several outputs, each with a gear of its own
     outputs = int(reader.field("actuator_outadr", index, index))
     actuator = Actuator(
         name=reader.name("actuator", index),
@@ -81,25 +84,28 @@ def _read_actuator(reader: MjcfReader, index: int) -> Actuator:
         path=reader.key("actuator", index),
         source=reader.where("actuator", index),
     )
-    bias = law["bias"]
     if kind == "position":
-        actuator.stiffness, actuator.damping = law["gain"][0], -bias[2]
+        actuator.stiffness, actuator.damping = law["gain"][0], -law["bias"][2]
     elif kind == "velocity":
         actuator.damping = law["gain"][0]
-    controls = list_controls(reader, index)
-    if len(controls) == 1 and model.actuator_ctrllimited[controls[0]]:
-        low, high = (float(v) for v in model.actuator_ctrlrange[controls[0]])
-        actuator.control_range = (low, high)
-    elif len(controls) != 1:
-        actuator.settings["controls"] = len(controls)
-        actuator.settings["control_ranges"] = [
-            make_plain(model.actuator_ctrlrange[c]) if model.actuator_ctrllimited[c] else None
-            for c in controls
-        ]
+    _read_ranges(reader, index, actuator)
+    return actuator
+
+
+def _read_ranges(reader: MjcfReader, index: int, actuator: Actuator) -> None:
+    """Ranges of controls and of the force; several controls have several ranges, as a setting."""
+    model, controls = reader.model, list_controls(reader, index)
+    ranges = [
+        make_plain(model.actuator_ctrlrange[control]) if model.actuator_ctrllimited[control] else None
+        for control in controls
+    ]
+    if len(controls) != 1:
+        actuator.settings |= {"controls": len(controls), "control_ranges": ranges}
+    elif ranges[0] is not None:
+        actuator.control_range = (ranges[0][0], ranges[0][1])
     if model.actuator_forcelimited[index]:
         low, high = (float(v) for v in model.actuator_forcerange[index])
         actuator.force_range = (low, high)
-    return actuator
 
 
 def _read_law(reader: MjcfReader, index: int) -> dict[str, Any]:

@@ -132,8 +132,6 @@ def _choose_actuator_kind(interfaces: list[str]) -> str:
 
 def _read_ros2_control(reader: UrdfReader, element: Element) -> None:
     name = str(element.get("name") or "ros2_control")
-    where = reader.where(element)
-    known = {joint.name for joint in reader.asset.joints}
     hardware = element.find("hardware")
     settings: dict[str, Any] = {"type": str(element.get("type") or "system")}
     for key in ("rw_rate", "is_async"):
@@ -143,36 +141,39 @@ def _read_ros2_control(reader: UrdfReader, element: Element) -> None:
         settings["plugin"] = str(hardware.findtext("plugin") or "").strip()
         settings["parameters"] = _read_parameters(reader, hardware)
     reader.unknown(element, {"hardware", "joint", "sensor", "gpio", "transmission"})
+    # how joints and motors are coupled is the business of the hardware plugin: kept as text
     couplings = [format_xml(child) for child in reader.children(element, "transmission")]
     if couplings:
         settings["transmissions"] = couplings
-    command: list[str] = []
-    state: list[str] = []
     for tag in ("joint", "sensor", "gpio"):
-        components: dict[str, Any] = {}
-        for child in reader.children(element, tag):
-            component = str(child.get("name") or "")
-            if tag == "joint" and component not in known:
-                reader.reporter.report(
-                    CONTROL_JOINT, reader.where(child), what="ros2_control", name=name, joint=component
-                )
-                continue
-            components[component] = _read_component(reader, child)
-            if tag == "joint":
-                command += [component] if components[component]["command"] else []
-                state += [component] if components[component]["state"] else []
+        components = _read_components(reader, element, tag, name)
         if components:
             settings[f"{tag}s"] = components
+    joints: dict[str, dict[str, Any]] = settings.get("joints", {})
     reader.asset.controllers.append(
         Controller(
             name,
             "ros2_control",
-            joints={"command": command, "state": state},
+            joints={role: [n for n, row in joints.items() if row[role]] for role in ("command", "state")},
             settings=settings,
             path=name,
-            source=where,
+            source=reader.where(element),
         )
     )
+
+
+def _read_components(reader: UrdfReader, element: Element, tag: str, block: str) -> dict[str, dict[str, Any]]:
+    """The joints, sensors or GPIOs of a block by name; joints that the robot does not have are reported."""
+    known = {joint.name for joint in reader.asset.joints}
+    components: dict[str, dict[str, Any]] = {}
+    for child in reader.children(element, tag):
+        name = str(child.get("name") or "")
+        if tag == "joint" and name not in known:
+            where = reader.where(child)
+            reader.reporter.report(CONTROL_JOINT, where, what="ros2_control", name=block, joint=name)
+        else:
+            components[name] = _read_component(reader, child)
+    return components
 
 
 def _read_component(reader: UrdfReader, element: Element) -> dict[str, Any]:
@@ -336,20 +337,32 @@ class _PluginTopicNames:
 
     def resolve(self, topic: PluginTopic) -> str:
         """The name the topic has in the end."""
-        if self._is_sim and topic.sim and not _find_first_text(self._element, topic.tags):
-            below = _find_first_text(self._element, ("sub_topic",)) if topic.role == "subscription" else ""
-            joint = _find_first_text(self._element, ("joint_name",)) or "joint"
-            return (
-                f"/model/{self._model}/{below}" if below else topic.sim.format(model=self._model, joint=joint)
-            )
-        name = _find_first_text(self._element, topic.tags) or topic.default
-        is_camera = "image" in topic.default or "camera_info" in topic.default or topic.default == "points"
-        if self._camera and is_camera and not name.startswith("/") and self._camera not in name.split("/"):
-            name = f"{self._camera}/{name}"
-        for key in (name, topic.default, "out"):
-            if key in self._remaps and (key != "out" or topic.role == "publisher"):
-                name = self._remaps[key]
-                break
+        said = _find_first_text(self._element, topic.tags)
+        if self._is_sim and topic.sim and not said:
+            return self._make_sim_name(topic)
+        name = self._remap(topic, self._put_below_camera(topic, said or topic.default))
         if name.startswith("/") or not self._namespace:
             return name
         return f"/{self._namespace}/{name}"
+
+    def _make_sim_name(self, topic: PluginTopic) -> str:
+        """The default of Gazebo Sim, which has the model in it and no ROS namespace."""
+        below = _find_first_text(self._element, ("sub_topic",)) if topic.role == "subscription" else ""
+        if below:
+            return f"/model/{self._model}/{below}"
+        joint = _find_first_text(self._element, ("joint_name",)) or "joint"
+        return topic.sim.format(model=self._model, joint=joint)
+
+    def _put_below_camera(self, topic: PluginTopic, name: str) -> str:
+        """Topics of cameras are below the name of the camera, unless they say it themselves."""
+        is_camera = "image" in topic.default or "camera_info" in topic.default or topic.default == "points"
+        if not self._camera or not is_camera or name.startswith("/") or self._camera in name.split("/"):
+            return name
+        return f"{self._camera}/{name}"
+
+    def _remap(self, topic: PluginTopic, name: str) -> str:
+        # "out" is what ROS 2 sensor plugins call their one publisher
+        for key in (name, topic.default, "out"):
+            if key in self._remaps and (key != "out" or topic.role == "publisher"):
+                return self._remaps[key]
+        return name

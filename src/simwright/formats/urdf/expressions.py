@@ -213,17 +213,23 @@ def _check_call(function: Any, args: tuple[Any, ...]) -> None:
 
 
 def _check_growth(name: str, left: Any, right: Any) -> None:
+    """Refuse an operation whose result would not fit, before it is computed."""
     whole = isinstance(left, int) and isinstance(right, int)
     if name == "Pow" and whole and abs(left) > 1 and right * left.bit_length() > _MAX_BITS:
         raise LimitError("a power in an expression is too large")
     if name == "LShift" and whole and right > _MAX_BITS:
         raise LimitError("a shift in an expression is too large")
     if name == "Mult":
-        for one, other in ((left, right), (right, left)):
-            if isinstance(one, (str, list, tuple)) and isinstance(other, int):
-                _check_length(len(one) * other)
+        _check_repetition(left, right)
+        _check_repetition(right, left)
+    # "%99999d" and "%*d" make a text as wide as they like
     if name == "Mod" and isinstance(left, str) and re.search(r"\d{5}|\*", left):
         raise LimitError("a text format in an expression is too wide")
+
+
+def _check_repetition(value: Any, times: Any) -> None:
+    if isinstance(value, (str, list, tuple)) and isinstance(times, int):
+        _check_length(len(value) * times)
 
 
 def check_size(value: Any) -> Any:

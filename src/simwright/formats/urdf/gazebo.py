@@ -221,16 +221,33 @@ _FRAME_TAGS = ("camera/optical_frame_id", "gz_frame_id", "ignition_frame_id", "f
 def _read_sensor(reader: UrdfReader, element: Element, body: str, target: str = "") -> None:
     """A sensor, its camera, and the plugins inside it."""
     asset = reader.asset
-    where = reader.where(element)
-    written = str(element.get("name") or f"{body}_{element.get('type') or 'sensor'}")
-    name = NameScope(sensor.name for sensor in asset.sensors).claim(written)
-    kind = SENSOR_KINDS.get(str(element.get("type") or ""))
+    sensor = _make_sensor(reader, element, body, target)
+    asset.sensors.append(sensor)
+    holder = element.find("camera")
+    # a logical camera lists models in a box: it takes no picture
+    if holder is not None and sensor.kind.endswith("camera") and sensor.kind != "logical_camera":
+        camera = _read_camera(reader, holder, sensor)
+        asset.cameras.append(camera)
+        sensor.target = sensor.target or camera.name
+    # in Gazebo Classic plugins publish; where there is none, Gazebo Sim publishes by itself
+    before = len(asset.interfaces)
+    for plugin in reader.children(element, "plugin"):
+        read_plugin(reader, plugin, body, sensor.name, rate=sensor.rate)
+    if len(asset.interfaces) == before:
+        _read_topics(reader, element, sensor)
+
+
+def _make_sensor(reader: UrdfReader, element: Element, body: str, target: str) -> Sensor:
+    where, word = reader.where(element), str(element.get("type") or "")
+    written = str(element.get("name") or f"{body}_{word or 'sensor'}")
+    name = NameScope(sensor.name for sensor in reader.asset.sensors).claim(written)
+    kind = SENSOR_KINDS.get(word)
     if kind is None:
-        reader.reporter.report(SENSOR_KIND, where, name=name, type=str(element.get("type") or ""))
-        kind = str(element.get("type") or "unknown")
+        reader.reporter.report(SENSOR_KIND, where, name=name, type=word)
+        kind = word or "unknown"
     settings = read_settings(element)
     rate = settings.pop("update_rate", None)
-    sensor = Sensor(
+    return Sensor(
         name,
         kind,
         body=body,
@@ -241,17 +258,6 @@ def _read_sensor(reader: UrdfReader, element: Element, body: str, target: str = 
         path=f"{body}/{name}",
         source=where,
     )
-    asset.sensors.append(sensor)
-    holder = element.find("camera")
-    if holder is not None and kind.endswith("camera") and kind != "logical_camera":
-        camera = _read_camera(reader, holder, sensor)
-        asset.cameras.append(camera)
-        sensor.target = sensor.target or camera.name
-    before = len(asset.interfaces)
-    for plugin in reader.children(element, "plugin"):
-        read_plugin(reader, plugin, body, name, rate=sensor.rate)
-    if len(asset.interfaces) == before:
-        _read_topics(reader, element, sensor)
 
 
 def _read_topics(reader: UrdfReader, element: Element, sensor: Sensor) -> None:

@@ -9,6 +9,7 @@ sites, because MuJoCo finds the second anchor of two bodies itself.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -21,7 +22,7 @@ from simwright.core.diag import Where
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_multiply
 from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
 from simwright.formats.mjcf.reader import DEFAULT_RGBA
-from simwright.formats.mjcf.writer.document import MjcfDocument
+from simwright.formats.mjcf.writer.document import MjcfDocument, MjcfJoint
 from simwright.formats.mjcf.writer.geoms import find_site
 from simwright.formats.mjcf.writer.messages import JOINT_LOCKED, JOINT_REDUCED
 from simwright.formats.xml import Element
@@ -115,20 +116,8 @@ _SAME_POINT = 1e-9
 def write_equalities(document: MjcfDocument) -> None:
     """Constraints of the model, in the order of an MJCF source; then loops, then those inside joints."""
     rest = _place_at_rest(document)
-    asset, solver = document.asset, document.kept
-    kept = solver.find_keys("equality/")
-    tasks: list[tuple[Where, str, Callable[[], None]]] = [
-        *((e.source, e.name, partial(_write_equality, document, e, rest)) for e in asset.equalities),
-        *((m.source, m.name, partial(_write_mimic, document, m)) for m in asset.mimics),
-        *((solver.find_place(k), k.partition("/")[2], partial(_restore_lock, document, k)) for k in kept),
-    ]
-    order = {name: number for number, name in enumerate(solver.take("equality", "order") or ())}
-    if order:
-        tasks.sort(key=lambda task: order.get(task[1], len(order)))
-    elif len({where.file for where, *_ in tasks}) == 1 and all(where.line for where, *_ in tasks):
-        tasks.sort(key=lambda task: task[0].line or 0)
-    for *_, task in tasks:
-        task()
+    for write in _list_in_order(document, rest):
+        write()
     document.report_lost(
         "joints to bodies that do not exist", list(document.tree.dangling), "repair the joints"
     )
@@ -137,6 +126,26 @@ def write_equalities(document: MjcfDocument) -> None:
     for joint in document.tree.joints:
         _write_couplings(document, joint)
     _lock_joints(document)
+
+
+def _list_in_order(document: MjcfDocument, rest: dict[str, Pose]) -> list[Callable[[], None]]:
+    """What writes each equality, mimic and kept constraint, in the order of an MJCF source.
+
+    The order of constraints is that of the rows of MuJoCo's solver, so another one changes the last bits of a motion.
+    """
+    asset, kept = document.asset, document.kept
+    keys = kept.find_keys("equality/")
+    tasks: list[tuple[Where, str, Callable[[], None]]] = [
+        *((e.source, e.name, partial(_write_equality, document, e, rest)) for e in asset.equalities),
+        *((m.source, m.name, partial(_write_mimic, document, m)) for m in asset.mimics),
+        *((kept.find_place(k), k.partition("/")[2], partial(_restore_lock, document, k)) for k in keys),
+    ]
+    order = {name: number for number, name in enumerate(kept.take("equality", "order") or ())}
+    if order:
+        tasks.sort(key=lambda task: order.get(task[1], len(order)))
+    elif len({where.file for where, *_ in tasks}) == 1 and all(where.line for where, *_ in tasks):
+        tasks.sort(key=lambda task: task[0].line or 0)
+    return [write for *_, write in tasks]
 
 
 def _place_at_rest(document: MjcfDocument) -> dict[str, Pose]:
@@ -260,33 +269,29 @@ def _write_mimic(document: MjcfDocument, mimic: Mimic) -> None:
     """``y = p(x)`` in coordinates becomes a law of displacements from the references."""
     follower, leader = document.dofs.get(mimic.follower), document.dofs.get(mimic.leader)
     if follower is None or leader is None or follower.dof is None or leader.dof is None:
-        document.report_lost("mimics of joints that are not written", [_Named(mimic.name or mimic.follower)])
+        named = dataclasses.replace(mimic, name=mimic.name or mimic.follower)
+        document.report_lost("mimics of joints that are not written", [named])
         return
+    # y0 + dy = p(x0 + dx): the leader's reference shifts the argument, the follower's the value
     law = Polynomial((mimic.offset, mimic.multiplier, *mimic.polynomial))
     if leader.dof.ref:
         law = law(Polynomial((leader.dof.ref, 1.0)))
     coefficients = [float(v) for v in law.coef] + [0.0] * (5 - len(law.coef))
     coefficients[0] -= follower.dof.ref
-    name = mimic.name or f"{mimic.follower}_mimic"
-    keyed = Mimic(mimic.follower, mimic.leader, enabled=mimic.enabled, name=name, source=mimic.source)
+    # attributes are kept under the name that the constraint is written with
+    mimic = dataclasses.replace(mimic, name=mimic.name or f"{mimic.follower}_mimic")
     values = {
-        "name": document.claim("equality", name),
+        "name": document.claim("equality", mimic.name),
         "joint1": follower.name,
         "joint2": leader.name,
-        "polycoef": document.prefer_kept(coefficients, document.kept.get(keyed, "equality", "polycoef")),
+        "polycoef": document.prefer_kept(coefficients, document.kept.get(mimic, "equality", "polycoef")),
     }
-    common = _describe_common(document, keyed, "equality")
+    common = _describe_common(document, mimic, "equality")
     document.add(document.section("equality"), "joint", {**values, **common}, EQUALITY_DEFAULTS)
 
 
-class _Named:
-    """A name to report, where there is no element."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
 def _write_loop(document: MjcfDocument, joint: Joint, rest: dict[str, Pose]) -> None:
+    """A joint that closes a loop, as the constraint that holds what the joint holds."""
     common = _describe_common(document, joint, "joint")
     ends = (joint.parent, joint.parent_frame, joint.child, joint.child_frame)
     motions = [dof.motion for dof in joint.dofs]
@@ -298,6 +303,7 @@ def _write_loop(document: MjcfDocument, joint: Joint, rest: dict[str, Pose]) -> 
         _hold_axis(document, joint, rest, common)
     elif _holds_point(joint.dofs):
         _connect(document, joint.name, ends, rest, common)
+        # three hinges through a point turn like a ball; fewer leave a rotation locked that a point does not lock
         if motions != [Motion.BALL] and len(motions) < 3:
             _report_reduced(document, joint, "the lock of the other rotation")
     elif motions != [Motion.FREE]:
@@ -305,8 +311,13 @@ def _write_loop(document: MjcfDocument, joint: Joint, rest: dict[str, Pose]) -> 
             "sliding joints that close loops", [joint], "close the loop with a ball, hinge or fixed joint"
         )
         return
-    if any(dof.is_limited or dof.swing or dof.drive or dof.damping or dof.friction for dof in joint.dofs):
+    if any(_has_dynamics(dof) for dof in joint.dofs):
         _report_reduced(document, joint, "limits, drives and friction of the closed loop")
+
+
+def _has_dynamics(dof: Dof) -> bool:
+    """Has it limits, a drive or friction?  A constraint has no place for them."""
+    return bool(dof.is_limited or dof.swing or dof.drive or dof.damping or dof.friction)
 
 
 def _report_reduced(document: MjcfDocument, joint: Joint, what: str) -> None:
@@ -328,22 +339,25 @@ def _hold_axis(document: MjcfDocument, joint: Joint, rest: dict[str, Pose], comm
 
 def _write_couplings(document: MjcfDocument, joint: Joint) -> None:
     """Screws advance with their angle, gearboxes couple their hinges."""
-    joints = [f for end in (joint.child, joint.parent) if end for f in document.bodies[end].joints]
+    names = {dof.name for dof in joint.dofs}
+    joints = [j for end in (joint.child, joint.parent) if end for j in document.bodies[end].joints]
     for hinge, slide in pairwise(joints):
-        if slide.pitch and hinge.dof is not None and hinge.dof.name in {dof.name for dof in joint.dofs}:
-            values = {"joint1": slide.name, "joint2": hinge.name, "polycoef": (0, slide.pitch, 0, 0, 0)}
-            name = document.claim("equality", f"{hinge.name}_screw")
-            document.add(document.section("equality"), "joint", {"name": name, **values}, EQUALITY_DEFAULTS)
+        if slide.pitch and hinge.dof is not None and hinge.dof.name in names:
+            _couple(document, f"{hinge.name}_screw", slide, hinge, slide.pitch)
     if joint.gear is not None and len(joint.dofs) == 2:
         first, second = (document.dofs.get(dof.name) for dof in joint.dofs)
         if first and second:
-            values = {
-                "joint1": first.name,
-                "joint2": second.name,
-                "polycoef": (0, -joint.gear.ratio, 0, 0, 0),
-            }
-            name = document.claim("equality", f"{joint.name}_gear")
-            document.add(document.section("equality"), "joint", {"name": name, **values}, EQUALITY_DEFAULTS)
+            _couple(document, f"{joint.name}_gear", first, second, -joint.gear.ratio)
+
+
+def _couple(document: MjcfDocument, name: str, follower: MjcfJoint, leader: MjcfJoint, ratio: float) -> None:
+    values = {
+        "name": document.claim("equality", name),
+        "joint1": follower.name,
+        "joint2": leader.name,
+        "polycoef": (0, ratio, 0, 0, 0),
+    }
+    document.add(document.section("equality"), "joint", values, EQUALITY_DEFAULTS)
 
 
 def _lock_joints(document: MjcfDocument) -> None:

@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any
 
 from simwright.formats.mjcf.writer.document import MjcfDocument
-from simwright.model.asset import Articulation, Asset, Shape
+from simwright.model.asset import Asset, Shape
 from simwright.model.filtering import Pair, find_filtered_pairs, list_articulated
 from simwright.model.joint import WORLD
 
@@ -36,31 +36,32 @@ class MjcfFilters:
 
 def find_filters(document: MjcfDocument) -> MjcfFilters:
     """Bring all rules of the model into MuJoCo's terms."""
-    asset = document.asset
     filters = MjcfFilters()
-    colliders = [s for s in asset.shapes if s.collision and s.enabled]
-    for shape in colliders:
-        filters.bits[shape.name] = _read_bits(shape)
-    _split_articulations(document, colliders, filters)
-    welds = _find_welds(document)
+    colliders = [s for s in document.asset.shapes if s.collision and s.enabled]
     by_body: dict[str, list[Shape]] = {}
     for shape in colliders:
+        filters.bits[shape.name] = _read_bits(shape)
         by_body.setdefault(shape.body, []).append(shape)
+    _split_articulations(document, colliders, filters)
+    welds = _find_welds(document)
     owner = {shape.name: shape.body for shape in colliders}
-    apart = find_filtered_pairs(asset, document.tree)
+    apart = find_filtered_pairs(document.asset, document.tree)
     filtered = _group_by_bodies(document, apart, owner, filters, welds)
     filters.excluded += _list_authored(document, welds)
     for (a, b), names in filtered.items():
-        meeting = [
-            (x.name, y.name)
-            for x, y in product(by_body[a], by_body[b])
-            if _can_touch(filters.bits[x.name], filters.bits[y.name])
-        ]
         if (a, b) not in filters.excluded and (b, a) not in filters.excluded:
             filters.excluded.append((a, b))
+        # an exclusion is of whole bodies: colliders of them that may touch are said one by one
+        meeting = _list_meeting(filters, by_body[a], by_body[b])
         filters.pairs += [pair for pair in meeting if pair not in names and pair[::-1] not in names]
     filters.pairs += _find_touching(document, by_body, welds, filters, apart)
     return filters
+
+
+def _list_meeting(filters: MjcfFilters, first: list[Shape], second: list[Shape]) -> list[Pair]:
+    """Pairs of colliders whose bits let them touch."""
+    pairs = ((x.name, y.name) for x, y in product(first, second))
+    return [pair for pair in pairs if _can_touch(filters.bits[pair[0]], filters.bits[pair[1]])]
 
 
 def _list_authored(document: MjcfDocument, welds: dict[str, str]) -> list[Pair]:
@@ -153,16 +154,12 @@ def _list_large(document: MjcfDocument, colliders: list[Shape]) -> Iterator[list
     for articulation in document.asset.articulations:
         if articulation.self_collide:
             continue
-        bodies = _list_members(document, articulation)
+        bodies = set(list_articulated(document.asset, articulation, document.tree))
         members = [s for s in colliders if s.body in bodies and s.name not in seen]
         count = len({s.body for s in members})
         if count * (count - 1) // 2 > MAX_EXCLUSIONS:
             seen.update(s.name for s in members)
             yield members
-
-
-def _list_members(document: MjcfDocument, articulation: Articulation) -> set[str]:
-    return set(list_articulated(document.asset, articulation, document.tree))
 
 
 def _find_touching(
@@ -173,13 +170,12 @@ def _find_touching(
     apart: set[Pair],
 ) -> list[Pair]:
     """Colliders that are to touch although MuJoCo keeps their bodies apart: those of a body and its parent."""
-    result = []
-    for a, b in _list_neighbours(document, by_body, welds):
-        for x, y in product(by_body[a], by_body[b]):
-            pair = (x.name, y.name)
-            if _can_touch(filters.bits[x.name], filters.bits[y.name]) and not {pair, pair[::-1]} & apart:
-                result.append(pair)
-    return result
+    return [
+        pair
+        for a, b in _list_neighbours(document, by_body, welds)
+        for pair in _list_meeting(filters, by_body[a], by_body[b])
+        if not {pair, pair[::-1]} & apart
+    ]
 
 
 def _list_neighbours(

@@ -205,7 +205,7 @@ def _mark_model_fields(document: MjcfDocument) -> None:
         _, group, name = ("", *attribute.split(":", 2)[1:], "", "")[:3]
         is_option = (group == "option" and name in known) or (group == "flag" and name in flags)
         if is_option or _is_in_model(attribute) or _COUPLING.match(attribute):
-            solver.spend(key, attribute.removeprefix(f"{NAMESPACE}:"))
+            solver.mark_written(key, attribute.removeprefix(f"{NAMESPACE}:"))
 
 
 def _is_in_model(attribute: str) -> bool:

@@ -13,12 +13,13 @@ the frictions a material has, unless the source said it.  Restitution and compli
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Where
 from simwright.core.math3d import Array, Pose, vec3
 from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
 from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, PLANE_GRID, choose_group
@@ -177,24 +178,17 @@ def _is_static(document: MjcfDocument, body: str) -> bool:
 def _make_mesh_geoms(
     document: MjcfDocument, library: MjcfMeshFiles, shape: Shape, mesh: Mesh, collision: bool
 ) -> list[MjcfGeom]:
-    geoms: list[MjcfGeom] = []
     bound = _BOUNDING_GEOMS.get(shape.approximation.token) if collision and shape.approximation else None
-    hull = collision and bound is None
-    if hull and not is_proven(mesh) and is_flat(mesh.data, scaled(shape)):
-        what = "it is flat, and MuJoCo finds no hull; it is not touched" if shape.visual else "it is flat"
-        advice = "use a thin box as collider"
-        document.reporter.report(
-            GEOMETRY_LEFT_OUT, shape.source, kind="collider mesh", name=shape.name, why=what, advice=advice
-        )
-        hull = False
+    hull = collision and bound is None and not _is_flat_collider(document, shape, mesh)
+    # a mesh that MuJoCo has compiled before has no looks by faces, and is not even opened
     parts = [] if is_proven(mesh) or not shape.visual else _list_face_sets(mesh, shape.material)
+    geoms: list[MjcfGeom] = []
     if len(parts) > 1:
-        for subset in parts:
-            name = library.find_mesh(shape, mesh, subset)
-            look = {"type": "mesh", "mesh": name}
-            geoms.append(
-                MjcfGeom(f"{shape.name}_{subset.name}", look, shape.pose, True, False, subset.material)
-            )
+        for part in parts:
+            look = {"type": "mesh", "mesh": library.find_mesh(shape, mesh, part)}
+            name = f"{shape.name}_{part.name}"
+            geoms.append(MjcfGeom(name, look, shape.pose, True, False, part.material))
+        # the hull is that of the whole mesh, so it cannot be one of the parts
         if hull:
             look = {"type": "mesh", "mesh": library.find_mesh(shape, mesh)}
             geoms.append(MjcfGeom(shape.name, look, shape.pose, False, True))
@@ -205,6 +199,22 @@ def _make_mesh_geoms(
     if bound:
         geoms.append(_make_bound(shape, mesh, bound))
     return geoms
+
+
+def _is_flat_collider(document: MjcfDocument, shape: Shape, mesh: Mesh) -> bool:
+    """Is it a mesh without a hull?  That is reported: MuJoCo refuses the whole model for one."""
+    if is_proven(mesh) or not is_flat(mesh.data, scaled(shape)):
+        return False
+    why = "it is flat, and MuJoCo finds no hull; it is not touched" if shape.visual else "it is flat"
+    document.reporter.report(
+        GEOMETRY_LEFT_OUT,
+        shape.source,
+        kind="collider mesh",
+        name=shape.name,
+        why=why,
+        advice="use a thin box as collider",
+    )
+    return True
 
 
 def _list_face_sets(mesh: Mesh, material: str) -> list[Subset]:
@@ -397,20 +407,22 @@ def _report_hulls(document: MjcfDocument) -> None:
 def _report_materials(document: MjcfDocument) -> None:
     used = {shape.physics_material for shape in document.asset.shapes if shape.collision}
     materials = [m for m in document.asset.physics_materials if m.name in used]
-    split = [m for m in materials if _differ(m.static_friction, m.dynamic_friction)]
-    if split:
-        document.reporter.report(
-            FRICTION_APPROXIMATED, split[0].source, count=len(split), first=split[0].name
-        )
-    lost: tuple[tuple[str, list[PhysicsMaterial]], ...] = (
-        ("the restitution", [m for m in materials if m.restitution]),
-        ("the contact stiffness or damping", [m for m in materials if _is_compliant(document, m)]),
-        ("the rule of combination", [m for m in materials if _has_own_combination(m)]),
+    lost: tuple[tuple[str, Callable[[PhysicsMaterial], object]], ...] = (
+        ("the restitution", lambda material: material.restitution),
+        ("the contact stiffness or damping", partial(_is_compliant, document)),
+        ("the rule of combination", _has_own_combination),
     )
-    for what, found in lost:
+    split = [m for m in materials if _has_two_frictions(m)]
+    if split:
+        first = split[0]
+        document.reporter.report(FRICTION_APPROXIMATED, first.source, count=len(split), first=first.name)
+    for what, has_lost in lost:
+        found = [material for material in materials if has_lost(material)]
         if found:
-            where: Where = found[0].source
-            document.reporter.report(SETTING_LOST, where, what=what, count=len(found), first=found[0].name)
+            first = found[0]
+            document.reporter.report(
+                SETTING_LOST, first.source, what=what, count=len(found), first=first.name
+            )
 
 
 def _has_own_combination(material: PhysicsMaterial) -> bool:
@@ -418,8 +430,9 @@ def _has_own_combination(material: PhysicsMaterial) -> bool:
     return material.friction_combine not in ("", "max") or material.restitution_combine not in ("", "max")
 
 
-def _differ(a: float | None, b: float | None) -> bool:
-    return a is not None and b is not None and a != b
+def _has_two_frictions(material: PhysicsMaterial) -> bool:
+    static, dynamic = material.static_friction, material.dynamic_friction
+    return static is not None and dynamic is not None and static != dynamic
 
 
 def _is_compliant(document: MjcfDocument, material: PhysicsMaterial) -> bool:

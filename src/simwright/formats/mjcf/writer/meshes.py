@@ -74,28 +74,36 @@ class MjcfMeshFiles:
         document = self._document
         word = _choose_mesh_name(shape, geometry)
         name = document.claim("mesh", word if subset is None else f"{word}_{subset.name}")
-        recipe = None if subset is not None or np.any(scale != 1.0) else geometry.recipe
         values: dict[str, Any] = {"name": name, "file": None, "scale": scale}
-        if recipe is not None and recipe.file:
-            values["file"] = self._copy(recipe.file)
-            recipe = recipe if values["file"] else None
-        if recipe is not None:
-            values |= recipe.attributes
-        else:
-            values["file"] = self._store(geometry, word, subset)
+        values |= self._describe_content(geometry, scale, word, subset)
         values["maxhullvert"] = shape.settings.get("max_hull_vertices")
         for attribute in _MESH_KEPT:
             found = document.kept.take(f"mesh/{word}", attribute)
             if found is not None:
                 values[attribute] = found
+        # MuJoCo refuses meshes without volume unless they are shells; a part of a surface encloses nothing
         if not is_proven(geometry) and (
             subset or compute_moments(geometry).scaled(scale).volume < _NO_VOLUME
         ):
             values["inertia"] = "shell"
+        # MuJoCo calls a mesh like its file
         if values["file"] and PurePath(values["file"]).stem == name:
             del values["name"]
         document.add(document.section("asset"), "mesh", values, _MESH_DEFAULTS)
         return name
+
+    def _describe_content(
+        self, geometry: Mesh, scale: Array, word: str, subset: Subset | None
+    ) -> dict[str, Any]:
+        """The file of a mesh, or the points that MuJoCo made it of; see ``model.geometry.Recipe``."""
+        recipe = geometry.recipe
+        # the recipe makes the whole mesh at the scale that it says itself
+        if recipe is None or subset is not None or np.any(scale != 1.0):
+            return {"file": self._store(geometry, word, subset)}
+        if not recipe.file:
+            return {**recipe.attributes}
+        file = self._copy(recipe.file)
+        return {"file": file, **recipe.attributes} if file else {"file": self._store(geometry, word, subset)}
 
     def _copy(self, path: str) -> str | None:
         """The name of the copy of a file, None if MuJoCo does not read it as it is."""

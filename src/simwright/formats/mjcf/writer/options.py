@@ -63,6 +63,7 @@ def write_options(document: MjcfDocument) -> None:
     """Gravity, step and solver settings."""
     world = document.asset.environment
     settings = dict(world.settings)
+    # with gravity switched off by flag the model has none, and the written one is an extra
     written = document.kept.take("option", "gravity")
     values: dict[str, Any] = {
         "timestep": world.timestep,
@@ -74,20 +75,7 @@ def write_options(document: MjcfDocument) -> None:
     flags |= dict.fromkeys(settings.pop("enable", ()), "enable")
     scene = str(document.asset.provenance.info.get("physicsScene", ""))
     _read_physics_scene(document, scene, settings, values, flags)
-    limit = settings.pop("max_solver_iterations", None)
-    if is_fallback(document.asset.origins, scene, "max_solver_iterations"):
-        limit = None
-    for name in _OPTIONS:
-        value = settings.pop(name, None)
-        values[name] = _CHOICES.get(value, value) if isinstance(value, str) else value
-    if values["integrator"] is None and _has_stiff_drives(document):
-        values["integrator"] = "implicitfast"
-        document.reporter.report(INTEGRATOR_CHOSEN)
-    if limit is not None and limit > 0 and values["iterations"] is None:
-        values["iterations"] = limit
-    groups = settings.pop("disableactuator", 0)
-    if groups:
-        values["actuatorgroupdisable"] = [bit for bit in range(31) if int(groups) >> bit & 1]
+    _take_settings(document, scene, settings, values)
     node = document.add(document.root, "option", values, _OPTION_DEFAULTS)
     known = {name: word for name, word in flags.items() if name in FLAGS}
     if known:
@@ -98,6 +86,28 @@ def write_options(document: MjcfDocument) -> None:
     if lost:
         what = f"the world's setting {lost[0]!r}"
         document.reporter.report(SETTING_LOST, what=what, count=len(lost), first=document.asset.name)
+
+
+def _take_settings(
+    document: MjcfDocument, scene: str, settings: dict[str, Any], values: dict[str, Any]
+) -> None:
+    """Move the settings that are options from ``settings`` to ``values``; what is left has no attribute."""
+    limit = settings.pop("max_solver_iterations", None)
+    # a schema's fallback is nobody's wish: MuJoCo keeps its own number of iterations
+    if is_fallback(document.asset.origins, scene, "max_solver_iterations"):
+        limit = None
+    for name in _OPTIONS:
+        value = settings.pop(name, None)
+        values[name] = _CHOICES.get(value, value) if isinstance(value, str) else value
+    if values["integrator"] is None and _has_stiff_drives(document):
+        values["integrator"] = "implicitfast"
+        document.reporter.report(INTEGRATOR_CHOSEN)
+    if limit is not None and limit > 0 and values["iterations"] is None:
+        values["iterations"] = limit
+    # MuJoCo compiles the list of groups to the bits of one number
+    groups = settings.pop("disableactuator", 0)
+    if groups:
+        values["actuatorgroupdisable"] = [bit for bit in range(31) if int(groups) >> bit & 1]
 
 
 def _has_stiff_drives(document: MjcfDocument) -> bool:

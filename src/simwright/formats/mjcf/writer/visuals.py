@@ -132,22 +132,30 @@ def _choose_layers(
     document: MjcfDocument, library: MjcfTextureFiles, material: RenderMaterial
 ) -> dict[str, str]:
     """Texture names by MuJoCo's role."""
-    textures = dict(material.textures)
     layers: dict[str, str] = {}
-    packed = [textures[name].file for name in _PACKED_INPUTS if name in textures]
-    if len(packed) == len(_PACKED_INPUTS) and len(set(packed)) == 1:
-        _put_layer(layers, "orm", library.find(material, textures[_PACKED_INPUTS[0]]))
-        textures = {name: texture for name, texture in textures.items() if name not in _PACKED_INPUTS}
-    opacity = textures.get("opacity")
-    whole = opacity is not None and "diffuse" in textures and opacity.file == textures["diffuse"].file
-    for name, texture in textures.items():
-        if name in _ROLES and not (whole and name == "opacity"):
-            role = "rgba" if whole and name == "diffuse" else _ROLES[name]
-            _put_layer(layers, role, library.find(material, texture))
+    for role, texture in _assign_roles(material).items():
+        _put_layer(layers, role, library.find(material, texture))
     for role in _ROLE_WORDS:
         kept = document.kept.get(material, "material", f"texture_{role}")
         _put_layer(layers, role, document.find_name("texture", kept) if kept else None)
     return layers
+
+
+def _assign_roles(material: RenderMaterial) -> dict[str, Texture]:
+    """Textures by MuJoCo's role; inputs that take channels of one image share a role."""
+    textures, words = dict(material.textures), dict(_ROLES)
+    roles: dict[str, Texture] = {}
+    packed = [textures[name].file for name in _PACKED_INPUTS if name in textures]
+    # one image with occlusion, roughness and metallic as its channels
+    if len(packed) == len(_PACKED_INPUTS) and len(set(packed)) == 1:
+        roles["orm"] = textures[_PACKED_INPUTS[0]]
+        textures = {name: texture for name, texture in textures.items() if name not in _PACKED_INPUTS}
+    diffuse, opacity = textures.get("diffuse"), textures.get("opacity")
+    # a colour image whose alpha channel is the opacity
+    if diffuse is not None and opacity is not None and opacity.file == diffuse.file:
+        words["diffuse"] = "rgba"
+        del textures["opacity"]
+    return roles | {words[name]: texture for name, texture in textures.items() if name in words}
 
 
 def _put_layer(layers: dict[str, str], role: str, name: str | None) -> None:

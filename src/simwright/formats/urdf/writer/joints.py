@@ -184,28 +184,17 @@ _WRITTEN_SETTINGS = ("transmission", "type", "hardware_interfaces")
 def write_control(document: UrdfDocument) -> None:
     """Transmissions, ros2_control blocks as they were, and one for motors that have neither."""
     asset = document.asset
-    transmitted = [a for a in asset.actuators if "transmission" in a.settings]
-    _write_transmissions(document, transmitted)
+    _write_transmissions(document, [a for a in asset.actuators if "transmission" in a.settings])
     blocks = [c for c in asset.controllers if c.kind == "ros2_control"]
     for controller in blocks:
         _write_block(document, controller)
-    motors = [a for a in asset.actuators if a not in transmitted]
-    driven = [
-        (a, document.dofs[a.target])
-        for a in motors
-        if a.transmission == "joint" and a.target in document.dofs
-    ]
-    if driven and not blocks:
-        _write_motors(document, driven)
-    else:
-        driven = []
-    placed = {id(actuator) for actuator, _ in driven}
-    homeless = [a for a in motors if a.transmission == "joint" and id(a) not in placed]
-    document.report_lost(
-        "actuator(s)",
-        homeless,
-        "the blocks of ros2_control say which joints are driven",
-    )
+    motors = [a for a in asset.actuators if a.transmission == "joint" and "transmission" not in a.settings]
+    # a robot that has blocks of its own says there what drives it; a second block would claim the same joints
+    driven = [a for a in motors if a.target in document.dofs and not blocks]
+    if driven:
+        _write_motors(document, [(actuator, document.dofs[actuator.target]) for actuator in driven])
+    lost = [a for a in motors if a not in driven]
+    document.report_lost("actuator(s)", lost, "the blocks of ros2_control say which joints are driven")
 
 
 def _write_transmissions(document: UrdfDocument, actuators: list[Actuator]) -> None:

@@ -16,6 +16,7 @@ Sites, optical frames of cameras and places of sensors are links without anythin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,14 +56,22 @@ def plan_tree(document: UrdfDocument, *, world_used: bool) -> None:
     floating = [body for body in asset.bodies if _is_floating(body, edges.get(body.name))]
     loose = {body.name for body in floating}
     anchored = [b for b in asset.bodies if b.name not in loose and _find_parent(edges.get(b.name)) == WORLD]
+    # one body that floats alone is the root itself; anything else needs a link that stands for the world
     if anchored or world_used or len(floating) != 1:
         document.links[WORLD] = WORLD_LINK
     if not asset.bodies and not world_used:
         document.reporter.report(EMPTY, name=asset.name)
     for body in asset.bodies:
         document.links[body.name] = document.claim("link", body.name)
+    document.joints = _list_joints(document, edges, loose)
+    _report_tree(document, floating)
+
+
+def _list_joints(document: UrdfDocument, edges: dict[str, Edge], loose: set[str]) -> list[UrdfJoint]:
+    """The joints that hold each body, those of the model in its order, after those that it does not have."""
+    asset = document.asset
     order = {id(joint): number for number, joint in enumerate(asset.joints)}
-    joints: list[tuple[int, list[UrdfJoint]]] = []
+    rows: list[tuple[int, list[UrdfJoint]]] = []
     for number, body in enumerate(asset.bodies):
         edge = edges.get(body.name)
         if body.name in loose:
@@ -71,12 +80,10 @@ def plan_tree(document: UrdfDocument, *, world_used: bool) -> None:
             held = _fix_to_world(document, body)
         else:
             held = _join_by_edge(document, body, edge)
+        # negative for bodies that no joint holds, so that they come first
         place = order[id(edge.joint)] if edge is not None else number - len(asset.bodies)
-        joints.append((place, held))
-    document.joints = [
-        urdf_joint for _, held in sorted(joints, key=lambda row: row[0]) for urdf_joint in held
-    ]
-    _report_tree(document, floating)
+        rows.append((place, held))
+    return [joint for _, held in sorted(rows, key=lambda row: row[0]) for joint in held]
 
 
 def _find_parent(edge: Edge | None) -> str:
@@ -304,33 +311,32 @@ OPTICAL = Pose.of(q=(0.0, 1.0, 0.0, 0.0))
 
 def write_frames(document: UrdfDocument) -> None:
     """Every frame that is not there yet, by name."""
-    asset = document.asset
-    known: dict[str, tuple[str, Pose]] = {}
+    known = set(document.links.values())
     homeless: list[Site | Camera | Sensor] = []
-    rows: list[tuple[Site | Camera | Sensor, str, Pose]] = [
-        *(
-            (site, site.ros_frame or site.name, site.pose)
-            for site in asset.sites
-            if site is not document.root_site
-        ),
-        *((camera, _name_optical(camera), camera.pose @ OPTICAL) for camera in asset.cameras),
-        *((s, _find_frame(document, s), s.pose) for s in asset.sensors if not s.pose.is_identity(1e-12)),
-    ]
-    links = set(document.links.values())
-    for element, name, pose in rows:
+    for element, name, pose in _list_frames(document):
         parent = document.links.get(element.body)
         if parent is None:
             homeless.append(element)
-        elif not isinstance(element, Site) and (
-            name in known or name in links or _has_site(document, element, pose)
-        ):
-            continue
-        else:
-            known[name] = (element.body, pose)
+        # sites are frames by themselves; a camera or sensor may look from one that is there
+        elif isinstance(element, Site) or not (name in known or _has_site(document, element, pose)):
+            known.add(name)
             _add_frame(document, name, parent, pose)
     document.report_lost(
         "frame(s) in the world", homeless, "the robot floats, so the file has no world", moves=False
     )
+
+
+def _list_frames(document: UrdfDocument) -> Iterator[tuple[Site | Camera | Sensor, str, Pose]]:
+    """Elements that have a frame, with its name and its pose on the body."""
+    for site in document.asset.sites:
+        if site is not document.root_site:
+            yield site, site.ros_frame or site.name, site.pose
+    for camera in document.asset.cameras:
+        yield camera, _name_optical(camera), camera.pose @ OPTICAL
+    for sensor in document.asset.sensors:
+        # one at the origin of its link measures in the frame of the link
+        if not sensor.pose.is_identity(1e-12):
+            yield sensor, _find_frame(document, sensor), sensor.pose
 
 
 def _name_optical(camera: Camera) -> str:
