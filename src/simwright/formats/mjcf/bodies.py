@@ -31,6 +31,7 @@ def read_bodies(reader: MjcfReader) -> None:
     """Bodies in MuJoCo's order, the world left out."""
     model = reader.model
     for index in range(1, reader.count("body")):
+        # the compiled principal moments, bit for bit: rotating them into body axes would round them
         inertial = Inertial.from_principal(
             float(model.body_mass[index]),
             model.body_inertia[index],
@@ -43,6 +44,7 @@ def read_bodies(reader: MjcfReader) -> None:
                 pose=Pose.of(model.body_pos[index], model.body_quat[index]),
                 inertial=inertial,
                 kinematic=bool(model.body_mocapid[index] >= 0),
+                # MuJoCo says how much gravity is compensated, the model how much is left
                 gravity_scale=1.0 - float(model.body_gravcomp[index]),
                 path=reader.key("body", index),
                 source=reader.where("body", index),
@@ -50,6 +52,7 @@ def read_bodies(reader: MjcfReader) -> None:
         )
         reader.keep_user("body", index, "body_user")
         gravcomp = float(model.body_gravcomp[index])
+        # 1 - (1 - x) may differ from x in the last bit; the written number is kept then
         reader.keep("body", index, "gravcomp", gravcomp, 1.0 - (1.0 - gravcomp))
         _keep_sleep(reader, index)
 
@@ -75,6 +78,7 @@ def read_joints(reader: MjcfReader) -> None:
     model = reader.model
     scope = NameScope(reader.names["joint"])
     for body in range(1, reader.count("body")):
+        # mocap bodies are moved from outside; MuJoCo gives them no joint
         if model.body_mocapid[body] >= 0:
             continue
         start, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
@@ -95,8 +99,10 @@ def _read_joint(reader: MjcfReader, body: int, indices: list[int], scope: NameSc
     dofs = [_read_dof(reader, index) for index in indices]
     kind = _classify(dofs)
     placed = Pose.of(model.body_pos[body], model.body_quat[body])
+    # a free joint's coordinates are the pose in the world, so the place of the body does not count twice
     if kind is JointKind.FLOATING:
         placed = IDENTITY
+    # a slide has no anchor that matters, so the first turning joint gives the frame
     origin = next((dof.anchor for dof in dofs if dof.motion in (Motion.HINGE, Motion.BALL)), vec3())
     at_anchor = Pose.of(origin)
     for dof in dofs:
@@ -104,6 +110,7 @@ def _read_joint(reader: MjcfReader, body: int, indices: list[int], scope: NameSc
     if len(dofs) == 1:
         name, where = dofs[0].name, reader.where("joint", indices[0])
     else:
+        # MuJoCo names single joints, not stacks: a stack gets the name of its body
         name = scope.claim(f"{reader.name('body', body)}_{'joint' if dofs else 'fixed'}")
         where = reader.where("body", body)
     return Joint(
@@ -135,6 +142,7 @@ def _classify(dofs: list[Dof]) -> JointKind:
     return JointKind.D6
 
 
+# exact within rounding only: a joint that is nearly universal keeps its anchors as d6
 def _is_universal(dofs: list[Dof]) -> bool:
     together = np.abs(dofs[0].anchor - dofs[1].anchor).max() <= _EXACT
     return bool(together and abs(dofs[0].axis @ dofs[1].axis) <= _EXACT)
@@ -156,6 +164,7 @@ def _read_dof(reader: MjcfReader, index: int) -> Dof:
         anchor=vec3(model.jnt_pos[index]),
         armature=float(model.dof_armature[first]),
         friction=float(model.dof_frictionloss[first]),
+        # a row of coefficients in some versions of MuJoCo, of which the first is the linear one
         damping=float(np.ravel(model.dof_damping[first])[0]),
         stiffness=float(np.ravel(model.jnt_stiffness[index])[0]),
     )
@@ -164,6 +173,7 @@ def _read_dof(reader: MjcfReader, index: int) -> Dof:
         dof.spring_ref = float(model.qpos_spring[address])
     elif motion is Motion.FREE:
         dof.anchor = vec3()
+        # the free joint starts at qpos0, which is the place of its body in the text
         dof.position = [float(v) for v in model.qpos0[address : address + 7]]
     _read_limits(reader, index, dof)
     return dof
@@ -174,18 +184,22 @@ def _read_limits(reader: MjcfReader, index: int, dof: Dof) -> None:
     low, high = (float(v) for v in model.jnt_range[index])
     if model.jnt_limited[index]:
         if dof.motion is Motion.BALL:
+            # MuJoCo limits the whole angle of a ball, the same in all directions; its lower end is always 0
             dof.swing = (high, high)
         dof.lower, dof.upper = low, high
     if model.jnt_actfrclimited[index]:
+        # the model has one limit for both directions; a lopsided range is kept as an extra
         dof.effort_limit = max(abs(float(v)) for v in model.jnt_actfrcrange[index])
 
 
 def _touches_parent(reader: MjcfReader, body: int) -> bool:
     model = reader.model
     parent_weld = int(model.body_weldid[model.body_parentid[body]])
+    # bodies that are welded together are one body to MuJoCo's collision filter
     if int(model.body_weldid[body]) == parent_weld:
         return False
     unfiltered = int(reader.mujoco.mjtDisableBit.mjDSBL_FILTERPARENT) & int(model.opt.disableflags)
+    # what is welded to the world is touched by everything, its children too
     return bool(parent_weld == 0 or unfiltered)
 
 

@@ -29,6 +29,7 @@ MUJOCO_WARNING = declare(
     doc="MuJoCo compiled the model with a warning of its own.",
 )
 
+# part of MuJoCo's message -> what to do about it
 _HINTS = (
     ("'composite'", "newer MuJoCo releases have no <composite>: use <replicate>, <flexcomp> or plain bodies"),
     ("mass and inertia of moving bodies", "give the body an <inertial>, or a geom with mass"),
@@ -39,6 +40,7 @@ _HINTS = (
     ("plugin", "this MuJoCo installation has no such plugin"),
     ("A + B >= C", "correct the inertia, or set balanceinertia in <compiler>"),
 )
+# MuJoCo writes "line 12" in errors of the compiler and "Line number=12" in those of its XML parser
 _LINE = re.compile(r"[Ll]ine (?:number=)?(\d+)")
 _QUOTED = re.compile(r"'([^']+)'")
 _ELEMENT = re.compile(r"Element (name )?'([^']*)'")
@@ -58,10 +60,12 @@ def compile_model(
     with quiet_mujoco() as texts:
         try:
             spec = mujoco.MjSpec.from_file(str(path))
+            # on the specification, because the file itself must not be changed
             scales = _put_stand_ins(mujoco, spec, source)
             model = spec.compile()
         except list_refusals(mujoco) as error:
             raise _make_error(str(error), source) from None
+    # one finding for each text, however often MuJoCo says it
     for text in dict.fromkeys(texts):
         reporter.report(MUJOCO_WARNING, _find_place(text, source), text=text.strip().splitlines()[0])
     return mujoco, spec, model, scales
@@ -71,6 +75,7 @@ def _make_error(text: str, source: MjcfSource) -> ParseError:
     lines = [line.strip() for line in text.splitlines() if line.strip()] or ["unknown error"]
     message = _PREFIX.sub("", lines[0])
     element = _ELEMENT.search(text)
+    # the message names the schema violation, the second line the element
     if element and not element.group(1) and "unrecognized element" in message:
         message = f"{message} <{element.group(2)}>"
     hint = next((hint for part, hint in _HINTS if part in text), "")
@@ -136,6 +141,7 @@ _TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 def _put_stand_ins(mujoco: Any, spec: Any, source: MjcfSource) -> dict[str, Array]:
     """Replace the meshes of a specification that compiling can do without; gives their scales by name."""
+    # in attached models names are changed while compiling, so a mesh cannot be found again
     if source.attached or not _has_own_inertia(mujoco, spec):
         return {}
     shown, needed = _list_uses(mujoco, spec)
@@ -144,6 +150,7 @@ def _put_stand_ins(mujoco: Any, spec: Any, source: MjcfSource) -> dict[str, Arra
         name = str(mesh.name)
         if name in shown and name not in needed and is_plain_file(mesh, name, source):
             scales[name] = np.array(mesh.scale, dtype=np.float64)
+            # without a file MuJoCo takes the points that are given here
             mesh.file, mesh.content_type = "", ""
             mesh.uservert, mesh.scale = _TETRAHEDRON, (1.0, 1.0, 1.0)
     return scales
@@ -154,6 +161,7 @@ def is_plain_file(mesh: Any, name: str, source: MjcfSource) -> bool:
     file = source.files.get(("mesh", name))
     if file is None or file.suffix.lower() not in READABLE or str(mesh.content_type) not in _CONTENT_TYPES:
         return False
+    # refpos and refquat move the points: such a mesh is not what its file says
     still = np.array_equal(np.asarray(mesh.refpos), (0.0, 0.0, 0.0))
     straight = np.array_equal(np.asarray(mesh.refquat), (1.0, 0.0, 0.0, 0.0))
     scaled = np.all(np.isfinite(mesh.scale)) and np.all(np.asarray(mesh.scale))
@@ -178,11 +186,13 @@ def _list_uses(mujoco: Any, spec: Any) -> tuple[set[str], set[str]]:
             if not name:
                 continue
             shown.add(name)
+            # a primitive that names a mesh is fitted to it
             if int(geom.type) != mesh_type or (is_weighed and _has_mass(geom)):
                 needed.add(name)
     return shown, needed
 
 
 def _has_mass(geom: Any) -> bool:
+    # NaN is how MjSpec says that no mass is given; then the density counts
     mass = float(geom.mass)
     return bool(geom.density) if math.isnan(mass) else mass != 0.0

@@ -31,6 +31,8 @@ SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 def read_equalities(reader: MjcfReader) -> None:
     """Equalities and mimics in MuJoCo's order."""
     model = reader.model
+    # flex constraints and joints held by themselves have no neutral form; their data is kept and written
+    # again
     lost: list[int] = []
     for index in range(reader.count("equality")):
         kind = reader.read_word("mjtEq", model.eq_type[index])
@@ -58,6 +60,7 @@ def _keep_order(reader: MjcfReader) -> None:
     lists = [e.name for e in asset.equalities], [m.name for m in asset.mimics]
     places = [reader.where("equality", i) for i in range(len(names))]
     lines = [where.line or 0 for where in places]
+    # the writer goes by lines where every constraint has one of its own, in one file
     is_told = all(lines) and lines == sorted(set(lines)) and len({where.file for where in places}) == 1
     if not is_told and names not in lists:
         where = places[0]
@@ -75,6 +78,7 @@ def _read_frames_equality(reader: MjcfReader, index: int, kind: str) -> Equality
         enabled=bool(model.eq_active0[index]),
         source=reader.where("equality", index),
     )
+    # between sites MuJoCo compiles no anchors: the frames are those of the sites
     if int(model.eq_objtype[index]) == int(reader.mujoco.mjtObj.mjOBJ_SITE):
         equality.a, equality.frame_a = _read_site_frame(reader, first)
         equality.b, equality.frame_b = _read_site_frame(reader, second)
@@ -83,6 +87,8 @@ def _read_frames_equality(reader: MjcfReader, index: int, kind: str) -> Equality
     else:
         equality.a, equality.b = reader.name("body", first), reader.name("body", second)
         if kind == "connect":
+            # eq_data of a connect is the anchor on each body; of a weld the anchor on the second, then the
+            # pose of the second in the first
             equality.frame_a, equality.frame_b = Pose.of(data[0:3]), Pose.of(data[3:6])
         else:
             equality.frame_a, equality.frame_b = Pose.of(data[3:6], data[6:10]), Pose.of(data[0:3])
@@ -116,6 +122,7 @@ def _read_mimic(reader: MjcfReader, index: int) -> Mimic:
     model = reader.model
     follower, leader = int(model.eq_obj1id[index]), int(model.eq_obj2id[index])
     references = [float(model.qpos0[model.jnt_qposadr[joint]]) for joint in (follower, leader)]
+    # MuJoCo's polynomial is of displacements from qpos0
     coefficients = shift_polynomial(model.eq_data[index][:5], *references)
     if any(references):  # shifting them back may lose the last bits
         reader.keep("equality", index, "polycoef", model.eq_data[index][:5])
@@ -148,6 +155,7 @@ def read_tendons(reader: MjcfReader) -> None:
         tendon = Tendon(
             name=reader.name("tendon", index),
             path=_read_path(reader, index),
+            # a row of coefficients in some versions of MuJoCo, of which the first is the linear one
             stiffness=float(np.ravel(model.tendon_stiffness[index])[0]),
             damping=float(np.ravel(model.tendon_damping[index])[0]),
             friction=float(model.tendon_frictionloss[index]),
@@ -158,6 +166,7 @@ def read_tendons(reader: MjcfReader) -> None:
         if model.tendon_limited[index]:
             tendon.lower, tendon.upper = (float(v) for v in model.tendon_range[index])
         low, high = (float(v) for v in model.tendon_lengthspring[index])
+        # without a spring MuJoCo still computes the length at rest, which means nothing
         tendon.rest_length = (low, high) if tendon.stiffness else None
         reader.asset.tendons.append(tendon)
         _keep_tendon_extras(reader, index)
@@ -180,6 +189,7 @@ def _read_point(reader: MjcfReader, wrap: int) -> TendonPoint:
             return TendonPoint("pulley", value=value)
         case "site":
             return TendonPoint("site", reader.name("site", target))
+    # for wrapping geoms MuJoCo keeps the number of the side site as a float, -1 for none
     return TendonPoint("wrap", reader.name("geom", target), side=reader.name("site", round(value)))
 
 
@@ -214,6 +224,7 @@ def read_contacts(reader: MjcfReader) -> None:
     """Pairs that always touch, bodies that never do."""
     model = reader.model
     for index in range(reader.count("pair")):
+        # the compiled pair has every value, also those that it took from its two geoms
         settings = {"condim": int(model.pair_dim[index])}
         for name in _PAIR_SETTINGS:
             value = reader.field(f"pair_{name}", index)
@@ -245,18 +256,21 @@ def _add_implied_filters(reader: MjcfReader) -> None:
     """Filters for colliders of welded bodies and of their common parent, where no joint is between them."""
     model = reader.model
     unfiltered = int(reader.mujoco.mjtDisableBit.mjDSBL_FILTERPARENT) & int(model.opt.disableflags)
+    # geoms without bits touch nothing by themselves; filters for them would say nothing
     touchable = (np.asarray(model.geom_contype) != 0) | (np.asarray(model.geom_conaffinity) != 0)
     members: dict[int, list[int]] = {}
     for body in np.unique(np.asarray(model.geom_bodyid)[touchable]):
         members.setdefault(int(model.body_weldid[body]), []).append(int(body))
     told = {(f.a, f.b) for f in reader.asset.contact_filters}
     for weld, inside in sorted(members.items()):
+        # what is welded to the world touches everything but itself, which cannot move
         if weld == 0:
             continue
         outer = int(model.body_weldid[model.body_parentid[weld]])
         across = product(members.get(outer, ()), inside) if outer and not unfiltered else ()
         for a, b in (*combinations(inside, 2), *across):
             names = (reader.name("body", a), reader.name("body", b))
+            # the joint between a body and its parent says it already (Joint.collide)
             joined = a == model.body_parentid[b] or b == model.body_parentid[a]
             if not joined and names not in told and names[::-1] not in told:
                 reader.asset.contact_filters.append(ContactFilter(*names))

@@ -35,6 +35,7 @@ USUAL_INPUTS = {
 """What the control of an MJCF element means where nothing is said."""
 INTERPOLATIONS = ("zoh", "linear", "cubic")
 """How MuJoCo 4 reads a history buffer, by its number."""
+# MuJoCo's word -> the model's, and the family of what is moved
 _TRANSMISSIONS = {
     "joint": ("joint", "joint"),
     "jointinparent": ("joint_in_parent", "joint"),
@@ -55,6 +56,7 @@ def read_actuators(reader: MjcfReader) -> None:
 
 def list_controls(reader: MjcfReader, index: int) -> range:
     """Addresses of an actuator's controls; before MuJoCo 4.0 there is exactly one."""
+    # MuJoCo 4 tells numbers of controls; before, control i is that of actuator i
     start = int(reader.field("actuator_ctrladr", index, index))
     return range(start, start + int(reader.field("actuator_ctrlnum", index, 1)))
 
@@ -126,15 +128,18 @@ def _read_target(reader: MjcfReader, index: int) -> tuple[str, str]:
     target, reference = (int(v) for v in model.actuator_trnid[index])
     # MuJoCo 4's orientation actuator turns a ball joint, or a site against a reference site
     transmission, family = _TRANSMISSIONS.get(kind, (kind, "site" if reference >= 0 else "joint"))
+    # an undefined transmission has no target
     if target < 0 or target >= reader.count(family):
         return transmission, ""
     return transmission, reader.name(family, target)
 
 
+# one function: a row for each setting, most of them only in some versions of MuJoCo
 def _read_actuator_settings(reader: MjcfReader, index: int) -> dict[str, Any]:
     model = reader.model
     settings: dict[str, Any] = {}
     kind = reader.read_word("mjtTrn", model.actuator_trntype[index])
+    # the second number is the reference site, of a slider crank the slider's
     other = int(model.actuator_trnid[index][1])
     if other >= 0 and kind in ("site", "slidercrank", "so3"):
         settings["slider_site" if kind == "slidercrank" else "reference_site"] = reader.name("site", other)
@@ -145,6 +150,7 @@ def _read_actuator_settings(reader: MjcfReader, index: int) -> dict[str, Any]:
     if model.actuator_actearly[index]:
         settings["activation_early"] = True
     reach = model.actuator_lengthrange[int(reader.field("actuator_outadr", index, index))]
+    # MuJoCo finds this range of lengths by a simulation; kept, it is not looked for again
     if np.any(reach):
         settings["length_range"] = make_plain(reach)
     for name in ("damping", "dampingpoly", "armature", "delay"):
@@ -165,11 +171,13 @@ def _read_actuator_settings(reader: MjcfReader, index: int) -> dict[str, Any]:
 def _trim_gear(gear: Any) -> tuple[float, ...]:
     """Gear ratios without trailing zeros, at least one."""
     values = [float(v) for v in gear]
+    # MuJoCo always keeps six ratios, most actuators use the first
     while len(values) > 1 and values[-1] == 0.0:
         values.pop()
     return tuple(values)
 
 
+# "xbody" is the frame of a body, "body" its frame of inertia
 _SENSOR_FAMILIES = {
     "body": "body",
     "xbody": "body",
@@ -196,11 +204,13 @@ def read_sensors(reader: MjcfReader) -> None:
             kind=kind,
             body=body,
             pose=pose,
+            # the body is said by the sensor's body already
             target="" if object_kind in ("body", "xbody") else target,
             settings=_read_sensor_settings(reader, index, object_kind),
             path=reader.key("sensor", index),
             source=reader.where("sensor", index),
         )
+        # 1 / (1 / x) may differ from x in the last bit; the written interval is kept then
         interval = reader.field("sensor_interval", index)
         if interval is not None and interval[0] > 0:
             sensor.rate = 1.0 / float(interval[0])
@@ -256,6 +266,7 @@ def _read_sensor_settings(reader: MjcfReader, index: int, object_kind: str) -> d
     _, phase = reader.field("sensor_interval", index, (0.0, 0.0))
     if phase:
         settings["phase"] = float(phase)
+    # of MuJoCo's own sensors stage and type follow from their kind; a user's own says them
     if str(reader.mujoco.mjtSensor(int(model.sensor_type[index])).name) == "mjSENS_USER":
         stage, kind = int(model.sensor_needstage[index]), int(model.sensor_datatype[index])
         settings["stage"] = reader.read_word("mjtStage", stage)
@@ -280,6 +291,7 @@ def read_keyframes(reader: MjcfReader) -> None:
         )
         if model.na and np.any(model.key_act[index]):
             reader.keep("key", index, "act", model.key_act[index])
+        # always, because MuJoCo's default is the place of each mocap body and not zero
         if model.nmocap:
             reader.keep("key", index, "mpos", model.key_mpos[index])
             reader.keep("key", index, "mquat", model.key_mquat[index])

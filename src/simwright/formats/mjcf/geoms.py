@@ -50,8 +50,10 @@ from simwright.model.material import PhysicsMaterial
 
 DEFAULT_FRICTION = (1.0, 0.005, 0.0001)
 DEFAULT_DENSITY = 1000.0
+# MuJoCo's viewer shows groups 0 to 2 at the start
 VISIBLE_GROUPS = 3
 VISUAL_GROUP = 2
+# how far a pose that was computed back may be from the written one [m, and as much in a quaternion]
 _ROUNDING = 1e-12
 PLANE_GRID = 0.05
 """Spacing of the lines on a plane where nothing is said [m]; MJCF has no default."""
@@ -63,6 +65,7 @@ def read_geoms(reader: MjcfReader) -> None:
     for index in range(reader.count("geom")):
         shape = geoms.read(index)
         reader.asset.shapes.append(shape)
+        # only a group that the writer would not choose itself
         reader.keep("geom", index, "group", shape.group, choose_group(shape.visual, shape.collision))
         _keep_geom_extras(reader, index)
     distance_fields = [i for i in range(reader.count("geom")) if read_geom_type(reader, "geom", i) == "sdf"]
@@ -90,6 +93,7 @@ def read_geom_type(reader: MjcfReader, family: str, index: int) -> str:
 
 def make_primitive(kind: str, size: Array) -> Geometry:
     """Geometry of MuJoCo's half sizes."""
+    # MuJoCo has half sizes, the model whole ones; radii are radii in both
     x, y, z = (float(v) for v in size)
     match kind:
         case "plane":
@@ -116,6 +120,7 @@ class _GeomReader:
         self.materials: dict[tuple[Any, ...], str] = {}
         self.material_names = NameScope()
         self.written = _find_written_poses(reader)
+        # a geom in a contact pair collides whatever its bits
         self.paired = {int(i) for array in ("pair_geom1", "pair_geom2") for i in getattr(reader.model, array)}
 
     def read(self, index: int) -> Shape:
@@ -125,6 +130,7 @@ class _GeomReader:
         group = int(model.geom_group[index])
         shape = Shape(
             name=reader.name("geom", index),
+            # replaced below, where meshes are shared
             geometry=Sphere(0.0),
             body=reader.name("body", int(model.geom_bodyid[index])),
             pose=Pose.of(model.geom_pos[index], model.geom_quat[index]),
@@ -140,8 +146,10 @@ class _GeomReader:
         )
         self._read_geometry(index, shape)
         rgba = read_floats(model.geom_rgba[index])
+        # MuJoCo's default grey beside a material means no colour of its own
         if not shape.material or not np.allclose(rgba, DEFAULT_RGBA):
             shape.color = (rgba[0], rgba[1], rgba[2], rgba[3])
+        # zero is MuJoCo's default, None the model's
         margin, gap = float(model.geom_margin[index]), float(model.geom_gap[index])
         shape.margin, shape.gap = margin or None, gap or None
         self._read_mass(index, shape)
@@ -178,6 +186,7 @@ class _GeomReader:
         spec = self.reader.find_spec("geom", index)
         if spec is None:
             return
+        # from the text: compiled geoms have no mass of their own any more; NaN means that none is given
         mass, density = float(spec.mass), float(spec.density)
         if not math.isnan(mass):
             shape.mass = mass
@@ -195,6 +204,7 @@ class _GeomReader:
             return self.materials[key]
         name = self.materials[key] = self.material_names.claim("contact")
         where = self.reader.where("geom", index)
+        # contacts of dimension 1 have no friction, whatever the numbers say
         slide = sliding if condim > 1 else 0.0
         material = PhysicsMaterial(
             name,
@@ -217,6 +227,7 @@ def _keep_geom_extras(reader: MjcfReader, index: int) -> None:
     condim, friction = int(model.geom_condim[index]), model.geom_friction[index]
     # without friction, 3 dimensions would be taken for 1
     reader.keep("geom", index, "condim", condim, 3 if friction[0] else None)
+    # with 6 dimensions all three frictions act, and the material has them
     if condim < 6:
         reader.keep("geom", index, "friction", friction, DEFAULT_FRICTION)
     reader.keep("geom", index, "priority", model.geom_priority[index], 0)
@@ -242,6 +253,7 @@ def _keep_geom_extras(reader: MjcfReader, index: int) -> None:
     reader.keep_user("geom", index, "geom_user")
 
 
+# MJCF attribute -> field of MjSpec
 _POINTS = {"vertex": "uservert", "face": "userface", "normal": "usernormal", "texcoord": "usertexcoord"}
 
 
@@ -263,6 +275,7 @@ def _read_mesh(reader: MjcfReader, index: int) -> PlacedMesh:
     spec = reader.find_spec("mesh", index)
     _keep_mesh_settings(reader, index, spec)
     file = reader.source.files.get(("mesh", name))
+    # its file says more than MuJoCo's copy, which is in single precision and moved
     if name in reader.mesh_scales or (spec is not None and is_plain_file(spec, name, reader.source)):
         assert file is not None
         scale = reader.mesh_scales.get(name, np.array(model.mesh_scale[index], dtype=np.float64))
@@ -285,6 +298,7 @@ def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
         values = np.asarray(getattr(spec, name))
         if len(values):
             attributes[attribute] = values
+    # MJCF has no attribute for normals and texture coordinates by face
     is_sayable = not len(spec.userfacenormal) and not len(spec.userfacetexcoord)
     return Recipe("", attributes) if "vertex" in attributes and is_sayable else None
 
@@ -306,6 +320,7 @@ def _find_written_poses(reader: MjcfReader) -> dict[int, tuple[Pose, Pose]]:
         return {}
     try:
         model = probe.compile()
+    # the poses are only for the last bits: without them the compiled ones are taken back by mathematics
     except list_refusals(mujoco):
         return {}
     poses = [Pose.of(*row) for row in zip(model.site_pos, model.site_quat, strict=True)]
@@ -317,6 +332,7 @@ def _add_probe(mujoco: Any, probe: Any, geom: Any) -> None:
     around = probe.worldbody.add_site()
     probe.worldbody.add_site(pos=geom.pos, quat=_resolve_quaternion(mujoco, geom))
     chain = []
+    # frames nest; the compiler forgets them, MjSpec does not
     frame = geom.frame
     while frame is not None:
         chain.append(frame)
@@ -376,6 +392,7 @@ def _read_data(model: Any, index: int, moved: Pose) -> MeshData:
         vertices,
         faces.reshape(-1),
         normals=quat_rotate(moved.q, normals)[corner_normals.reshape(-1)] if len(normals) else None,
+        # MuJoCo counts v downwards, the model upwards
         uvs=(uvs * (1.0, -1.0) + (0.0, 1.0))[corner_uvs.reshape(-1)] if len(uvs) else None,
     )
 

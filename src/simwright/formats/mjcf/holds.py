@@ -8,13 +8,14 @@ from simwright.formats.holds import YES, Table, otherwise, partly, rows
 _MASS = otherwise("counted into the mass of the body")
 _ASIDE = otherwise("in ros.yaml beside the file: MuJoCo has no ROS plugin")
 _GEOM = otherwise("of the geoms that have the material")
+# settings of actuators that the MJCF reader makes and the writer writes
 _OWN = (
     "mjcf", "gain_type", "gain", "bias_type", "bias", "dynamics_type", "dynamics", "length_range", "activation_range",
     "activation_early", "damping", "dampingpoly", "armature", "delay", "reference_site", "slider_site", "crank_length",
     "controls", "control_ranges", "plugin", "input", "history", "activations",
 )  # fmt: skip
+# What the writer reports by itself.
 _TOLD = ("effort_table", "delay_steps", "control", "model_path", "integral_gain", "dc_motor")
-"""What the writer reports by itself."""
 
 HOLDS: Table = {
     **rows(YES, "bodies", "bodies: pose inertial kinematic gravity_scale"),
@@ -52,6 +53,7 @@ HOLDS: Table = {
     **rows(_MASS, "shapes: mass density"),
     "shapes.settings": partly("those of MuJoCo's contacts"),
     **rows(YES, "sites", "sites: pose geometry"),
+    # ROS has no place in MJCF itself: REP-0158 3.8 allows native extension points, and MuJoCo has none for it
     **rows(_ASIDE, "sites: ros_frame"),
     **rows(YES, "cameras", "cameras: pose fov_y resolution"),
     **rows(partly("MuJoCo has the same for all cameras"), "cameras: near far"),
@@ -83,6 +85,7 @@ HOLDS: Table = {
             "plugin",
         ),
     ),
+    # MuJoCo's general actuator holds most laws; what it does not is in the settings
     "actuators": YES,
     **rows(partly("laws and targets of MuJoCo's general actuator"), "actuators: kind transmission"),
     "actuators.settings": partly("those of MuJoCo's general actuator", only=(*_OWN, *_TOLD)),
@@ -104,6 +107,7 @@ HOLDS: Table = {
         "materials.textures: wrap_s wrap_t offset rotation bias",
     ),
     **rows(YES, "materials.textures: color_space scale gain"),
+    # MJCF has no contact materials: their numbers are repeated on geoms
     "physics_materials": otherwise("of the geoms that have them"),
     "physics_materials.static_friction": partly("one coefficient, the dynamic one"),
     **rows(_GEOM, "physics_materials: dynamic_friction torsional_friction rolling_friction"),

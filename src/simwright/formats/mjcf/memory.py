@@ -77,6 +77,7 @@ class WrittenSpec:
         """Compile it; what MuJoCo refuses is an OutputError, what it warns about a finding."""
         import mujoco
 
+        # the specification may have been added to since it was built, so warnings belong to compiling
         with quiet_mujoco() as texts:
             try:
                 model = self.spec.compile()
@@ -100,6 +101,7 @@ def build_spec(asset: Asset, reporter: Reporter, *, sets_springs: bool = False) 
     import mujoco
 
     document = build_document(asset, reporter, exact=True, sets_springs=sets_springs)
+    # MuJoCo gets names and bytes: it opens nothing on disk, so nothing outside the gate can be reached
     xml, files = encode(document), document.files
     place = Where(asset.provenance.file)
     with quiet_mujoco():
@@ -128,6 +130,7 @@ def _list_names(document: MjcfDocument) -> MujocoNames:
     def list_first(family: str) -> dict[str, str]:
         return {name: made[0] for name, made in document.written_names.get(family, {}).items()}
 
+    # elements with one counterpart go by the name they claimed; others by what was noted while writing
     def list_claimed(family: str, elements: list[Any]) -> dict[str, str]:
         found = ((element.name, document.find_name(family, element.name)) for element in elements)
         return {name: made for name, made in found if made is not None}

@@ -24,9 +24,11 @@ _ENUMERATIONS = {
     "solver": "mjtSolver",
     "jacobian": "mjtJacobian",
 }
+# what the environment has words for, or is read by itself
 _OWN = {"gravity", "timestep", "wind", "magnetic", "disableflags", "enableflags"}
 SIZES = ("memory", "nconmax", "njmax", "nstack", "nuserdata", "nuser_body", "nuser_jnt", "nuser_geom", "nuser_site",
           "nuser_cam", "nuser_tendon", "nuser_actuator", "nuser_sensor")  # fmt: skip
+# "global" is a word of Python, so the bindings call that group global_
 _VISUAL = ("global_", "quality", "headlight", "map", "scale", "rgba")
 
 
@@ -37,6 +39,7 @@ def read_options(reader: MjcfReader) -> None:
     environment.timestep = float(option.timestep)
     environment.wind = vec3(option.wind) if np.any(option.wind) else None
     environment.magnetic_field = vec3(option.magnetic)
+    # the defaults of this version of MuJoCo, which change now and then
     fresh = reader.mujoco.MjSpec()
     for name, value in _list_differences(option, fresh.option):
         if name not in _OWN:
@@ -50,9 +53,11 @@ def read_options(reader: MjcfReader) -> None:
         ours, default = (getattr(visual, group, None) for visual in (reader.model.vis, fresh.visual))
         for name, value in _list_differences(ours, default):
             _keep_global(reader, "visual", f"{group.rstrip('_')}.{name}", value)
+    # from the specification: compiled statistics are always there, written ones only where somebody did
     statistic = reader.spec.stat
     for name in ("center", "extent", "meaninertia", "meanmass", "meansize"):
         value = make_plain(np.asarray(getattr(statistic, name)))
+        # NaN is how MjSpec says that a statistic is computed
         if not np.any(np.isnan(value)):
             _keep_global(reader, "statistic", name, value)
 
@@ -69,6 +74,7 @@ def _read_flags(reader: MjcfReader) -> None:
         ("disable", mujoco.mjtDisableBit, int(option.disableflags)),
         ("enable", mujoco.mjtEnableBit, int(option.enableflags)),
     ):
+        # mjNDISABLE and mjNENABLE count the flags and are none
         members = {name: int(value) for name, value in kind.__members__.items() if not name.startswith("mjN")}
         flags = sorted(name[7:].lower() for name, value in members.items() if bits & value)
         if flags:
@@ -107,6 +113,7 @@ def read_custom(reader: MjcfReader) -> None:
         reader.keep("numeric", index, "data", model.numeric_data[start : start + size])
     for index in range(reader.count("text")):
         start, size = int(model.text_adr[index]), int(model.text_size[index])
+        # texts are terminated by zero inside one long array
         data = bytes(model.text_data[start : start + size]).split(b"\0")[0]
         reader.keep("text", index, "data", data.decode("utf-8", "replace"))
     for index in range(reader.count("tuple")):

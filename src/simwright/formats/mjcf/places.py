@@ -13,6 +13,7 @@ from pathlib import Path
 from simwright.core.diag import Where
 from simwright.formats.xml import Element
 
+# elements that make others where they do not stand, so that counting siblings would point at the wrong line
 _REORDERING = frozenset(("include", "replicate", "attach", "composite", "flexcomp"))
 
 
@@ -71,9 +72,11 @@ class MjcfSource:
         """The place of an element by its name, else by MuJoCo's ``line N``, else the file alone."""
         if name and (section, name) in self.named:
             return self.named[section, name].where
+        # MjSpec's info is "line 12" for elements of the main file
         line = int(info[5:]) if info.startswith("line ") and info[5:].isdigit() else 0
         if line > 0 and not self.attached:
             return Where(self.file, line)
+        # the only unnamed element of its section in all included files can only be this one
         included = self.included.get(section, [])
         return included[0] if len(included) == 1 else Where(self.file)
 

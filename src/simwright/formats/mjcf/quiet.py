@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+# MuJoCo's hook is one C function pointer of the process
 _LOCK = threading.Lock()
 
 
@@ -17,6 +18,7 @@ def quiet_mujoco() -> Iterator[list[str]]:
     """Collect MuJoCo's warnings, its own and Python's; both hooks are process-wide: one thread at a time."""
     import mujoco
 
+    # without a hook MuJoCo prints, and writes MUJOCO_LOG.TXT into the current folder
     texts: list[str] = []
     with _LOCK, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -46,4 +48,5 @@ def _drop(text: str) -> None:
 
 def list_refusals(mujoco: Any) -> tuple[type[BaseException], ...]:
     """What MuJoCo raises for a model that it does not take."""
+    # MuJoCo raises ValueError for models, FatalError for what mju_error ends; bad_alloc becomes MemoryError
     return (ValueError, RuntimeError, MemoryError, mujoco.FatalError, mujoco.UnexpectedError)

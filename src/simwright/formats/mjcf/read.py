@@ -41,12 +41,14 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     asset.provenance.version = str(mujoco.__version__)
     asset.provenance.identifier = str(spec.modelname or "")
     reader = MjcfReader(mujoco, spec, model, source, reporter, asset, mesh_scales=scales)
+    # before anything else: findings name elements
     claim_names(reader)
     _refuse_absurd_numbers(reader)
 
     read_options(reader)
     read_bodies(reader)
     read_joints(reader)
+    # needs bodies and joints; geoms, cameras and the rest are relative to their bodies
     place_bodies(asset)
     read_materials(reader)
     read_geoms(reader)
@@ -64,14 +66,15 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     return asset
 
 
+# numbers of elements, by family, that everything after reading computes with
 _ARRAYS = {
     "body": ("body_mass", "body_inertia", "body_pos", "body_ipos"),
     "geom": ("geom_pos", "geom_size"),
     "joint": ("jnt_pos",),
     "site": ("site_pos", "site_size"),
 }
+# Numbers of many elements in one array, and where each element's begin.
 _POOLS = {"mesh": ("mesh_vert", "mesh_vertadr"), "hfield": ("hfield_data", "hfield_adr")}
-"""Numbers of many elements in one array, and where each element's begin."""
 
 
 def _refuse_absurd_numbers(reader: MjcfReader) -> None:
@@ -88,6 +91,7 @@ def _refuse_absurd_numbers(reader: MjcfReader) -> None:
     for family, names in _ARRAYS.items():
         for name in names:
             values = getattr(reader.model, name)
+            # written so that NaN counts as absurd too
             absurd = np.argwhere(~(np.abs(values) <= HUGE))
             if len(absurd):
                 index = int(absurd[0][0])
@@ -99,6 +103,7 @@ def _refuse_absurd_numbers(reader: MjcfReader) -> None:
                 )
 
 
+# what the neutral model has no place for, and what to do about it
 _LOST_FAMILIES = {
     "flex": "soft bodies have no neutral form; keep the MJCF for simulating them",
     "skin": "skins only change the look; the rigid shapes are kept",

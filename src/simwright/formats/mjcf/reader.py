@@ -46,6 +46,7 @@ class ElementFamily:
     section: str
 
 
+# in the order of claiming names: names that are made from bodies need those of the bodies
 FAMILIES = {
     "body": ElementFamily("BODY", "nbody", "bodies", "body"),
     "joint": ElementFamily("JOINT", "njnt", "joints", "joint"),
@@ -73,6 +74,7 @@ FAMILIES = {
 }
 
 
+# families of elements inside bodies, with MuJoCo's short word for their arrays
 _ON_BODIES = {"joint": "jnt", "geom": "geom", "site": "site", "camera": "cam", "light": "light"}
 
 
@@ -125,7 +127,9 @@ class MjcfReader:
         """The MjSpec element, for what compiling drops; None for elements the compiler made itself."""
         if family not in self.specs:
             listed = getattr(self.spec, FAMILIES[family].listed, ())
+            # by id, which MjSpec sets when it compiles
             self.specs[family] = {int(getattr(e, "id", i)): e for i, e in enumerate(listed)}
+        # another name shows an element that the compiler made, or one that it renumbered
         element = self.specs[family].get(index)
         return (
             element if element is not None and element.name == self.find_given_name(family, index) else None
@@ -141,6 +145,7 @@ class MjcfReader:
         name, section = self.find_given_name(family, index), FAMILIES[family].section
         info = str(getattr(self.find_spec(family, index), "info", "") or "")
         found = self.source.find(section, name, info)
+        # MuJoCo gives no line for what an include brought; its place among its siblings tells it
         if found.line is None and family in _ON_BODIES:
             return self._where_on_body(family, index) or found
         return found
@@ -151,6 +156,7 @@ class MjcfReader:
         body = self.find_given_name("body", int(owners[index]))
         return self.source.find_child(body, family, same.index(index), len(same))
 
+    # fields come and go with the versions of MuJoCo
     def field(self, name: str, index: int, default: Any = None) -> Any:
         """One row of a compiled array, the default where this MuJoCo has no such array."""
         array = getattr(self.model, name, None)
@@ -160,6 +166,7 @@ class MjcfReader:
         """Keep an attribute the model has no word for, unless it is MuJoCo's default."""
         if value is None:
             return
+        # extras are written to YAML and USD, which know no numpy
         plain = make_plain(value)
         if default is not None and is_same(plain, default):
             return
@@ -214,6 +221,7 @@ def claim_names(reader: MjcfReader) -> None:
     """Give every element of every family a unique name, the ones in the file first."""
     for family in FAMILIES:
         given = [reader.find_given_name(family, i) for i in range(reader.count(family))]
+        # given names first, so that a made-up name never takes one that stands in the file
         scope = NameScope(name for name in given if name)
         names: list[str] = []
         reader.names[family] = names

@@ -42,12 +42,13 @@ FILE_MISSING = declare(
 MAX_FILES = 500
 MAX_NESTED_FILES = 32
 
+# sections whose elements are counted together, whatever their tags: <motor> and <position> are actuators
 _SECTIONS = ("actuator", "sensor", "equality", "tendon", "contact", "keyframe", "custom", "deformable")
 _ALIASES = {"freejoint": "joint", "flexcomp": "deformable"}
 _TEXTURE_FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _FILE_ATTRIBUTES = {"mesh": ("file",), "hfield": ("file",), "texture": _TEXTURE_FILES}
+# Elements whose file MuJoCo alone reads; where it is missing, MuJoCo says so.
 _OTHER_FILES = ("skin", "flexcomp")
-"""Elements whose file MuJoCo alone reads; where it is missing, MuJoCo says so."""
 
 
 def read_source(path: Path, gate: Gate, reporter: Reporter) -> MjcfSource:
@@ -68,8 +69,10 @@ class _SourceReader:
         self.path = path
         self.gate = gate
         self.reporter = reporter
+        # the files that attach this one, so that a cycle ends
         self.chain = (*chain, path.resolve())
         self.source = MjcfSource(str(path))
+        # MuJoCo refuses to include a file twice
         self.seen: set[Path] = {path.resolve()}
         self.models: dict[str, MjcfSource] = {}
         self.folders = {"mesh": "", "texture": ""}
@@ -98,6 +101,7 @@ class _SourceReader:
     def _walk(self, root: Element, file: str, copies: int, depth: int, is_default: bool = False) -> None:
         for element in root.iterdescendants(etree.Element):
             where = Where(file, element.sourceline)
+            # elements of defaults are no elements of the model
             in_default = is_default or element.tag == "default" or _is_below(element, "default")
             if element.tag == "include":
                 more = _multiply_copies(element, copies, where)
@@ -110,6 +114,7 @@ class _SourceReader:
         if element.tag == "compiler":
             self._note_compiler(element)
         parent = element.getparent()
+        # in sections like <actuator> the tag says the kind, the parent the family
         tag = str(parent.tag if parent is not None and parent.tag in _SECTIONS else element.tag)
         self.source.add(SourceElement(element, _ALIASES.get(tag, tag), where, copies))
 
@@ -117,6 +122,7 @@ class _SourceReader:
         name = element.get("file") or ""
         if not name:
             raise ParseError("<include> has no file", hint="give it a file attribute", where=where)
+        # MuJoCo looks beside the main file first
         file = _find_first_file(self.path.parent / name, Path(where.file).parent / name)
         if file is None:
             raise NotFoundError(
@@ -138,6 +144,7 @@ class _SourceReader:
         return parse(file), str(file)
 
     def _note_compiler(self, element: Element) -> None:
+        # the last <compiler> that says something counts, as in MuJoCo
         for key in ("mesh", "texture"):
             self.folders[key] = element.get(f"{key}dir") or element.get("assetdir") or self.folders[key]
         self.strip_paths = element.get("strippath", "true" if self.strip_paths else "false") == "true"
@@ -175,6 +182,7 @@ class _SourceReader:
 
     def _check_file(self, entry: SourceElement) -> None:
         name = entry.element.get("file") or ""
+        # MuJoCo may look in any of these; all that exist have to be admitted
         folders = (self.path.parent, self.path.parent / self.folders["mesh"], Path(entry.where.file).parent)
         for file in {folder / name for folder in folders} if name else ():
             if _find_first_file(file):
@@ -199,6 +207,7 @@ class _SourceReader:
         other = self.models.get(entry.element.get("model") or "")
         if other is None:
             return
+        # before MuJoCo multiplies them
         self.source.elements += entry.copies * other.elements
         check_limit("mjcf-elements", self.source.elements, entry.where)
         prefix = entry.element.get("prefix") or ""
@@ -219,6 +228,7 @@ def _find_first_file(*candidates: Path) -> Path | None:
         try:
             if file.is_file():
                 return file
+        # a name with a zero byte or too long for the file system is no file
         except (OSError, ValueError):
             continue
     return None
@@ -227,10 +237,12 @@ def _find_first_file(*candidates: Path) -> Path | None:
 MAX_RESOLUTION = 1000
 MAX_MEMORY = 1 << 36
 
+# shifts of bits, by the letter after a size of memory
 _MEMORY_UNITS = {"k": 10, "m": 20, "g": 30, "t": 40, "p": 50, "e": 60}
 _CUBE_SIDES = 6
+# Most numbers that a keyframe has for a joint (a pose and a velocity), an actuator or a body that is moved by
+# hand.
 _STATE_NUMBERS = 14
-"""Most numbers that a keyframe has for a joint (a pose and a velocity), an actuator or a body that is moved by hand."""
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 _USER_TAGS = {"jnt": "joint", "cam": "camera"}
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -244,6 +256,7 @@ def _multiply_copies(element: Element, copies: int, where: Where) -> int:
     return copies
 
 
+# one function: a case for each element that can ask for more than its text is long
 def _check_size(element: Element, copies: int, where: Where, tally: Tally) -> None:
     """Refuse an element that asks for more than there is; what it asks for is added to ``tally``."""
     tag = element.tag
@@ -254,6 +267,7 @@ def _check_size(element: Element, copies: int, where: Where, tally: Tally) -> No
             tally.add("mjcf-copies", total, where)
     elif tag == "texture":
         width, height = (max(1, _read_whole(element.get(key))) for key in ("width", "height"))
+        # a cube has six sides, each width x width; cube is MuJoCo's default
         sides = 1 if element.get("type") == "2d" else _CUBE_SIDES
         tally.add("mjcf-pixels", width * (height if sides == 1 else width) * sides, where)
     elif tag == "hfield":
@@ -274,10 +288,12 @@ def _check_image(element: Element, attribute: str, file: Path, where: Where, tal
         head = stream.read(24)
     if not head.startswith(_PNG):  # MuJoCo's own encodings are as large as their files
         return
+    # width and height of a PNG stand in its first chunk; the image is not decoded for this
     pixels = int.from_bytes(head[16:20], "big") * int.from_bytes(head[20:24], "big")
     if element.tag == "hfield":
         tally.add("height-samples", pixels, where)
     elif element.tag == "texture":
+        # one image for a cube is repeated on every side, unless a grid cuts it into sides
         is_repeated = attribute == "file" and element.get("type") != "2d" and not element.get("gridsize")
         tally.add("mjcf-pixels", pixels * (_CUBE_SIDES if is_repeated else 1), where)
 
@@ -304,6 +320,7 @@ def _check_number_count(entries: Iterable[SourceElement], where: Where) -> None:
         if users:
             name = next((name for name in _USERS if _USER_TAGS.get(name, name) == entry.section), "body")
             wide[name] = max(wide[name], len(users.split()))
+    # a keyframe has a number for every coordinate of the model, though its text may have none
     numbers += keys * _STATE_NUMBERS * (counts["joint"] + counts["actuator"] + counts["body"])
     numbers += sum(wide[name] * counts[_USER_TAGS.get(name, name)] for name in _USERS)
     check_limit("mjcf-numbers", numbers, where)
@@ -323,6 +340,7 @@ def _read_whole(text: str | None) -> int:
     try:
         return int(text or "1")
     except ValueError:  # also of more digits than Python reads
+        # int() refuses texts of more than 4300 digits, which are numbers nevertheless
         digits = (text or "").strip().lstrip("+")
         return 10**18 if digits.isdecimal() else 1
 

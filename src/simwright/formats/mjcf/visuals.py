@@ -32,6 +32,7 @@ TEXTURE_GENERATED = declare(
     doc="A builtin gradient, checker or flat texture exists only inside MuJoCo.",
 )
 
+# MuJoCo's texture role -> inputs of the material, with the channel each takes
 _TEXTURE_INPUTS = {
     "rgb": (("diffuse", "rgb"),),
     "rgba": (("diffuse", "rgba"), ("opacity", "a")),
@@ -55,6 +56,7 @@ _MATERIAL_EXTRAS = {
 
 def read_materials(reader: MjcfReader) -> None:
     """Materials in MuJoCo's order, and findings about textures."""
+    # what an unset value is depends on the version of MuJoCo: -1, or a plain default
     fresh = reader.mujoco.MjSpec().add_material()
     unset = {name: float(getattr(fresh, name)) for name in ("metallic", "roughness")}
     for index in range(reader.count("material")):
@@ -76,6 +78,7 @@ def _read_material(reader: MjcfReader, index: int, unset: dict[str, float]) -> R
         name=reader.name("material", index),
         diffuse=(red, green, blue),
         opacity=alpha,
+        # MuJoCo's emission is a share of the colour, the model's a colour
         emissive=(glow * red, glow * green, glow * blue),
         metallic=0.0 if metallic in (unset["metallic"], -1.0) else metallic,
         source=reader.where("material", index),
@@ -96,11 +99,13 @@ def _add_texture(
     file = reader.source.files.get(("texture", reader.name("texture", index)))
     inputs = _TEXTURE_INPUTS.get(role, ())
     kept = f"material/{material.name}"
+    # images that MuJoCo generates, cubes and roles without an input: the writer finds them by name
     if file is None or not _is_flat(reader, index) or not inputs:
         name = reader.name("texture", index)
         reader.asset.extras.keep(NAMESPACE, kept, f"texture_{role}", name, material.source)
         return
     for target, channel in inputs:
+        # MuJoCo multiplies image and colour; only those two inputs have a colour
         tint = (*material.diffuse, material.opacity) if target in ("diffuse", "opacity") else (1.0,) * 4
         material.textures[target] = Texture(
             str(file),
@@ -124,6 +129,7 @@ def _read_color_space(reader: MjcfReader, index: int) -> str:
 
 
 def _note_textures(reader: MjcfReader) -> None:
+    # cube maps have no neutral form; their files are kept so that MJCF comes back whole
     cubes = []
     for index in range(reader.count("texture")):
         name = reader.name("texture", index)
@@ -184,6 +190,7 @@ def read_cameras(reader: MjcfReader) -> None:
             name=reader.name("camera", index),
             body=reader.name("body", int(model.cam_bodyid[index])),
             pose=Pose.of(model.cam_pos[index], model.cam_quat[index]),
+            # znear and zfar are multiples of the extent of the model, the same for all cameras
             near=float(model.vis.map.znear) * extent,
             far=float(model.vis.map.zfar) * extent,
             path=reader.key("camera", index),
@@ -195,6 +202,7 @@ def read_cameras(reader: MjcfReader) -> None:
         else:
             camera.fov_y = math.radians(float(model.cam_fovy[index]))
         width, height = (int(v) for v in model.cam_resolution[index])
+        # 1 x 1 is MuJoCo's default, and no resolution that anybody means
         camera.resolution = (0, 0) if (width, height) == (1, 1) else (width, height)
         _read_intrinsics(reader, index, camera)
         reader.asset.cameras.append(camera)
@@ -233,6 +241,7 @@ def _read_intrinsics(reader: MjcfReader, index: int, camera: Camera) -> None:
         return
     focal_x, focal_y, principal_x, principal_y = read_floats(reader.model.cam_intrinsic[index])
     camera.aperture = (width, height)
+    # the model has one focal length; another one for x is kept as an extra
     camera.focal_length = focal_y
     reader.keep("camera", index, "focal", (focal_x, focal_y), (focal_y, focal_y))
     reader.keep("camera", index, "principal", (principal_x, principal_y), (0.0, 0.0))
@@ -244,6 +253,7 @@ _LIGHT_KINDS = {
     "point": LightKind.POINT,
     "image": LightKind.DOME,
 }
+# MuJoCo's defaults of what the model has no word for
 _LIGHT_DEFAULTS = {
     "attenuation": (1.0, 0.0, 0.0),
     "exponent": 10.0,
@@ -260,6 +270,7 @@ def read_lights(reader: MjcfReader) -> None:
     for index in range(reader.count("light")):
         kind = _read_light_kind(reader, index)
         red, green, blue = read_floats(model.light_diffuse[index])
+        # the model's lights shine along -Z
         turn = quat_between((0.0, 0.0, -1.0), model.light_dir[index])
         reach = reader.field("light_range", index)
         light = Light(
@@ -278,6 +289,7 @@ def read_lights(reader: MjcfReader) -> None:
         if kind is LightKind.SPOT:
             outer = math.radians(read_floats(model.light_cutoff[index])[0])
             softness = read_floats(reader.field("light_softness", index, 0.0))[0]
+            # softness is the share of the cone over which the light fades
             light.cone = (outer * (1.0 - softness), outer)
         reader.asset.lights.append(light)
         _keep_light_extras(reader, index)

@@ -46,6 +46,7 @@ TRANSMISSION_MIXED = declare(
     doc="A differential or other coupled transmission; the model drives one joint per actuator.",
 )
 
+# word in the name of a hardware interface -> kind of actuator
 _ACTUATOR_KINDS = (("position", "position"), ("velocity", "velocity"), ("effort", "motor"))
 
 
@@ -58,8 +59,10 @@ def read_control(reader: UrdfReader) -> None:
         _read_ros2_control(reader, element)
 
 
+# one function: the checks of a transmission in the order in which they make sense
 def _read_transmission(reader: UrdfReader, element: Element, names: NameScope) -> None:
     name = str(element.get("name") or "transmission")
+    # ROS 1 has the type as an element, some exporters as an attribute
     kind = str(element.findtext("type") or element.get("type") or "").strip()
     where = reader.where(element)
     joints = list(reader.children(element, "joint"))
@@ -73,6 +76,7 @@ def _read_transmission(reader: UrdfReader, element: Element, names: NameScope) -
             TRANSMISSION_MIXED, where, name=name, type=kind, joints=len(joints), actuators=len(actuators)
         )
     known = {joint.name for joint in reader.asset.joints}
+    # by position: a transmission does not say which motor turns which joint
     for joint, motor in zip(joints, actuators, strict=False):
         target = str(joint.get("name") or "")
         if target not in known:
@@ -85,6 +89,7 @@ def _read_transmission(reader: UrdfReader, element: Element, names: NameScope) -
         )
 
 
+# one function: each part may stand in the transmission, its joint or its actuator
 def _make_actuator(
     reader: UrdfReader,
     names: NameScope,
@@ -94,6 +99,7 @@ def _make_actuator(
     transmission, joint, motor = elements
     name, kind, target = labels
     interfaces = [
+        # ROS 1 writes hardware_interface/PositionJointInterface
         str(e.text or "").strip().split("/")[-1]
         for holder in (joint, motor)
         for e in reader.children(holder, "hardwareInterface")
@@ -102,12 +108,14 @@ def _make_actuator(
     if interfaces:
         settings["hardware_interfaces"] = list(dict.fromkeys(interfaces))
     gear = 1.0
+    # the reduction stands in any of the three; the innermost counts
     for holder in (transmission, joint, motor):
         text = holder.findtext("mechanicalReduction")
         if text is not None:
             gear = float(reader.numbers(holder, text, 1, (1.0,), "<mechanicalReduction>")[0])
     for holder in (joint, motor):
         for child in reader.children(holder):
+            # leaves of the motor that no field of the model has
             if child.tag not in ("hardwareInterface", "mechanicalReduction") and not len(child):
                 settings[str(child.tag)] = str(child.text or "").strip()
     return Actuator(
@@ -123,6 +131,7 @@ def _make_actuator(
 
 def _choose_actuator_kind(interfaces: list[str]) -> str:
     """Motor, position or velocity, from the first hardware interface that says it."""
+    # the first that says it
     for interface in interfaces:
         for word, kind in _ACTUATOR_KINDS:
             if word in interface.lower():
@@ -130,6 +139,7 @@ def _choose_actuator_kind(interfaces: list[str]) -> str:
     return "motor"
 
 
+# one function: a row for each part of the block
 def _read_ros2_control(reader: UrdfReader, element: Element) -> None:
     name = str(element.get("name") or "ros2_control")
     hardware = element.find("hardware")
@@ -217,6 +227,7 @@ PLUGIN_JOINT = declare(
 
 def strip_library_name(filename: str) -> str:
     """``libgazebo_ros_imu.so`` -> ``gazebo_ros_imu``; Ignition names become Gazebo names."""
+    # plugins are named by file, with or without the marks of a shared library
     name = filename.strip().rpartition("/")[2].removeprefix("lib").removesuffix(".so")
     return name.replace("ignition-gazebo", "gz-sim")
 
@@ -233,6 +244,7 @@ def read_plugin(
         reader.reporter.report(PLUGIN_KEPT, where, name=name, filename=filename)
         _keep_plugin(reader, element, body, name)
         return
+    # before the loop: namespace and remappings are those of the whole plugin
     names = _PluginTopicNames(element, reader.asset.name)
     interfaces: dict[str, str] = {}
     for topic in row.topics:
@@ -248,6 +260,7 @@ def read_plugin(
         )
         reader.asset.interfaces.append(interface)
         interfaces[topic.key] = interface.name
+    # a plugin without a controller has settings that only Gazebo knows
     if row.controller:
         _add_controller(reader, element, row, name, interfaces)
     else:
@@ -256,6 +269,7 @@ def read_plugin(
 
 def _find_link(reader: UrdfReader, element: Element, topic: PluginTopic) -> str:
     """The link that a sensor plugin of the whole model is about, by its own word."""
+    # only sensors sit on a link; odometry and commands are of the model
     if not topic.type.startswith("sensor_msgs/"):
         return ""
     name = _find_first_text(element, ("bodyName", "body_name"))
@@ -268,6 +282,7 @@ def _add_controller(
     joints = {role: _read_plugin_joints(reader, element, tags, name) for role, tags in row.joints}
     settings: dict[str, Any] = read_settings(element)
     settings["plugin"] = str(element.get("filename") or "")
+    # the controllers that the manager starts stand in a YAML file of their own
     if row is ROS2_CONTROL:
         for child in reader.children(element, "parameters"):
             read_parameters(reader, str(child.text or "").strip(), reader.where(child))
@@ -315,6 +330,7 @@ def _read_rate(element: Element) -> float | None:
         rate = float(text) if text else 0.0
     except ValueError:
         return None
+    # zero means every step, which is no rate
     return rate if 0.0 < rate < 1e9 else None
 
 
@@ -329,6 +345,7 @@ class _PluginTopicNames:
         camera = _find_first_text(element, ("camera_name", "cameraName"))
         self._camera = camera.strip("/")
         self._remaps: dict[str, str] = {}
+        # ROS 2 calls them remapping, early releases argument
         for tag in ("ros/remapping", "ros/argument"):
             for child in element.iterfind(tag):
                 old, arrow, new = str(child.text or "").strip().partition(":=")

@@ -29,6 +29,7 @@ _MAX_TEXT = 20_000
 _MAX_ITEMS = 100_000
 _MAX_BITS = 100_000
 
+# no assignment, await, yield, f-string or named expression: what is not here is refused
 _NODES = (
     ast.Expression, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Dict, ast.Set, ast.List, ast.Tuple,
     ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.Compare, ast.Call,
@@ -46,6 +47,7 @@ _TEXT_METHODS = (
     "partition removeprefix removesuffix replace rfind rindex rpartition rsplit rstrip split splitlines "
     "startswith strip swapcase title upper"
 )
+# no format and no format_map: their fields reach attributes
 _METHODS: dict[type, frozenset[str]] = {
     str: frozenset(_TEXT_METHODS.split()),
     list: frozenset(("append", "copy", "count", "extend", "index", "insert", "pop", "remove", "reverse")),
@@ -90,15 +92,18 @@ class Evaluator:
     def evaluate(self, text: str, symbols: dict[str, Any]) -> Any:
         """The value of an expression over ``symbols``, a dictionary that may resolve names lazily."""
         self.spend()
+        # macros evaluate the same few texts again and again
         code = self._codes.get(text)
         if code is None:
             code = self._codes[text] = compile_expression(text)
+        # past the overrides of xacro's own dictionary class, which resolves names lazily
         dict.update(symbols, self._guards)
         return eval(code, symbols)  # noqa: S307 - only guarded operations are left in it
 
     def _attribute(self, value: Any, name: str) -> Any:
         self.spend()
         table: Any = value
+        # before methods: a property may be called like a method
         if isinstance(value, self._namespaces):
             try:
                 return table[name]
@@ -144,11 +149,13 @@ def compile_expression(text: str) -> CodeType:
     if len(source) > _MAX_TEXT:
         raise LimitError(f"an expression has {len(source)} characters; the limit is {_MAX_TEXT}")
     try:
+        # parsed and checked before anything is compiled
         tree = ast.parse(source, "<expression>", "eval")
         _check_tree(tree, source)
         return compile(ast.fix_missing_locations(_Guard().visit(tree)), "<expression>", "eval")
     except SyntaxError as error:
         raise ParseError(f"bad expression {_short(source)}: {error.msg}") from None
+    # Python's parser raises these for thousands of brackets
     except (RecursionError, MemoryError):
         raise LimitError(f"expression {_short(source)} is nested too deeply") from None
     except ValueError as error:
@@ -163,6 +170,7 @@ def _check_tree(tree: ast.AST, source: str) -> None:
         elif isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             refused = node.attr
         else:
+            # names of variables and of lambda arguments
             name = getattr(node, "id", None) or getattr(node, "arg", None)
             if isinstance(name, str) and name.startswith("__"):
                 refused = name
@@ -190,6 +198,7 @@ class _Guard(ast.NodeTransformer):
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
         self.generic_visit(node)
+        # so that nested comprehensions use up the budget of steps
         node.iter = _guard_call("__iterate__", [node.iter])
         return node
 
@@ -198,11 +207,13 @@ def _guard_call(name: str, args: list[ast.expr], keywords: list[ast.keyword] | N
     return ast.Call(ast.Name(name, ast.Load()), args, keywords or [])
 
 
+# one function of five small tests, one for each way to make a harmless function endless
 def _check_call(function: Any, args: tuple[Any, ...]) -> None:
     """Refuse the few harmless functions that some arguments make endless."""
     owner = getattr(function, "__self__", None)
     if function is round and len(args) > 1 and isinstance(args[1], int) and abs(args[1]) > 1000:
         raise LimitError(f"round to {args[1]} digits")
+    # sum([[1], [2]], []) copies lists again and again
     if function is sum and len(args) > 1 and not isinstance(args[1], (int, float)):
         raise ParseError("refused: sum() adds numbers only", hint="join lists with +")
     if isinstance(owner, str) and args:
@@ -212,6 +223,7 @@ def _check_call(function: Any, args: tuple[Any, ...]) -> None:
             _check_length(sum(len(owner) + len(str(part)) for part in args[0]))
 
 
+# one function: a test for each operator that can multiply its operands
 def _check_growth(name: str, left: Any, right: Any) -> None:
     """Refuse an operation whose result would not fit, before it is computed."""
     whole = isinstance(left, int) and isinstance(right, int)
@@ -240,6 +252,7 @@ def check_size(value: Any) -> Any:
     elif isinstance(value, (str, list, tuple, dict, set, range)):
         try:
             _check_length(len(value))
+        # the length of a range may be larger than an index can be
         except OverflowError:
             _check_length(_MAX_ITEMS + 1)
     return value

@@ -47,6 +47,7 @@ GAZEBO_VALUE = declare(
     doc="A Gazebo extension holds a value of the wrong sort.",
 )
 
+# mu2, the friction across, has no field: the model's friction is the same in all directions
 _SURFACE_FIELDS = {
     "mu1": "static_friction",
     "mu": "static_friction",
@@ -103,11 +104,13 @@ def _apply_to_link(reader: UrdfReader, child: Element, body: Body) -> bool:
         if value is not None:
             surface = _find_surface(reader, body.name, child)
             setattr(surface, _SURFACE_FIELDS[child.tag], value)
+            # Gazebo has one coefficient
             surface.dynamic_friction = surface.static_friction
         return True
     if child.tag in ("gravity", "turnGravityOff"):
         flag = _read_flag(reader, child, body.name, text)
         if flag is not None:
+            # turnGravityOff says the opposite of gravity
             body.gravity_scale = 1.0 if flag == (child.tag == "gravity") else 0.0
         return True
     if child.tag == "material" and not len(child):
@@ -119,6 +122,7 @@ def _find_surface(reader: UrdfReader, link: str, element: Element) -> PhysicsMat
     """The physics material of a link's collisions, made where there is none."""
     asset = reader.asset
     shapes = [s for s in asset.shapes if s.body == link and s.collision]
+    # a link's <contact> may have made one already (links.py)
     wanted = next((s.physics_material for s in shapes if s.physics_material), f"{link}_surface")
     material = next((m for m in asset.physics_materials if m.name == wanted), None)
     if material is None:
@@ -134,6 +138,7 @@ def _apply_material(reader: UrdfReader, element: Element, link: str, text: str) 
     look = find_look(text)
     reader.asset.extras.keep("gazebo", link, "material", text, reader.where(element))
     plain = [s for s in reader.asset.shapes if s.body == link and s.visual and not s.material]
+    # a visual's own material wins
     if look is None or not plain:
         return True
     if all(m.name != text for m in reader.asset.materials):
@@ -149,6 +154,7 @@ def _read_joint_block(reader: UrdfReader, element: Element, joint: Joint) -> Non
     rest = []
     for child in reader.children(element):
         text = str(child.text or child.get("value") or "").strip()
+        # a spring of a joint with several freedoms is not said which of them it is on
         if child.tag in _SPRING_FIELDS and len(joint.dofs) == 1:
             value = _read_number(reader, child, joint.name, text)
             if value is not None:
@@ -197,6 +203,7 @@ def _keep_settings(reader: UrdfReader, name: str, elements: list[Element]) -> No
     kept = reader.asset.extras.table.get("gazebo", {}).get(name, {})
     for element in elements:
         key, number = str(element.tag), 2
+        # blocks for one link may stand in several places of the file
         while key in kept:
             key, number = f"{element.tag}_{number}", number + 1
         value = format_xml(element) if len(element) or set(element.attrib) - {"value", ORIGIN} else None
@@ -263,6 +270,7 @@ def _make_sensor(reader: UrdfReader, element: Element, body: str, target: str) -
 def _read_topics(reader: UrdfReader, element: Element, sensor: Sensor) -> None:
     """The interfaces of a sensor that names its topic itself (Gazebo Sim)."""
     topic = str(element.findtext("topic") or element.findtext("contact/topic") or "").strip()
+    # the word by which SDFormat says that none is given
     if not topic or topic == "__default_topic__":
         return
     info = str(element.findtext("camera/camera_info_topic") or "").strip()
@@ -288,10 +296,12 @@ def _read_camera(reader: UrdfReader, element: Element, sensor: Sensor) -> Camera
     def number(path: str, default: float) -> float:
         return float(reader.numbers(element, element.findtext(path), 1, (default,), f"<{path}>")[0])
 
+    # defaults of SDFormat's camera
     width, height = number("image/width", 320.0), number("image/height", 240.0)
     wide = number("horizontal_fov", 1.047)
     tall = wide
     if width > 0 and height > 0 and 0 < wide < math.pi:
+        # Gazebo has the horizontal angle, the model the vertical one; pixels are square
         tall = 2.0 * math.atan(math.tan(wide / 2.0) * height / width)
     names = NameScope(camera.name for camera in reader.asset.cameras)
     return Camera(

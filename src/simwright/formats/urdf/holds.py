@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from simwright.formats.holds import YES, Table, no, otherwise, partly, rows
 
+# what a robot never touches and its named poses belong to MoveIt's second file
 _SRDF = no("MoveIt has them in its SRDF file")
 _MASS = otherwise("counted into the mass of the link")
 
 HOLDS: Table = {
     **rows(YES, "bodies", "bodies: inertial"),
+    # URDF has no place for the robot: it starts where the simulator puts it
     "bodies.pose": partly("a base that floats starts at the origin, unless a frame stands there"),
     "bodies.density": _MASS,
     **rows(YES, "joints", "joints: parent_frame", "joints.dofs: axis safety"),
@@ -39,6 +41,7 @@ HOLDS: Table = {
         partly("other freedoms have none", where="hinges and slides"),
         "joints.dofs: lower upper friction damping effort_limit velocity_limit",
     ),
+    # gains are in the configuration of controllers, not in URDF
     "joints.dofs.drive": partly("its largest force is the effort limit", where="drives without gains"),
     "shapes": partly("shapes of the world need something that is fixed to it"),
     **rows(YES, "shapes: pose visual collision color", "shapes.geometry.data: normals subsets"),

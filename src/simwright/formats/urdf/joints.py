@@ -96,6 +96,7 @@ MIMIC_TARGET = declare(
     doc="A <mimic> names no joint, itself, or a joint that it cannot follow.",
 )
 
+# continuous is a revolute joint without limits
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
     "continuous": JointKind.REVOLUTE,
@@ -121,6 +122,7 @@ def read_joints(reader: UrdfReader) -> None:
     """Every joint, then the mimic relations between them."""
     links = {body.name for body in reader.asset.bodies}
     names = NameScope()
+    # read last, because a joint may follow one that stands further down
     mimics: list[tuple[Joint, Element]] = []
     for element in reader.children(reader.root, "joint"):
         joint = _read_joint(reader, element, names, links)
@@ -141,12 +143,14 @@ def _read_joint(reader: UrdfReader, element: Element, names: NameScope, links: s
         return None
     where = reader.where(element)
     name = names.claim(written)
+    # kept under another name: dropping it would leave its child without a joint
     if name != written:
         reader.reporter.report(
             DUPLICATE_NAME, where, what="joint", name=written, consequence=f"this one is read as {name!r}"
         )
     reader.unknown(element, _JOINT_CHILDREN)
     ends = {role: _read_link_name(reader, element, role) for role in ("parent", "child")}
+    # a joint to nowhere cannot be kept, one of an unknown type can: fixed
     for role, link in ends.items():
         if link not in links:
             reader.reporter.report(JOINT_LINK, where, role=role, joint=name, link=link)
@@ -181,6 +185,7 @@ def _read_dofs(reader: UrdfReader, element: Element, name: str, kind: JointKind)
         return [Dof(Motion.FREE, name=name)]
     axis = _read_axis(reader, element, name)
     if kind is JointKind.PLANAR:
+        # URDF does not say which directions in the plane are meant; this is the shortest turn of x and y
         turn = quat_between((0.0, 0.0, 1.0), axis)
         along = [quat_rotate(turn, unit) for unit in np.eye(3)[:2]]
         dofs = [Dof(Motion.SLIDE, along[0], f"{name}_x"), Dof(Motion.SLIDE, along[1], f"{name}_y")]
@@ -199,6 +204,7 @@ def _read_axis(reader: UrdfReader, joint: Element, name: str) -> Array:
     element = joint.find("axis")
     if element is None:
         return vec3(1, 0, 0)
+    # URDF's default axis is x
     axis = reader.vector(element, "xyz", 3, (1.0, 0.0, 0.0))
     length = float(np.linalg.norm(axis))
     if length < 1e-12:
@@ -206,6 +212,7 @@ def _read_axis(reader: UrdfReader, joint: Element, name: str) -> Array:
             AXIS_ZERO, reader.where(element), joint=name, axis=element.get("xyz", "").strip()
         )
         return vec3(1, 0, 0)
+    # a smaller difference is rounding, and not worth a word
     if abs(length - 1.0) > 1e-3:
         reader.reporter.report(AXIS_LENGTH, reader.where(element), joint=name, length=length)
     return axis / length
@@ -220,6 +227,7 @@ def _read_limit(reader: UrdfReader, joint: Element, name: str, dof: Dof) -> None
             reader.reporter.report(LIMIT_MISSING, where, type=joint.get("type"), joint=name)
         return
     where = reader.where(element)
+    # URDF: absent limits are zero
     lower, upper = (reader.bound(element, key) or 0.0 for key in ("lower", "upper"))
     if continuous:
         if lower or upper:
@@ -232,6 +240,7 @@ def _read_limit(reader: UrdfReader, joint: Element, name: str, dof: Dof) -> None
             reader.reporter.report(LIMIT_LOCKED, where, joint=name, value=lower)
     dof.effort_limit = _read_bound(reader, element, "effort", name)
     dof.velocity_limit = _read_bound(reader, element, "velocity", name)
+    # newer parsers of ROS read it; the model has no word for it
     acceleration = reader.bound(element, "acceleration")
     if acceleration is not None:
         reader.asset.extras.keep("urdf", name, "limit.acceleration", acceleration, where)
@@ -251,6 +260,7 @@ def _read_dynamics(reader: UrdfReader, joint: Element, name: str, dof: Dof) -> N
     element = joint.find("dynamics")
     if element is None:
         return
+    # None where nothing is said, which is not zero: simulators have defaults of their own
     for attribute in ("damping", "friction"):
         value = reader.optional(element, attribute)
         if value is not None and value < 0:
@@ -282,6 +292,7 @@ def _read_mimic(reader: UrdfReader, joint: Joint, element: Element, joints: dict
     target = reader.required(element, "joint", "the relation is left out")
     if not target:
         return
+    # the leader must have one coordinate, and so must who follows it
     reason = ""
     if target == joint.name:
         reason = "is itself"

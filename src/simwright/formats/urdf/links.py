@@ -78,6 +78,7 @@ def read_links(reader: UrdfReader, materials: MaterialTable) -> None:
         if not name:
             continue
         where = reader.where(element)
+        # the first wins: joints cannot tell the two apart
         if name in names:
             reader.reporter.report(
                 DUPLICATE_NAME, where, what="link", name=name, consequence="the second one is left out"
@@ -94,6 +95,7 @@ def read_links(reader: UrdfReader, materials: MaterialTable) -> None:
 def _read_inertial(reader: UrdfReader, link: Element, name: str) -> Inertial:
     element = link.find("inertial")
     if element is None:
+        # no <inertial> means no mass, never one from the shapes
         return Inertial(0.0)
     reader.unknown(element, {"origin", "mass", "inertia"})
     where = reader.where(element)
@@ -113,12 +115,14 @@ def _read_inertial(reader: UrdfReader, link: Element, name: str) -> Inertial:
     else:
         six = [reader.number(inertia_element, key, 0.0) for key in _INERTIA_ATTRIBUTES]
     inertial = Inertial.from_six(mass, six, reader.origin(element))
+    # an inertia without mass is reported as that
     if inertia_element is not None and mass > 0:
         _check_inertia(reader, inertial, name, reader.where(inertia_element))
     return inertial
 
 
 def _check_inertia(reader: UrdfReader, inertial: Inertial, name: str, where: Where) -> None:
+    # ascending, so the first is the smallest
     moments = np.linalg.eigvalsh(inertial.inertia)
     text = " ".join(f"{m:.6g}" for m in moments)
     if moments[0] <= 0:
@@ -150,6 +154,7 @@ def _read_contact(reader: UrdfReader, link: Element, name: str) -> str:
             reader.asset.extras.keep("urdf", name, f"contact.{child.tag}", child.get("value"))
         else:
             setattr(material, field, value)
+    # Bullet has one lateral coefficient
     material.dynamic_friction = material.static_friction
     reader.asset.physics_materials.append(material)
     return material.name
@@ -178,6 +183,7 @@ BAD_SCALE = declare(
 )
 
 _DRAKE = "{http://drake.mit.edu}"
+# URDF has four; the others are dialects of Drake, PyBullet and older exporters
 _GEOMETRY_TAGS = {
     "box", "cylinder", "sphere", "capsule", "mesh", "plane", "ellipsoid", f"{_DRAKE}capsule", f"{_DRAKE}ellipsoid",
 }  # fmt: skip
@@ -214,6 +220,7 @@ def _read_shape(reader: UrdfReader, element: Element, link: str) -> Shape | None
     if not known:
         reader.reporter.report(NO_GEOMETRY, reader.where(element), tag=element.tag, link=link)
         return None
+    # several geometries in one shape are no URDF; parsers take the first
     geometry_element = known[0]
     reader.unknown(holder, _GEOMETRY_TAGS)
     geometry = _read_geometry(reader, geometry_element, link)
@@ -222,6 +229,7 @@ def _read_shape(reader: UrdfReader, element: Element, link: str) -> Shape | None
     scale = None
     if isinstance(geometry, Mesh):
         scale = _read_scale(reader, geometry_element)
+        # a factor of zero makes a mesh without volume and normals
         if scale is not None and not np.all(scale):
             reader.reporter.report(
                 BAD_SCALE, reader.where(geometry_element), link=link, scale=geometry_element.get("scale")
@@ -246,6 +254,7 @@ def _read_geometry(reader: UrdfReader, element: Element, link: str) -> Geometry 
     if element.tag == "plane":
         return Plane()
     keys = _SIZE_ATTRIBUTES.get(element.tag, ("radius", "length"))
+    # attributes with three numbers; others have one
     width = 3 if element.tag in ("box", "ellipsoid") else 1
     values = [reader.vector(element, key, width, (0.0,) * width) for key in keys]
     sizes = np.concatenate(values)

@@ -51,6 +51,7 @@ class MaterialTable:
         self._names = NameScope()
         self._known: dict[str, list[RenderMaterial]] = {}
         self._undefined: set[str] = set()
+        # read twice, a wrong colour would be reported twice
         self._read_before: dict[Element, RenderMaterial | None] = {}
 
     def read_global(self) -> None:
@@ -60,6 +61,7 @@ class MaterialTable:
             name = reader.named(element, "the material is left out")
             if name:
                 self._define(element, name)
+        # a visual may use what another one further down defines
         for element in reader.root.iterfind("link/visual/material"):
             name = str(element.get("name") or "").strip()
             if name:
@@ -71,6 +73,7 @@ class MaterialTable:
         if element is None:
             return "", None
         name = str(element.get("name") or "").strip()
+        # a definition inside the visual wins over the one of the robot
         wanted = self._read(element, name)
         candidates = self._known.get(name, [])
         if wanted is None:
@@ -99,6 +102,7 @@ class MaterialTable:
         if same is not None:
             return same
         unique = self._names.claim(name)
+        # ROS tools would show the first definition for both
         if known:
             where = self._reader.where(element)
             self._reader.reporter.report(MATERIAL_CONFLICT, where, material=name, new=unique)
@@ -117,6 +121,7 @@ class MaterialTable:
         color, texture = element.find("color"), element.find("texture")
         if color is None and (texture is None or not texture.get("filename")):
             return None
+        # white, so that a texture shows its own colours
         material = RenderMaterial(name, diffuse=(1.0, 1.0, 1.0), source=self._reader.where(element))
         if color is not None:
             red, green, blue, alpha = self._read_color(color, name)
@@ -128,6 +133,7 @@ class MaterialTable:
     def _read_color(self, element: Element, name: str) -> Color:
         reader = self._reader
         text = element.get("rgba") or ""
+        # some exporters leave the alpha out
         width = 3 if len(text.split()) == 3 else 4
         default = (0.7, 0.7, 0.7, 1.0)[:width]
         rgba = reader.vector(element, "rgba", width, default)

@@ -34,6 +34,7 @@ class PluginRow:
     joints: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
+# tags by which plugins of ROS 1, ROS 2, Ignition and Gazebo Sim name the frame of their messages
 _FRAMES = ("frame_name", "frameName", "frame_id", "gz_frame_id", "ignition_frame_id")
 _IMAGE = PluginTopic(("imageTopicName",), "image_raw", "sensor_msgs/msg/Image", frame_tags=_FRAMES)
 _INFO = PluginTopic(("cameraInfoTopicName",), "camera_info", "sensor_msgs/msg/CameraInfo", frame_tags=_FRAMES)
@@ -66,6 +67,7 @@ _TRAJECTORY = PluginTopic(
     key="subscriber",
     sim="/model/{model}/joint_trajectory",
 )
+# skid-steer plugins name four wheels, differential drives two
 _WHEELS = (
     ("left", ("left_joint", "leftJoint", "leftFrontJoint", "leftRearJoint")),
     ("right", ("right_joint", "rightJoint", "rightFrontJoint", "rightRearJoint")),
@@ -126,6 +128,7 @@ PLUGINS: dict[str, PluginRow] = {
         (_STATES,), "joint_state_broadcaster", (("state", ("joint_name",)),)
     ),
     "gazebo_ros_joint_pose_trajectory": PluginRow((_TRAJECTORY,), "joint_trajectory"),
+    # the manager of controllers; which ones it runs is in its configuration
     "gazebo_ros_control": ROS2_CONTROL,
     "gazebo_ros2_control": ROS2_CONTROL,
     "gz_ros2_control-system": ROS2_CONTROL,

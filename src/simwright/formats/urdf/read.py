@@ -27,6 +27,7 @@ from simwright.model.asset import Asset, Camera, Sensor, Shape
 from simwright.model.joint import WORLD, JointKind
 from simwright.model.kinematics import build_tree, place_bodies
 
+# children of <robot> that are read; others are reported
 _TOP_LEVEL = {"link", "joint", "material", "transmission", "gazebo", "ros2_control"}
 
 
@@ -35,10 +36,12 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     reader = _open_document(Path(path), options, reporter)
     reader.unknown(reader.root, _TOP_LEVEL)
     materials = MaterialTable(reader)
+    # before links: visuals name materials that may be defined anywhere
     materials.read_global()
     read_links(reader, materials)
     read_joints(reader)
     read_control(reader)
+    # last: its settings change links, joints and shapes that are there by then
     read_gazebo(reader)
     _finish_structure(reader)
     asset = reader.asset
@@ -52,6 +55,7 @@ def _open_document(path: Path, options: ReadOptions, reporter: Reporter) -> Urdf
     """The parsed reader, expanded if it is xacro."""
     root, files = parse(path), list[str]()
     gate = options.make_gate(path, reporter)
+    # by content too: xacro elements in a file called .urdf would be lost silently
     if needs_xacro(path, root):
         root, files = expand_xacro(path, options.arguments, gate, reporter)
     if root.tag != "robot":
@@ -132,6 +136,7 @@ def _finish_structure(reader: UrdfReader) -> None:
 def _mark_loops(reader: UrdfReader) -> None:
     asset = reader.asset
     parents = Counter(joint.child for joint in asset.joints)
+    # the spanning tree keeps the first joint to a link
     for joint in build_tree(asset).loops:
         joint.closes_loop = True
         if parents[joint.child] > 1:
@@ -166,6 +171,7 @@ def _merge_world(reader: UrdfReader) -> None:
     """A root link called ``world`` becomes the world itself."""
     asset = reader.asset
     body = next((b for b in asset.bodies if b.name == _WORLD_LINK), None)
+    # a link called world that hangs on a joint is an ordinary link
     if body is None or any(joint.child == _WORLD_LINK for joint in asset.joints):
         return
     if body.inertial is not None and body.inertial.mass > 0:
@@ -186,6 +192,7 @@ def _check_massless(reader: UrdfReader) -> None:
     masses = {body.name: body.inertial.mass if body.inertial else 0.0 for body in asset.bodies}
     sources = {body.name: body.source for body in asset.bodies}
     edges = build_tree(asset).edges
+    # children before parents, so that masses of fixed links add up inwards
     for edge in reversed(edges):
         if edge.joint.kind is JointKind.FIXED and edge.parent != WORLD:
             masses[edge.parent] += masses[edge.child]

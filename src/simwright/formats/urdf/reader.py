@@ -72,6 +72,7 @@ class UrdfReader(XmlReader):
         super().__init__(str(path), reporter)
         self.root = root
         self.files = list(files)
+        # relative addresses are relative to the file itself, not to a link to it
         self.base = path.resolve().parent
         self.gate = gate
         self.meshes = MeshLibrary(gate, reporter)
@@ -109,6 +110,7 @@ class UrdfReader(XmlReader):
         if child is None:
             return IDENTITY
         xyz = self.vector(child, "xyz", 3, (0.0, 0.0, 0.0))
+        # an extension of URDF 1.1; scalar last, where the model has it first
         if child.get("quat_xyzw"):
             x, y, z, w = self.vector(child, "quat_xyzw", 4, (0.0, 0.0, 0.0, 1.0))
             return Pose.of(xyz, (w, x, y, z))
@@ -116,6 +118,7 @@ class UrdfReader(XmlReader):
 
     def bound(self, element: Element, attribute: str) -> float | None:
         """A number that may be infinite ("inf", or beyond every use: 1.8e308); None if it is absent or wrong."""
+        # ".inf" is how YAML, and xacro with it, writes infinity
         text = (element.get(attribute) or "").strip().lower().replace(".inf", "inf")
         try:
             value = float(text)
@@ -148,14 +151,17 @@ class UrdfReader(XmlReader):
 
 def format_xml(element: Element) -> str:
     """An element as text, without the marks of this reader."""
+    # a copy, because marks of origin are needed further on
     copy = etree.fromstring(etree.tostring(element, with_tail=False))
     for each in copy.iter():
         each.attrib.pop(ORIGIN, "")
     return str(etree.tostring(copy, encoding="unicode"))
 
 
+# elements whose name says only what kind of sensor it is
 _CONTAINERS = {"camera", "ray", "lidar", "scan", "imu", "contact", "force_torque", "gps", "navsat", "sonar"}
 _LOWER_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# far deeper than SDFormat nests: a bound for damaged files
 _MAX_DEPTH = 16
 
 
@@ -195,4 +201,5 @@ def read_value(text: str) -> Any:
         return text
     if not math.isfinite(value):
         return text
+    # "1.0" stays a float: it is written again as it was
     return int(value) if value.is_integer() and re.fullmatch(r"[+-]?\d+", text) else value

@@ -63,7 +63,9 @@ XACRO_ARGUMENT = declare(
 
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
 _LOCK = threading.Lock()
+# functions that lead from values to classes and frames
 _UNSAFE_BUILTINS = ("type", "vars", "hash", "issubclass")
+# a short argument makes these run for hours
 _ENDLESS_FUNCTIONS = ("factorial", "comb", "perm", "prod", "lcm")
 
 
@@ -77,6 +79,7 @@ def expand_xacro(
 ) -> tuple[Element, list[str]]:
     """The expanded root element, and the files that took part (see ``reader.ORIGIN``)."""
     where = Where(str(path))
+    # the state of the package is in module variables
     with _LOCK:
         files = XacroFiles(path, gate)
         with _guarded_xacro(files, reporter, where) as xacro:
@@ -87,6 +90,7 @@ def expand_xacro(
                 raise _make_error(error, files, where) from None
     if len(text) > MAX_TEXT_BYTES:
         raise LimitError(f"xacro expands to {len(text) >> 20} MiB of text", where=where)
+    # xacro itself drops a misspelt argument without a word
     for name in sorted(set(arguments) - files.arguments):
         known = ", ".join(sorted(files.arguments)) or "none"
         reporter.report(XACRO_ARGUMENT, where, name=name, known=known)
@@ -97,6 +101,7 @@ def _make_error(error: Exception, files: XacroFiles, where: Where) -> SimwrightE
     """Our own error if one is at the bottom of it, else a ParseError with xacro's words."""
     current = Where(files.current or where.file)
     for cause in _list_causes(error):
+        # xacro wraps what our functions raise; the original says more
         if isinstance(cause, SimwrightError):
             if not cause.where or cause.where == current:
                 cause.where = _find_line(cause.message, files) or current
@@ -114,6 +119,7 @@ def _find_line(reason: str, files: XacroFiles) -> Where | None:
     """The line that a message of xacro is about: where what it quotes, or its last word, is written."""
     if not files.current:
         return None
+    # xacro tells no line; what it quotes stands in the file it was working on
     quoted = [word for pair in _QUOTED.findall(reason) for word in pair if word]
     last = [word.strip("[].") for word in reason.rsplit(maxsplit=1)[-1:]]
     return files.find_words(word for word in (*quoted, *last) if word)
@@ -128,6 +134,7 @@ def _list_causes(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.add(id(cause))
         yield cause
+        # XacroException keeps its cause in an attribute of its own
         near = (cause.__cause__, getattr(cause, "exc", None), cause.__context__)
         waiting += [each for each in near if isinstance(each, BaseException)]
 
@@ -143,6 +150,7 @@ def _guarded_xacro(files: XacroFiles, reporter: Reporter, where: Where) -> Itera
     expand = xacro.eval_all
 
     def eval_all(node: Any, macros: Any, symbols: Any) -> None:
+        # every element counts, so that macros that call each other end
         evaluator.spend()
         expand(node, macros, symbols)
 
@@ -188,6 +196,7 @@ def _make_symbols(xacro: Any) -> dict[str, Any]:
     """Names of xacro without those that lead out or never end."""
     symbols: dict[str, Any] = xacro.create_global_symbols()
     for name in _UNSAFE_BUILTINS:
+        # past xacro's own dictionary class
         dict.pop(symbols["python"], name, None)
     for name in _ENDLESS_FUNCTIONS:
         dict.pop(symbols["math"], name, None)
@@ -201,6 +210,7 @@ def _make_eval_symbols(substitution_args: Any, context: dict[str, Any]) -> dict[
 
     arguments = context.setdefault("arg", {})
     convert = substitution_args.convert_value
+    # what xacro's own $(eval) offers, without what never ends
     symbols = {k: v for k, v in vars(math).items() if k[0] != "_" and k not in _ENDLESS_FUNCTIONS}
     symbols |= {kind.__name__: kind for kind in (list, dict, map, str, float, int)}
     symbols |= {"true": True, "false": False}
@@ -215,6 +225,7 @@ def _make_eval_symbols(substitution_args: Any, context: dict[str, Any]) -> dict[
 
 def _tokenize(s: str, sep: str = ",; ", skip_empty: bool = True) -> list[str]:
     """Split at any of the characters of ``sep``."""
+    # xacro builds a regular expression of the separators, which a file could make endless
     for mark in str(sep)[1:]:
         s = s.replace(mark, str(sep)[0])
     parts = s.split(str(sep)[0]) if sep else [s]
@@ -246,6 +257,7 @@ def _make_print_functions(reporter: Reporter, files: XacroFiles, where: Where) -
 @contextlib.contextmanager
 def _replaced(module: Any, changes: dict[str, Any]) -> Iterator[None]:
     """Set attributes of a module for a while; all of them have to exist."""
+    # a door that has moved would stay open without anybody noticing
     missing = [name for name in changes if not hasattr(module, name)]
     if missing:
         raise UsageError(
@@ -281,6 +293,7 @@ class XacroFiles:
     @property
     def current(self) -> str:
         """The file that is being expanded."""
+        # xacro's own stack of files, outermost first
         stack = getattr(self.module, "filestack", None)
         name = str(stack[-1]) if stack and stack[-1] else ""
         return self._shown.get(name, name)
@@ -288,6 +301,7 @@ class XacroFiles:
     def locate(self, name: str) -> str:
         """The absolute path of a file name in the current file; the gate admits it."""
         where = Where(self.current)
+        # a ROS address, which xacro itself does not know
         if str(name).startswith("package://"):
             return str(resolve_resource(str(name), Path(self.start).parent, self._gate, where))
         stack = self.module.filestack
@@ -357,6 +371,7 @@ class XacroFiles:
 
     def _mark(self, root: Element, filename: str) -> None:
         number = len(self.names)
+        # as the user named it, so that findings show that name
         self.names.append(self._shown.get(filename, filename))
         for element in root.iter():
             if not isinstance(element.tag, str):
@@ -388,6 +403,7 @@ def _load_yaml(files: XacroFiles, name: str, evaluator: Evaluator) -> Any:
         factor = unit.value.conversion_constant
         Loader.add_constructor(unit.value.tag, _make_unit_constructor(factor, evaluator))
     try:
+        # a safe loader with xacro's units added
         value = yaml.load(read_bytes(path, _MAX_YAML_BYTES), Loader)  # noqa: S506 - a safe loader
         _count_values(value, {}, where)
     except yaml.YAMLError as error:
@@ -420,6 +436,7 @@ def _count_values(value: Any, known: dict[int, int], where: Where) -> int:
     if known.get(key) == -1:
         raise ParseError("the YAML contains itself", where=where)
     if key not in known:
+        # marks what is being counted: meeting it again is a cycle
         known[key] = -1
         parts = [*value.values()] if isinstance(value, dict) else value
         known[key] = 1 + sum(_count_values(part, known, where) for part in parts)

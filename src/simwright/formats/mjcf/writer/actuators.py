@@ -36,11 +36,13 @@ _SETTINGS = {
     "armature": "armature",
     "delay": "delay",
 }
+# settings of other engines' actuators that MuJoCo has no law for
 _LOST_SETTINGS = ("effort_table", "delay_steps", "control", "model_path", "integral_gain", "dc_motor")
 
 
 def write_actuators(document: MjcfDocument) -> None:
     """Actuators in the order of the model, then drives in the order of the joints."""
+    # in the order of the model: MuJoCo's ctrl has that order
     lost = [actuator for actuator in document.asset.actuators if not _write_actuator(document, actuator)]
     document.report_lost("actuators", lost, "MuJoCo's general actuator has no such law or target")
     clipped = [
@@ -65,6 +67,7 @@ def _write_actuator(document: MjcfDocument, actuator: Actuator) -> bool:
         return False  # MuJoCo moves bodies by adhesion and by general actuators only
     if "plugin" in law:
         tag, values = "plugin", {"instance": find_plugin(document, law["plugin"]), **_describe_dynamics(law)}
+        # the plugin's own name and settings are unknown, so MuJoCo could not make it
         if values["instance"] is None:
             return False
     name = document.claim("actuator", actuator.name)
@@ -83,6 +86,7 @@ def _find_target(document: MjcfDocument, actuator: Actuator) -> dict[str, Any] |
     match actuator.transmission:
         case "joint" | "joint_in_parent":
             word = "joint" if actuator.transmission == "joint" else "jointinparent"
+            # MuJoCo's joint that the dof became
             found = {word: mjcf_joint.name if mjcf_joint else None}
         case "tendon" | "body":
             found = {actuator.transmission: document.find_name(actuator.transmission, actuator.target)}
@@ -108,6 +112,7 @@ def _describe_shared(document: MjcfDocument, actuator: Actuator) -> dict[str, An
     values: dict[str, Any] = {
         "ctrlrange": actuator.control_range,
         "forcerange": actuator.force_range,
+        # adhesion has no gear
         "gear": None
         if actuator.transmission == "body"
         else (*actuator.gear, *[0.0] * (_GEAR_LENGTH - len(actuator.gear))),
@@ -117,6 +122,7 @@ def _describe_shared(document: MjcfDocument, actuator: Actuator) -> dict[str, An
             values[attribute] = law[setting]
     if "history" in law:
         values |= {"nsample": law["history"]["samples"], "interp": law["history"]["interpolation"]}
+    # MuJoCo 4: several controls of one actuator, each with a range of its own
     for word, limits in zip(law.get("input", "").split(), law.get("control_ranges", ()), strict=False):
         values[_RANGE_ATTRIBUTES.get(word, "ctrlrange")] = limits
     if "damping" in law or "dampingpoly" in law:
@@ -124,14 +130,17 @@ def _describe_shared(document: MjcfDocument, actuator: Actuator) -> dict[str, An
     return values | document.find_kept(actuator, "actuator", "group", "user")
 
 
+# one function: laws that MJCF has an element for, tried in order, then the general one
 def _describe_law(actuator: Actuator, word: str) -> tuple[str, dict[str, Any]]:
     law = actuator.settings
     if "gain_type" not in law:
         return _describe_plain(actuator)
     gain, bias = _trim_zeros(law.get("gain", [1.0])), _trim_zeros(law.get("bias", [0.0]))
+    # 1 is MuJoCo's default for the first number, which nothing uses without dynamics
     still = law.get("dynamics_type", "none") == "none" and _trim_zeros(law.get("dynamics", [1.0])) == [1.0]
     if word == "adhesion" and still and len(gain) == 1:
         return "adhesion", {"gain": gain[0]}
+    # <motor>, <position> and <velocity> have no attributes for these
     plain = still and "activation_range" not in law and "input" not in law
     if actuator.kind in ("motor", "position", "velocity") and plain:
         return _describe_plain(actuator)
@@ -175,6 +184,7 @@ def _write_drives(document: MjcfDocument) -> None:
             drive = mjcf_joint.dof.drive if mjcf_joint.dof else None
             if drive is None or mjcf_joint.dof is None:
                 continue
+            # per unit of inertia: no constant gain does that
             if drive.acceleration and (drive.stiffness or drive.damping):
                 accelerating.append((mjcf_joint, mjcf_joint.dof))
                 continue
@@ -194,6 +204,7 @@ def _write_drive(document: MjcfDocument, mjcf_joint: MjcfJoint, drive: Drive) ->
         "forcerange": (-limit, limit) if math.isfinite(limit) else None,
     }
     document.names["drive", mjcf_joint.name] = values["name"]
+    # a position servo damps towards rest; the bias adds what keeps it moving at the target velocity
     if drive.stiffness and drive.target_velocity and drive.damping:
         bias = (drive.damping * drive.target_velocity, -drive.stiffness, -drive.damping)
         values |= {"biastype": "affine", "gainprm": drive.stiffness, "biasprm": bias}
@@ -279,6 +290,7 @@ def _write_key(document: MjcfDocument, key: Keyframe, controls: list[str]) -> No
         qvel.append(_fit_length(key.velocities.get(name), np.zeros(VELOCITIES[mjcf_joint.motion])))
     given: dict[str, float] = {}
     for name, value in key.controls.items():
+        # name[0], name[1]: controls of one actuator with several
         plain, bracket, number = name.partition("[")
         given[f"{document.find_name('actuator', plain) or plain}{bracket}{number}"] = value
     ctrl = [given.get(name, 0.0) for name in controls]
@@ -313,6 +325,7 @@ def _convert_coordinates(mjcf_joint: MjcfJoint, values: Any) -> Any:
 
 def _fit_length(given: Any, default: Any) -> Any:
     values = default if given is None else np.atleast_1d(np.asarray(given, dtype=np.float64))
+    # a value with another number of coordinates than the written joint has does not count
     return values if len(values) == len(default) else default
 
 
@@ -321,6 +334,7 @@ def _find_initial(document: MjcfDocument, controls: list[str]) -> tuple[Any, Any
     targets: dict[str, float] = {}
     for mjcf_body, mjcf_joint in _list_joints(document):
         dof = mjcf_joint.dof
+        # a free body starts where it is placed in the tree (bodies.py)
         start = None if dof is None or mjcf_joint.motion is Motion.FREE else dof.position
         qpos.append(_fit_length(_convert_coordinates(mjcf_joint, start), _find_rest(mjcf_body, mjcf_joint)))
         assert len(qpos[-1]) == POSITIONS[mjcf_joint.motion]
@@ -341,5 +355,6 @@ def _find_velocity(mjcf_body: MjcfBody, mjcf_joint: MjcfJoint) -> Any:
         if body.linear_velocity is not None:
             velocity[:3] = body.linear_velocity
         if body.angular_velocity is not None:
+            # the model has both in the axes of the world
             velocity[3:] = quat_rotate(quat_conjugate(mjcf_body.pose.q), body.angular_velocity)
     return velocity

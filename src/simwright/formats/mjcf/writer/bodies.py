@@ -56,6 +56,7 @@ def plan_bodies(document: MjcfDocument) -> None:
     for body in asset.bodies:
         edge = edges.get(body.name)
         children.setdefault(edge.parent if edge else WORLD, []).append(body)
+    # a stack instead of recursion: chains of links may be longer than Python's stack
     pending = [(body, 1) for body in reversed(children.get(WORLD, []))]
     while pending:
         body, depth = pending.pop()
@@ -86,8 +87,10 @@ def _plan_body(document: MjcfDocument, body: Body, edge: Edge | None) -> MjcfBod
         document.reporter.report(BODY_FOLDED, body.source, name=body.name, joint=joint.name)
     near, far, dofs = joint.parent_frame, joint.child_frame, joint.dofs
     if edge.reversed:
+        # seen from the child the last freedom comes first
         near, far, dofs = far, near, [_invert_dof(dof) for dof in reversed(joint.dofs)]
         _report_reversal(document, joint)
+    # joint.placed() is where an MJCF source had the body, bit for bit
     mjcf_body = MjcfBody(body, name, edge.parent, near @ ~far if edge.reversed else joint.placed())
     for dof in dofs:
         start = len(mjcf_body.joints)
@@ -123,6 +126,7 @@ def _add_joints(document: MjcfDocument, mjcf_body: MjcfBody, joint: Joint, dof: 
     anchor = document.tidy(frame.apply(dof.anchor))
     mjcf_body.joints.append(MjcfJoint(name, dof.motion, axis, anchor, dof, path=joint.path))
     if dof.pitch:
+        # coupled to the hinge by an equality (constraints.py)
         mjcf_body.joints.append(MjcfJoint(f"{name}_advance", Motion.SLIDE, axis, pitch=dof.pitch))
 
 
@@ -131,6 +135,7 @@ def _add_free(mjcf_body: MjcfBody, joint: Joint, dof: Dof, frame: Pose, name: st
     if mjcf_body.parent == WORLD:
         mjcf_body.joints.append(MjcfJoint(name, Motion.FREE, dof=dof, path=joint.path))
         return
+    # MuJoCo refuses free joints below other bodies
     for letter, axis in zip("xyz", ((1, 0, 0), (0, 1, 0), (0, 0, 1)), strict=True):
         mjcf_body.joints.append(MjcfJoint(f"{name}_{letter}", Motion.SLIDE, quat_rotate(frame.q, vec3(axis))))
     mjcf_body.joints.append(MjcfJoint(name, Motion.BALL, anchor=frame.p, path=joint.path))
@@ -155,6 +160,7 @@ def _free_massive_roots(document: MjcfDocument) -> None:
         mjcf_body = document.bodies[name]
         if mjcf_body.mocap or not mjcf_body.body.enabled:
             continue
+        # MuJoCo refuses moving bodies without mass; a root without any is where the robot stands
         if carried[name] > TINY:
             mjcf_body.joints.append(MjcfJoint(f"{name}_free", Motion.FREE, owner=name))
         else:
@@ -181,6 +187,7 @@ def _name_joints(document: MjcfDocument) -> None:
             document.note_written(
                 "free" if mjcf_body.body.name in roots else "joint", mjcf_joint.owner, mjcf_joint.name
             )
+            # others refer to a dof by name: actuators, tendons, mimics
             if mjcf_joint.dof is not None and mjcf_joint.dof.name:
                 document.dofs[mjcf_joint.dof.name] = mjcf_joint
 
@@ -200,6 +207,7 @@ def write_bodies(document: MjcfDocument) -> None:
     """Every body in its parent."""
     _complete_inertials(document)
     document.nodes[WORLD] = document.section("worldbody")
+    # without <inertial> MuJoCo would compute a mass from the geoms
     shaped = {shape.body for shape in document.asset.shapes}
     for name, mjcf_body in document.bodies.items():
         node = document.add(
@@ -219,9 +227,11 @@ def _write_settings(document: MjcfDocument, mjcf_body: MjcfBody, node: Element) 
     body = mjcf_body.body
     if mjcf_body.mocap:
         node.set("mocap", "true")
+    # MuJoCo says how much gravity is compensated, the model how much is left
     values = {"gravcomp": 1.0 - body.gravity_scale, **document.find_kept(body, "body", "user", "sleep")}
     values["gravcomp"] = document.prefer_kept(values["gravcomp"], document.kept.get(body, "body", "gravcomp"))
     if "sleep" in values:
+        # kept as the name of a member of MuJoCo's enumeration
         values["sleep"] = str(values["sleep"]).rpartition("_")[2].lower()
     set_values(node, values, {"gravcomp": 0.0})
 
@@ -233,8 +243,10 @@ def _write_joint(document: MjcfDocument, mjcf_body: MjcfBody, mjcf_joint: MjcfJo
     values: dict[str, Any] = {"name": mjcf_joint.name, "type": mjcf_joint.motion.value}
     kept = document.kept.take(f"joint/{mjcf_joint.dof.name}", "pos") if mjcf_joint.dof else None
     values["pos"] = (
+        # where a slide stands says nothing, but MuJoCo keeps it
         kept if mjcf_joint.motion is Motion.SLIDE else document.prefer_kept(mjcf_joint.anchor, kept)
     )
+    # MuJoCo ignores the axis of a ball
     if mjcf_joint.motion is not Motion.BALL:
         values["axis"] = mjcf_joint.axis
     if mjcf_joint.dof is not None:
@@ -255,6 +267,7 @@ def _write_free_joint(
         )
         values.pop("range", None)
     values = {k: v for k, v in values.items() if v is not None and not is_equal(v, JOINT_DEFAULTS.get(k))}
+    # <freejoint> has no damping, on purpose: free bodies should not be slowed by a default class
     if set(values) <= {"group"}:
         document.add(node, "freejoint", {"name": mjcf_joint.name, **values})
     else:
@@ -289,6 +302,7 @@ def _find_range(document: MjcfDocument, mjcf_body: MjcfBody, dof: Dof) -> tuple[
             document.reporter.report(
                 JOINT_REDUCED, mjcf_body.body.source, name=dof.name or mjcf_body.name, what=what
             )
+        # MuJoCo limits the whole angle, so the wider of two swings is the one that nothing is lost by
         return 0.0, max(dof.swing)
     return (dof.lower, dof.upper) if dof.is_limited and dof.lower < dof.upper else None
 
@@ -339,6 +353,7 @@ def _is_heavy(inertial: Inertial | None) -> bool:
 def _invent_inertial(document: MjcfDocument, mjcf_body: MjcfBody) -> Inertial:
     known = mjcf_body.inertial
     if known is not None and known.mass >= TINY:
+        # a mass on a point has no inertia about itself; MuJoCo wants some
         what, value = "inertia about some axis", INVENTED_INERTIA
         result = Inertial(known.mass, known.com, known.inertia + np.eye(3) * INVENTED_INERTIA)
     else:
@@ -372,6 +387,8 @@ def _tidy_moment(document: MjcfDocument, value: float) -> float:
 
 def _make_possible(document: MjcfDocument, mjcf_body: MjcfBody, moments: Array) -> Array:
     """The moments, or the nearest ones that a solid can have."""
+    # half the trace minus a moment is the second moment of mass along that axis, which no solid has below
+    # zero
     half = float(moments.sum()) / 2.0
     spread = half - moments
     if spread.min() >= 0.0 and _is_triangle(moments):
@@ -380,6 +397,7 @@ def _make_possible(document: MjcfDocument, mjcf_body: MjcfBody, moments: Array) 
     result: Array = np.array((spread[1] + spread[2], spread[0] + spread[2], spread[0] + spread[1]))
     while not _is_triangle(result):  # the last bit
         result[int(np.argmax(result))] = np.nextafter(result.max(), 0.0)
+    # a change in the last bits is none that anybody has to be told
     if np.abs(result - moments).max() > _ROUNDING * np.abs(moments).max():
         document.adjusted.append(AdjustedInertia(mjcf_body.body, moments, result))
     return result

@@ -66,6 +66,7 @@ def write_tendons(document: MjcfDocument) -> None:
 
 
 def _write_tendon(document: MjcfDocument, tendon: Tendon, *, fixed: bool) -> Element:
+    # one end is enough: the other is written as a number beyond every use
     limited = max(-tendon.lower, tendon.upper) < float("inf") or tendon.lower > -float("inf")
     values: dict[str, Any] = {
         "name": document.claim("tendon", tendon.name),
@@ -78,9 +79,11 @@ def _write_tendon(document: MjcfDocument, tendon: Tendon, *, fixed: bool) -> Ele
         **document.find_kept(tendon, "tendon", *_TENDON_KEPT),
     }
     for name, plain in (("stiffness", tendon.stiffness), ("damping", tendon.damping)):
+        # coefficients of MuJoCo's polynomial springs and dampers, after the linear one
         higher = document.kept.get(tendon, "tendon", f"{name}poly")
         if higher is not None:
             values[name] = [plain, *higher]
+    # fixed tendons have no course that could be seen
     looks = document.find_kept(tendon, "tendon", *_TENDON_LOOKS)
     if not fixed:
         values |= {"width": tendon.width, **looks}
@@ -128,6 +131,7 @@ def write_equalities(document: MjcfDocument) -> None:
     _lock_joints(document)
 
 
+# one function: three sources of constraints and the one order they share
 def _list_in_order(document: MjcfDocument, rest: dict[str, Pose]) -> list[Callable[[], None]]:
     """What writes each equality, mimic and kept constraint, in the order of an MJCF source.
 
@@ -150,6 +154,7 @@ def _list_in_order(document: MjcfDocument, rest: dict[str, Pose]) -> list[Callab
 
 def _place_at_rest(document: MjcfDocument) -> dict[str, Pose]:
     """World poses where MuJoCo compiles: at the reference coordinates."""
+    # bodies are in the order of the tree, parents first
     poses = {WORLD: IDENTITY}
     for name, mjcf_body in document.bodies.items():
         poses[name] = poses[mjcf_body.parent] @ mjcf_body.pose
@@ -168,6 +173,7 @@ def _name_end(document: MjcfDocument, family: str, name: str) -> str:
 
 def _write_equality(document: MjcfDocument, equality: Equality, rest: dict[str, Pose]) -> None:
     common = _describe_common(document, equality, "equality")
+    # only welds have a torque scale; MuJoCo refuses the attribute elsewhere
     if equality.kind is EqualityKind.WELD:
         common.setdefault("torquescale", equality.torque_scale)
     sites = _find_sites(document, equality)
@@ -221,6 +227,7 @@ def _connect(
     a, frame_a, b, frame_b = ends
     values: dict[str, Any] = {"name": document.claim("equality", name)}
     gap = rest[a].apply(frame_a.p) - rest[b].apply(frame_b.p)
+    # MuJoCo finds the anchor on the second body itself, at the reference coordinates
     if np.linalg.norm(gap) <= _SAME_POINT:
         values |= {
             "body1": _name_end(document, "body", a),
@@ -238,6 +245,7 @@ def _weld(
 ) -> None:
     """A frame on each body; MuJoCo finds the relative pose itself if ``rest`` says that it will be the same."""
     a, frame_a, b, frame_b = ends
+    # relpose is the pose of the second body in the first, at the anchor
     turn = quat_multiply(frame_a.q, quat_conjugate(frame_b.q))
     values: dict[str, Any] = {
         "name": document.claim("equality", name),
@@ -290,6 +298,7 @@ def _write_mimic(document: MjcfDocument, mimic: Mimic) -> None:
     document.add(document.section("equality"), "joint", {**values, **common}, EQUALITY_DEFAULTS)
 
 
+# one function: a case for each joint that can close a loop
 def _write_loop(document: MjcfDocument, joint: Joint, rest: dict[str, Pose]) -> None:
     """A joint that closes a loop, as the constraint that holds what the joint holds."""
     common = _describe_common(document, joint, "joint")
@@ -337,6 +346,7 @@ def _hold_axis(document: MjcfDocument, joint: Joint, rest: dict[str, Pose], comm
         _connect(document, f"{joint.name}_{side}", ends, rest, common)
 
 
+# one function: screws and gearboxes are both found by the joints of one body
 def _write_couplings(document: MjcfDocument, joint: Joint) -> None:
     """Screws advance with their angle, gearboxes couple their hinges."""
     names = {dof.name for dof in joint.dofs}
@@ -365,8 +375,10 @@ def _lock_joints(document: MjcfDocument) -> None:
     locked = []
     for mjcf_joint in document.dofs.values():
         dof = mjcf_joint.dof
+        # written so that NaN limits do not lock anything
         if dof is None or dof.motion not in (Motion.HINGE, Motion.SLIDE) or not dof.lower >= dof.upper:
             continue
+        # equalities of joints count from the reference coordinate
         held = (dof.lower + dof.upper) / 2.0 - dof.ref
         values = {"joint1": mjcf_joint.name, "polycoef": (held, 0, 0, 0, 0)}
         name = document.claim("equality", f"{mjcf_joint.name}_lock")
@@ -380,6 +392,7 @@ def _restore_lock(document: MjcfDocument, key: str) -> None:
     """A joint held at a value: MuJoCo's own, kept as attributes by the reader."""
     kind, joint = document.kept.take(key, "type"), document.kept.take(key, "joint1")
     mjcf_joint = document.dofs.get(joint) if joint else None
+    # flex constraints are kept, but flexes are not written
     if kind != "joint" or mjcf_joint is None:
         return
     values = {

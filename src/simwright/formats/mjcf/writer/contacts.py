@@ -66,6 +66,7 @@ def _list_meeting(filters: MjcfFilters, first: list[Shape], second: list[Shape])
 
 def _list_authored(document: MjcfDocument, welds: dict[str, str]) -> list[Pair]:
     """Exclusions that an MJCF file has, needed or not; those of other formats are said where they are needed."""
+    # needless exclusions stay, because a file that comes back should be the one that was read
     if document.asset.provenance.format != "mjcf":
         return []
     written = (pair for pair in document.asset.contact_filters if pair.of == "body" and pair.source)
@@ -78,6 +79,7 @@ def _read_bits(shape: Shape) -> Bits:
 
 def _make_signed(bits: int | None) -> int:
     """As the signed 32-bit number that MuJoCo keeps; unsaid bits are 1."""
+    # other formats count bits as unsigned
     bits = (1 if bits is None else bits) & 0xFFFFFFFF
     return bits - (1 << 32) if bits >= 1 << 31 else bits
 
@@ -118,6 +120,7 @@ def _group_by_bodies(
     welds: dict[str, str],
 ) -> dict[Pair, set[Pair]]:
     """Filtered colliders by pair of bodies, without those that MuJoCo or their bits keep apart."""
+    # sorted by the order of bodies, so that the file does not depend on the order of a set
     place = {body.name: number for number, body in enumerate(document.asset.bodies)}
     place[WORLD] = -1
     grouped: dict[Pair, set[Pair]] = {}
@@ -135,8 +138,10 @@ def _group_by_bodies(
 
 def _split_articulations(document: MjcfDocument, colliders: list[Shape], filters: MjcfFilters) -> None:
     """A bit for each large articulation that does not touch itself, if nobody else uses bits."""
+    # bits that somebody chose have a meaning that must not be mixed with ours
     if any(filters.bits[s.name] != (1, 1) for s in colliders):
         return
+    # contype and conaffinity are signed 32-bit numbers; bit 0 is for everything else
     large = [found for found in _list_large(document, colliders) if len(found) > 1][: _MAX_BITS - 1]
     everything = (1 << (len(large) + 1)) - 1
     for number, members in enumerate(large, start=1):
@@ -157,6 +162,7 @@ def _list_large(document: MjcfDocument, colliders: list[Shape]) -> Iterator[list
         bodies = set(list_articulated(document.asset, articulation, document.tree))
         members = [s for s in colliders if s.body in bodies and s.name not in seen]
         count = len({s.body for s in members})
+        # a list of pairs grows with the square of the bodies
         if count * (count - 1) // 2 > MAX_EXCLUSIONS:
             seen.update(s.name for s in members)
             yield members
@@ -189,6 +195,7 @@ def _list_neighbours(
     if _lets_parents_touch(document.asset):
         return
     joined = {(j.parent, j.child): j.collide for j in document.asset.joints if j.enabled}
+    # UsdPhysics filters only the two bodies of a joint
     loose = document.asset.provenance.format == "usd"
     members: dict[str, list[str]] = {}
     for name in by_body:
@@ -204,6 +211,7 @@ def _list_neighbours(
 
 
 _PAIR_SETTINGS = ("condim", "friction", "solref", "solreffriction", "solimp", "margin", "gap", "adhesion")
+# values by which MuJoCo says that a pair has none of its own
 _PAIR_DEFAULTS: dict[str, Any] = {"solreffriction": (0.0, 0.0), "adhesion": 0.0}
 
 

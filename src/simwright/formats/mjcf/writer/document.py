@@ -17,7 +17,7 @@ from lxml import etree
 from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Array, Pose, quat_conjugate, quat_multiply
 from simwright.core.names import NameScope
-from simwright.formats.mjcf.writer.kept import KeptAttributes
+from simwright.formats.mjcf.writer.kept import KeptAttributes, KeptElement
 from simwright.formats.mjcf.writer.messages import NOT_CARRIED, RENAMED
 from simwright.formats.parts.numbers import make_finite, tidy
 from simwright.formats.parts.words import clean_text
@@ -27,6 +27,7 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import POSITIONS, Dof, Motion
 from simwright.model.kinematics import Tree
 
+# the usual order of an MJCF file; MuJoCo takes any
 SECTIONS = (
     "compiler", "option", "size", "extension", "visual", "statistic", "default", "asset", "worldbody", "contact",
     "tendon", "equality", "actuator", "sensor", "keyframe", "custom",
@@ -67,11 +68,14 @@ class MjcfJoint:
             or len(q) != POSITIONS[self.motion]
         ):
             return q
+        # bit for bit: multiplying by identities would normalise the quaternion
         if not self.is_inverted and self.near.is_identity() and self.far.is_identity():
             return q
         moved = self.dof.transform(q) if self.motion is Motion.FREE else Pose.of((0.0, 0.0, 0.0), q)
+        # a joint that is walked from its child is the inverse motion
         moved = ~moved if self.is_inverted else moved
         if self.motion is Motion.BALL:
+            # MuJoCo's ball turns in the axes of the body, the model's in those of the joint
             return quat_multiply(quat_multiply(self.far.q, moved.q), quat_conjugate(self.far.q))
         pose = self.near @ moved @ ~self.far
         return np.concatenate((pose.p, pose.q))
@@ -100,7 +104,7 @@ class AdjustedInertia(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class MjcfDocument:
-    """One writing.
+    """The MJCF document being written, with everything that its families share.
 
     ``exact`` leaves every number as it is, for a result that only MuJoCo reads or whose source was MJCF; other results
     are for people too, and computed numbers lose the rounding in their last bits.  ``sets_springs`` tells that whoever
@@ -128,8 +132,10 @@ class MjcfDocument:
 
     def claim(self, family: str, name: str) -> str:
         """A name that is free in its family; the one asked for if it can be."""
+        # MuJoCo keeps the name "world" of bodies for itself
         scope = self.scopes.setdefault(family, NameScope(("world",) if family == "body" else ()))
         new = scope.claim(clean_text(name) or family)
+        # the first of several elements with one name is the one that others mean
         self.names.setdefault((family, name), new)
         if name and new != name and family not in _HIDDEN:
             self.renamed.setdefault(family, []).append((name, new))
@@ -147,6 +153,7 @@ class MjcfDocument:
         """A number or vector as its source had it, where that is the same up to rounding, else the value itself."""
         if kept is None or np.shape(kept) != np.shape(value):
             return value
+        # a value that somebody changed since it was read is another one, not a rounding of the kept one
         return kept if np.allclose(kept, value, rtol=1e-13, atol=1e-15) else value
 
     def describe_pose(self, pose: Pose) -> dict[str, Any]:
@@ -180,7 +187,7 @@ class MjcfDocument:
         set_values(node, values, defaults or {})
         return node
 
-    def find_kept(self, element: Any, family: str, *attributes: str) -> dict[str, Any]:
+    def find_kept(self, element: KeptElement, family: str, *attributes: str) -> dict[str, Any]:
         """Attributes an element was read with, under their MJCF names."""
         found = {name: self.kept.get(element, family, name) for name in attributes}
         return {name: value for name, value in found.items() if value is not None}
@@ -203,6 +210,7 @@ class MjcfDocument:
 def set_values(node: Element, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
     """Attributes of an element, without those that are None or a default."""
     for attribute, value in values.items():
+        # a default that is written is no error, but it hides what the file is about
         if value is None or (attribute in defaults and is_equal(value, defaults[attribute])):
             continue
         node.set(attribute, format_value(value))
@@ -215,8 +223,10 @@ UNBOUNDED = 1e10
 def format_number(value: float) -> str:
     """The shortest text of a double; infinities become numbers that MuJoCo reads."""
     value = make_finite(value, UNBOUNDED)
+    # larger ones are shorter as powers of ten
     if value == int(value) and abs(value) < 1e15:
         return str(int(value))
+    # repr gives the shortest text that reads back to the same double
     return repr(float(value))
 
 

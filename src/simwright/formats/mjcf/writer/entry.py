@@ -66,6 +66,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
         folder, name = target, f"{make_file_name(asset.name)}.xml"
     named = target.suffix.lower() in SUFFIXES
     place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
+    # everything is made before anything is written: a refusal leaves the folder as it was
     files = build_files(asset, name, reporter, place.side)
     options.approve()
     with place.fill() as staging:
@@ -92,6 +93,7 @@ def build_document(
         asset, build_tree(asset), reporter, KeptAttributes(asset), root, exact, sets_springs
     )
     plan_bodies(document)
+    # bits of geoms are needed when geoms are written, names of geoms when pairs are
     filters = find_filters(document)
 
     write_options(document)
@@ -102,6 +104,7 @@ def build_document(
     write_geoms(document, MjcfMeshFiles(document), filters.bits)
     write_sites(document)
     write_optics(document)
+    # the order is that of references: actuators name tendons and joints, sensors name all of them
     write_contacts(document, filters)
     write_tendons(document)
     write_equalities(document)
@@ -154,6 +157,7 @@ def _list_clipped(document: MjcfDocument) -> list[Camera]:
     """Cameras with distances of their own; those of MuJoCo are the same for all, and found again."""
     if document.asset.provenance.format == "mjcf" or NAMESPACE in document.asset.extras.table:
         return []
+    # clip distances that nobody chose are no loss
     usual = Camera("")
     return [
         camera for camera in document.asset.cameras if (camera.near, camera.far) != (usual.near, usual.far)
@@ -191,6 +195,7 @@ def _report_extras(document: MjcfDocument) -> None:
             document.reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
 
 
+# one function: a case for each place where a stage may say what the model has as a field
 def _mark_model_fields(document: MjcfDocument) -> None:
     """Count what the readers of OpenUSD turned into fields of the model."""
     asset, solver = document.asset, document.kept
@@ -202,6 +207,7 @@ def _mark_model_fields(document: MjcfDocument) -> None:
     known = {*world.settings, "gravity", "timestep", "wind", "magnetic", "iterations"}
     flags = {name for word in ("disable", "enable") for name in world.settings.get(word, ())}
     for _, key, attribute, _ in asset.extras:
+        # mjc:option:timestep and mjc:flag:gravity are fields of the environment
         _, group, name = ("", *attribute.split(":", 2)[1:], "", "")[:3]
         is_option = (group == "option" and name in known) or (group == "flag" and name in flags)
         if is_option or _is_in_model(attribute) or _COUPLING.match(attribute):
@@ -277,6 +283,7 @@ def _share_with_main(section: Element, tag: str, nodes: list[Element]) -> None:
     """What every element says goes to the main class."""
     if len(nodes) < 2:
         return
+    # what one element does not say cannot go to the main class: there it would be said for it
     common = set(_read_style(nodes[0], tag)).intersection(*(_read_style(node, tag) for node in nodes[1:]))
     ordered = [pair for pair in _read_style(nodes[0], tag) if pair in common]
     if ordered:
@@ -315,5 +322,6 @@ def _join_class(node: Element, name: str, style: Style) -> None:
     for attribute, _ in style:
         del attributes[attribute]
     node.attrib.clear()
+    # name and class first, as people write them
     first = {"name": attributes.pop("name")} if "name" in attributes else {}
     node.attrib.update({**first, "class": name, **attributes})

@@ -52,10 +52,12 @@ from simwright.model.geometry import (
 from simwright.model.joint import WORLD
 from simwright.model.material import PhysicsMaterial
 
+# what the OpenUSD writer puts behind the name of the visual half
 _VISUAL_SUFFIX = "_visual"
 _PLAIN_APPROXIMATIONS = ("none", "convexHull")
 
 
+# one function: finding twins and leaving out their halves go by the same two tables
 def join_twins(asset: Asset) -> Asset:
     """The asset, with colliders in the place of twins that are seen; the asset itself where there are none."""
     seen = {shape.name: shape for shape in asset.shapes if shape.visual and not shape.collision}
@@ -68,6 +70,7 @@ def join_twins(asset: Asset) -> Asset:
             )
     if not joined:
         return asset
+    # the collider keeps its place in the order, its visual half goes
     left = [shape for shape in asset.shapes if shape.name not in seen or shape.name not in joined]
     shapes = [joined.get(shape.name, shape) for shape in left]
     return dataclasses.replace(asset, shapes=shapes)
@@ -82,6 +85,7 @@ def _is_bare(shape: Shape) -> bool:
 def _is_same_shape(shape: Shape, twin: Shape) -> bool:
     if shape.body != twin.body or not np.array_equal(scaled(shape), scaled(twin)):
         return False
+    # two prims have two transforms, which are equal up to rounding
     if not np.allclose(shape.pose.matrix, twin.pose.matrix, rtol=0.0, atol=1e-12):
         return False
     return twin.mass is None and twin.density is None and _is_same_geometry(shape.geometry, twin.geometry)
@@ -107,6 +111,7 @@ def _has_same_faces(a: Geometry, b: Geometry) -> bool:
     )
 
 
+# approximations of UsdPhysics that are primitives in MuJoCo
 _BOUNDING_GEOMS = {"boundingCube": "box", "boundingSphere": "sphere"}
 
 
@@ -127,12 +132,14 @@ def _make_geoms(document: MjcfDocument, library: MjcfMeshFiles, shape: Shape) ->
     """The geoms of a shape; none, and a finding, where MuJoCo cannot take it."""
     collision = shape.collision and shape.enabled
     geometry, scale = shape.geometry, scaled(shape)
+    # MuJoCo takes planes and height fields on static bodies only
     if isinstance(geometry, Plane | Heightfield) and not _is_static(document, shape.body):
         return _report_refused(
             document, shape, "MuJoCo has planes and height fields on bodies that do not move only"
         )
     if isinstance(geometry, Heightfield):
         name, rise = library.find_heights(shape, geometry)
+        # MuJoCo's heights begin at zero, the model's where they like
         lifted = shape.pose @ Pose.of((0.0, 0.0, rise))
         return [
             MjcfGeom(
@@ -149,6 +156,7 @@ def _make_geoms(document: MjcfDocument, library: MjcfMeshFiles, shape: Shape) ->
         if isinstance(geometry, Plane):
             fitted["size"] = (*fitted["size"][:2], document.kept.get(shape, "geom", "grid", PLANE_GRID))
         return [MjcfGeom(shape.name, fitted, shape.pose, shape.visual, collision, shape.material)]
+    # MuJoCo has no cones
     mesh = make_cone(geometry) if isinstance(geometry, Cone) else geometry
     if not isinstance(mesh, Mesh):
         return _report_refused(document, shape, f"MuJoCo has no {geometry.kind} of this scale")
@@ -175,6 +183,7 @@ def _is_static(document: MjcfDocument, body: str) -> bool:
     return True
 
 
+# one function: the cases exclude each other, by looks, hull and bound
 def _make_mesh_geoms(
     document: MjcfDocument, library: MjcfMeshFiles, shape: Shape, mesh: Mesh, collision: bool
 ) -> list[MjcfGeom]:
@@ -222,6 +231,7 @@ def _list_face_sets(mesh: Mesh, material: str) -> list[Subset]:
     parts = [subset for subset in mesh.data.subsets if subset.material and len(subset.faces)]
     if not parts:
         return []
+    # faces in no set show the material of the shape
     rest = list_uncovered(mesh.data)
     return [*parts, Subset("rest", rest, material)] if len(rest) else parts
 
@@ -232,6 +242,7 @@ def _make_bound(shape: Shape, mesh: Mesh, bound: str) -> MjcfGeom:
     scale = scaled(shape)
     half = (bounds[1] - bounds[0]) / 2.0 * np.abs(scale)
     pose = shape.pose @ Pose.of((bounds[0] + bounds[1]) / 2.0 * scale)
+    # the ball around the box
     size = half if bound == "box" else np.linalg.norm(half)
     name = f"{shape.name}_collider" if shape.visual else shape.name
     return MjcfGeom(name, {"type": bound, "size": size}, pose, False, True)
@@ -244,6 +255,7 @@ def _fit_primitive(geometry: Geometry, scale: Array) -> dict[str, Any] | None:
         case Box():
             return {"type": "box", "size": geometry.size / 2.0 * (x, y, z)}
         case Sphere():
+            # a stretched ball is an ellipsoid; a stretched capsule is nothing that MuJoCo has
             if x == y == z:
                 return {"type": "sphere", "size": geometry.radius * x}
             return {"type": "ellipsoid", "size": geometry.radius * vec3(x, y, z)}
@@ -275,6 +287,7 @@ _GEOM_KEPT = (
     "shellinertia",
     "user",
 )
+# approximations that a hull satisfies; "" is none, where the source leaves it to the engine
 _CONVEX = ("convexHull", "boundingCube", "boundingSphere", "")
 _FLUID_COEFFICIENTS = 5
 _ROUNDING = 1e-12
@@ -284,6 +297,7 @@ def write_geoms(document: MjcfDocument, library: MjcfMeshFiles, bits: dict[str, 
     """Every shape on its body."""
     materials = {material.name: material for material in document.asset.physics_materials}
     for shape in document.asset.shapes:
+        # once for a shape: parts of it share their contact values
         contact = _describe_contact(document, shape, materials.get(shape.physics_material))
         for geom in _make_geoms(document, library, shape):
             _write_geom(document, shape, geom, contact, bits.get(shape.name, (1, 1)))
@@ -299,6 +313,7 @@ def _write_geom(
     name = document.claim("geom", geom.name)
     document.note_written("shape", shape.name, name)
     if geom.collision:
+        # contact pairs name the geom that is touched, not the ones that are seen
         document.names["collider", shape.name] = name
     around, inside = _find_frame(document, shape, geom)
     values: dict[str, Any] = {
@@ -326,6 +341,7 @@ def _find_frame(document: MjcfDocument, shape: Shape, geom: MjcfGeom) -> tuple[P
     kept = document.kept.get(shape, "geom", "frame")
     if kept is None or "mesh" not in geom.look:
         return None, geom.pose
+    # kept by the reader as two poses in a row, 7 numbers each
     around, inside = Pose.of(kept[0:3], kept[3:7]), Pose.of(kept[7:10], kept[10:14])
     same = (around @ inside).is_close(geom.pose, _ROUNDING)
     return (around, inside) if same else (None, geom.pose)
@@ -341,6 +357,7 @@ def _find_group(document: MjcfDocument, shape: Shape, geom: MjcfGeom) -> int:
 
 def _describe_look(document: MjcfDocument, shape: Shape, geom: MjcfGeom) -> dict[str, Any]:
     material = document.find_name("material", geom.material) if geom.material else None
+    # the colour of a shape tints its own material, not those of its face sets
     color = shape.color if geom.material == shape.material or material is None else None
     return {"material": material, "rgba": color}
 
@@ -353,6 +370,7 @@ def _describe_contact(
     friction = document.kept.get(shape, "geom", "friction")
     fluid = document.kept.get(shape, "geom", "fluid")
     if fluid is not None:
+        # the compiled numbers begin with the switch that fluidshape is
         values |= {"fluidshape": "ellipsoid", "fluidcoef": fluid[1 : 1 + _FLUID_COEFFICIENTS]}
     if material is not None and shape.collision:
         key = f"physics_material/{material.name}"
@@ -363,6 +381,7 @@ def _describe_contact(
         for attribute, setting in (("priority", "priority"), ("solmix", "weight")):
             if setting in material.settings:
                 values.setdefault(attribute, material.settings[setting])
+        # what the source said about the geom wins over what follows from its material
         values.setdefault("condim", _choose_dimension(material))
         friction = friction or _approximate_friction(material, int(values["condim"]))
     if friction is not None:
@@ -381,6 +400,7 @@ def _choose_dimension(material: PhysicsMaterial) -> int:
 
 
 def _approximate_friction(material: PhysicsMaterial, dimension: int) -> list[float]:
+    # REP-0158 1.3.4: the dynamic coefficient, the static one where it is the only one
     slide = material.static_friction if material.dynamic_friction is None else material.dynamic_friction
     given = (slide if dimension > 1 else None, material.torsional_friction, material.rolling_friction)
     return [
@@ -390,6 +410,7 @@ def _approximate_friction(material: PhysicsMaterial, dimension: int) -> list[flo
 
 def _report_hulls(document: MjcfDocument) -> None:
     """Mesh colliders whose source is not content with a hull; MJCF never is more."""
+    # MuJoCo took the hull before, too
     if document.asset.provenance.format == "mjcf":
         return
     hollow = [
@@ -442,6 +463,7 @@ def _is_compliant(document: MjcfDocument, material: PhysicsMaterial) -> bool:
     return document.kept.get(material, "physics_material", "solref") is None
 
 
+# MuJoCo's default site is a ball of 5 mm
 SITE_DEFAULTS: dict[str, Any] = {"type": "sphere", "size": 0.005, "group": 0, "rgba": DEFAULT_RGBA}
 _SAME_PLACE = 1e-12
 OWN_GROUP = 4
@@ -466,6 +488,7 @@ def write_sites(document: MjcfDocument) -> None:
 def find_site(document: MjcfDocument, name: str, body: str, pose: Pose) -> str:
     """A site of the model at a place, or one of the writer's own."""
     for site in document.asset.sites:
+        # a site that is there already means one less that nobody wrote
         if site.body == body and site.pose.is_close(pose, _SAME_PLACE):
             return document.find_name("site", site.name) or site.name
     return add_site(document, name, body, pose)

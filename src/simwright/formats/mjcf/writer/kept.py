@@ -9,7 +9,7 @@ by the plain name.  Elements without a prim are spoken of elsewhere in a stage, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from simwright.core.diag import NOWHERE, Where
 from simwright.core.names import make_identifier
@@ -17,21 +17,30 @@ from simwright.formats.mjcf.reader import NAMESPACE
 from simwright.model.asset import Asset
 
 
+class KeptElement(Protocol):
+    """An element of the model whose attributes may have been kept: by its name, or by its prim."""
+
+    name: str
+    source: Where
+
+
 class KeptAttributes:
     """Looks attributes up by element and notes what was used."""
 
     def __init__(self, asset: Asset) -> None:
         self._table = asset.extras.table.get(NAMESPACE, {})
+        # what was asked for counts as written; the rest is reported as lost
         self._used: set[tuple[str, str]] = set()
         self._aliases: dict[str, dict[str, tuple[str, str]]] = {}
         for key, rows in self._table.items():
+            # keys of a stage are prim paths; those of the MJCF reader are family/name
             for name in rows if key.startswith("/") else ():
                 words = name.split(":")
                 if words[0] == NAMESPACE and len(words) > 2:
                     alias, attribute = _find_alias(words[1:])
                     self._aliases.setdefault(alias, {})[attribute] = (key, name)
 
-    def get(self, element: Any, family: str, attribute: str, default: Any = None) -> Any:
+    def get(self, element: KeptElement, family: str, attribute: str, default: Any = None) -> Any:
         """The value an element was read with."""
         for key in list_keys(element, family):
             found = self.take(key, attribute)
@@ -42,6 +51,7 @@ class KeptAttributes:
     def take(self, key: str, attribute: str) -> Any:
         """The value under a key, None if there is none; it counts as written."""
         rows = self._table.get(key, {})
+        # the MJCF reader keeps plain names, the OpenUSD reader those with the namespace
         for name in (attribute, f"{NAMESPACE}:{attribute}"):
             extra = rows.get(name)
             if extra is not None:
@@ -83,7 +93,7 @@ class KeptAttributes:
                     yield f"{key} {name}"
 
 
-def list_keys(element: Any, family: str) -> list[str]:
+def list_keys(element: KeptElement, family: str) -> list[str]:
     """Where the attributes of an element may be kept."""
     path = getattr(element, "path", "")  # that of a tendon is its course
     path = path if isinstance(path, str) else ""
@@ -95,6 +105,7 @@ def list_keys(element: Any, family: str) -> list[str]:
 
 def _find_alias(words: list[str]) -> tuple[str, str]:
     """Key and attribute of something spoken of elsewhere."""
+    # groups and attributes of <visual> are one key with a dot, as the MJCF reader has them
     if words[0] == "visual":
         return "visual", ".".join(words[1:])
     if len(words) == 2:

@@ -29,9 +29,12 @@ from simwright.model.geometry import Cone, Faces, Geometry, Heightfield, Mesh, M
 from simwright.model.moments import compute_moments
 
 FOLDER = "meshes"
+# endings of files that MuJoCo reads as they are
 _COPIED = (".obj", ".stl", ".msh")
+# bytes before the first facet, and of a facet
 _STL_HEAD, _STL_FACET = 84, 50
 _FLATNESS = 1e-6
+# less volume than this [m3] is taken as none: MuJoCo wants a shell then
 _NO_VOLUME = 1e-12
 _MESH_KEPT = ("maxhullvert", "inertia", "smoothnormal")
 _CONE_SIDES = 48
@@ -50,6 +53,7 @@ class MjcfMeshFiles:
         self._copies: dict[str, str | None] = {}
         self._file_names = NameScope()
         self._digests: dict[int, bytes] = {}
+        # ids of geometries are keys, so the geometries must live
         self._alive: list[Geometry] = []
 
     def find_mesh(self, shape: Shape, geometry: Mesh, subset: Subset | None = None) -> str:
@@ -66,6 +70,7 @@ class MjcfMeshFiles:
         """What tells a mesh from others: its content, unless it is a file that may never have to be opened."""
         if id(geometry) not in self._digests:
             self._alive.append(geometry)
+            # opening a mesh only to compare it would cost more than writing it twice
             is_own = bool(geometry.file) or geometry.recipe is not None
             self._digests[id(geometry)] = b"" if is_own else _digest_mesh(geometry.data)
         return self._digests[id(geometry)] or id(geometry)
@@ -136,6 +141,7 @@ class MjcfMeshFiles:
 
     def find_heights(self, shape: Shape, geometry: Heightfield) -> tuple[str, float]:
         """The height field asset of a shape, and how far it is raised [m]: MuJoCo's heights begin at zero."""
+        # MuJoCo wants the lowest height to be zero
         low = float(geometry.heights.min()) if geometry.heights.size else 0.0
         scale = scaled(shape)
         key = (id(geometry), tuple(scale.tolist()))
@@ -153,6 +159,7 @@ class MjcfMeshFiles:
         # between 0 and 1, as MuJoCo keeps them: it finds nothing to change, and single precision is enough
         content = struct.pack("<ii", *heights.shape) + ((heights - low) / rise).astype("<f4").tobytes()
         self._document.files[f"{FOLDER}/{file}"] = content
+        # MuJoCo refuses height fields without a base below them
         base = max((geometry.base + low) * float(scale[2]), 1e-3)
         size = (*(geometry.size / 2.0 * np.abs(scale[:2])), rise * float(scale[2]), base)
         self._document.add(
@@ -183,6 +190,7 @@ def _read_copied_file(file: str) -> bytes | None:
         content = read_bytes(file, None)
     except SimwrightError:
         return None
+    # MuJoCo reads binary STL only, and checks the number of facets against the size
     if suffix == ".stl" and not _is_binary_stl(content):
         return None
     return content
@@ -221,6 +229,7 @@ def is_flat(data: MeshData, scale: Array) -> bool:
     points = np.asarray(data.vertices) * scale
     if len(points) < 4:
         return True
+    # the smallest principal spread of the points, relative to the largest
     spread = np.linalg.eigvalsh(np.cov(points.T))
     return bool(spread[0] <= _FLATNESS**2 * max(float(spread[2]), 1e-300))
 
@@ -241,6 +250,7 @@ def make_cone(cone: Cone) -> Mesh:
 
 Singles: TypeAlias = npt.NDArray[np.float32]
 """Rows in single precision."""
+# an odd number with bits all over, so that equal keys of different rows are rare (Knuth's golden ratio)
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 MAX_STL_FACETS = 200_000
@@ -262,6 +272,7 @@ def write_stl(data: MeshData, subset: Subset | None = None) -> bytes:
     """Binary STL; MuJoCo finds the common points of triangles again, and their normals."""
     corners = np.asarray(data.vertices, dtype=np.float32)[data.indices[_number_corners(data, subset)]]
     facets = np.zeros(len(corners), dtype=_FACET)
+    # normals stay zero: MuJoCo computes its own
     facets["corners"] = corners
     return b"\0" * 80 + len(facets).to_bytes(4, "little") + facets.tobytes()
 
@@ -297,11 +308,13 @@ def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
     vertices, corners["v"] = _pack(np.asarray(data.vertices), points)
     normals, uvs = None, None
     if data.normals is not None and len(data.normals):
+        # as many rows as points means one for each point, otherwise one for each corner
         rows = points if len(data.normals) == len(data.vertices) != len(data.indices) else numbers
         normals, corners["vn"] = _pack(np.asarray(data.normals), rows, merge=True)
     if data.uvs is not None and len(data.uvs):
         rows = points if len(data.uvs) == len(data.vertices) != len(data.indices) else numbers
         uvs, corners["vt"] = _pack(np.asarray(data.uvs), rows, merge=True)
+    # the same point again changes nothing, and MuJoCo takes the mesh
     if len(vertices) < MIN_VERTICES:
         vertices = np.concatenate((vertices, np.repeat(vertices[:1], MIN_VERTICES - len(vertices), axis=0)))
     return Triangles(vertices, corners, normals, uvs)
@@ -315,6 +328,7 @@ def _number_corners(data: MeshData, subset: Subset | None) -> Faces:
         counts = np.full(data.face_count, 3) if data.counts is None else data.counts
         faces = np.repeat(np.arange(data.face_count), np.maximum(counts - 2, 0))
         triangles = triangles[np.isin(faces, subset.faces)]
+    # MuJoCo takes triangles that are counter-clockwise from outside
     return triangles[:, ::-1] if data.left_handed else triangles
 
 
@@ -332,6 +346,7 @@ def _pack(rows: Array, used: Faces, merge: bool = False) -> tuple[Singles, Faces
 
 def _find_distinct(rows: Singles) -> tuple[Singles, npt.NDArray[np.int64]]:
     """The distinct rows, and the number of each row among them."""
+    # adding zero makes one of -0.0 and 0.0, whose bits differ
     bits = np.ascontiguousarray(rows + np.float32(0.0)).view(np.uint32).astype(np.uint64)
     keys = bits[:, 0]
     for column in range(1, bits.shape[1]):

@@ -22,6 +22,7 @@ SETTING_LOST = declare(
     section="3.8",
     loss=True,
 )
+# beside SETTING_LOST because motion stays the same: no reason to warn
 LOOK_LOST = declare(
     "mjcf-write-look-lost",
     Level.INFO,
@@ -46,6 +47,7 @@ ROS_ASIDE = declare(
     doc="MuJoCo ships no ROS plugin, so an <extension> would not compile; a sidecar file has them.",
     section="3.8",
 )
+# no loss: a number is added that the source does not have
 MASS_INVENTED = declare(
     "mjcf-write-mass-invented",
     Level.WARNING,
@@ -104,6 +106,7 @@ FRICTION_APPROXIMATED = declare(
     section="1.3.4",
     loss=True,
 )
+# no loss: the mesh is written whole, MuJoCo takes the hull of it
 COLLIDER_HULL = declare(
     "mjcf-write-collider-hull",
     Level.WARNING,
@@ -148,6 +151,7 @@ JOINT_LOCKED = declare(
     hint="give the joint a range, or none",
     doc="MuJoCo ignores a range whose ends are equal; a joint that cannot move is held by a constraint.",
 )
+# told because MuJoCo's default would be another one
 INTEGRATOR_CHOSEN = declare(
     "mjcf-write-integrator",
     Level.INFO,

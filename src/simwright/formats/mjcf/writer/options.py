@@ -29,6 +29,7 @@ _OPTIONS = (
     "noslip_iterations", "noslip_tolerance", "ccd_iterations", "ccd_tolerance", "sdf_iterations", "sdf_initpoints",
     "sleep_tolerance", "density", "viscosity", "o_margin", "o_solref", "o_solimp", "o_friction",
 )  # fmt: skip
+# MJCF spells these with capitals, the compiled enumerations do not say so
 _CHOICES = {
     "euler": "Euler", "rk4": "RK4", "implicit": "implicit", "implicitfast": "implicitfast", "pgs": "PGS", "cg": "CG",
     "newton": "Newton",
@@ -43,6 +44,7 @@ _OPTION_DEFAULTS: dict[str, Any] = {
     "gravity": (0.0, 0.0, -9.81),
     "magnetic": (0.0, -0.5, 0.0),
 }
+# compiled as whole numbers, written as true and false
 _VISUAL_SWITCHES = frozenset({"ellipsoidinertia", "bvactive", "orthographic"})
 _STATISTIC = ("center", "extent", "meanmass", "meansize")
 """Without ``meaninertia``, which MuJoCo calls obsolete and without effect."""
@@ -126,6 +128,7 @@ def _read_physics_scene(
     """What MuJoCo's schema says on a physics scene: ``mjc:option:...`` and ``mjc:flag:...``."""
     if not scene:
         return
+    # not gravity: UsdPhysics has it, and the model with it
     for name in (*_OPTIONS, "timestep", "wind", "magnetic"):
         value = document.kept.take(scene, f"option:{name}")
         if value is None:
@@ -138,6 +141,7 @@ def _read_physics_scene(
         value = document.kept.take(scene, f"flag:{name}")
         if value is not None:
             flags[name] = value if isinstance(value, str) else "enable" if value else "disable"
+    # how a source was compiled does not matter any more, and gravity is in the model
     document.kept.mark_written(scene, "option:gravity", "compiler:angle", "compiler:autoLimits")
 
 
@@ -187,6 +191,7 @@ def find_plugin(document: MjcfDocument, name: str) -> str | None:
     key = f"plugin/{name}"
     written = document.find_name("plugin", name)
     kind = document.kept.take(key, "plugin")
+    # an instance that several elements share is written once
     if written is not None or kind is None:
         return written
     written = document.claim("plugin", name)
@@ -215,6 +220,7 @@ def _make_custom_value(value: Any) -> list[float] | str | None:
     if isinstance(value, str):
         return value
     try:
+        # matrices lose their shape: MJCF has flat lists
         numbers = np.asarray(value, dtype=np.float64).ravel()
     except (TypeError, ValueError):
         return json.dumps(value, default=str)
@@ -236,6 +242,7 @@ def _add_entry(document: MjcfDocument, name: str, value: Any) -> None:
 def _add_tuple(document: MjcfDocument, name: str, rows: list[dict[str, Any]]) -> None:
     node = document.add(document.section("custom"), "tuple", {"name": document.claim("tuple", name)})
     for row in rows:
+        # a tuple may name what was not written; the rest of it stays
         target = _name_tuple_target(document, row["type"], row["name"])
         if target is not None:
             document.add(
@@ -266,6 +273,7 @@ def write_ros(document: MjcfDocument) -> None:
     content = {key: rows for key, rows in content.items() if rows}
     if not content:
         return
+    # only robots with a ROS side need it
     import yaml
 
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
@@ -288,6 +296,7 @@ def _describe_interface(interface: Interface) -> dict[str, Any]:
         "rate": interface.rate,
         "frame": interface.frame_override,
     }
+    # quality of service is a matter of topics
     if interface.kind == "topic":
         qos = interface.qos
         row["qos"] = {name: getattr(qos, name) for name in ("reliability", "durability", "history", "depth")}

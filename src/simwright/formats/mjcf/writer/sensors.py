@@ -10,6 +10,7 @@ from simwright.formats.mjcf.writer.document import MjcfDocument
 from simwright.formats.mjcf.writer.geoms import add_site
 from simwright.model.asset import Sensor
 
+# kinds by what MJCF wants to know of their target: a site, one element, a frame with its type, a body
 _AT_SITE = frozenset(
     {"touch", "accelerometer", "velocimeter", "gyro", "force", "torque", "magnetometer", "rangefinder"}
 )
@@ -71,6 +72,7 @@ def write_sensors(document: MjcfDocument) -> None:
             _write_sensor(document, sensor, target)
         elif sensor.kind in _PARTS and not sensor.settings.get("object_type"):
             _write_parts(document, sensor)
+        # a camera is written as <camera>, and MuJoCo renders it without a sensor
         elif not (sensor.kind == "camera" and document.find_name("camera", sensor.target or sensor.name)):
             lost.append(sensor)
     document.report_lost("sensors", lost, "MuJoCo measures these by code, or not at all")
@@ -90,10 +92,12 @@ def _write_sensor(document: MjcfDocument, sensor: Sensor, target: dict[str, Any]
     document.add(document.section("sensor"), _TAGS.get(sensor.kind, sensor.kind), values)
 
 
+# one function: a case for each way in which MJCF names what is measured
 def _find_target(document: MjcfDocument, sensor: Sensor) -> dict[str, Any] | None:
     """The attributes that say what is measured; None if MJCF cannot say it."""
     kind, settings = sensor.kind, sensor.settings
     object_type = settings.get("object_type", "")
+    # a setting that is not written could change what is measured, so the sensor is reported instead
     if set(settings) - _WRITTEN_SETTINGS or not (object_type or kind in (*_GLOBAL, "user", "contact")):
         return None
     found: dict[str, Any] | None = None
@@ -121,6 +125,7 @@ def _find_target(document: MjcfDocument, sensor: Sensor) -> dict[str, Any] | Non
     return None if found is None or None in found.values() else found
 
 
+# one function: a case for each kind of sensor between two elements
 def _find_pair(document: MjcfDocument, sensor: Sensor, object_type: str) -> dict[str, Any] | None:
     """The targets of sensors between two elements, or of one beside another."""
     settings = sensor.settings
@@ -128,6 +133,7 @@ def _find_pair(document: MjcfDocument, sensor: Sensor, object_type: str) -> dict
     target = sensor.target or sensor.body
     first = _name_target(document, object_type, target) if object_type else None
     second = _name_target(document, kind, other) if kind else None
+    # contact sensors call the frame of a body with everything below it a subtree
     words = {"xbody": "subtree"} if sensor.kind == "contact" else {"xbody": "body"}
     match sensor.kind:
         case "camprojection":
@@ -158,6 +164,7 @@ def _number_attribute(kind: str, number: int) -> str:
 def _describe_data(sensor: Sensor) -> dict[str, Any]:
     """What is measured of it, and kept."""
     settings, values = sensor.settings, dict[str, Any]()
+    # whole numbers of a compiled sensor; which of them there are depends on its kind
     bits, reduction, count = (*settings.get("intprm", ()), 0, 0, 0)[:3]
     if sensor.kind in _DATA and bits:
         values["data"] = " ".join(word for bit, word in enumerate(_DATA[sensor.kind]) if int(bits) >> bit & 1)
@@ -185,6 +192,7 @@ def _name_target(document: MjcfDocument, family: str, name: str) -> str | None:
 
 
 def _write_parts(document: MjcfDocument, sensor: Sensor) -> None:
+    # MuJoCo measures acceleration and force at sites only
     site = add_site(document, sensor.name, sensor.body, sensor.pose)
     parts = _PARTS[sensor.kind]
     for part in parts:

@@ -34,8 +34,10 @@ from simwright.model.material import RenderMaterial, Texture
 
 def take_file_looks(asset: Asset, reporter: Reporter) -> Asset:
     """The asset, or a copy with all looks it needs."""
+    # MuJoCo takes no looks from mesh files, so an MJCF source shows all it has
     if asset.provenance.format == "mjcf":
         return asset
+    # looks of files are added to the asset, which is the caller's
     twin = asset.copy()
     _FileLooks(twin, reporter).dress()
     return twin
@@ -85,6 +87,7 @@ _ROLES = {
     "diffuse": "rgb", "opacity": "opacity", "occlusion": "occlusion", "roughness": "roughness", "metallic": "metallic",
     "normal": "normal", "emissive": "emissive",
 }  # fmt: skip
+# in the order of the channels of MuJoCo's "orm" role
 _PACKED_INPUTS = ("occlusion", "roughness", "metallic")
 _MATERIAL_KEPT = ("specular", "shininess", "reflectance", "texuniform", "texrepeat")
 _ROLE_WORDS = (
@@ -104,8 +107,10 @@ def write_materials(document: MjcfDocument) -> None:
 def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material: RenderMaterial) -> None:
     layers = _choose_layers(document, library, material)
     diffuse = material.textures.get("diffuse")
+    # MuJoCo multiplies image and rgba; without an image the gain has nothing to act on
     tinted = diffuse is not None and any(role in ("rgb", "rgba") for role in layers)
     rgba = diffuse.gain if tinted and diffuse else (*material.diffuse, material.opacity)
+    # MuJoCo's emission is a share of rgba, so the colour of the glow is that of the surface
     glow = max(material.emissive) / max(material.diffuse) if any(material.diffuse) else max(material.emissive)
     kept = document.find_kept(material, "material", *_MATERIAL_KEPT)
     shininess = kept.get("shininess", min(max(1.0 - material.roughness, 0.0), 1.0))
@@ -115,11 +120,13 @@ def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material:
         "emission": glow,
         "shininess": shininess,
         "metallic": material.metallic,
+        # MuJoCo's renderer knows shininess; both would say the same
         "roughness": None if material.roughness == 1.0 - shininess else material.roughness,
         **kept,
     }
     if diffuse is not None and "texrepeat" not in kept:
         values["texrepeat"] = diffuse.scale
+    # the attribute is older than <layer>, and every MuJoCo reads it
     plain = list(layers) == ["rgb"]
     if plain:
         values["texture"] = layers["rgb"]
@@ -215,6 +222,7 @@ class MjcfTextureFiles:
             files = self._find_files(key)
             name = key.partition("/")[2]
             contents = {attribute: self._read(file, name) for attribute, file in files.items()}
+            # an image that cannot be read was reported, and the texture goes with it
             if None in contents.values() or (builtin is None and not files):
                 continue
             values: dict[str, Any] = {"name": self._document.claim("texture", name)}
@@ -223,6 +231,7 @@ class MjcfTextureFiles:
             values["type"] = values["type"] or "2d"
             if values["mark"] is not None:
                 values["mark"] = _MARKS[int(values["mark"])]
+            # MuJoCo's default, which means something with random marks only
             if values["random"] is not None and values["mark"] != "random":
                 values["random"] = None
             for attribute, file in files.items():
@@ -231,6 +240,7 @@ class MjcfTextureFiles:
 
     def _find_files(self, key: str) -> dict[str, str]:
         """Images of a cube that the reader of MJCF has found; what an attribute of a stage says is no file to open."""
+        # an attribute in a stage could name any file of the machine
         if self._document.kept.find_place(key).prim:
             return {}
         found = {attribute: self._document.kept.take(key, attribute) for attribute in _CUBE_FILES}
@@ -330,6 +340,7 @@ def _write_camera(document: MjcfDocument, camera: Camera) -> None:
     height = document.kept.get(camera, "camera", "orthographic_height")
     if height is not None:
         values |= {"projection": "orthographic", "fovy": height}
+    # MuJoCo wants a resolution beside the size of a sensor
     elif camera.aperture and camera.focal_length and any(camera.resolution):
         focal = (camera.focal_length, camera.focal_length)
         kept = document.find_kept(camera, "camera", "focal", "principal")
@@ -346,6 +357,7 @@ def _write_camera(document: MjcfDocument, camera: Camera) -> None:
 
 def _round_degrees(angle: float) -> float:
     """Degrees without the last bits that the way to radians and back adds."""
+    # the way to radians and back disturbs the digits after these
     return float(f"{math.degrees(angle):.14g}")
 
 
@@ -379,6 +391,7 @@ def _write_light(document: MjcfDocument, light: Light) -> None:
 
 
 def _find_direction(light: Light) -> Any:
+    # exact: rotating would leave -0.0 and rounding in the text
     if is_equal(light.pose.q, IDENTITY_QUAT):
         return (0.0, 0.0, -1.0)
     return quat_rotate(light.pose.q, (0.0, 0.0, -1.0))

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The neutral model to URDF: one tree of links, with the meshes and images it names (REP-0158 section 3).
+"""The URDF writer (REP-0158 section 3): a model becomes a folder with a URDF file, meshes and images.
 
-``entry`` is the table of contents; what each part means is said beside it.
+entry     the table of contents; reports what URDF has no place for
+document  UrdfDocument: the document being written, names, files; UrdfJoint, a joint of the planned tree
+plan      the one tree that URDF wants: links, joints with one freedom each, frames
+links     <link>: inertia, shapes and materials
+joints    <joint>, <transmission> and <ros2_control>
+messages  what the writer may have to say
 """

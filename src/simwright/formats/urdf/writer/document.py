@@ -51,7 +51,7 @@ class UrdfJoint:
 
 @dataclass(slots=True, eq=False)
 class UrdfDocument:
-    """One writing.
+    """The URDF document being written, with everything that its families share.
 
     ``links`` has the name of the link of every body (and the world, if it is one), ``bare_links`` those of links that
     are none; ``dofs`` the joint of every freedom; ``root_site`` is a frame that is the root.
@@ -73,6 +73,7 @@ class UrdfDocument:
 
     def claim(self, family: str, name: str) -> str:
         """A name that is free among links, joints or materials; the one asked for if it can be."""
+        # the link "world" stands for the world, whatever a body is called
         scope = self.scopes.setdefault(family, NameScope((WORLD_LINK,) if family == "link" else ()))
         new = scope.claim(clean_text(name) or family)
         if name and new != name:
@@ -83,6 +84,7 @@ class UrdfDocument:
         """The address of a file of the folder, as the option says."""
         place = f"{self.options.side}{path}"
         return (
+            # ROS finds packages by name; other tools want a path beside the file
             f"package://{self.options.package_name}/{place}"
             if self.options.mesh_paths == "package"
             else place
@@ -117,5 +119,6 @@ def format_numbers(values: Iterable[float]) -> str:
 def write_origin(parent: Element, pose: Pose) -> None:
     """``<origin>``, left out for the identity."""
     position, turn = tidy(pose.p), tidy(pose.rpy)
+    # URDF's default is the identity
     if any(position) or any(turn):
         etree.SubElement(parent, "origin", {"xyz": format_numbers(position), "rpy": format_numbers(turn)})

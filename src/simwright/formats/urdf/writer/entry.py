@@ -41,6 +41,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
 
     A folder that holds an earlier result is replaced whole.
     """
+    # macros are gone once a file is read
     if target.suffix.lower() == ".xacro":
         raise UsageError("xacro files are not written", hint=f"name it *{SUFFIX}", where=Where(str(target)))
     if target.suffix.lower() == SUFFIX:
@@ -50,6 +51,7 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     options = _check_options(options, folder)
     named = target.suffix.lower() == SUFFIX
     place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
+    # everything is made before anything is written: a refusal leaves the folder as it was
     files = build_files(asset, name, dataclasses.replace(options, side=place.side), reporter)
     options.approve()
     with place.fill() as staging:
@@ -67,6 +69,7 @@ def _check_options(options: WriteOptions, folder: Path) -> WriteOptions:
             hint=f"choose one of {', '.join(MESH_FORMATS)}",
         )
     name = options.package_name or folder.resolve().name
+    # ROS would not find a package of such a name
     if options.mesh_paths == "package" and not is_identifier(name):
         raise UsageError(
             f"{name!r} is no name of a ROS package", hint="name the package: --package-name NAME"
@@ -89,10 +92,10 @@ def build_files(asset: Asset, entry: str, options: WriteOptions, reporter: Repor
     return {**{options.side + path: content for path, content in document.files.items()}, entry: text}
 
 
+# Attributes of OpenUSD schemas whose value is in the model, and written or reported from there.
 _MODEL_ATTRIBUTES = {
     name for rows in (mjc.ROWS, newton.ROWS, physx.ROWS) for row in rows for name in row.attributes
 }
-"""Attributes of OpenUSD schemas whose value is in the model, and written or reported from there."""
 _WRITTEN_EXTRAS = ("calibration.", "limit.acceleration")
 _MODEL_SPACES = frozenset({"drive", "ext_physics"})
 
@@ -112,6 +115,7 @@ def _report_losses(document: UrdfDocument) -> None:
         )
     world = [s for s in asset.shapes if s.body == WORLD and WORLD not in document.links and s.enabled]
     world = [shape for shape in world if shape not in refused]
+    # what is only seen changes no motion
     touched = any(shape.collision for shape in world)
     document.report_lost(
         "shape(s) of the world", world, "fix something to the world, and it has a link", moves=touched
@@ -121,6 +125,7 @@ def _report_losses(document: UrdfDocument) -> None:
 
 def _report_extras(document: UrdfDocument) -> None:
     lost: dict[str, list[str]] = {}
+    # attributes of actuators are in their settings, and reported from there
     motors = {actuator.path for actuator in document.asset.actuators}
     for space, element, attribute, _ in document.asset.extras:
         is_written = space == "urdf" and attribute.startswith(_WRITTEN_EXTRAS)

@@ -62,6 +62,7 @@ class _JointWriter:
 
     def _take_mimic(self, mimic: Mimic) -> None:
         known = self._document.dofs
+        # polynomials are reported by the table of holds; URDF's mimic is linear
         is_plain = mimic.enabled and not any(mimic.polynomial)
         if (
             is_plain
@@ -90,10 +91,12 @@ class _JointWriter:
             _write_dynamics(node, urdf_joint.dof)
         self._write_mimic(node, urdf_joint)
         if urdf_joint.dof is not None and urdf_joint.dof.safety:
+            # urdfdom wants it in every <safety_controller>
             safety = {"k_velocity": 0.0, **urdf_joint.dof.safety}
             values = {key: format_number(safety[key]) for key in _SAFETY_ATTRIBUTES if key in safety}
             etree.SubElement(node, "safety_controller", values)
 
+    # one function: what is said, what has to be said and what is missing depend on each other
     def _write_limit(self, node: Element, urdf_joint: UrdfJoint) -> None:
         dof = urdf_joint.dof
         effort = None if dof is None else self._find_effort(dof)
@@ -104,9 +107,11 @@ class _JointWriter:
             if math.isinf(lower) or math.isinf(upper):
                 self._unsaid.setdefault("range", []).append(urdf_joint.name)
             values = {"lower": lower, "upper": upper}
+        # a continuous joint needs no <limit>
         elif effort is None and speed is None:
             return
         for word, value in (("effort", effort), ("velocity", speed)):
+            # urdfdom wants both numbers wherever there is a <limit>
             values[word] = UNBOUNDED if value is None else value
             if value is None:
                 self._unsaid.setdefault(f"{word} limit", []).append(urdf_joint.name)
@@ -127,6 +132,7 @@ class _JointWriter:
             urdf_joint.dof is None and urdf_joint.type not in ("fixed", "floating")
         ):
             return None
+        # kept by the URDF reader under the name of the joint
         value = self._document.asset.extras.get("urdf", urdf_joint.joint.name, key)
         return float(value) if isinstance(value, int | float) else None
 
@@ -163,6 +169,7 @@ def _find_force(motor: Actuator) -> float | None:
     """The largest effort of a motor at the joint."""
     gear = abs(float(motor.gear[0])) if motor.gear else 1.0
     bounds = motor.force_range
+    # the control of a motor is its force
     if bounds is None and motor.kind == "motor":
         bounds = motor.control_range
     return None if bounds is None else gear * max(abs(value) for value in bounds)
@@ -190,15 +197,14 @@ def write_control(document: UrdfDocument) -> None:
         _write_block(document, controller)
     motors = [a for a in asset.actuators if a.transmission == "joint" and "transmission" not in a.settings]
     # a robot that has blocks of its own says there what drives it; a second block would claim the same joints
-    driven = [a for a in motors if a.target in document.dofs and not blocks]
-    if driven:
-        _write_motors(document, [(actuator, document.dofs[actuator.target]) for actuator in driven])
-    lost = [a for a in motors if a not in driven]
+    lost = motors if blocks else _write_motors(document, motors)
     document.report_lost("actuator(s)", lost, "the blocks of ros2_control say which joints are driven")
 
 
+# one function: joints come before actuators in a transmission, so its members are walked twice
 def _write_transmissions(document: UrdfDocument, actuators: list[Actuator]) -> None:
     names = {joint.name: joint.public_name for joint in document.asset.joints}
+    # one transmission may have several actuators
     groups: dict[str, list[Actuator]] = {}
     for actuator in actuators:
         groups.setdefault(str(actuator.settings["transmission"]), []).append(actuator)
@@ -215,6 +221,7 @@ def _write_transmissions(document: UrdfDocument, actuators: list[Actuator]) -> N
         for actuator in members:
             motor = etree.SubElement(node, "actuator", {"name": clean_text(actuator.name)})
             for key, value in actuator.settings.items():
+                # leaves that the reader kept, under the tags they had
                 if key not in _WRITTEN_SETTINGS and isinstance(value, str) and _is_tag(key):
                     etree.SubElement(motor, key).text = clean_text(value)
             etree.SubElement(motor, "mechanicalReduction").text = format_number(actuator.gear[0])
@@ -238,6 +245,7 @@ def _write_block(document: UrdfDocument, controller: Controller) -> None:
     for tag in ("joint", "sensor", "gpio"):
         for name, component in _as_table(settings.get(f"{tag}s")).items():
             _write_component(node, tag, names.get(name, name) if tag == "joint" else name, component)
+    # kept as XML by the reader
     for text in settings.get("transmissions", ()):
         try:
             node.append(parse_bytes(str(text).encode(), controller.name))
@@ -266,7 +274,11 @@ def _as_table(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _write_motors(document: UrdfDocument, driven: list[tuple[Actuator, UrdfJoint]]) -> None:
+def _write_motors(document: UrdfDocument, motors: list[Actuator]) -> list[Actuator]:
+    """One block for motors of other formats; gives those whose joint is not written."""
+    driven = [(motor, document.dofs[motor.target]) for motor in motors if motor.target in document.dofs]
+    if not driven:
+        return motors
     block = etree.SubElement(
         document.root, "ros2_control", {"name": f"{document.root.get('name')}_system", "type": "system"}
     )
@@ -274,6 +286,7 @@ def _write_motors(document: UrdfDocument, driven: list[tuple[Actuator, UrdfJoint
     joints: dict[str, dict[str, Actuator]] = {}
     for actuator, urdf_joint in driven:
         command = _COMMAND_INTERFACES.get(actuator.kind, "effort")
+        # ros2_control has one command of a kind for a joint: the first motor says its range
         joints.setdefault(urdf_joint.name, {}).setdefault(command, actuator)
     for name, commands in joints.items():
         node = etree.SubElement(block, "joint", {"name": name})
@@ -283,11 +296,13 @@ def _write_motors(document: UrdfDocument, driven: list[tuple[Actuator, UrdfJoint
         for state in _STATE_INTERFACES:
             etree.SubElement(node, "state_interface", {"name": state})
     document.reporter.report(CONTROL_ASSUMED, driven[0][0].source, plugin=MIRROR_PLUGIN)
+    return [motor for motor in motors if motor.target not in document.dofs]
 
 
 def _write_range(node: Element, actuator: Actuator) -> None:
     """The range of the command, where a unit of it is one of the joint."""
     bounds = actuator.control_range
+    # with a gear a unit of the command is not one of the joint
     if bounds is None or actuator.kind == "general" or actuator.gear[:1] not in ((), (1.0,)):
         return
     for word, value in zip(("min", "max"), bounds, strict=True):

@@ -63,6 +63,7 @@ def write_links(document: UrdfDocument) -> None:
         node = etree.Element("link", {"name": WORLD_LINK})
         writer.write(node, WORLD, shapes.get(WORLD, []))
         nodes.append(node)
+    # with the mass of shapes that say one: URDF computes none
     inertials = body_inertials(document.asset)
     for body in document.asset.bodies:
         node = etree.Element("link", {"name": document.links[body.name]})
@@ -70,7 +71,9 @@ def write_links(document: UrdfDocument) -> None:
         writer.write(node, body.name, shapes.get(body.name, []))
         nodes.append(node)
     nodes += [etree.Element("link", {"name": name}) for name in document.bare_links]
+    # after the shapes: which materials stay in mesh files is known then
     writer.materials.define()
+    # after the materials, so that they stand first in the file
     document.root.extend(nodes)
     writer.report()
 
@@ -113,6 +116,7 @@ class UrdfShapeWriter:
             reporter=document.reporter,
             unreadable=LOOK_UNREADABLE,
         )
+        # the geometry is held too: its id is the key
         self._solids: dict[int, tuple[Geometry, Mesh | None]] = {}
         self._composed: list[Shape] = []
         self._meshed: list[Shape] = []
@@ -135,6 +139,7 @@ class UrdfShapeWriter:
                     return
                 values = {"filename": self._document.make_address(path), **values}
             node = etree.SubElement(link, tag)
+            # names that the URDF reader makes up itself are not written
             if not re.fullmatch(rf"{re.escape(body or 'world')}_{tag}(_\d+)?", shape.name) and shape.name:
                 node.set("name", clean_text(shape.name))
             write_origin(node, piece.pose)
@@ -169,6 +174,7 @@ class UrdfShapeWriter:
     def _compose(self, shape: Shape, capsule: Capsule, size: float) -> list[_UrdfGeometry]:
         self._composed.append(shape)
         radius, length = capsule.radius * size, capsule.length * size
+        # the union of a cylinder and two balls is the capsule exactly
         ends = [Pose(shape.pose.apply(vec3(0, 0, z)), shape.pose.q) for z in (-length / 2, length / 2)]
         return [
             _make_cylinder(shape.pose, radius, length),
@@ -197,6 +203,7 @@ class UrdfShapeWriter:
                 LOOKS_LEFT_OUT, first.source, count=len(self._files.bare), format="STL", first=first.name
             )
         for message, shapes in ((SHAPE_COMPOSED, self._composed), (SHAPE_MESHED, self._meshed)):
+            # a shape that is seen and touched is written twice, and said once
             distinct = list({id(shape): shape for shape in shapes}.values())
             if distinct:
                 first = distinct[0]
@@ -260,6 +267,7 @@ class UrdfMaterialWriter:
             for s in shapes
             if isinstance(s.geometry, Mesh) and s.geometry.is_loaded
         }
+        # a material that only face sets have is in the mesh file
         in_meshes = {subset.material for mesh in meshes.values() for subset in mesh.data.subsets}
         for name, material in self._materials.items():
             if name in own or name not in in_meshes:
@@ -280,6 +288,7 @@ class UrdfMaterialWriter:
         ):
             etree.SubElement(visual, "material", {"name": self._name(material.name)})
         elif color is not None:
+            # shapes with the same tint share one material
             key = (shape.material, format_numbers(self._shorten(color)))
             if key not in self._colors:
                 word = shape.material or f"{shape.name}_color"
@@ -301,6 +310,7 @@ class UrdfMaterialWriter:
         image = ""
         if material is not None and "diffuse" in material.textures:
             image = self._images.take(material.textures["diffuse"].file, material.name)
+        # white is what a texture shows without a colour
         if not image or any(value != 1.0 for value in color):
             etree.SubElement(node, "color", {"rgba": format_numbers(self._shorten(color))})
         if image:

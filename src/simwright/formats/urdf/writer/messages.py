@@ -30,6 +30,7 @@ JOINT_EXPANDED = declare(
     hint="the links between have no <inertial>: parsers for kinematics take them, some simulators want a mass",
     doc="URDF joints have one freedom and move about the origin of their child link.",
 )
+# a warning, because coordinates of the joint mean something else afterwards
 BALL_EXPANDED = declare(
     "urdf-write-ball",
     Level.WARNING,
@@ -43,6 +44,7 @@ JOINT_REVERSED = declare(
     "joint {name!r} is walked from its child to its parent; its coordinates keep their meaning",
     doc="The tree of links reaches the joint's child first; axis and frames are turned round.",
 )
+# the number is UNBOUNDED of document.py: urdfdom does not read "inf"
 LIMIT_CHOSEN = declare(
     "urdf-write-limit",
     Level.INFO,
@@ -112,6 +114,7 @@ RENAMED = declare(
     "{count} {family} name(s) are changed because another one has it already, the first {old!r} to {new!r}",
     doc="Names of links and of joints are unique in a robot, and 'world' is the link that stands for the world.",
 )
+# mock_components is part of ros2_control, so the file works as it is
 CONTROL_ASSUMED = declare(
     "urdf-write-control",
     Level.INFO,

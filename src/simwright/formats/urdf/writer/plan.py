@@ -46,10 +46,11 @@ from simwright.model.asset import Body, Camera, Sensor, Site
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import Edge
 
+# How far from the origin a frame at the origin may be [m, and as much in a quaternion].
 _AT_ORIGIN = 1e-9
-"""How far from the origin a frame at the origin may be [m, and as much in a quaternion]."""
 
 
+# one function: what the root is decides what every other link hangs on
 def plan_tree(document: UrdfDocument, *, world_used: bool) -> None:
     """Fill ``links`` and ``joints``; ``world_used`` tells that the world has shapes to write."""
     asset, edges = document.asset, document.tree.parents()
@@ -90,6 +91,7 @@ def _find_parent(edge: Edge | None) -> str:
     return WORLD if edge is None else edge.parent
 
 
+# in URDF a root link floats unless something holds it
 def _is_floating(body: Body, edge: Edge | None) -> bool:
     """Nothing holds it: no joint, or one to the world that leaves everything free."""
     if edge is None:
@@ -108,6 +110,7 @@ def _join_floating(document: UrdfDocument, body: Body, edge: Edge | None) -> lis
 
 def _stand_on_frame(document: UrdfDocument, body: Body) -> list[UrdfJoint]:
     """Nothing for a base at the origin; else its frame there is the root, so that the base is where it was."""
+    # a base away from the origin needs a frame there, because URDF places the root at the origin
     if body.pose.is_identity(_AT_ORIGIN):
         return []
     sites = [site for site in document.asset.sites if site.body == body.name]
@@ -117,6 +120,7 @@ def _stand_on_frame(document: UrdfDocument, body: Body) -> list[UrdfJoint]:
             "pose at the start", [body], "place the robot in the simulator, or by a joint to the world"
         )
         return []
+    # it is the root link now, and must not be written as a frame again
     document.root_site = front
     link = document.claim("link", front.ros_frame or front.name)
     document.bare_links.append(link)
@@ -135,6 +139,7 @@ def _join_by_edge(document: UrdfDocument, body: Body, edge: Edge) -> list[UrdfJo
     joint = edge.joint
     near, far, dofs = joint.parent_frame, joint.child_frame, list(joint.dofs)
     if edge.reversed:
+        # seen from the child the last freedom comes first
         near, far, dofs = far, near, [_invert_dof(dof) for dof in reversed(dofs)]
         if dofs:
             document.reporter.report(JOINT_REVERSED, joint.source, name=joint.name)
@@ -150,6 +155,7 @@ def _invert_dof(dof: Dof) -> Dof:
 
 def _report_tree(document: UrdfDocument, floating: list[Body]) -> None:
     tree = document.tree
+    # distance joints are reported by the table of holds
     loops = [joint for joint in tree.loops if joint.kind is not JointKind.DISTANCE]
     if loops:
         document.reporter.report(LOOP_LEFT_OUT, loops[0].source, count=len(loops), first=loops[0].name)
@@ -167,8 +173,8 @@ def _add_frame(document: UrdfDocument, name: str, parent: str, pose: Pose) -> st
     return link
 
 
+# How far from an axis a point on it may lie [m].
 _ON_AXIS = 1e-11
-"""How far from an axis a point on it may lie [m]."""
 _AXIS_LETTERS = "xyz"
 
 
@@ -194,6 +200,7 @@ def _expand_joint(
     if not dofs:
         name = document.claim("joint", joint.public_name)
         return [UrdfJoint(name, "fixed", parent, child, near @ ~far, joint=joint, body=body)]
+    # the only joint with several freedoms that URDF has, besides floating
     if _is_planar(joint, dofs, far):
         name = document.claim("joint", joint.public_name)
         return [UrdfJoint(name, "planar", parent, child, near, dofs[2].axis, joint, dofs[2], body=body)]
@@ -203,6 +210,7 @@ def _expand_joint(
     leader = ""
     for number, piece in enumerate(pieces):
         is_last = number == len(pieces) - 1
+        # the last joint leads to the link of the body where their frames can be one
         ends_here = is_last and _can_end_at(piece, ~far)
         seat = ~far if ends_here else Pose(piece.anchor, np.array(IDENTITY_QUAT))
         axis = quat_rotate(quat_conjugate(seat.q), piece.axis)
@@ -210,6 +218,7 @@ def _expand_joint(
         urdf_joint.child = child if ends_here else _claim_link_between(document, urdf_joint.name)
         urdf_joint.body = body if ends_here else None
         if piece.pitch:
+            # the advance of a screw follows its angle, counted from the reference
             urdf_joint.follows = (leader, piece.pitch, -piece.pitch * piece.ref)
             urdf_joint.origin = frame @ seat
         leader, parent, frame = urdf_joint.name, urdf_joint.child, ~seat
@@ -223,6 +232,7 @@ def _expand_joint(
 
 def _is_planar(joint: Joint, dofs: list[Dof], far: Pose) -> bool:
     """Is it just what URDF calls planar?  Two slides in the plane as readers take them, and a turn about its normal."""
+    # readers choose x and y in the plane by themselves, so others would be lost
     if joint.kind is not JointKind.PLANAR or [d.motion for d in dofs] != [
         Motion.SLIDE,
         Motion.SLIDE,
@@ -241,6 +251,7 @@ def _split_dof(document: UrdfDocument, joint: Joint, dof: Dof, number: int) -> l
     name = joint.public_name if single else dof.name or f"{joint.public_name}_{number}"
     if dof.motion is Motion.BALL:
         document.reporter.report(BALL_EXPANDED, joint.source, name=joint.name)
+        # three hinges about x, y, z: the same rotations, other coordinates
         rows = zip(_AXIS_LETTERS, np.eye(3), strict=True)
         return [
             _SingleJoint(f"{name}_{letter}", Motion.HINGE, axis, dof.anchor, None) for letter, axis in rows
@@ -274,6 +285,7 @@ def _make_joint(
     elif piece.motion is Motion.SLIDE:
         word, turned = "prismatic", Pose.of(-piece.ref * axis)
     else:
+        # URDF calls a hinge without limits continuous
         limited = piece.dof is not None and piece.dof.is_limited
         word = "revolute" if limited else "continuous"
         turned = Pose.of(q=quat_from_axis_angle(axis, -piece.ref))
