@@ -10,11 +10,12 @@ from itertools import product
 from pxr import Usd
 
 from simwright.core.diag import Level, declare
+from simwright.formats.usd.bodies import Members, PathIndex
 from simwright.formats.usd.naming import name_prims
-from simwright.formats.usd.noted_joints import numbers
-from simwright.formats.usd.scan import Found, Scan
+from simwright.formats.usd.notes import numbers
+from simwright.formats.usd.prims import Found
+from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
-from simwright.formats.usd.topology import Members, PathIndex
 from simwright.model.asset import CollisionGroup, ContactFilter, Shape
 from simwright.usd.questions import relationship_of, targets_of
 

@@ -1,20 +1,206 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Materials: UsdPreviewSurface networks (REP-0158 3.1, 3.2) and UsdPhysicsMaterialAPI."""
+"""Materials: which one is bound to which prim, UsdPreviewSurface networks, UsdPhysicsMaterialAPI.
+
+REP-0158 1.3.4 (contact), 3.1 (surfaces), 3.2 (images).  Colours of OpenUSD are linear, those of the model display
+colours.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from pxr import Usd, UsdShade
+from pxr import Ar, Sdf, Usd, UsdShade
 
 from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
-from simwright.formats.usd.bindings import Bindings
-from simwright.formats.usd.source import Source, as_rows
-from simwright.formats.usd.textures import read_texture
+from simwright.core.units import DEGREE
+from simwright.formats.usd.naming import choose_names
+from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, Found, list_apis
+from simwright.formats.usd.scan import Scan
+from simwright.formats.usd.source import Source, as_rows, find_prototype_path
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb, Texture
+
+PHYSICS_BINDING_EMPTY = declare(
+    "usd-physics-material-empty",
+    Level.WARNING,
+    "the physics material {material} bound to {name!r} has no PhysicsMaterialAPI; it is left out",
+    hint="apply PhysicsMaterialAPI to the material",
+    doc="material:binding:physics leads to a material that says nothing about contact.",
+    section="1.3.4",
+    loss=True,
+)
+
+
+class Bindings:
+    """Names of the materials bound to prims, and the materials themselves by shared path."""
+
+    def __init__(self, source: Source, scan: Scan, more: Iterable[Found] = ()) -> None:
+        self._source = source
+        self._keys: dict[str, str] = {}
+        self.materials: dict[str, Usd.Prim] = {}
+        for found in scan.materials:
+            self._add(found.prim)
+        shapes = [*scan.geometry, *more]
+        subsets = [subset for found in shapes for subset in found.subsets or ()]
+        colliders = [found for found in shapes if COLLISION in found.apis]
+        self._render = self._bind([*shapes, *subsets], UsdShade.Tokens.preview)
+        self._physics = self._bind(colliders, "physics")
+        # not by shared path: the names of prototypes change from run to run
+        paths = {key: prim.GetPath().pathString for key, prim in self.materials.items()}
+        names = choose_names(paths.values())
+        self.names = {key: names[path] for key, path in paths.items()}
+        self._has_surface = {key: _has_surface(prim) for key, prim in self.materials.items()}
+        self._has_contact = {key: PHYSICS_MATERIAL in list_apis(p) for key, p in self.materials.items()}
+
+    def render_name(self, found: Found) -> str:
+        """The look of a shape or of a mesh subset, empty for none."""
+        key = self._render.get(found.path)
+        return self.names[key] if key is not None and self._has_surface[key] else ""
+
+    def physics_name(self, found: Found) -> str:
+        """The contact material of a collider, empty for none."""
+        key = self._physics.get(found.path)
+        if key is None:
+            return ""
+        if self._has_contact[key]:
+            return self.names[key]
+        relationship = UsdShade.MaterialBindingAPI(found.prim).GetDirectBindingRel("physics")
+        if relationship and relationship.HasAuthoredTargets():
+            where = self._source.where(found, "material:binding:physics")
+            material = self.materials[key].GetPath()
+            self._source.reporter.report(PHYSICS_BINDING_EMPTY, where, material=material, name=found.name)
+        return ""
+
+    def looks(self) -> list[tuple[str, Usd.Prim]]:
+        """Materials with a surface, by name."""
+        return [(self.names[key], prim) for key, prim in self.materials.items() if self._has_surface[key]]
+
+    def contacts(self) -> list[tuple[str, Usd.Prim]]:
+        """Materials with contact properties, by name."""
+        return [(self.names[key], prim) for key, prim in self.materials.items() if self._has_contact[key]]
+
+    def _add(self, prim: Usd.Prim) -> str:
+        """Note a material; gives the path it shares with its other instances."""
+        path = prim.GetPath().pathString
+        if path not in self._keys:
+            self._keys[path] = find_prototype_path(prim)
+            self.materials.setdefault(self._keys[path], prim)
+        return self._keys[path]
+
+    def _bind(self, founds: list[Found], purpose: str) -> dict[str, str]:
+        """The bound material of each path that has one; nothing is bound where no prim above says so."""
+        founds = [found for found in founds if found.bound]
+        if not founds:
+            return {}
+        prims = [found.prim for found in founds]
+        materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(prims, purpose)
+        pairs = zip(founds, materials, strict=True)
+        return {found.path: self._add(material.GetPrim()) for found, material in pairs if material}
+
+
+def _has_surface(prim: Usd.Prim) -> bool:
+    """Does the material say how it looks, for any renderer?"""
+    return any(output.HasConnectedSource() for output in UsdShade.Material(prim).GetSurfaceOutputs())
+
+
+TEXTURE_MISSING = declare(
+    "usd-texture-missing",
+    Level.WARNING,
+    "the image {file!r} cannot be found",
+    hint="check the path, or give the package with --package NAME=DIR",
+    doc="A UsdUVTexture names a file that does not resolve.",
+    section="3.2",
+)
+
+_CHANNELS = frozenset({"rgb", "rgba", "r", "g", "b", "a"})
+_WRAPS = frozenset({"repeat", "clamp", "mirror", "black"})
+_CHAIN_LIMIT = 8
+
+
+def read_texture(source: Source, output: Usd.Attribute) -> Texture | None:
+    """The image behind a shader output; None if the shader is no UsdUVTexture."""
+    shader = UsdShade.Shader(output.GetPrim())
+    if not shader or shader.GetIdAttr().Get() != "UsdUVTexture":
+        return None
+    channel = str(UsdShade.Utils.GetBaseNameAndType(output.GetName())[0])
+    coordinates = _read_coordinates(source, shader)
+    return Texture(
+        file=_read_file(source, shader),
+        channel=channel if channel in _CHANNELS else "rgb",
+        color_space=str(_value(source, shader, "sourceColorSpace") or "auto"),
+        wrap_s=_read_wrap(source, shader, "wrapS"),
+        wrap_t=_read_wrap(source, shader, "wrapT"),
+        gain=_row(_value(source, shader, "scale"), (1.0, 1.0, 1.0, 1.0)),
+        bias=_row(_value(source, shader, "bias"), (0.0, 0.0, 0.0, 0.0)),
+        **coordinates,
+    )
+
+
+def _read_file(source: Source, shader: UsdShade.Shader) -> str:
+    value = _value(source, shader, "file")
+    if not isinstance(value, Sdf.AssetPath):
+        return ""
+    where = source.where(shader.GetPrim(), "inputs:file")
+    if value.resolvedPath:
+        outer = Ar.SplitPackageRelativePathOuter(value.resolvedPath)[0]
+        admitted = source.gate.take(outer, where, str(value.path))
+        return str(value.resolvedPath) if admitted is not None else ""
+    if "<UDIM>" not in value.path:
+        source.reporter.report(TEXTURE_MISSING, where, file=str(value.path))
+    # anchored where it was looked for: a path that is relative would be counted from the current folder
+    return str(Path(source.file).absolute().parent / str(value.path))
+
+
+def _read_wrap(source: Source, shader: UsdShade.Shader, name: str) -> str:
+    """``useMetadata``, the fallback, means that the image decides; images say nothing, so they repeat."""
+    wrap = str(_value(source, shader, name) or "")
+    return wrap if wrap in _WRAPS else "repeat"
+
+
+def _read_coordinates(source: Source, shader: UsdShade.Shader) -> dict[str, Any]:
+    """Texture coordinate set and transform, walking from the image to the primvar."""
+    result: dict[str, Any] = {}
+    node = _upstream(shader, "st")
+    for _ in range(_CHAIN_LIMIT):
+        if node is None:
+            break
+        kind = node.GetIdAttr().Get()
+        if kind == "UsdTransform2d" and "scale" not in result:
+            rotation = _value(source, node, "rotation")
+            result["scale"] = _row(_value(source, node, "scale"), (1.0, 1.0))
+            result["offset"] = _row(_value(source, node, "translation"), (0.0, 0.0))
+            result["rotation"] = rotation * DEGREE if isinstance(rotation, (int, float)) else 0.0
+        elif kind == "UsdPrimvarReader_float2":
+            result["uv_set"] = str(_value(source, node, "varname") or "st")
+        node = _upstream(node, "in")
+    return result
+
+
+def _upstream(shader: UsdShade.Shader, name: str) -> UsdShade.Shader | None:
+    entry = shader.GetInput(name)
+    for attribute in entry.GetValueProducingAttributes() if entry else ():
+        if UsdShade.Utils.GetType(attribute.GetName()) == UsdShade.AttributeType.Output:
+            return UsdShade.Shader(attribute.GetPrim())
+    return None
+
+
+def _value(source: Source, shader: UsdShade.Shader, name: str) -> Any:
+    entry = shader.GetInput(name)
+    for attribute in entry.GetValueProducingAttributes() if entry else ():
+        if UsdShade.Utils.GetType(attribute.GetName()) == UsdShade.AttributeType.Input:
+            return attribute.Get(source.time)
+    return None
+
+
+def _row(value: Any, default: tuple[float, ...]) -> Any:
+    """As many numbers as the default has, else the default."""
+    rows = as_rows(value, len(default))
+    return tuple(rows[0].tolist()) if len(rows) == 1 else default
+
 
 SURFACE_FOREIGN = declare(
     "usd-surface-foreign",

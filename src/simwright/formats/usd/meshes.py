@@ -19,7 +19,7 @@ from pxr import Usd, UsdGeom
 from simwright.core.colors import make_all_display
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array
-from simwright.formats.usd.scan import Found
+from simwright.formats.usd.prims import Found
 from simwright.formats.usd.source import Source, as_rows, find_prototype_path
 from simwright.model.geometry import Faces, Mesh, MeshData, Subset
 from simwright.usd.questions import is_proxy, specs_of

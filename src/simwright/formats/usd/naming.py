@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from simwright.core.names import NameScope
-from simwright.formats.usd.found import Found
+from simwright.formats.usd.prims import Found
 from simwright.usd.questions import is_proxy, label_of, path_of
 
 MESH = "mesh"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cube, Sphere, Capsule, Cylinder, Cone and Plane as model geometry, with scale folded in where it fits.
 
-A primitive that its scale turns into another one becomes that (a stretched ball is an ellipsoid); one that
-has no name keeps the scale on its shape.  Equal primitives are one object.
+A primitive that its scale turns into another one becomes that (a stretched ball is an ellipsoid); one that has no name
+keeps the scale on its shape.  Equal primitives are one object.  Ellipsoids and heightfields, which UsdPhysics does not
+have, are written as meshes with a note of their numbers; the note counts only while the mesh still has that size.
 """
 
 from __future__ import annotations
@@ -14,9 +15,19 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, Pose, quat_from_axis_angle
-from simwright.formats.usd.scan import Found
-from simwright.formats.usd.source import Source
-from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Plane, Sphere
+from simwright.formats.usd.prims import Found
+from simwright.formats.usd.source import Source, as_floats
+from simwright.model.geometry import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Heightfield,
+    Plane,
+    Sphere,
+)
 
 TAPERED = declare(
     "usd-geometry-tapered",
@@ -125,3 +136,53 @@ _READERS: dict[str, Callable[[Source, Found, Scale], Read]] = {
     "Plane": _read_plane,
 }
 _AXIAL = frozenset(_READERS) - {"Cube", "Sphere"}
+
+
+RADII = "radii"
+_ELLIPSOID_TOLERANCE = 0.01
+
+
+def read_ellipsoid(source: Source, found: Found, scale: Array) -> Ellipsoid | None:
+    """The noted ellipsoid of a mesh prim at a scale; None if there is none, or it is no longer true."""
+    noted = source.note(found).get(RADII)
+    if noted is None or len(noted) != 3:
+        return None
+    radii = np.array([float(value) for value in noted])
+    extent = source.get(found, "extent")
+    if extent is None or len(extent) != 2:
+        return None
+    low, high = np.asarray(extent, dtype=np.float64)
+    if not np.allclose((high - low) / 2.0, radii, rtol=_ELLIPSOID_TOLERANCE, atol=0.0):
+        return None
+    return Ellipsoid(radii * np.abs(scale) * source.units.length)
+
+
+_GRID_TOLERANCE = 1e-5
+
+
+def read_terrain(source: Source, found: Found, scale: Array) -> Heightfield | None:
+    """The noted grid of a mesh prim at a scale; None if there is none, or it is no longer true."""
+    note = source.note(found)
+    grid, heights = as_floats(note.get("grid")), np.array(as_floats(note.get("heights")))
+    if (
+        len(grid) != 5
+        or not np.all(scale > 0.0)
+        or not (np.isfinite(grid).all() and np.isfinite(heights).all())
+    ):
+        return None
+    rows, columns, base = int(grid[0]), int(grid[1]), grid[4]
+    if min(rows, columns) < 2 or rows * columns != len(heights):
+        return None
+    extent = np.array(source.get(found, "extent"), dtype=np.float64)
+    low = np.array((-grid[2] / 2.0, -grid[3] / 2.0, min(-base, heights.min())))
+    high = np.array((grid[2] / 2.0, grid[3] / 2.0, heights.max()))
+    if (
+        extent.shape != (2, 3)
+        or np.abs(extent - (low, high)).max() > _GRID_TOLERANCE * np.abs((low, high)).max()
+    ):
+        return None
+    unit = source.units.length
+    size = np.array(grid[2:4]) * scale[:2] * unit
+    return Heightfield(
+        heights.reshape(rows, columns) * (scale[2] * unit), size, base * float(scale[2]) * unit
+    )

@@ -1,68 +1,99 @@
 # SPDX-License-Identifier: Apache-2.0
 """The OpenUSD reader: a stage becomes an asset, in SI and Z-up (REP-0158 1.3 and 2).
 
-One walk sorts the prims; each element family then has its own file.  Solver attributes are read once: what
-they mean is resolved by ``solvers``, and all of them wait in ``asset.extras``.
+``_read_all`` is the table of contents.  One walk sorts the prims; each element family then has its own file.  Solver
+attributes are read once: what they mean is resolved by ``solvers``, and all of them are kept in ``asset.extras``.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from pxr import Tf, Usd
 
 from simwright.core.collector import pause_collector
-from simwright.core.diag import Reporter, Where
+from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.actuators import read_actuators
-from simwright.formats.usd.bindings import Bindings
-from simwright.formats.usd.bodies import read_articulations, read_bodies
-from simwright.formats.usd.custom import read_custom
-from simwright.formats.usd.environment import read_environment, read_provenance
-from simwright.formats.usd.equalities import read_equalities
-from simwright.formats.usd.fidelity import select_fine_colliders
+from simwright.formats.usd.attributes import make_plain, read_attributes, report_unknown_types
+from simwright.formats.usd.bodies import check_topology, read_articulations, read_bodies
+from simwright.formats.usd.couplings import merge_stacks, read_equalities, read_mimics
+from simwright.formats.usd.custom_attributes import read_custom
 from simwright.formats.usd.filters import read_filters
-from simwright.formats.usd.instancers import list_geometry, read_instancers, scan_instancers
 from simwright.formats.usd.joints import read_joints
-from simwright.formats.usd.leftovers import read_attributes, report_unknown_types
-from simwright.formats.usd.lights_cameras import read_cameras, read_lights
-from simwright.formats.usd.look_variants import read_look_variants
 from simwright.formats.usd.mass import read_mass
-from simwright.formats.usd.materials import read_materials
-from simwright.formats.usd.messages import report_messages
-from simwright.formats.usd.mimic import read_mimics
-from simwright.formats.usd.mjc_world import (
+from simwright.formats.usd.materials import Bindings, read_materials
+from simwright.formats.usd.mujoco import (
     read_keyframes,
     read_pairs,
     read_root_options,
     read_tendon_equalities,
+    read_tendons,
 )
-from simwright.formats.usd.movement import read_movement
-from simwright.formats.usd.noted import restore_order
-from simwright.formats.usd.noted_joints import restore_joints
-from simwright.formats.usd.noted_motors import restore_idle_motors
-from simwright.formats.usd.noted_parts import read_noted_sensors, restore_parts
+from simwright.formats.usd.notes import (
+    read_noted_sensors,
+    restore_idle_motors,
+    restore_joints,
+    restore_order,
+    restore_parts,
+)
 from simwright.formats.usd.ros import read_ros
-from simwright.formats.usd.samples import settle_samples
 from simwright.formats.usd.scan import scan_stage
-from simwright.formats.usd.sensors import read_sensors
-from simwright.formats.usd.shapes import read_shapes
-from simwright.formats.usd.sites import read_sites
-from simwright.formats.usd.solvers import read_solvers
+from simwright.formats.usd.sensors import read_cameras, read_lights, read_sensors, read_sites
+from simwright.formats.usd.shapes import list_geometry, read_instancers, read_shapes, scan_instancers
+from simwright.formats.usd.solvers import read_environment, read_solvers
 from simwright.formats.usd.source import Source
-from simwright.formats.usd.stacks import merge_stacks
-from simwright.formats.usd.tendons import read_tendons
-from simwright.formats.usd.topology import check_topology
+from simwright.formats.usd.time_samples import read_movement, settle_samples
 from simwright.formats.usd.transforms import check_turns
 from simwright.formats.usd.units import read_units
+from simwright.formats.usd.variants import read_look_variants, select_fine_colliders
 from simwright.model.asset import Asset
 from simwright.model.coordinates import shift_coordinates
 from simwright.resolve.resolve import make_order
 from simwright.resolve.resolver import make_resolvers
-from simwright.usd.silence import capture
+from simwright.usd import complaints
+from simwright.usd.silence import Message, capture
+
+BINDING_UNAPPLIED = declare(
+    "usd-binding-unapplied",
+    Level.WARNING,
+    "{count} prim(s) bind a material without MaterialBindingAPI, the first at {first}; some tools want it",
+    hint="apply MaterialBindingAPI to prims with material:binding",
+    doc="OpenUSD asks for the API on every prim with a binding. The binding is used here all the same.",
+    section="3.1",
+)
+
+DEFAULT_PRIM_MISSING = declare(
+    "usd-default-prim-missing",
+    Level.INFO,
+    "the stage has no default prim, so it says nothing about itself",
+    hint="author defaultPrim in the root layer",
+    doc="assetInfo and kind are read from the default prim.",
+    section="1.2.5",
+)
+_BINDING = re.compile(r"material bindings on prim at path \((?P<prim>[^)]*)\)")
+_MAX_MESSAGES = 20
+
+
+def report_messages(messages: list[Message], where: Where, reporter: Reporter) -> None:
+    """One finding for all bindings without their API, one for each other message."""
+    unapplied: dict[str, None] = {}
+    others: list[Message] = []
+    for message in messages:
+        match = _BINDING.search(message.text)
+        if match:
+            unapplied[match["prim"]] = None
+        else:
+            others.append(message)
+    if unapplied:
+        first = next(iter(unapplied))
+        place = Where(where.file, prim=first)
+        reporter.report(BINDING_UNAPPLIED, place, count=len(unapplied), first=first)
+    complaints.report_messages(others[:_MAX_MESSAGES], reporter, where.file)
 
 
 def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
@@ -161,3 +192,37 @@ def _choose_name(stage: Usd.Stage, path: Path) -> str:
     """The default prim's name, else the file's."""
     prim = stage.GetDefaultPrim()
     return str(prim.GetName()) if prim else path.name.partition(".")[0] or "asset"
+
+
+def read_provenance(source: Source) -> None:
+    """Note identifier, version, kind and units."""
+    provenance = source.asset.provenance
+    provenance.format = "usd"
+    provenance.file = source.file
+    layer = source.stage.GetRootLayer()
+    provenance.info |= {
+        "metersPerUnit": source.units.length,
+        "kilogramsPerUnit": source.units.mass,
+        "upAxis": source.units.up,
+    }
+    custom = make_plain(dict(layer.customLayerData))
+    if custom:
+        provenance.info["customLayerData"] = custom
+    provenance.generator = str(custom.get("creator") or custom.get("generator") or "")
+    prim = source.stage.GetDefaultPrim()
+    if prim:
+        _read_asset_info(source, prim)
+    else:
+        source.reporter.report(DEFAULT_PRIM_MISSING, source.where(source.stage.GetPseudoRoot()))
+
+
+def _read_asset_info(source: Source, prim: Usd.Prim) -> None:
+    provenance = source.asset.provenance
+    info = make_plain(dict(prim.GetAssetInfo()))
+    provenance.identifier = str(info.get("identifier", ""))
+    provenance.version = str(info.get("version", ""))
+    if info:
+        provenance.info["assetInfo"] = info
+    kind = Usd.ModelAPI(prim).GetKind()
+    if kind:
+        provenance.info["kind"] = str(kind)

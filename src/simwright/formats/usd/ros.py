@@ -12,9 +12,10 @@ from typing import Any
 from pxr import Usd
 
 from simwright.core.diag import Level, declare
-from simwright.formats.usd.leftovers import make_plain
+from simwright.formats.usd.attributes import make_plain
 from simwright.formats.usd.naming import name_prims
-from simwright.formats.usd.scan import Found, Scan
+from simwright.formats.usd.prims import Found
+from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
 from simwright.model.ros import ROLES, Controller, Interface, InterfaceKind, Qos, RosContext
 

@@ -13,21 +13,7 @@ from typing import Any
 from pxr import Usd, UsdGeom
 
 from simwright.core.diag import Level, declare
-from simwright.formats.usd.found import (
-    ARTICULATION,
-    COLLISION,
-    FILTERED_PAIRS,
-    GEOMETRY_SITE_APIS,
-    JOINT_TYPES,
-    MASS,
-    PHYSICS_MATERIAL,
-    RIGID_BODY,
-    ROS_APIS,
-    SITE_APIS,
-    Found,
-    Sort,
-    list_apis,
-)
+from simwright.formats.usd.prims import RIGID_BODY, Found
 from simwright.formats.usd.source import Source
 from simwright.usd.notes import read_note
 from simwright.usd.questions import has_custom_data, path_of
@@ -40,26 +26,6 @@ PAYLOAD_UNLOADED = declare(
     doc="The stage was opened without some payloads, so the asset is incomplete.",
     loss=True,
 )
-
-__all__ = [
-    "ARTICULATION",
-    "COLLISION",
-    "FILTERED_PAIRS",
-    "GEOMETRY_SITE_APIS",
-    "JOINT_TYPES",
-    "MASS",
-    "PHYSICS_MATERIAL",
-    "PREDICATE",
-    "RIGID_BODY",
-    "ROS_APIS",
-    "SITE_APIS",
-    "Found",
-    "Scan",
-    "Sort",
-    "list_apis",
-    "scan_prims",
-    "scan_stage",
-]
 
 PREDICATE = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the solvers' schemas say, in order of priority: one value per key, and where it came from.
+"""The physics scene, and what the solvers' schemas say in order of priority: one value per key, with its origin.
 
-Authored values reach the model.  Where nobody says anything and the importer has no default of its own (contact gap,
+Authored values reach the model.  Where nobody authors one and the importer has no default of its own (contact gap,
 iteration count), the fallback of the first solver in the order that has one does, marked as such; for all the rest
 each engine's own default applies.  The neutral ExtendedPhysics schemas come before every solver's.  Values are SI and
 radians.
@@ -12,23 +12,85 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from simwright.core.diag import Level, Where, declare
-from simwright.core.units import DEGREE
-from simwright.formats.usd.bindings import Bindings
-from simwright.formats.usd.fallbacks import ITERATIONS, fall_back
+from simwright.core.math3d import vec3
+from simwright.core.units import DEGREE, STANDARD_GRAVITY
+from simwright.formats.usd.materials import Bindings
 from simwright.formats.usd.scan import Scan
 from simwright.formats.usd.source import Source
 from simwright.model.asset import Shape
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
-from simwright.model.origins import Resolved
+from simwright.model.origins import Origin, Resolved
 from simwright.resolve.axes import find_axis
 from simwright.resolve.resolve import Order
 from simwright.resolve.table import PrimType, Scale
+
+SCENES_MANY = declare(
+    "usd-scenes-many",
+    Level.WARNING,
+    "the stage has {count} physics scenes; {first} is used",
+    hint="keep one PhysicsScene",
+    doc="Gravity is taken from the first physics scene; simulation owners are not followed.",
+)
+
+
+def read_environment(source: Source, scan: Scan) -> None:
+    """Set gravity from the first scene; a stage without one says nothing about it."""
+    if not scan.scenes:
+        return
+    first = scan.scenes[0]
+    source.asset.provenance.info["physicsScene"] = first.path
+    if len(scan.scenes) > 1:
+        where = source.where(scan.scenes[1].prim)
+        source.reporter.report(SCENES_MANY, where, count=len(scan.scenes), first=first.path)
+    direction = source.get_vector(first.prim, "physics:gravityDirection")
+    norm = float(np.linalg.norm(direction))
+    down = source.units.convert_direction(direction / norm) if norm > 0.0 else vec3(0.0, 0.0, -1.0)
+    magnitude = source.get_number(first.prim, "physics:gravityMagnitude", -math.inf)
+    if magnitude == math.inf:
+        magnitude = source.get_size(first.prim, "physics:gravityMagnitude", -1.0)
+    # a negative magnitude means "of the earth", whatever the stage unit
+    strength = STANDARD_GRAVITY if magnitude < 0.0 else magnitude * source.units.length
+    source.asset.environment.gravity = down * strength
+
+
+ITERATIONS: Final = "max_solver_iterations"
+_GAP = "gap"
+
+
+def fall_back(source: Source, scan: Scan, scale: Scale) -> None:
+    """Give the scene and the colliders the values that only a schema has, after all that is authored."""
+    if scan.scenes:
+        _count_iterations(source, scan.scenes[0].path)
+    _keep_apart(source, scale)
+
+
+def _count_iterations(source: Source, scene: str) -> None:
+    """Newton's fallback is -1, "as many as you like": that is no count, so the settings do not hold it."""
+    known = source.asset.origins.get(scene, {})
+    found = source.order.resolve({}, PrimType.SCENE, ITERATIONS)
+    if ITERATIONS in known or found.origin is Origin.NONE:
+        return
+    source.asset.origins.setdefault(scene, {})[ITERATIONS] = found
+    if found.value is not None and found.value > 0:
+        source.asset.environment.settings[ITERATIONS] = found.value
+
+
+def _keep_apart(source: Source, scale: Scale) -> None:
+    gap = source.order.resolve({}, PrimType.SHAPE, _GAP, scale=scale)
+    if gap.value is None:
+        return
+    origins = source.asset.origins
+    for shape in source.asset.shapes:
+        if shape.collision and _GAP not in origins.get(shape.path, ()):
+            shape.gap = gap.value
+            origins.setdefault(shape.path, {})[_GAP] = gap
+
 
 SOLVERS_DIFFER = declare(
     "usd-solvers-differ",

@@ -17,7 +17,7 @@ from pxr import Gf, Usd, UsdGeom
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.gate import Gate
 from simwright.core.math3d import IDENTITY, Array, Pose, matrices_from_quats
-from simwright.formats.usd.found import Found, Sorts, may_share
+from simwright.formats.usd.prims import Found, Sorts, may_share
 from simwright.formats.usd.transforms import are_sound, mend_transforms
 from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset

@@ -15,7 +15,7 @@ import simwright
 from simwright.core.diag import Level, Reporter
 from simwright.core.math3d import Pose, quat_from_rpy
 from simwright.formats.usd.writer.entry import build_layers
-from simwright.formats.usd.writer.order import rank_prims
+from simwright.formats.usd.writer.plan import rank_prims
 from simwright.model.asset import Actuator, Articulation, Asset, Body, Keyframe, Site
 from simwright.model.extras import CustomAttribute
 from simwright.model.inertia import Inertial

@@ -1,49 +1,158 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The asset's folder: all layers, the entry that brings them together, written whole (REP-0158 1.2).
+"""Entry of the OpenUSD writer: an asset as a folder of layers, as one file, or as a stage in memory.
 
-``<name>.usda`` says what the asset is and refers to the layers: vendors first, then ROS, extended physics, physics
-and the link tree.
+``build_layers`` is the table of contents.  ``<name>.usda`` says what the asset is and refers to the layers (REP-0158
+1.2): vendors first, then ROS, extended physics, physics and the link tree.  In memory the layers are anonymous and
+refer to each other by their identifiers; images stay where the source has them.
 """
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pxr import Tf
+from pxr import Sdf, Tf
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_staged
+from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.place import choose_place
-from simwright.formats.usd.writer.base import write_base
-from simwright.formats.usd.writer.decisions import report_decisions
-from simwright.formats.usd.writer.extended import write_extended
-from simwright.formats.usd.writer.geometry import write_geometry
-from simwright.formats.usd.writer.images import Images
-from simwright.formats.usd.writer.layout import Layout, plan
-from simwright.formats.usd.writer.lod import Tiers
-from simwright.formats.usd.writer.looks import settle_looks
-from simwright.formats.usd.writer.losses import report_losses
-from simwright.formats.usd.writer.materials import write_materials
+from simwright.formats.usd import FORMAT
+from simwright.formats.usd.writer.extended_physics import write_extended
+from simwright.formats.usd.writer.extras import find_lost_settings
+from simwright.formats.usd.writer.instances import write_geometry, write_optics
+from simwright.formats.usd.writer.layer import Sheet
+from simwright.formats.usd.writer.materials import Images, settle_looks, write_materials
+from simwright.formats.usd.writer.mesh_variants import Decomposer, Tiers
 from simwright.formats.usd.writer.meshes import FILE
-from simwright.formats.usd.writer.optics import write_optics
-from simwright.formats.usd.writer.order import note_order
-from simwright.formats.usd.writer.parts import Decomposer
-from simwright.formats.usd.writer.physics import write_physics
+from simwright.formats.usd.writer.messages import (
+    GLOW_DARK,
+    LIGHT_BARE,
+    NOT_CARRIED,
+    SETTING_LOST,
+    SLIDE_ENDLESS,
+    TOPIC_ABSOLUTE,
+)
+from simwright.formats.usd.writer.physics import write_physics, write_remarks
+from simwright.formats.usd.writer.plan import COLLISION, VISUAL, Layout, note_order, plan
 from simwright.formats.usd.writer.prepare import prepare, settle_references
 from simwright.formats.usd.writer.ros import write_ros
-from simwright.formats.usd.writer.sheet import Sheet
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
-from simwright.model.asset import Asset
-from simwright.model.joint import WORLD
+from simwright.model.asset import Asset, Light, LightKind, Shape
+from simwright.model.joint import WORLD, Motion
 from simwright.model.kinematics import build_tree
+from simwright.model.optics import OPTICAL
 from simwright.usd.layers import encode_layer, export_layer
 from simwright.usd.notes import NOTES, PRIMS, mark_layer
 from simwright.usd.plugins import register_plugins
+
+
+def write_base(layout: Layout) -> Sheet:
+    """Every link, its two scopes, every frame."""
+    sheet = Sheet(layout.root, f"The link tree of {layout.asset.name}.")
+    sheet.define(layout.root)
+    sheet.place(layout.root, IDENTITY)
+    sheet.refer(layout.root, ["instances.usda"])
+    bodies = {body.name: body for body in layout.asset.bodies}
+    used = {(shape.body, word) for shape in layout.asset.shapes for word in _list_scopes(layout, shape.name)}
+    for name, path in layout.bodies.items():
+        spec = sheet.define(path)
+        spec.SetInfo("kind", "subcomponent")
+        sheet.name(path, bodies[name].name)
+        sheet.place(path, layout.poses[name])
+        for word in (VISUAL, COLLISION):
+            if (name, word) in used:
+                sheet.define(f"{path}/{word}", "Scope")
+    for word in (VISUAL, COLLISION):
+        if ("", word) in used:
+            sheet.define(f"{layout.root}/{word}", "Scope")
+    optical = set(layout.optical.values())
+    for site in layout.asset.sites:
+        path = layout.sites[site.name]
+        sheet.define(path)
+        sheet.name(path, site.name)
+        sheet.place(path, OPTICAL if path in optical else site.pose)
+    for sensor in layout.asset.sensors:
+        if sensor.name in layout.sensors:
+            sheet.define(layout.sensors[sensor.name])
+            sheet.place(layout.sensors[sensor.name], sensor.pose)
+    return sheet
+
+
+def _list_scopes(layout: Layout, shape: str) -> list[str]:
+    return [
+        word for word, paths in ((VISUAL, layout.visuals), (COLLISION, layout.colliders)) if shape in paths
+    ]
+
+
+def report_losses(layout: Layout, reporter: Reporter) -> None:
+    """Elements without a place, then values without an attribute."""
+    asset = layout.asset
+    if layout.tree.dangling:
+        first = layout.tree.dangling[0]
+        reporter.report(
+            NOT_CARRIED,
+            first.source,
+            count=len(layout.tree.dangling),
+            what="joints to bodies that do not exist",
+            first=first.name,
+        )
+    bare = [s for s in asset.shapes if s.settings and s.collision and find_lost_settings(asset, s)]
+    if bare:
+        reporter.report(
+            SETTING_LOST, bare[0].source, what="a contact setting", count=len(bare), first=bare[0].name
+        )
+
+
+_GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
+
+
+def report_decisions(layout: Layout, reporter: Reporter) -> None:
+    """One finding per kind."""
+    asset = layout.asset
+    glowing = {material.name for material in asset.materials if any(material.emissive)}
+    seen = [shape for shape in asset.shapes if shape.name in layout.visuals and _find_looks(shape) & glowing]
+    lit = {shape.body for shape in seen}
+    slides = [
+        joint
+        for joint in asset.joints
+        if joint.name in layout.joints
+        and [dof.motion for dof in joint.dofs] == [Motion.SLIDE]
+        and math.isinf(joint.dofs[0].upper - joint.dofs[0].lower)
+    ]
+    found = (
+        (TOPIC_ABSOLUTE, [i for i in asset.interfaces if i.name.startswith("/") and i.name not in _GLOBAL]),
+        (SLIDE_ENDLESS, slides),
+        (LIGHT_BARE, [light for light in asset.lights if _is_lamp(light) and light.body not in lit]),
+        (GLOW_DARK, [] if asset.lights or not _is_place(asset) else seen),
+    )
+    for kind, elements in found:
+        if elements:
+            reporter.report(kind, elements[0].source, count=len(elements), first=elements[0].name)
+
+
+def _find_looks(shape: Shape) -> set[str]:
+    data = getattr(shape.geometry, "data", None)
+    return {shape.material, *(subset.material for subset in (data.subsets if data is not None else ()))}
+
+
+def _is_lamp(light: Light) -> bool:
+    return light.body != WORLD and light.kind in (LightKind.POINT, LightKind.SPOT)
+
+
+def _is_place(asset: Asset) -> bool:
+    """Is it surroundings, and no machine?"""
+    return not asset.joints
+
 
 SUFFIX = ".usda"
 VERSION = "1.0.0"
@@ -154,6 +263,7 @@ def build_layers(
     physics = write_physics(layout, reporter)
     extended = write_extended(layout, reporter)
     ros = write_ros(layout, physics, reporter)
+    write_remarks(layout, physics)
     vendors = write_vendors(layout, reporter)
     report_losses(layout, reporter)
     report_decisions(layout, reporter)
@@ -198,3 +308,44 @@ def describe_origin(asset: Asset, entry: str) -> dict[str, object]:
     if ros:
         info["ros"] = ros
     return info
+
+
+_ALIVE: dict[str, list[Sdf.Layer]] = {}
+"""For the root layer of each stage in use, by identifier: the layers that it may ask for."""
+
+
+def build_stage(asset: Asset, options: WriteOptions, reporter: Reporter) -> Usd.Stage:
+    """The composed stage of an asset."""
+    from pxr import Usd  # costs memory that writing files does not need
+
+    register_plugins()
+    where = Where(asset.provenance.file)
+    check_depth(asset, where)
+    entry = name_entry(asset)
+    FORMAT.report_losses(asset, reporter)
+    try:
+        sheets, images = build_layers(asset, entry, reporter, options)
+        _join(sheets, images)
+    except Tf.ErrorException as error:
+        raise OutputError(f"OpenUSD cannot hold the asset: {error}", where=where) from None
+    options.approve()
+    root = sheets.pop(entry).layer
+    stage = Usd.Stage.Open(root)
+    _keep([sheet.layer for sheet in sheets.values()], stage)
+    return stage
+
+
+def _join(sheets: dict[str, Sheet], images: Images) -> None:
+    """Let the layers find each other, and the images of the source."""
+    from pxr import UsdUtils
+
+    places = {f"./{file}": sheet.layer.identifier for file, sheet in sheets.items()}
+    places |= {f"./{path}": str(Path(file).absolute()) for path, file in images.origins.items()}
+    for sheet in sheets.values():
+        UsdUtils.ModifyAssetPaths(sheet.layer, lambda path: places.get(path, path))
+
+
+def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:
+    for root in [root for root in _ALIVE if Sdf.Layer.Find(root) is None]:
+        del _ALIVE[root]
+    _ALIVE[stage.GetRootLayer().identifier] = layers

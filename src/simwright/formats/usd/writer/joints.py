@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints in ``physics.usda``: frames, limits in degrees, drives per degree (REP-0158 1.3).
+"""Joints and equalities in ``physics.usda``: frames, limits in degrees, drives per degree (REP-0158 1.3).
 
-What UsdPhysics has no word for (names of freedoms, what the source called the joint) is noted on the prim where it is
-not what a reader would take it for, so that the way back gives the same joints.
+What UsdPhysics has no attribute for (names of freedoms, what the source called the joint) is noted on the prim where it
+is not what a reader would take it for, so that the way back gives the same joints.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.freedoms import Form, find_form, find_nearest
-from simwright.formats.usd.writer.layout import Layout, list_written
+from simwright.formats.usd.writer.joint_prims import Form, find_form, find_nearest
+from simwright.formats.usd.writer.layer import Sheet
 from simwright.formats.usd.writer.messages import JOINT_REORDERED, NOTED
-from simwright.formats.usd.writer.sheet import Sheet
-from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Motion
+from simwright.formats.usd.writer.plan import Layout, list_written
+from simwright.model.joint import WORLD, Dof, Drive, EqualityKind, Joint, JointKind, Motion
 
 _AXES = tuple(f"{kind}{letter}" for kind in ("trans", "rot") for letter in "XYZ")
-_KINDS = {
+_READ_AS = {
     "PhysicsFixedJoint": JointKind.FIXED,
     "PhysicsRevoluteJoint": JointKind.REVOLUTE,
     "PhysicsPrismaticJoint": JointKind.PRISMATIC,
@@ -86,7 +86,7 @@ def _note_free(layout: Layout, sheet: Sheet, joint: Joint) -> None:
 def _describe(layout: Layout, joint: Joint, form: Form) -> dict[str, Any]:
     """What the prim does not say of the joint."""
     note: dict[str, Any] = {}
-    if joint.kind is not _KINDS[form.type]:
+    if joint.kind is not _READ_AS[form.type]:
         note["kind"] = joint.kind.value
     if form.type == "PhysicsJoint" and joint.kind is not JointKind.FLOATING:
         words = [word for word, _ in form.axes]
@@ -244,3 +244,30 @@ def write_drive(sheet: Sheet, path: str, word: str, dof: Dof, drive: Drive) -> N
 def _unit(dof: Dof) -> float:
     """Radians in a degree for a hinge, else one."""
     return DEGREE if dof.motion is Motion.HINGE else 1.0
+
+
+_EQUALITY_TYPES = {EqualityKind.CONNECT: "PhysicsSphericalJoint", EqualityKind.WELD: "PhysicsFixedJoint"}
+
+
+def write_equalities(layout: Layout, sheet: Sheet) -> None:
+    """Connects and welds."""
+    for equality in layout.asset.equalities:
+        kind = _EQUALITY_TYPES.get(equality.kind)
+        names = (equality.a, equality.b)
+        if kind is None or any(name != WORLD and name not in layout.bodies for name in names):
+            continue
+        path = layout.names.claim(layout.body(equality.a), equality.name or "equality", "_joint")
+        layout.equalities[equality.name] = path
+        sheet.define(path, kind)
+        sheet.name(path, equality.name)
+        write_sides(layout, sheet, path, (equality.a, equality.frame_a), (equality.b, equality.frame_b))
+        if equality.kind is EqualityKind.CONNECT:
+            for side in (0, 1):
+                sheet.set(path, f"physics:coneAngle{side}Limit", "float", -1.0)
+        sheet.set(path, "physics:excludeFromArticulation", "bool", True, uniform=True)
+        sheet.set(path, "physics:collisionEnabled", "bool", True)
+        if not equality.enabled:
+            sheet.set(path, "physics:jointEnabled", "bool", False)
+        sheet.note(path, equality=equality.kind.value)
+        if equality.b == WORLD:
+            sheet.note(path, turned=True)

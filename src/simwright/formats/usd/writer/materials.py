@@ -1,20 +1,151 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``materials.usda``: UsdPreviewSurface networks, and the images they need (REP-0158 3.1, 3.2)."""
+"""``materials.usda``: UsdPreviewSurface networks, images as PNG or JPEG of 8 bits, looks of mesh files (3.1, 3.2).
+
+A visual without a material of its own has those of its mesh file (OBJ with MTL, COLLADA, glTF), one for each face set.
+Images are copied as they are where the surface can use them, else converted by Pillow.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import io
+from pathlib import Path
 from typing import Any
 
 from pxr import Sdf
 
 from simwright.core.colors import make_linear
 from simwright.core.diag import Reporter
+from simwright.core.errors import InputError
+from simwright.core.files import MIB
+from simwright.core.limits import Tally
+from simwright.core.names import NameScope, make_identifier
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.images import Images
-from simwright.formats.usd.writer.layout import Layout
-from simwright.formats.usd.writer.messages import TEXTURE_LEFT_OUT
-from simwright.formats.usd.writer.sheet import Sheet
+from simwright.formats.mesh import load_image
+from simwright.formats.parts.looks import FileLooks, is_plain, rename_looks
+from simwright.formats.usd.writer.layer import Sheet
+from simwright.formats.usd.writer.messages import LOOK_HIGHLIGHTS, LOOK_UNREADABLE, TEXTURE_LEFT_OUT
+from simwright.formats.usd.writer.plan import Layout
+from simwright.model.asset import Asset, Shape
+from simwright.model.geometry import Mesh
 from simwright.model.material import RenderMaterial, Texture
+
+_MAX_BYTES = 256 * MIB
+_MAX_PIXELS = 1 << 28
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+_PNG_DEPTH = 24
+"""Where a PNG file says how many bits a sample has."""
+_FORMATS = ("PNG", "JPEG", "TGA", "BMP", "TIFF", "WEBP", "GIF", "DDS", "PPM")
+_MODES = frozenset({"L", "LA", "RGB", "RGBA"})
+
+
+class Images:
+    """Images to copy: name in the asset's folder -> content; ``origins`` -> the file of the source."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.origins: dict[str, str] = {}
+        self._known: dict[tuple[str, bool], tuple[str, str]] = {}
+        self._names = NameScope()
+        self._tally = Tally()
+
+    def take(self, file: str, *, is_picture: bool = True) -> tuple[str, str]:
+        """The path of an image inside the asset, or an empty one and the reason."""
+        key = (file, is_picture)
+        if key not in self._known:
+            self._known[key] = self._bring(file, is_picture)
+        return self._known[key]
+
+    def _bring(self, file: str, is_picture: bool) -> tuple[str, str]:
+        try:
+            content = load_image(file, _MAX_BYTES, self._tally)
+        except InputError as error:
+            return "", error.message
+        suffix = _find_suffix(content)
+        if not suffix or (suffix == ".jpg" and not is_picture):
+            content, why = _convert(content)
+            if why:
+                return "", why
+            suffix = ".png"
+        for path, known in self.files.items():
+            if known == content:
+                return path, ""
+        path = f"textures/{self._names.claim(make_identifier(Path(file).stem))}{suffix}"
+        self.files[path] = content
+        self.origins[path] = file
+        return path, ""
+
+
+def _find_suffix(content: bytes) -> str:
+    """The ending of an image that may stay as it is; empty for all others."""
+    if content.startswith(_JPEG):
+        return ".jpg"
+    is_plain = content.startswith(_PNG) and len(content) > _PNG_DEPTH and content[_PNG_DEPTH] <= 8
+    return ".png" if is_plain else ""
+
+
+def _convert(content: bytes) -> tuple[bytes, str]:
+    """An image as PNG of 8 bits, or the reason why not."""
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(content), formats=_FORMATS) as image:
+            if image.width * image.height > _MAX_PIXELS:
+                return b"", f"it has {image.width} x {image.height} pixels"
+            stream = io.BytesIO()
+            _flatten(image).save(stream, "PNG")
+    except (OSError, ValueError, SyntaxError, MemoryError, Image.DecompressionBombError):
+        return b"", "it is no image that can be read"
+    return stream.getvalue(), ""
+
+
+def _flatten(image: Any) -> Any:
+    """Eight bits a channel; wide samples are scaled down, not cut off."""
+    if image.mode.startswith("I"):
+        return image.convert("I").point(lambda value: value / 257).convert("L")
+    if image.mode in _MODES:
+        return image
+    return image.convert("RGBA" if "A" in image.getbands() or "transparency" in image.info else "RGB")
+
+
+def settle_looks(asset: Asset, reporter: Reporter) -> None:
+    """Complete the looks of an asset that may be changed."""
+    _Wardrobe(asset, reporter).dress()
+
+
+class _Wardrobe:
+    """Dresses visuals in the looks of their mesh files."""
+
+    def __init__(self, asset: Asset, reporter: Reporter) -> None:
+        self._asset = asset
+        self._looks = FileLooks(asset, reporter, LOOK_UNREADABLE)
+        self._meshes: dict[tuple[int, bool], tuple[Mesh, str]] = {}
+        self._kept: list[Mesh] = []  # their ids are keys, so they must live
+
+    def dress(self) -> None:
+        """Every visual whose mesh has face sets that the asset knows no looks of."""
+        for shape in self._asset.shapes:
+            geometry = shape.geometry
+            if shape.visual and isinstance(geometry, Mesh) and geometry.file:
+                subsets = geometry.data.subsets
+                if subsets and not any(subset.material in self._looks.own for subset in subsets):
+                    self._dress(shape, geometry)
+        self._looks.report_dimmed(LOOK_HIGHLIGHTS)
+
+    def _dress(self, shape: Shape, mesh: Mesh) -> None:
+        """The looks of the file, or none of its own where the source gives the shape one."""
+        key = (id(mesh), is_plain(shape))
+        if key not in self._meshes:
+            self._kept.append(mesh)
+            look = ""
+            changed = rename_looks(mesh.data, {} if is_plain(shape) else self._looks.take(mesh))
+            if len(changed.subsets) == 1 and len(changed.subsets[0].faces) == changed.face_count:
+                look = changed.subsets[0].material  # one look for all of it needs no face set
+                changed = dataclasses.replace(changed, subsets=())
+            self._meshes[key] = Mesh(changed, source=mesh.source, file=mesh.file, gate=mesh.gate), look
+        shape.geometry, look = self._meshes[key]
+        shape.material = shape.material or look
+
 
 ROOT = "/materials"
 _INPUTS = {

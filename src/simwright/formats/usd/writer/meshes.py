@@ -16,11 +16,17 @@ import numpy as np
 from simwright.core.colors import make_all_linear
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope, make_identifier
-from simwright.formats.usd.terrain import make_terrain_note
-from simwright.formats.usd.writer.sheet import Sheet
+from simwright.formats.usd.writer.layer import Sheet
 from simwright.formats.usd.writer.solids import make_hull, make_solid
 from simwright.model.asset import Shape, scaled
-from simwright.model.geometry import Faces, Geometry, Heightfield, Mesh, MeshData, Subset
+from simwright.model.geometry import (
+    Faces,
+    Geometry,
+    Heightfield,
+    Mesh,
+    MeshData,
+    Subset,
+)
 from simwright.model.moments import heightfield_solid
 
 FILE = "geometries.usdc"
@@ -281,3 +287,11 @@ def name_subsets(data: MeshData) -> list[tuple[str, Subset]]:
     """Prim names of the face sets."""
     scope = NameScope()
     return [(scope.claim(make_identifier(subset.name)), subset) for subset in data.subsets]
+
+
+def make_terrain_note(geometry: Heightfield, scale: Array) -> dict[str, list[float]]:
+    """Rows, columns, size in x and y and depth [m], and the heights row by row [m]; all at a scale."""
+    rows, columns = geometry.heights.shape
+    x, y = geometry.size * scale[:2]
+    grid = [float(rows), float(columns), float(x), float(y), float(geometry.base * scale[2])]
+    return {"grid": grid, "heights": [float(v) for v in (geometry.heights * scale[2]).reshape(-1)]}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model made ready for REP-0158: frames are no bodies, every collider has a contact material.
+"""A copy of the asset made ready for REP-0158: frames are no bodies, every collider has a contact material.
 
-Works on a copy.  A body without mass that is fixed to another one becomes a site of that one, and what hung on it
-hangs on the other; positions do not change.
+A body without mass that is fixed to another one becomes a site of that one, and what hung on it hangs on the other;
+positions do not change, and who may touch whom does not either.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.core.names import NameScope
-from simwright.formats.usd.writer.fold_contacts import keep_contacts
-from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import (
     BODY_BARE,
     CONTACT_COMPLETED,
@@ -27,7 +25,8 @@ from simwright.formats.usd.writer.messages import (
     MASS_MISSING,
     SETTING_LOST,
 )
-from simwright.model.asset import Asset, Body, Site
+from simwright.formats.usd.writer.plan import Layout
+from simwright.model.asset import Asset, Body, ContactFilter, Site
 from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, Joint, JointKind
@@ -35,6 +34,45 @@ from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
 from simwright.model.optics import OPTICAL, find_optical
 from simwright.model.origins import is_fallback
+
+
+def keep_contacts(asset: Asset, name: str, host: str, mount: Joint) -> None:
+    """Before the shapes of body ``name`` come to ``host``, which ``mount`` holds it to."""
+    touching: dict[str, list[str]] = {}
+    for shape in asset.shapes:
+        if shape.collision:
+            touching.setdefault(shape.body, []).append(shape.name)
+    if name not in touching or host == WORLD:
+        return
+    apart: list[tuple[str, str]] = []
+    for joint in asset.joints:
+        side, other = _split((joint.parent, joint.child), name, host)
+        if joint is not mount and not joint.collide and other != WORLD:
+            apart.append((side, other))
+            joint.collide = True
+    kept = []
+    for pair in asset.contact_filters:
+        side, other = _split((pair.a, pair.b), name, host) if pair.of == "body" else ("", WORLD)
+        if other == WORLD:
+            kept.append(pair)
+        else:
+            apart.append((side, other))
+    kept += [
+        ContactFilter(a, b, "shape")
+        for side, other in apart
+        for a in touching.get(side, ())
+        for b in touching.get(other, ())
+    ]
+    asset.contact_filters = kept
+
+
+def _split(ends: tuple[str, str], name: str, host: str) -> tuple[str, str]:
+    """Which of the two bodies is at one end, and what is at the other; the world for pairs of no concern."""
+    for side, other in (ends, ends[::-1]):
+        if side in (name, host) and other not in (name, host):
+            return side, other
+    return "", WORLD
+
 
 DEFAULT_CONTACT = "default_contact"
 _FRICTION = 0.5

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.math3d import Array
-from simwright.formats.usd.writer.sheet import Sheet
+from simwright.formats.usd.writer.layer import Sheet
 from simwright.model.asset import Shape, scaled
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attributes of solvers in the engine layers: by the rows of the resolvers, or moved from the asset that was read.
+
+A setting that came from an attribute goes with that attribute; one without (of another format, or implied by an applied
+schema) is written by the first solver that has an attribute for it.  Attributes in a source format's own words (MJCF,
+Gazebo) have the name and type of MuJoCo's schemas where these have one; else they are custom attributes of the vendor's
+namespace.  Elements without a prim are spoken of at the root, by kind and name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from simwright.core.diag import Reporter
+from simwright.core.units import DEGREE
+from simwright.formats.usd.writer.layer import Sheet, find_type, make_attribute_name, write_plain, write_typed
+from simwright.formats.usd.writer.meshes import MESH
+from simwright.formats.usd.writer.messages import EXTRAS_LOST
+from simwright.formats.usd.writer.plan import Layout, list_written
+from simwright.model.asset import Asset, Shape
+from simwright.model.filtering import find_components, list_articulated
+from simwright.model.joint import Motion
+from simwright.resolve import mjc, newton, physx, usdphysics
+from simwright.resolve.table import ANGULAR_AXES, NUMBER, PrimType, Row, Scale
+
+ROWS: Final[dict[str, tuple[Row, ...]]] = {"newton": newton.ROWS, "physx": physx.ROWS, "mjc": mjc.ROWS}
+FIELD: Final = "NewtonSDFCollisionAPI"
+FIELD_ASKED: Final = "sdf_enabled"
+"""The schema that asks for a distance field by being applied, so it is not applied for a setting alone."""
+_NEUTRAL = {
+    *((row.prim, row.key) for row in usdphysics.ROWS),
+    (PrimType.ARTICULATION, "self_collision_enabled"),
+}
+_IN_NEUTRAL_LAYERS = {
+    (row.prim, name)
+    for rows in ROWS.values()
+    for row in rows
+    if (row.prim, row.key) in _NEUTRAL
+    for name in row.attributes
+}
+"""Attributes whose value is in the neutral layers already, by kind of prim."""
+_PRIM_TYPES = {
+    name: {row.prim for rows in ROWS.values() for row in rows if name in row.attributes}
+    for name in {name for rows in ROWS.values() for row in rows for name in row.attributes}
+}
+"""What kinds of prims an attribute is for."""
+_OPTIONS = {name: row.key for row in ROWS["mjc"] if row.prim is PrimType.SCENE for name in row.attributes}
+"""Attributes of a scene that are written at the root as the model has them: the others of the same key are beaten."""
+_CARRIED = ("mimic", "Mimic", "coef", "target")
+_MODEL = (
+    "mjc:sensor:", "gazebo:sensor:", "mjc:pair:", "mjc:equality:", "mjc:setting:", "mjc:torqueScale", "mjc:qpos",
+    "mjc:qvel", "mjc:ctrl", "mjc:time",
+)  # fmt: skip
+"""What is written from sensors, pairs, equalities, actuators and keyframes of the model."""
+_TENDON = (
+    "type", "path", "sideSites", "stiffness", "damping", "frictionloss", "armature", "width", "range", "limited",
+    "springlength",
+)  # fmt: skip
+_NATIVE_SPACES = ("gazebo", "urdf")
+_MODEL_SPACES = frozenset({"drive", "ext_physics"})
+"""Spaces whose attributes are written from the model."""
+_DERIVED = frozenset({"contact_first", "shell_density"})
+"""Settings that follow from others and from the order of the resolvers."""
+
+
+def write_key(sheets: dict[str, Sheet], path: str, prim: PrimType, key: str, value: Any) -> bool:
+    """By the first solver that has a word for it; a switch has none for a half.  False if nobody has."""
+    for space, rows in ROWS.items():
+        for row in rows:
+            words = row.write(value) if row.prim is prim and row.key == key else {}
+            for name, raw in words.items():
+                write_typed(sheets[space], path, name, raw, row.schema)
+            if words:
+                return True
+    return False
+
+
+def write_settings(layout: Layout, sheets: dict[str, Sheet]) -> None:
+    """What only solvers say about colliders."""
+    for shape in layout.asset.shapes:
+        path = layout.colliders.get(shape.name, "")
+        if not (shape.settings and shape.collision and path):
+            continue
+        for key, value in _list_bare(layout.asset, shape):
+            if key != FIELD_ASKED:
+                write_key(sheets, path, PrimType.SHAPE, key, value)
+            elif value:
+                sheets["newton"].apply(path, FIELD)
+
+
+def find_lost_settings(asset: Asset, shape: Shape) -> list[str]:
+    """The settings of a collider that no schema can say."""
+    sayable = {row.key for rows in ROWS.values() for row in rows if row.prim is PrimType.SHAPE}
+    return [key for key, _ in _list_bare(asset, shape) if key not in sayable | {FIELD_ASKED}]
+
+
+def _list_bare(asset: Asset, shape: Shape) -> list[tuple[str, Any]]:
+    """The settings that come with no attribute."""
+    authored = {name for elements in asset.extras.table.values() for name in elements.get(shape.path, ())}
+    said = {
+        row.key
+        for rows in ROWS.values()
+        for row in rows
+        if row.prim is PrimType.SHAPE and not authored.isdisjoint(row.attributes)
+    }
+    return [(key, value) for key, value in shape.settings.items() if key not in said | _DERIVED]
+
+
+class Rescaler:
+    """Turns authored numbers into those that say the same in metres and kilograms."""
+
+    def __init__(self, asset: Asset) -> None:
+        info = asset.provenance.info
+        words = asset.extras.table.get("mjc", {}).get(str(info.get("physicsScene", "")), {})
+        angle = words.get("mjc:compiler:angle")
+        self._scale = Scale(
+            float(info.get("metersPerUnit", 1.0)),
+            float(info.get("kilogramsPerUnit", 1.0)),
+            1.0 if angle is not None and angle.value == "radian" else DEGREE,
+        )
+        self._turning = {
+            joint.path for joint in asset.joints if any(dof.motion is not Motion.SLIDE for dof in joint.dofs)
+        }
+        self._rows = {
+            (row.prim, name): row for rows in ROWS.values() for row in rows for name in row.attributes
+        }
+
+    def convert(self, element: str, prim: PrimType | None, attribute: str, value: Any) -> Any:
+        """The value of an attribute; one that no row knows stays as it is."""
+        row = None if prim is None else self._rows.get((prim, attribute))
+        if row is None or row.unit is NUMBER or isinstance(value, bool) or not isinstance(value, int | float):
+            return value
+        angular = row.axis in ANGULAR_AXES if row.axis else element in self._turning
+        factor = row.unit.factor(self._scale, angular=angular) / row.unit.factor(Scale(), angular=angular)
+        return value if factor == 1.0 else value * factor
+
+
+_SOFT = dict.fromkeys(("solreflimit", "solimplimit", "solreffriction", "solimpfriction"), "double[]")
+_TYPED: dict[str, tuple[str, dict[str, str]]] = {
+    "joint": ("MjcJointAPI", {**_SOFT, "margin": "double", "group": "int", "actuatorgravcomp": "bool"}),
+    "geom": (
+        "MjcCollisionAPI",
+        {
+            "condim": "int", "priority": "int", "solmix": "double", "solref": "double[]", "solimp": "double[]",
+            "group": "int", "shellinertia": "bool",
+        },
+    ),
+    "tendon": ("", {**_SOFT, "group": "int", "margin": "double"}),
+    "actuator": ("", {"group": "int"}),
+    "equality": ("", {"solref": "double[]", "solimp": "double[]"}),
+    "site": ("", {"group": "int"}),
+    "key": ("", {"act": "double[]", "mpos": "double[]", "mquat": "double[]"}),
+}  # fmt: skip
+"""Family of MJCF elements -> schema and types of attributes that MuJoCo's schemas have under the same name."""
+_REPEATED_ELEMENTS = ("physics_material/",)
+"""Elements whose extras are said by those of others."""
+
+
+class NativeExtras:
+    """Finds the prims of elements by their model names."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        mimics = {
+            m.name: layout.freedoms[m.follower][0]
+            for m in layout.asset.mimics
+            if m.follower in layout.freedoms
+        }
+        self._families: dict[str, dict[str, str]] = {
+            "body": layout.bodies,
+            "joint": {name: path for name, (path, _) in layout.freedoms.items()},
+            "geom": {**layout.visuals, **layout.colliders},
+            "site": layout.sites,
+            "camera": layout.cameras,
+            "sensor": layout.sensors,
+            "tendon": layout.tendons,
+            "actuator": layout.actuators,
+            "equality": {**mimics, **layout.equalities},
+            "material": layout.materials,
+            "key": layout.keyframes,
+        }
+        self._words = {name: word for name, (_, word) in layout.freedoms.items()}
+
+    def write(self, sheets: dict[str, Sheet], space: str, element: str, attribute: str, value: Any) -> bool:
+        """Write one attribute; False if the space has no layer."""
+        if space == "mjc":
+            self._write_mjc(sheets["mjc"], element, attribute, value)
+        elif space == "gazebo":
+            path, words = self._find_any(element)
+            write_plain(sheets["gazebo"], path, make_attribute_name("gazebo", *words, attribute), value)
+        elif space == "urdf":
+            path, words = self._find_any(element)
+            key = ".".join((*words, attribute))
+            self._note(sheets["gazebo"], path, key, value)
+        else:
+            return False
+        return True
+
+    def _write_mjc(self, sheet: Sheet, element: str, attribute: str, value: Any) -> None:
+        if element.startswith(_REPEATED_ELEMENTS):
+            return
+        family, slash, name = element.partition("/")
+        path = self._families.get(family, {}).get(name, "") if slash else ""
+        if not path:
+            write_plain(sheet, self._layout.root, make_attribute_name("mjc", family, name, attribute), value)
+            return
+        if attribute == "actuatorfrcrange" and self._words.get(name, "") in ("", "angular", "linear"):
+            for end, number in zip(("min", "max"), value, strict=True):
+                sheet.set(path, f"mjc:{attribute}:{end}", "double", number, uniform=True)
+            sheet.set(path, "mjc:actuatorfrclimited", "token", "true", uniform=True)
+            return
+        schema, types = _TYPED.get(family, ("", {}))
+        kind = types.get(attribute)
+        word = self._words.get(name, "") if family == "joint" else ""
+        is_single = word in ("", "angular", "linear", "ball")
+        if kind is None or not is_single:
+            words = ("mjc",) if is_single else ("mjc", word)
+            write_plain(sheet, path, make_attribute_name(*words, attribute), value)
+            return
+        if schema and not (family == "geom" and path not in self._layout.colliders.values()):
+            sheet.apply(path, schema)
+        sheet.set(path, f"mjc:{attribute}", kind, value, uniform=True)
+
+    def _find_any(self, element: str) -> tuple[str, tuple[str, ...]]:
+        """The prim of an element that is known by its name only, else the root and the name."""
+        for family in ("body", "joint", "geom", "site", "sensor", "camera", "material"):
+            if element in self._families[family]:
+                return self._families[family][element], ()
+        if element in self._layout.joints:
+            return self._layout.joints[element], ()
+        return self._layout.root, () if element == self._layout.asset.name else (element,)
+
+    @staticmethod
+    def _note(sheet: Sheet, path: str, key: str, value: Any) -> None:
+        known = sheet.read_note(path, "urdf")
+        words = json.loads(known) if known else {}
+        sheet.note(path, urdf=json.dumps({**words, key: value}, sort_keys=True))
+
+
+def move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -> None:
+    """Attributes the asset was read with, on the prims that are written now; what has no place is reported."""
+    places = _map_places(layout)
+    paths = {source: next(iter(found.values())) for source, found in places.items()}
+    schemas = {name: row.schema for rows in ROWS.values() for row in rows for name in row.attributes}
+    motors = {actuator.path for actuator in layout.asset.actuators}
+    native, rescaler = NativeExtras(layout), Rescaler(layout.asset)
+    fields = {shape.path for shape in layout.asset.shapes if shape.settings.get(FIELD_ASKED)}
+    lost: dict[str, list[str]] = {}
+    for space, element, attribute, extra in layout.asset.extras:
+        path, prim = _choose_place(places.get(element, {}), attribute)
+        is_named = ":" in attribute and not attribute.startswith("state:")
+        if space in _MODEL_SPACES or (
+            element in motors and is_named and not attribute.startswith("mjc:group")
+        ):
+            continue
+        if (prim, attribute) in _IN_NEUTRAL_LAYERS or _is_carried(layout, element, attribute):
+            continue
+        is_native = not is_named or (space in _NATIVE_SPACES and not attribute.startswith(f"{space}:"))
+        if is_native and native.write(sheets, space, element, attribute, extra.value):
+            continue
+        value = rescaler.convert(element, prim, attribute, _map_value(extra.value, paths))
+        is_beaten = path == layout.root and attribute in _OPTIONS
+        if not (space in sheets and path and is_named and find_type(attribute, value)) or is_beaten:
+            lost.setdefault(space, []).append(f"{element} {attribute}")
+            continue
+        schema = schemas.get(attribute) or _guess_schema(attribute)
+        if prim is PrimType.SCENE or (schema == FIELD and element not in fields):
+            schema = ""
+        write_typed(sheets[space], path, attribute, value, schema)
+    for space, names in lost.items():
+        reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
+
+
+def _is_carried(layout: Layout, element: str, attribute: str) -> bool:
+    """Is it written from the model: mimics, tendons, sensors, keyframes, custom attributes, options at the root?"""
+    name = attribute.partition(":")[2]
+    if name.startswith(_CARRIED) or attribute.startswith(("physxMimicJoint:", *_MODEL)):
+        return True
+    customs = (
+        ":".join(w for w in ("newton", c.namespace, c.name) if w) for c in layout.asset.custom_attributes
+    )
+    if attribute.startswith("newton:") and attribute in customs:
+        return True
+    scene = _find_scene(layout)
+    if element == scene and attribute in _OPTIONS:
+        known = layout.asset.origins.get(scene, {}).get(_OPTIONS[attribute])
+        return known is not None and known.attribute == attribute
+    if attribute == "mjc:compiler:angle":
+        return True
+    is_root = element == _find_root(layout)
+    if is_root and name.startswith(("option:", "flag:")):
+        return True
+    return name.startswith(_TENDON) and any(element == tendon.source.prim for tendon in layout.asset.tendons)
+
+
+def _find_scene(layout: Layout) -> str:
+    """The scene of the stage that was read; empty if it had none."""
+    return str(layout.asset.provenance.info.get("physicsScene", ""))
+
+
+def _find_root(layout: Layout) -> str:
+    """The root of the asset that was read; empty if it was no OpenUSD asset."""
+    asset = layout.asset
+    families: tuple[Iterable[Any], ...] = (
+        asset.bodies,
+        asset.shapes,
+        asset.lights,
+        asset.cameras,
+        asset.sites,
+    )
+    paths = (element.path for family in families for element in family if element.path.startswith("/"))
+    first = next(paths, "")
+    return f"/{first.split('/')[1]}" if first else ""
+
+
+def _map_places(layout: Layout) -> dict[str, dict[PrimType, str]]:
+    """Where the prims of the source are now; one that was several things may be in several places."""
+    places: dict[str, dict[PrimType, str]] = {}
+    for source, prim, path in _list_places(layout):
+        if source and path:
+            places.setdefault(source, {}).setdefault(prim, path)
+    return places
+
+
+def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
+    asset = layout.asset
+    yield from ((body.path, PrimType.BODY, layout.bodies[body.name]) for body in asset.bodies)
+    yield from ((joint.path, PrimType.JOINT, layout.joints[joint.name]) for joint in list_written(layout))
+    for places in (layout.colliders, layout.visuals):
+        yield from ((shape.path, PrimType.SHAPE, places.get(shape.name, "")) for shape in asset.shapes)
+        yield from (
+            (shape.path.removesuffix(f"/{MESH}"), PrimType.SHAPE, places.get(shape.name, ""))
+            for shape in asset.shapes
+            if shape.path.endswith(f"/{MESH}")  # an instance is spoken of at its root
+        )
+    for material in asset.physics_materials:
+        yield material.source.prim, PrimType.MATERIAL, layout.contacts[material.name]
+    yield from (
+        (look.source.prim, PrimType.MATERIAL, layout.materials[look.name]) for look in asset.materials
+    )
+    for articulation in asset.articulations:
+        members = list_articulated(asset, articulation, layout.tree)
+        if members:
+            base = find_components(layout.tree)[members[0]]
+            yield articulation.path, PrimType.ARTICULATION, layout.bodies[base]
+    for tendon in asset.tendons:
+        yield tendon.source.prim, PrimType.ACTUATOR, layout.tendons.get(tendon.name, "")
+    for equality in asset.equalities:
+        yield equality.source.prim, PrimType.JOINT, layout.equalities.get(equality.name, "")
+    yield from ((site.path, PrimType.BODY, layout.sites[site.name]) for site in asset.sites)
+    yield from ((c.path, PrimType.BODY, layout.cameras[c.name]) for c in asset.cameras)
+    yield from ((s.path, PrimType.BODY, layout.sensors.get(s.name, "")) for s in asset.sensors)
+    yield from ((a.path, PrimType.ACTUATOR, layout.actuators.get(a.name, "")) for a in asset.actuators)
+    yield _find_root(layout), PrimType.SCENE, layout.root
+    yield _find_scene(layout), PrimType.SCENE, layout.root
+
+
+def _choose_place(places: dict[PrimType, str], attribute: str) -> tuple[str, PrimType | None]:
+    """The place that an attribute is about: of the kind its schema is for, else the first."""
+    for prim, path in places.items():
+        if prim in _PRIM_TYPES.get(attribute, ()):
+            return path, prim
+    return next(((path, prim) for prim, path in places.items()), ("", None))
+
+
+def _map_value(value: Any, paths: dict[str, str]) -> Any:
+    """Targets of relationships follow their prims; one that is gone leaves nothing."""
+    if isinstance(value, list) and value and all(isinstance(v, str) and v.startswith("/") for v in value):
+        return [paths[v] for v in value if v in paths] or None
+    return value
+
+
+def _guess_schema(attribute: str) -> str:
+    """PhysX names its schemas after the namespace."""
+    space = attribute.partition(":")[0]
+    return f"{space[0].upper()}{space[1:]}API" if space.startswith("physx") else ""
