@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Level, declare
-from simwright.formats.usd.prims import Found
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import Source, as_rows
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import StageReader, as_rows
 from simwright.model.asset import Actuator
 from simwright.model.joint import Dof, Joint, Motion
 from simwright.model.servo import classify
@@ -57,21 +57,21 @@ _SIZE = 10
 _AFFINE = frozenset({"fixed", "affine", "none"})
 
 
-class RefusedError(Exception):
+class ActuatorRefusedError(Exception):
     """The actuator cannot be read; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motors:
+class ActuatorTargets:
     """The stage being read, and its joints by path."""
 
-    source: Source
-    scan: Scan
+    reader: StageReader
+    scan: StageScan
     joints: dict[str, Joint]
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class TargetUnits:
     """SI in one stage unit of a target's effort and of its motion."""
 
     effort: float = 1.0
@@ -83,10 +83,14 @@ class Scale:
         return self.effort == 1.0 and self.step == 1.0
 
 
-def find_scale(source: Source, dof: Dof) -> Scale:
+def find_scale(reader: StageReader, dof: Dof) -> TargetUnits:
     """The scale of a freedom; angles are radians."""
-    units = source.units
-    return Scale(units.force, units.length) if dof.motion is Motion.SLIDE else Scale(units.inertia, 1.0)
+    units = reader.units
+    return (
+        TargetUnits(units.force, units.length)
+        if dof.motion is Motion.SLIDE
+        else TargetUnits(units.inertia, 1.0)
+    )
 
 
 def make_law(gain: float, bias: tuple[float, ...] = (), lag: float = 0.0) -> Law:
@@ -106,7 +110,7 @@ def pad(values: tuple[float, ...]) -> list[float]:
     return [float(v) + 0.0 for v in values] + [0.0] * (_SIZE - len(values))
 
 
-def scale_law(law: Law, scale: Scale) -> tuple[Law, float]:
+def scale_law(law: Law, scale: TargetUnits) -> tuple[Law, float]:
     """The law in SI, and the SI of one unit of its command.
 
     Servos and motors command a motion or an effort; the command of other laws has no known unit and stays.
@@ -127,7 +131,7 @@ def has_units(law: Law) -> bool:
     return law["gain_type"] in _AFFINE and law["bias_type"] in _AFFINE
 
 
-def build_actuator(source: Source, found: Found, name: str, target: str, law: Law) -> Actuator:
+def build_actuator(reader: StageReader, found: FoundPrim, name: str, target: str, law: Law) -> Actuator:
     """An actuator with its kind, gains and law."""
     kind, word = classify(law)
     actuator = Actuator(
@@ -136,7 +140,7 @@ def build_actuator(source: Source, found: Found, name: str, target: str, law: La
         target=target,
         settings={"mjcf": word, **law},
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
     if kind == "position":
         actuator.stiffness, actuator.damping = law["gain"][0], -law["bias"][2] + 0.0
@@ -146,11 +150,11 @@ def build_actuator(source: Source, found: Found, name: str, target: str, law: La
 
 
 def read_table(
-    source: Source, found: Found, name: str, space: str, scale: Scale
+    reader: StageReader, found: FoundPrim, name: str, space: str, scale: TargetUnits
 ) -> dict[str, list[float]] | None:
     """The largest effort over the position, from ``SPACE:lookupPositions`` and ``lookupEfforts``."""
     positions, efforts = (
-        as_rows(source.get(found, f"{space}:lookup{word}"), 1)[:, 0] for word in ("Positions", "Efforts")
+        as_rows(reader.get(found, f"{space}:lookup{word}"), 1)[:, 0] for word in ("Positions", "Efforts")
     )
     why = ""
     if len(positions) != len(efforts) or len(positions) == 0:
@@ -162,8 +166,8 @@ def read_table(
     elif np.any(efforts < 0.0):
         why = "an effort is negative"
     if why:
-        where = source.where(found, f"{space}:lookupPositions")
-        source.reporter.report(ACTUATOR_TABLE, where, name=name, why=why)
+        where = reader.where(found, f"{space}:lookupPositions")
+        reader.reporter.report(ACTUATOR_TABLE, where, name=name, why=why)
         return None
     return {
         "positions": [float(v) for v in positions * scale.step],

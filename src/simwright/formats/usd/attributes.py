@@ -17,9 +17,9 @@ import numpy as np
 from pxr import Gf, Sdf, Vt
 
 from simwright.core.diag import Level, declare
-from simwright.formats.usd.prims import Found
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import VALUE_INVALID, Source
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import VALUE_INVALID, StageReader
 from simwright.resolve import usdphysics
 from simwright.resolve.table import Form, fits
 from simwright.usd.questions import has_relationship
@@ -68,28 +68,28 @@ _JSON = ":json"
 _NUMERIC = (Vt.DoubleArray, Vt.FloatArray, Vt.IntArray)
 
 
-def read_attributes(source: Source, scan: Scan) -> None:
+def read_attributes(reader: StageReader, scan: StageScan) -> None:
     """Read every solver and custom attribute once; a resolver table says what form its own must have."""
-    spaces = _Spaces(source)
-    forms = source.order.forms()
-    shared: dict[int, _Reading] = {}
+    spaces = _AttributeSpaces(reader)
+    forms = reader.order.forms()
+    shared: dict[int, _KeptAttributes] = {}
     for found in scan.all.values():
         kept = spaces.list(found)
         if not kept:
             continue
         reading = shared.get(id(found.opinions))
         if reading is None:
-            reading = _read_kept(source, found, kept, forms)
+            reading = _read_kept(reader, found, kept, forms)
             if reading.is_shared:
                 shared[id(found.opinions)] = reading
         for space, values in reading.extras.items():
-            source.asset.extras.keep_prim(space, source.file, found.path, values)
+            reader.asset.extras.keep_prim(space, reader.file, found.path, values)
         if reading.authored:
-            source.authored[found.path] = reading.authored
+            reader.authored[found.path] = reading.authored
 
 
 @dataclass(slots=True, eq=False)
-class _Reading:
+class _KeptAttributes:
     """The kept attributes of a prim: extras (names and values by space) and what resolvers are to see.
 
     ``is_shared`` tells that it holds for all prims of the same opinions.
@@ -100,15 +100,17 @@ class _Reading:
     is_shared: bool = True
 
 
-def _read_kept(source: Source, found: Found, kept: Kept, forms: Mapping[str, Form]) -> _Reading:
-    reading = _Reading(is_shared=found.authored is not None)
+def _read_kept(
+    reader: StageReader, found: FoundPrim, kept: Kept, forms: Mapping[str, Form]
+) -> _KeptAttributes:
+    reading = _KeptAttributes(is_shared=found.authored is not None)
     for name, space in kept:
-        value = _read_property(source, found, name)
+        value = _read_property(reader, found, name)
         if value is None:
             continue
         if name not in TRANSLATED:
             reading.extras.setdefault(space, []).append((name, value))
-        if name not in forms or _check_form(source, found, name, value, forms[name]):
+        if name not in forms or _check_form(reader, found, name, value, forms[name]):
             reading.authored[name] = value
         else:
             reading.is_shared = False  # each prim is to be reported
@@ -117,43 +119,43 @@ def _read_kept(source: Source, found: Found, kept: Kept, forms: Mapping[str, For
     return reading
 
 
-def report_unknown_types(source: Source, scan: Scan) -> None:
+def report_unknown_types(reader: StageReader, scan: StageScan) -> None:
     """Report prim types nobody knows."""
-    unknown: dict[str, list[Found]] = {}
+    unknown: dict[str, list[FoundPrim]] = {}
     for found in scan.all.values():
-        if found.sort.is_unknown and found.type and found.type not in _READ_TYPES:
+        if found.schemas.is_unknown and found.type and found.type not in _READ_TYPES:
             unknown.setdefault(found.type, []).append(found)
     for kind, prims in unknown.items():
-        where = source.where(prims[0])
-        source.reporter.report(TYPE_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
+        where = reader.where(prims[0])
+        reader.reporter.report(TYPE_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
 
 
 Kept = list[tuple[str, str]]
 """Attributes with the space they are kept in."""
 
 
-class _Spaces:
+class _AttributeSpaces:
     """Which attributes of a prim are kept, and where.
 
     Prims of one sort with the same authored names share the answer, but for properties of unknown
     namespaces: whether those are custom is a matter of each prim.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, reader: StageReader) -> None:
         self._by_namespace: dict[str, str | None] = dict.fromkeys(_ORDINARY, "")
-        for resolver in source.order.resolvers:
+        for resolver in reader.order.resolvers:
             for namespace in resolver.namespaces:
                 self._by_namespace[namespace] = _find_space(namespace) or resolver.name
         self._known: dict[tuple[int, frozenset[str]], tuple[Kept, Kept]] = {}
 
-    def list(self, found: Found) -> Kept:
+    def list(self, found: FoundPrim) -> Kept:
         """The attributes of a prim that are kept."""
         names = found.authored
         if names is None:
             names = frozenset(found.prim.GetAuthoredPropertyNames())
-        key = id(found.sort), names
+        key = id(found.schemas), names
         if key not in self._known:
-            self._known[key] = self._divide(names, found.sort.builtin)
+            self._known[key] = self._divide(names, found.schemas.builtin)
         certain, doubtful = self._known[key]
         if not doubtful:
             return certain
@@ -185,20 +187,20 @@ def _find_space(namespace: str) -> str | None:
     return None
 
 
-def _check_form(source: Source, found: Found, name: str, value: Any, form: Form) -> bool:
+def _check_form(reader: StageReader, found: FoundPrim, name: str, value: Any, form: Form) -> bool:
     if fits(form, value):
         return True
-    where = source.where(found, name)
-    source.reporter.report(
+    where = reader.where(found, name)
+    reader.reporter.report(
         VALUE_INVALID, where, name=name, value=value, expected=form.value, default="nothing"
     )
     return False
 
 
-def _read_property(source: Source, found: Found, name: str) -> Any:
-    value = source.get(found, name)
+def _read_property(reader: StageReader, found: FoundPrim, name: str) -> Any:
+    value = reader.get(found, name)
     if value is None and has_relationship(found.prim, name):
-        return source.get_targets(found, name)
+        return reader.get_targets(found, name)
     return make_plain(value)
 
 
@@ -225,7 +227,7 @@ def make_plain(value: Any) -> Any:
     return str(value)
 
 
-def read_settings(source: Source, found: Found, prefix: str, skipped: set[str]) -> dict[str, Any]:
+def read_settings(reader: StageReader, found: FoundPrim, prefix: str, skipped: set[str]) -> dict[str, Any]:
     """Custom attributes below a prefix, as they were before they were written."""
     settings: dict[str, Any] = {}
     names = found.prim.GetAuthoredPropertyNames() if found.authored is None else found.authored
@@ -233,7 +235,7 @@ def read_settings(source: Source, found: Found, prefix: str, skipped: set[str]) 
         key = name[len(prefix) :]
         if key.removesuffix(_JSON) in skipped:
             continue
-        value = make_plain(source.get(found, name))
+        value = make_plain(reader.get(found, name))
         if key.endswith(_JSON) and isinstance(value, str):
             key, value = key.removesuffix(_JSON), _parse_json(value)
         if value is not None:

@@ -23,9 +23,9 @@ from simwright.core.math3d import IDENTITY, Pose, quat_rotate
 from simwright.core.units import DEGREE
 from simwright.formats.usd.joints import choose_dof
 from simwright.formats.usd.notes import read_noted_mimics
-from simwright.formats.usd.prims import JOINT_TYPES, Found
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import Source
+from simwright.formats.usd.prims import JOINT_TYPES, FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.coupling import shift_polynomial
 from simwright.model.extras import CustomAttribute
 from simwright.model.filtering import list_articulated
@@ -66,7 +66,7 @@ MIMIC_MIXED = declare(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rule:
+class _MimicRule:
     """A rule as authored: powers of the leader, and whether offset and the others count in degrees."""
 
     relationship: str
@@ -80,79 +80,81 @@ class _Rule:
     """Further powers, between radians and metres."""
 
 
-def read_mimics(source: Source, scan: Scan) -> None:
+def read_mimics(reader: StageReader, scan: StageScan) -> None:
     """Add a mimic for every joint that follows another one."""
-    joints = {joint.path: joint for joint in source.asset.joints}
+    joints = {joint.path: joint for joint in reader.asset.joints}
     for found in scan.joints:
         joint = joints.get(found.path)
-        rule = _find_rule(source, found) if joint is not None else None
+        rule = _find_rule(reader, found) if joint is not None else None
         if joint is not None and rule is not None:
-            _read_mimic(source, found, joint, rule, joints)
-        if source.noted:
-            read_noted_mimics(source, found)
-    _check_chains(source)
+            _read_mimic(reader, found, joint, rule, joints)
+        if reader.noted:
+            read_noted_mimics(reader, found)
+    _check_chains(reader)
 
 
-def _find_rule(source: Source, found: Found) -> _Rule | None:
+def _find_rule(reader: StageReader, found: FoundPrim) -> _MimicRule | None:
     for is_written, read in _DIALECTS:
         if is_written(found):
-            return read(source, found)
+            return read(reader, found)
     return None
 
 
-def _read_extended(source: Source, found: Found) -> _Rule:
+def _read_extended(reader: StageReader, found: FoundPrim) -> _MimicRule:
     prim, space = found.prim, "ext_physics:mimic"
-    return _Rule(
+    return _MimicRule(
         f"{space}:joint",
-        source.get_targets(prim, f"{space}:joint"),
+        reader.get_targets(prim, f"{space}:joint"),
         (
-            source.get_number(prim, f"{space}:offset", 0.0),
-            source.get_number(prim, f"{space}:multiplier", 1.0),
+            reader.get_number(prim, f"{space}:offset", 0.0),
+            reader.get_number(prim, f"{space}:multiplier", 1.0),
         ),
-        source.get_flag(prim, f"{space}:enabled", True),
-        higher=tuple(source.get_number(prim, f"mjc:coef{k}", 0.0) for k in (2, 3, 4)),
+        reader.get_flag(prim, f"{space}:enabled", True),
+        higher=tuple(reader.get_number(prim, f"mjc:coef{k}", 0.0) for k in (2, 3, 4)),
     )
 
 
-def _read_newton(source: Source, found: Found) -> _Rule:
+def _read_newton(reader: StageReader, found: FoundPrim) -> _MimicRule:
     """Newton's rule with MuJoCo's higher orders; MuJoCo's older names where Newton's are absent."""
     prim = found.prim
-    enabled = source.get_flag(prim, "newton:mimicEnabled", True)
-    leaders = source.get_targets(prim, "newton:mimicJoint")
+    enabled = reader.get_flag(prim, "newton:mimicEnabled", True)
+    leaders = reader.get_targets(prim, "newton:mimicJoint")
     higher: tuple[float, ...] = ()
     if "MjcEqualityJointAPI" in found.apis:
-        higher = tuple(source.get_number(prim, f"mjc:coef{k}", 0.0) for k in (2, 3, 4))
+        higher = tuple(reader.get_number(prim, f"mjc:coef{k}", 0.0) for k in (2, 3, 4))
     if not leaders and prim.HasRelationship("mjc:target"):
-        first = tuple(source.get_number(prim, f"mjc:coef{k}", float(k)) for k in (0, 1))
-        targets = source.get_targets(prim, "mjc:target")
-        return _Rule("mjc:target", targets, first + higher, enabled, (False, False))
-    first = tuple(source.get_number(prim, f"newton:mimicCoef{k}", float(k)) for k in (0, 1))
-    return _Rule("newton:mimicJoint", leaders, first + higher, enabled, (True, False))
+        first = tuple(reader.get_number(prim, f"mjc:coef{k}", float(k)) for k in (0, 1))
+        targets = reader.get_targets(prim, "mjc:target")
+        return _MimicRule("mjc:target", targets, first + higher, enabled, (False, False))
+    first = tuple(reader.get_number(prim, f"newton:mimicCoef{k}", float(k)) for k in (0, 1))
+    return _MimicRule("newton:mimicJoint", leaders, first + higher, enabled, (True, False))
 
 
-def _read_physx(source: Source, found: Found) -> _Rule:
+def _read_physx(reader: StageReader, found: FoundPrim) -> _MimicRule:
     axis = found.instances_of("PhysxMimicJointAPI")[0]
     prim, space = found.prim, f"physxMimicJoint:{axis}"
-    return _Rule(
+    return _MimicRule(
         f"{space}:referenceJoint",
-        source.get_targets(prim, f"{space}:referenceJoint"),
-        (-source.get_number(prim, f"{space}:offset", 0.0), -source.get_number(prim, f"{space}:gearing", 1.0)),
+        reader.get_targets(prim, f"{space}:referenceJoint"),
+        (-reader.get_number(prim, f"{space}:offset", 0.0), -reader.get_number(prim, f"{space}:gearing", 1.0)),
         axis=axis,
-        leader_axis=source.get_text(prim, f"{space}:referenceJointAxis"),
+        leader_axis=reader.get_text(prim, f"{space}:referenceJointAxis"),
     )
 
 
-_DIALECTS: tuple[tuple[Callable[[Found], bool], Callable[[Source, Found], _Rule]], ...] = (
+_DIALECTS: tuple[tuple[Callable[[FoundPrim], bool], Callable[[StageReader, FoundPrim], _MimicRule]], ...] = (
     (lambda f: "ExtendedPhysicsMimicAPI" in f.apis, _read_extended),
     (lambda f: bool(f.apis & {"NewtonMimicAPI", "MjcEqualityJointAPI"}), _read_newton),
     (lambda f: bool(f.instances_of("PhysxMimicJointAPI")), _read_physx),
 )
 
 
-def _read_mimic(source: Source, found: Found, joint: Joint, rule: _Rule, joints: dict[str, Joint]) -> None:
+def _read_mimic(
+    reader: StageReader, found: FoundPrim, joint: Joint, rule: _MimicRule, joints: dict[str, Joint]
+) -> None:
     def refuse(why: str) -> None:
-        where = source.where(found, rule.relationship)
-        source.reporter.report(MIMIC_INVALID, where, name=joint.name, why=why, relationship=rule.relationship)
+        where = reader.where(found, rule.relationship)
+        reader.reporter.report(MIMIC_INVALID, where, name=joint.name, why=why, relationship=rule.relationship)
 
     if len(rule.leaders) != 1:
         return refuse(f"it names {len(rule.leaders)} leaders")
@@ -164,12 +166,12 @@ def _read_mimic(source: Source, found: Found, joint: Joint, rule: _Rule, joints:
     follower, leader = choose_dof(joint, rule.axis), choose_dof(leading, rule.leader_axis)
     if follower is None or leader is None:
         return refuse("both joints need exactly one freedom")
-    if _follows(source, leader.name, follower.name):
+    if _follows(reader, leader.name, follower.name):
         return refuse(f"its leader {leader.name!r} follows it in turn")
-    _report_oddities(source, found, rule, follower, leader)
-    values = shift_polynomial(_convert(source, rule, follower, leader), follower.ref, leader.ref)
-    note = source.note(found)
-    source.asset.mimics.append(
+    _report_oddities(reader, found, rule, follower, leader)
+    values = shift_polynomial(_convert(reader, rule, follower, leader), follower.ref, leader.ref)
+    note = reader.note(found)
+    reader.asset.mimics.append(
         Mimic(
             follower=follower.name,
             leader=leader.name,
@@ -178,38 +180,40 @@ def _read_mimic(source: Source, found: Found, joint: Joint, rule: _Rule, joints:
             polynomial=tuple(values[2:]) if any(values[2:]) else (),
             enabled=rule.enabled,
             name=str(note.get("mimic_name", joint.name)),
-            source=source.where(found),
+            source=reader.where(found),
         )
     )
     return None
 
 
-def _convert(source: Source, rule: _Rule, follower: Dof, leader: Dof) -> list[float]:
+def _convert(reader: StageReader, rule: _MimicRule, follower: Dof, leader: Dof) -> list[float]:
     """Coefficients between radians and metres."""
     result = []
     for power, value in enumerate(rule.coefficients):
         degrees = rule.degrees[min(power, 1)]
-        unit = find_step(source, follower, degrees=degrees)
-        result.append(value * unit / find_step(source, leader, degrees=degrees) ** power)
+        unit = find_step(reader, follower, degrees=degrees)
+        result.append(value * unit / find_step(reader, leader, degrees=degrees) ** power)
     if any(rule.higher):
-        unit, step = (find_step(source, dof, degrees=False) for dof in (follower, leader))
+        unit, step = (find_step(reader, dof, degrees=False) for dof in (follower, leader))
         result += [value * unit / step**power for power, value in enumerate(rule.higher, len(result))]
     return result
 
 
-def find_step(source: Source, dof: Dof, *, degrees: bool) -> float:
+def find_step(reader: StageReader, dof: Dof, *, degrees: bool) -> float:
     """Radians or metres in one authored unit of a coordinate."""
     if dof.motion is Motion.SLIDE:
-        return source.units.length
+        return reader.units.length
     return DEGREE if degrees else 1.0
 
 
-def _report_oddities(source: Source, found: Found, rule: _Rule, follower: Dof, leader: Dof) -> None:
-    where = source.where(found)
+def _report_oddities(
+    reader: StageReader, found: FoundPrim, rule: _MimicRule, follower: Dof, leader: Dof
+) -> None:
+    where = reader.where(found)
     if not rule.enabled:
-        source.reporter.report(MIMIC_DISABLED, where, name=follower.name)
+        reader.reporter.report(MIMIC_DISABLED, where, name=follower.name)
     if rule.relationship == "newton:mimicJoint" and follower.motion is not leader.motion:
-        source.reporter.report(
+        reader.reporter.report(
             MIMIC_MIXED,
             where,
             name=follower.name,
@@ -219,9 +223,9 @@ def _report_oddities(source: Source, found: Found, rule: _Rule, follower: Dof, l
         )
 
 
-def _follows(source: Source, follower: str, leader: str) -> bool:
+def _follows(reader: StageReader, follower: str, leader: str) -> bool:
     """Does one freedom follow another, by any number of steps?  The rules so far have no loop."""
-    leaders = {mimic.follower: mimic.leader for mimic in source.asset.mimics}
+    leaders = {mimic.follower: mimic.leader for mimic in reader.asset.mimics}
     while follower in leaders:
         follower = leaders[follower]
         if follower == leader:
@@ -229,11 +233,11 @@ def _follows(source: Source, follower: str, leader: str) -> bool:
     return False
 
 
-def _check_chains(source: Source) -> None:
-    leaders = {mimic.follower: mimic.leader for mimic in source.asset.mimics if mimic.enabled}
-    for mimic in source.asset.mimics:
+def _check_chains(reader: StageReader) -> None:
+    leaders = {mimic.follower: mimic.leader for mimic in reader.asset.mimics if mimic.enabled}
+    for mimic in reader.asset.mimics:
         if mimic.enabled and mimic.leader in leaders:
-            source.reporter.report(
+            reader.reporter.report(
                 MIMIC_CHAIN,
                 mimic.source,
                 name=mimic.follower,
@@ -266,7 +270,7 @@ _KINDS = {
 }
 
 
-def read_equalities(source: Source, scan: Scan) -> None:
+def read_equalities(reader: StageReader, scan: StageScan) -> None:
     """Make closing joints of connects and welds."""
     joints: dict[str, Joint] | None = None
     for found in scan.all.values():
@@ -274,30 +278,30 @@ def read_equalities(source: Source, scan: Scan) -> None:
         if not applied:
             continue
         if found.type not in JOINT_TYPES:
-            source.reporter.report(
+            reader.reporter.report(
                 EQUALITY_MISPLACED,
-                source.where(found),
+                reader.where(found),
                 api=min(applied),
                 type=found.type or "prim",
                 name=found.prim.GetName(),
             )
             continue
-        joints = joints or {joint.path: joint for joint in source.asset.joints}
+        joints = joints or {joint.path: joint for joint in reader.asset.joints}
         joint = joints.get(found.path)
         if joint is not None:
-            _close(source, scan, found, joint)
+            _close(reader, scan, found, joint)
 
 
-def _close(source: Source, scan: Scan, found: Found, joint: Joint) -> None:
+def _close(reader: StageReader, scan: StageScan, found: FoundPrim, joint: Joint) -> None:
     api = next((api for api in _KINDS if api in found.apis), None)
     if api is None:
         return
     kind, wanted = _KINDS[api]
     joint.closes_loop = True
     if joint.kind is not kind:
-        source.reporter.report(
+        reader.reporter.report(
             EQUALITY_KIND,
-            source.where(found),
+            reader.where(found),
             api=api,
             name=joint.name,
             type=found.type,
@@ -308,24 +312,24 @@ def _close(source: Source, scan: Scan, found: Found, joint: Joint) -> None:
         joint.dofs = [Dof(Motion.BALL, name=joint.name)] if kind is JointKind.BALL else []
     if (
         kind is JointKind.BALL
-        and not _names_site(source, scan, found)
-        and "equality" not in source.note(found)
+        and not _names_site(reader, scan, found)
+        and "equality" not in reader.note(found)
     ):
-        _move_anchor(source, scan, found, joint)
+        _move_anchor(reader, scan, found, joint)
 
 
-def _names_site(source: Source, scan: Scan, found: Found) -> bool:
-    targets = source.get_targets(found, "physics:body0")
+def _names_site(reader: StageReader, scan: StageScan, found: FoundPrim) -> bool:
+    targets = reader.get_targets(found, "physics:body0")
     return any(site.path in targets for site in scan.sites)
 
 
-def _move_anchor(source: Source, scan: Scan, found: Found, joint: Joint) -> None:
+def _move_anchor(reader: StageReader, scan: StageScan, found: FoundPrim, joint: Joint) -> None:
     """Put the point on ``body1`` where the point on ``body0`` is."""
-    poses = {frame.name: frame.pose for frame in source.bodies.values()}
+    poses = {frame.name: frame.pose for frame in reader.bodies.values()}
     parent, child = (poses.get(name, IDENTITY) for name in (joint.parent, joint.child))
-    targets = source.get_targets(found, "physics:body0")
+    targets = reader.get_targets(found, "physics:body0")
     target = scan.all.get(targets[0]) if targets else None
-    first = source.body_of(target.owner).name if target else WORLD
+    first = reader.body_of(target.owner).name if target else WORLD
     if first == joint.child:
         anchor = (child @ joint.child_frame).p
         joint.parent_frame = Pose((~parent).apply(anchor), joint.parent_frame.q)
@@ -353,9 +357,9 @@ _STACKED = (JointKind.REVOLUTE, JointKind.PRISMATIC)
 _APART = 1e-3
 
 
-def merge_stacks(source: Source) -> None:
+def merge_stacks(reader: StageReader) -> None:
     """Replace parallel joints of articulations by one each."""
-    asset = source.asset
+    asset = reader.asset
     stacks: dict[tuple[str, str], list[Joint]] = {}
     for joint in asset.joints:
         if joint.kind in _STACKED and joint.enabled and not joint.closes_loop:
@@ -367,13 +371,13 @@ def merge_stacks(source: Source) -> None:
     inside = {body for a in asset.articulations for body in list_articulated(asset, a, tree)}
     for stack in several:
         if stack[0].child in inside:
-            _merge(source, stack)
+            _merge(reader, stack)
 
 
-def _merge(source: Source, stack: list[Joint]) -> None:
+def _merge(reader: StageReader, stack: list[Joint]) -> None:
     first = stack[0]
     names = [joint.name for joint in stack]
-    source.reporter.report(
+    reader.reporter.report(
         JOINTS_STACKED,
         first.source,
         count=len(stack),
@@ -381,7 +385,7 @@ def _merge(source: Source, stack: list[Joint]) -> None:
         child=first.child,
         names=", ".join(names),
     )
-    dofs = [_move_dof(source, joint, first) for joint in stack]
+    dofs = [_move_dof(reader, joint, first) for joint in stack]
     dofs.sort(key=lambda dof: dof.motion is not Motion.SLIDE)
     merged = dataclasses.replace(
         first,
@@ -391,21 +395,21 @@ def _merge(source: Source, stack: list[Joint]) -> None:
         break_force=min(joint.break_force for joint in stack),
         break_torque=min(joint.break_torque for joint in stack),
     )
-    asset, gone = source.asset, {id(joint) for joint in stack[1:]}
+    asset, gone = reader.asset, {id(joint) for joint in stack[1:]}
     asset.joints = [merged if j is first else j for j in asset.joints if id(j) not in gone]
     for attribute in asset.custom_attributes:
         if attribute.frequency.startswith("joint"):
             _merge_values(attribute, merged, names)
 
 
-def _move_dof(source: Source, joint: Joint, first: Joint) -> Dof:
+def _move_dof(reader: StageReader, joint: Joint, first: Joint) -> Dof:
     """The freedom of a joint in the frame of the first one."""
     if joint is first:
         return joint.dofs[0]
     rest, rest_first = (j.parent_frame @ ~j.child_frame for j in (joint, first))
     distance = float(np.linalg.norm(rest.p - rest_first.p))
     if distance > _APART:
-        source.reporter.report(
+        reader.reporter.report(
             STACK_APART, joint.source, name=joint.name, first=first.name, distance=distance
         )
     turn: Pose = ~first.parent_frame @ joint.parent_frame

@@ -19,9 +19,9 @@ from pxr import Sdf, Usd
 
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.attributes import make_plain
-from simwright.formats.usd.prims import Found
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import Source
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.extras import CustomAttribute
 from simwright.model.joint import Joint
 
@@ -44,7 +44,7 @@ _ZEROS: dict[str, Any] = {"bool": False, "int": 0, "int64": 0, "float": 0.0, "st
 _LIMITS = {"int": 2**31, "int64": 2**63}
 
 
-class WrongValueError(Exception):
+class CustomValueError(Exception):
     """A value does not fit the declared type; the message says how."""
 
 
@@ -68,11 +68,11 @@ def _find_scalar(name: Sdf.ValueTypeName) -> str:
 
 
 def convert_value(value: Any, type_: str) -> Any:
-    """A USD value as one of the model's; WrongValueError where it does not fit."""
+    """A USD value as one of the model's; CustomValueError where it does not fit."""
     plain = value.GetValue() if isinstance(value, Sdf.TimeCode) else make_plain(value)
     if type_.endswith("[]"):
         if not isinstance(plain, list | tuple) or isinstance(value, str):
-            raise WrongValueError("it is no array")
+            raise CustomValueError("it is no array")
         return [_convert_item(item, type_[:-2]) for item in plain]
     return _convert_item(plain, type_)
 
@@ -90,14 +90,14 @@ def make_zero(type_: str) -> Any:
 def _convert_item(value: Any, type_: str) -> Any:
     if type_ == "string":
         if not isinstance(value, str):
-            raise WrongValueError("it is no text")
+            raise CustomValueError("it is no text")
         return value
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         array = np.zeros(0)
     if isinstance(value, str) or array.shape != _find_shape(type_):
-        raise WrongValueError(f"it is no {type_}")
+        raise CustomValueError(f"it is no {type_}")
     if type_ == "bool":
         return bool(value)
     if type_ in _LIMITS:
@@ -122,16 +122,16 @@ def _find_shape(type_: str) -> tuple[int, ...]:
 
 def _convert_integer(value: Any, type_: str) -> int:
     if not isinstance(value, int) and not float(value).is_integer():
-        raise WrongValueError(f"it is no whole number, as {type_} needs")
+        raise CustomValueError(f"it is no whole number, as {type_} needs")
     if not -_LIMITS[type_] <= int(value) < _LIMITS[type_]:
-        raise WrongValueError(f"it is too large for {type_}")
+        raise CustomValueError(f"it is too large for {type_}")
     return int(value)
 
 
 def _normalize(array: Any) -> tuple[float, ...]:
     length = math.sqrt(float(array @ array))
     if not 0.0 < length < math.inf:
-        raise WrongValueError("it is a quaternion without a direction")
+        raise CustomValueError("it is a quaternion without a direction")
     return tuple(float(v) / length for v in array)
 
 
@@ -178,7 +178,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Role:
+class _CustomTarget:
     """What a prim is to custom attributes: an element, and its joint where it is one."""
 
     frequencies: frozenset[str]
@@ -187,57 +187,57 @@ class _Role:
     inherited: bool = False
 
 
-def read_custom(source: Source, scan: Scan) -> None:
+def read_custom(reader: StageReader, scan: StageScan) -> None:
     """Add the declared attributes with the values that elements give them."""
     declared: dict[str, CustomAttribute] = {}
     for scene in scan.scenes:
         for attribute in scene.prim.GetAuthoredPropertiesInNamespace(_SPACE):
             if isinstance(attribute, Usd.Attribute):
-                _declare(source, scene, attribute, declared)
-    root = _find_root(source, scan)
+                _declare(reader, scene, attribute, declared)
+    root = _find_root(reader, scan)
     for attribute in root.prim.GetAuthoredPropertiesInNamespace(_SPACE) if root is not None else ():
         if root is not None and {"assignment", "frequency"} <= attribute.GetCustomData().keys():
-            _declare(source, root, attribute, declared)
+            _declare(reader, root, attribute, declared)
     if not declared:
         return
-    source.asset.custom_attributes += declared.values()
-    roles = _list_roles(source)
+    reader.asset.custom_attributes += declared.values()
+    roles = _list_roles(reader)
     scenes = {scene.path for scene in scan.scenes} | ({root.path} if root is not None else set())
     for path in dict.fromkeys([*scan.all, *roles]):
         if path in scenes:
             continue
-        prim = scan.all[path].prim if path in scan.all else source.stage.GetPrimAtPath(path)
+        prim = scan.all[path].prim if path in scan.all else reader.stage.GetPrimAtPath(path)
         for attribute in prim.GetAuthoredPropertiesInNamespace(_SPACE) if prim else ():
             custom = declared.get(attribute.GetName())
             if custom is not None and isinstance(attribute, Usd.Attribute):
-                _assign(source, attribute, custom, roles.get(path, []))
+                _assign(reader, attribute, custom, roles.get(path, []))
 
 
-def _find_root(source: Source, scan: Scan) -> Found | None:
+def _find_root(reader: StageReader, scan: StageScan) -> FoundPrim | None:
     """The root of an asset with notes: it declares what has no scene to be declared on."""
-    prim = source.stage.GetDefaultPrim()
-    return scan.all.get(str(prim.GetPath())) if prim and source.noted else None
+    prim = reader.stage.GetDefaultPrim()
+    return scan.all.get(str(prim.GetPath())) if prim and reader.noted else None
 
 
 def _declare(
-    source: Source, scene: Found, attribute: Usd.Attribute, declared: dict[str, CustomAttribute]
+    reader: StageReader, scene: FoundPrim, attribute: Usd.Attribute, declared: dict[str, CustomAttribute]
 ) -> None:
     name = attribute.GetName()
     words = attribute.GetCustomData()
     if not words.keys() & {"assignment", "frequency"} and _is_schema(attribute):
         return
     try:
-        custom = _read_declaration(source, attribute, words)
-    except WrongValueError as why:
-        _report_declaration(source, scene, name, str(why))
+        custom = _read_declaration(reader, attribute, words)
+    except CustomValueError as why:
+        _report_declaration(reader, scene, name, str(why))
         return
     known = declared.setdefault(name, custom)
     if _describe(known) != _describe(custom):
-        _report_declaration(source, scene, name, f"it is declared otherwise on {known.source.prim}")
+        _report_declaration(reader, scene, name, f"it is declared otherwise on {known.source.prim}")
 
 
-def _report_declaration(source: Source, scene: Found, name: str, why: str) -> None:
-    source.reporter.report(CUSTOM_DECLARATION, source.where(scene.prim, name), attribute=name, why=why)
+def _report_declaration(reader: StageReader, scene: FoundPrim, name: str, why: str) -> None:
+    reader.reporter.report(CUSTOM_DECLARATION, reader.where(scene.prim, name), attribute=name, why=why)
 
 
 def _is_schema(attribute: Usd.Attribute) -> bool:
@@ -250,16 +250,18 @@ def _describe(custom: CustomAttribute) -> tuple[Any, ...]:
     return custom.assignment, custom.frequency, custom.type, custom.default
 
 
-def _read_declaration(source: Source, attribute: Usd.Attribute, words: dict[str, Any]) -> CustomAttribute:
+def _read_declaration(
+    reader: StageReader, attribute: Usd.Attribute, words: dict[str, Any]
+) -> CustomAttribute:
     parts = attribute.GetName().split(":")[1:]
     if len(parts) > 2:
-        raise WrongValueError("its name has more parts than newton:namespace:name")
+        raise CustomValueError("its name has more parts than newton:namespace:name")
     assignment = _choose_word(words, "assignment", ASSIGNMENTS)
     frequency = _choose_word(words, "frequency", FREQUENCIES)
     kind = find_type(attribute.GetTypeName())
     if not kind:
-        raise WrongValueError(f"its type {attribute.GetTypeName()} has no place in an array")
-    value = attribute.Get(source.time)
+        raise CustomValueError(f"its type {attribute.GetTypeName()} has no place in an array")
+    value = attribute.Get(reader.time)
     return CustomAttribute(
         name=parts[-1],
         assignment=assignment,
@@ -267,60 +269,62 @@ def _read_declaration(source: Source, attribute: Usd.Attribute, words: dict[str,
         type=kind,
         default=make_zero(kind) if value is None else convert_value(value, kind),
         namespace=parts[0] if len(parts) == 2 else "",
-        source=source.where(attribute.GetPrim(), attribute.GetName()),
+        source=reader.where(attribute.GetPrim(), attribute.GetName()),
     )
 
 
 def _choose_word(words: dict[str, Any], key: str, known: tuple[str, ...]) -> str:
     if key not in words:
-        raise WrongValueError(f"its customData says no {key}")
+        raise CustomValueError(f"its customData says no {key}")
     word = str(words[key]).lower()
     if word not in known:
-        raise WrongValueError(f"{key} {word!r} is none of {', '.join(known)}")
+        raise CustomValueError(f"{key} {word!r} is none of {', '.join(known)}")
     return word
 
 
-def _list_roles(source: Source) -> dict[str, list[_Role]]:
+def _list_roles(reader: StageReader) -> dict[str, list[_CustomTarget]]:
     """What each prim is; articulations listen to the parent of their root as well."""
-    roles: dict[str, list[_Role]] = {}
-    for path, role in _make_roles(source):
+    roles: dict[str, list[_CustomTarget]] = {}
+    for path, role in _make_roles(reader):
         roles.setdefault(path, []).append(role)
     return roles
 
 
-def _make_roles(source: Source) -> Iterator[tuple[str, _Role]]:
-    asset = source.asset
-    for path, frame in source.bodies.items():
-        yield path, _Role(frozenset({"body"}), frame.name)
+def _make_roles(reader: StageReader) -> Iterator[tuple[str, _CustomTarget]]:
+    asset = reader.asset
+    for path, frame in reader.bodies.items():
+        yield path, _CustomTarget(frozenset({"body"}), frame.name)
     for shape in asset.shapes:
-        yield shape.path, _Role(frozenset({"shape"}), shape.name)
+        yield shape.path, _CustomTarget(frozenset({"shape"}), shape.name)
     for joint in asset.joints:
-        yield joint.path, _Role(frozenset({"joint", "joint_dof", "joint_coord"}), joint.name, joint)
+        yield joint.path, _CustomTarget(frozenset({"joint", "joint_dof", "joint_coord"}), joint.name, joint)
     for articulation in asset.articulations:
-        yield articulation.path, _Role(frozenset({"articulation"}), articulation.name)
+        yield articulation.path, _CustomTarget(frozenset({"articulation"}), articulation.name)
         parent = articulation.path.rpartition("/")[0]
         if parent:
-            yield parent, _Role(frozenset({"articulation"}), articulation.name, inherited=True)
+            yield parent, _CustomTarget(frozenset({"articulation"}), articulation.name, inherited=True)
 
 
-def _assign(source: Source, attribute: Usd.Attribute, custom: CustomAttribute, roles: list[_Role]) -> None:
+def _assign(
+    reader: StageReader, attribute: Usd.Attribute, custom: CustomAttribute, roles: list[_CustomTarget]
+) -> None:
     name, prim = attribute.GetName(), attribute.GetPrim()
     fitting = [role for role in roles if custom.frequency in role.frequencies]
-    value = attribute.Get(source.time)
+    value = attribute.Get(reader.time)
     if not fitting or value is None:
         if value is not None:
-            where = source.where(prim, name)
-            source.reporter.report(CUSTOM_MISPLACED, where, attribute=name, frequency=custom.frequency)
+            where = reader.where(prim, name)
+            reader.reporter.report(CUSTOM_MISPLACED, where, attribute=name, frequency=custom.frequency)
         return
     for role in fitting:
         if role.inherited and role.element in custom.values:
             continue
         try:
             custom.values[role.element] = _read_value(value, custom, role.joint)
-        except WrongValueError as why:
-            source.reporter.report(
+        except CustomValueError as why:
+            reader.reporter.report(
                 CUSTOM_VALUE,
-                source.where(prim, name),
+                reader.where(prim, name),
                 attribute=name,
                 value=str(make_plain(value))[:_SHOWN],
                 why=why,
@@ -336,6 +340,6 @@ def _read_value(value: Any, custom: CustomAttribute, joint: Joint | None) -> Any
     items = make_plain(value)
     if isinstance(items, list) and not custom.type.endswith("[]"):
         if len(items) != count:
-            raise WrongValueError(f"it has {len(items)} values, joint {joint.name!r} has {count}")
+            raise CustomValueError(f"it has {len(items)} values, joint {joint.name!r} has {count}")
         return [convert_value(item, custom.type) for item in value]
     return [convert_value(value, custom.type)] * count

@@ -27,9 +27,9 @@ from simwright.core.math3d import (
 from simwright.core.units import DEGREE
 from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.notes import arrange_dofs, turn_frames
-from simwright.formats.usd.prims import Found
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import WORLD_FRAME, ZERO, BodyFrame, Source
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import WORLD_FRAME, ZERO, BodyFrame, StageReader
 from simwright.formats.usd.transforms import decompose
 from simwright.formats.usd.units import HUGE, convert_angle, read_bound
 from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Motion
@@ -83,40 +83,40 @@ _AXES = {"X": 0, "Y": 1, "Z": 2}
 _D6_AXES = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
-def read_motion(source: Source, found: Found, name: str) -> Motions:
+def read_motion(reader: StageReader, found: FoundPrim, name: str) -> Motions:
     """Kind, freedoms and distance range of a joint."""
     result: Motions
-    _report_unapplied(source, found, name)
+    _report_unapplied(reader, found, name)
     match found.type:
         case "PhysicsRevoluteJoint":
-            result = JointKind.REVOLUTE, [_read_single(source, found, name, Motion.HINGE)], None
+            result = JointKind.REVOLUTE, [_read_single(reader, found, name, Motion.HINGE)], None
         case "PhysicsPrismaticJoint":
-            result = JointKind.PRISMATIC, [_read_single(source, found, name, Motion.SLIDE)], None
+            result = JointKind.PRISMATIC, [_read_single(reader, found, name, Motion.SLIDE)], None
         case "PhysicsSphericalJoint":
-            result = JointKind.BALL, [_read_ball(source, found, name)], None
+            result = JointKind.BALL, [_read_ball(reader, found, name)], None
         case "PhysicsDistanceJoint":
-            result = JointKind.DISTANCE, [Dof(Motion.FREE, name=name)], _read_distance(source, found)
+            result = JointKind.DISTANCE, [Dof(Motion.FREE, name=name)], _read_distance(reader, found)
         case "PhysicsFixedJoint":
             result = JointKind.FIXED, [], None
         case _:
-            return _read_generic(source, found, name)
+            return _read_generic(reader, found, name)
     for instance in found.instances_of("PhysicsLimitAPI"):
-        where = source.where(found)
-        source.reporter.report(LIMIT_UNUSED, where, name=name, type=found.type, instance=instance)
+        where = reader.where(found)
+        reader.reporter.report(LIMIT_UNUSED, where, name=name, type=found.type, instance=instance)
     return result
 
 
-def _report_unapplied(source: Source, found: Found, name: str) -> None:
+def _report_unapplied(reader: StageReader, found: FoundPrim, name: str) -> None:
     """Name each limit or drive whose attributes stand there without their schema, once."""
     missing = found.opinions.unapplied
     if missing is None:
         missing = found.opinions.unapplied = _find_unapplied(found)
     for api, attribute in missing.items():
-        where = source.where(found, attribute)
-        source.reporter.report(SCHEMA_UNAPPLIED, where, name=name, attribute=attribute, api=api)
+        where = reader.where(found, attribute)
+        reader.reporter.report(SCHEMA_UNAPPLIED, where, name=name, attribute=attribute, api=api)
 
 
-def _find_unapplied(found: Found) -> dict[str, str]:
+def _find_unapplied(found: FoundPrim) -> dict[str, str]:
     """Schemas that are missing, each with the first attribute that wants it."""
     missing: dict[str, str] = {}
     for attribute in sorted(a for a in found.opinions.names if a.startswith(_APPLIED)):
@@ -127,103 +127,103 @@ def _find_unapplied(found: Found) -> dict[str, str]:
     return missing
 
 
-def _read_single(source: Source, found: Found, name: str, motion: Motion) -> Dof:
-    lower = source.get_number(found, "physics:lowerLimit", -math.inf)
-    upper = source.get_number(found, "physics:upperLimit", math.inf)
+def _read_single(reader: StageReader, found: FoundPrim, name: str, motion: Motion) -> Dof:
+    lower = reader.get_number(found, "physics:lowerLimit", -math.inf)
+    upper = reader.get_number(found, "physics:upperLimit", math.inf)
     if lower > upper:
-        where = source.where(found, "physics:lowerLimit")
-        source.reporter.report(LIMIT_INVERTED, where, name=name, lower=lower, upper=upper)
+        where = reader.where(found, "physics:lowerLimit")
+        reader.reporter.report(LIMIT_INVERTED, where, name=name, lower=lower, upper=upper)
         lower, upper = upper, lower
     if lower >= HUGE or upper <= -HUGE:
-        where = source.where(found, "physics:lowerLimit")
-        source.reporter.report(LIMIT_UNREACHABLE, where, name=name, lower=lower, upper=upper)
+        where = reader.where(found, "physics:lowerLimit")
+        reader.reporter.report(LIMIT_UNREACHABLE, where, name=name, lower=lower, upper=upper)
         lower, upper = -math.inf, math.inf
-    factor = DEGREE if motion is Motion.HINGE else source.units.length
+    factor = DEGREE if motion is Motion.HINGE else reader.units.length
     instance = "angular" if motion is Motion.HINGE else "linear"
     dof = Dof(
         motion,
-        axis=_unit(_AXES.get(source.get_text(found, "physics:axis", "X"), 0)),
+        axis=_unit(_AXES.get(reader.get_text(found, "physics:axis", "X"), 0)),
         name=name,
         lower=read_bound(lower, factor),
         upper=read_bound(upper, factor),
     )
-    _attach_drives(source, found, name, {instance: dof})
+    _attach_drives(reader, found, name, {instance: dof})
     return dof
 
 
-def _read_ball(source: Source, found: Found, name: str) -> Dof:
-    cones = [source.get_number(found, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)]
+def _read_ball(reader: StageReader, found: FoundPrim, name: str) -> Dof:
+    cones = [reader.get_number(found, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)]
     swing = None
     if any(cone >= 0.0 for cone in cones):
         first, second = (convert_angle(cone) if cone >= 0.0 else math.inf for cone in cones)
         swing = (first, second)
-    axis = _unit(_AXES.get(source.get_text(found, "physics:axis", "X"), 0))
-    _attach_drives(source, found, name, {})
+    axis = _unit(_AXES.get(reader.get_text(found, "physics:axis", "X"), 0))
+    _attach_drives(reader, found, name, {})
     return Dof(Motion.BALL, axis=axis, name=name, swing=swing)
 
 
-def _read_distance(source: Source, found: Found) -> tuple[float, float]:
+def _read_distance(reader: StageReader, found: FoundPrim) -> tuple[float, float]:
     """Negative means "no limit"."""
-    low = source.get_number(found, "physics:minDistance", -1.0)
-    high = source.get_number(found, "physics:maxDistance", -1.0)
-    length = source.units.length
+    low = reader.get_number(found, "physics:minDistance", -1.0)
+    high = reader.get_number(found, "physics:maxDistance", -1.0)
+    length = reader.units.length
     return (
         low * length if low >= 0.0 else 0.0,
         read_bound(high, length) if high >= 0.0 else math.inf,
     )
 
 
-def _read_generic(source: Source, found: Found, name: str) -> Motions:
+def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
     dofs: dict[str, Dof] = {}
     limited = set(found.instances_of("PhysicsLimitAPI"))
     for number, axis in enumerate(_D6_AXES):
         angular = number >= 3
         lower, upper = -math.inf, math.inf
         if axis in limited:
-            low, high = _read_limit(source, found, axis)
+            low, high = _read_limit(reader, found, axis)
             if low > high:
                 continue
-            factor = DEGREE if angular else source.units.length
+            factor = DEGREE if angular else reader.units.length
             lower, upper = read_bound(low, factor), read_bound(high, factor)
         motion = Motion.HINGE if angular else Motion.SLIDE
         dof = Dof(motion, axis=_unit(number % 3), lower=lower, upper=upper, name=f"{name}_{axis}")
         dofs[axis] = dof
     distance = None
     if "distance" in limited:
-        low, high = _read_limit(source, found, "distance")
-        length = source.units.length
+        low, high = _read_limit(reader, found, "distance")
+        length = reader.units.length
         distance = (max(low, 0.0) * length, read_bound(high, length) if high >= 0.0 else math.inf)
-    _attach_drives(source, found, name, dofs)
+    _attach_drives(reader, found, name, dofs)
     if len(dofs) == 1:
         next(iter(dofs.values())).name = name
     return (JointKind.D6 if dofs else JointKind.FIXED), list(dofs.values()), distance
 
 
-def _read_limit(source: Source, found: Found, axis: str) -> tuple[float, float]:
+def _read_limit(reader: StageReader, found: FoundPrim, axis: str) -> tuple[float, float]:
     return (
-        source.get_number(found, f"limit:{axis}:physics:low", -math.inf),
-        source.get_number(found, f"limit:{axis}:physics:high", math.inf),
+        reader.get_number(found, f"limit:{axis}:physics:low", -math.inf),
+        reader.get_number(found, f"limit:{axis}:physics:high", math.inf),
     )
 
 
-def _attach_drives(source: Source, found: Found, name: str, dofs: dict[str, Dof]) -> None:
+def _attach_drives(reader: StageReader, found: FoundPrim, name: str, dofs: dict[str, Dof]) -> None:
     for instance in found.instances_of("PhysicsDriveAPI"):
         dof = dofs.get(instance)
         if dof is None:
-            where = source.where(found)
-            source.reporter.report(DRIVE_UNUSED, where, name=name, instance=instance)
+            where = reader.where(found)
+            reader.reporter.report(DRIVE_UNUSED, where, name=name, instance=instance)
         else:
-            dof.drive = _read_drive(source, found, instance, dof.motion is Motion.HINGE)
+            dof.drive = _read_drive(reader, found, instance, dof.motion is Motion.HINGE)
 
 
-def _read_drive(source: Source, found: Found, instance: str, angular: bool) -> Drive:
+def _read_drive(reader: StageReader, found: FoundPrim, instance: str, angular: bool) -> Drive:
     """Gains of an acceleration drive have no mass in them; angular ones are per degree in either case."""
 
     def read(key: str, default: float) -> float:
-        return source.get_number(found, f"drive:{instance}:physics:{key}", default)
+        return reader.get_number(found, f"drive:{instance}:physics:{key}", default)
 
-    units = source.units
-    acceleration = source.get_text(found, f"drive:{instance}:physics:type", "force") == "acceleration"
+    units = reader.units
+    acceleration = reader.get_text(found, f"drive:{instance}:physics:type", "force") == "acceleration"
     if angular:
         gain, step, force = units.inertia / DEGREE, DEGREE, units.inertia
         gain = 1.0 / DEGREE if acceleration else gain
@@ -286,7 +286,7 @@ _SINGLE, _DOUBLE = 1e-6, 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _JointEnd:
     """One end of a joint: the body and the joint's frame on it."""
 
     body: BodyFrame
@@ -298,32 +298,32 @@ class _Side:
         return self.body.pose.move(self.frame.p.tolist())
 
 
-def read_joints(source: Source, scan: Scan) -> None:
+def read_joints(reader: StageReader, scan: StageScan) -> None:
     """Add every joint that has two ends."""
-    names = name_prims(scan.joints, noted=source.noted)
+    names = name_prims(scan.joints, noted=reader.noted)
     for found in scan.joints:
-        joint = _read_joint(source, scan, found, names[found.path])
+        joint = _read_joint(reader, scan, found, names[found.path])
         if joint is not None:
-            source.joints[found.path] = joint.name
-            source.asset.joints.append(joint)
+            reader.joints[found.path] = joint.name
+            reader.asset.joints.append(joint)
 
 
-def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | None:
-    first = _read_side(source, scan, found, name, 0)
-    second = _read_side(source, scan, found, name, 1)
+def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: str) -> Joint | None:
+    first = _read_side(reader, scan, found, name, 0)
+    second = _read_side(reader, scan, found, name, 1)
     if first is None or second is None:
         return None
     if first.body.name == second.body.name:
         body = f"body {first.body.name!r}" if first.body.name else "the world"
-        source.reporter.report(JOINT_ON_ITSELF, source.where(found), name=name, body=body)
+        reader.reporter.report(JOINT_ON_ITSELF, reader.where(found), name=name, body=body)
         return None
     turned = second.body.name == WORLD
     parent, child = (second, first) if turned else (first, second)
-    units = source.units
-    kind, dofs, distance = read_motion(source, found, name)
+    units = reader.units
+    kind, dofs, distance = read_motion(reader, found, name)
     frames = (parent.frame, child.frame)
-    if source.noted:
-        note = source.note(found)
+    if reader.noted:
+        note = reader.note(found)
         arrange_dofs(note, dofs)
         frames = turn_frames(note, dofs, frames)
     if turned:
@@ -338,33 +338,35 @@ def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | 
         parent_frame=frames[0],
         child_frame=frames[1],
         dofs=dofs,
-        enabled=source.get_flag(found, "physics:jointEnabled", True),
-        closes_loop=source.get_flag(found, "physics:excludeFromArticulation", False),
-        collide=source.get_flag(found, "physics:collisionEnabled", False),
-        break_force=read_bound(source.get_number(found, "physics:breakForce", math.inf), units.force),
-        break_torque=read_bound(source.get_number(found, "physics:breakTorque", math.inf), units.inertia),
+        enabled=reader.get_flag(found, "physics:jointEnabled", True),
+        closes_loop=reader.get_flag(found, "physics:excludeFromArticulation", False),
+        collide=reader.get_flag(found, "physics:collisionEnabled", False),
+        break_force=read_bound(reader.get_number(found, "physics:breakForce", math.inf), units.force),
+        break_torque=read_bound(reader.get_number(found, "physics:breakTorque", math.inf), units.inertia),
         distance=distance,
-        ros_name=str(source.get_authored(found, "ros:joint:name") or ""),
+        ros_name=str(reader.get_authored(found, "ros:joint:name") or ""),
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
-    _check_anchors(source, joint, parent, child)
-    if not source.exact and kind is not JointKind.DISTANCE:
+    _check_anchors(reader, joint, parent, child)
+    if not reader.exact and kind is not JointKind.DISTANCE:
         _let_meet(joint, parent.body.pose, child.body.pose)
     return joint
 
 
-def _read_side(source: Source, scan: Scan, found: Found, name: str, number: int) -> _Side | None:
+def _read_side(
+    reader: StageReader, scan: StageScan, found: FoundPrim, name: str, number: int
+) -> _JointEnd | None:
     """The body and frame that ``body0`` or ``body1`` name; None if the target does not exist."""
     relationship = f"physics:body{number}"
-    targets = source.get_targets(found, relationship)
-    local = _read_frame(source, found, number)
+    targets = reader.get_targets(found, relationship)
+    local = _read_frame(reader, found, number)
     if not targets or targets[0] == "/":
-        return _Side(WORLD_FRAME, source.units.turn @ local)
+        return _JointEnd(WORLD_FRAME, reader.units.turn @ local)
     if len(targets) > 1:
-        source.reporter.report(
+        reader.reporter.report(
             JOINT_TARGETS_MANY,
-            source.where(found, relationship),
+            reader.where(found, relationship),
             name=name,
             relationship=relationship,
             count=len(targets),
@@ -372,24 +374,24 @@ def _read_side(source: Source, scan: Scan, found: Found, name: str, number: int)
         )
     target = scan.all.get(targets[0])
     if target is None:
-        where = source.where(found, relationship)
-        source.reporter.report(
+        where = reader.where(found, relationship)
+        reader.reporter.report(
             JOINT_TARGET_MISSING, where, name=name, relationship=relationship, target=targets[0]
         )
         return None
-    body = source.body_of(target.owner)
+    body = reader.body_of(target.owner)
     if target.path == target.owner and body.is_exact:
-        return _Side(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
-    matrix = source.world_matrix(target)
+        return _JointEnd(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
+    matrix = reader.world_matrix(target)
     world = Pose(matrix[:3, :3] @ local.p + matrix[:3, 3], quat_multiply(decompose(matrix).pose.q, local.q))
-    return _Side(body, ~body.pose @ world)
+    return _JointEnd(body, ~body.pose @ world)
 
 
-def _read_frame(source: Source, found: Found, number: int) -> Pose:
+def _read_frame(reader: StageReader, found: FoundPrim, number: int) -> Pose:
     """The joint's frame as authored, in the space of the prim it names."""
-    x, y, z = source.get_finite(found, f"physics:localPos{number}", ZERO)
-    turn = source.get_finite(found, f"physics:localRot{number}", (0.0, 0.0, 0.0, 0.0))
-    length = source.units.length
+    x, y, z = reader.get_finite(found, f"physics:localPos{number}", ZERO)
+    turn = reader.get_finite(found, f"physics:localRot{number}", (0.0, 0.0, 0.0, 0.0))
+    length = reader.units.length
     rotation = IDENTITY.q if turn == IDENTITY_QUAT else quat_normalize(turn)
     return Pose(np.array((x * length, y * length, z * length)), rotation)
 
@@ -418,13 +420,13 @@ def _let_meet(joint: Joint, parent: Pose, child: Pose) -> None:
         joint.parent_frame = Pose(p, q)
 
 
-def _check_anchors(source: Source, joint: Joint, parent: _Side, child: _Side) -> None:
+def _check_anchors(reader: StageReader, joint: Joint, parent: _JointEnd, child: _JointEnd) -> None:
     """Joints that let nothing slide hold one point of the parent on one of the child."""
     if joint.kind not in (JointKind.FIXED, JointKind.REVOLUTE, JointKind.BALL) or not joint.enabled:
         return
     distance = math.dist(parent.anchor, child.anchor)
     if distance > _APART:
-        source.reporter.report(JOINT_APART, joint.source, name=joint.name, distance=distance)
+        reader.reporter.report(JOINT_APART, joint.source, name=joint.name, distance=distance)
 
 
 def choose_dof(joint: Joint, axis: str = "") -> Dof | None:

@@ -28,9 +28,9 @@ import numpy as np
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, matrices_from_quats, quat_normalize
 from simwright.formats.usd.meshes import load_solid
-from simwright.formats.usd.prims import MASS, RIGID_BODY, Found
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import ZERO, Source
+from simwright.formats.usd.prims import MASS, RIGID_BODY, FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import ZERO, StageReader
 from simwright.formats.usd.transforms import decompose
 from simwright.model.asset import Body, Shape
 from simwright.model.geometry import Faces, Mesh
@@ -67,7 +67,7 @@ Triple = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Authored:
+class AuthoredMass:
     """The effective values of a mass API, SI; None where nothing counts.  Principal axes default to none.
 
     ``center`` is in the prim's own space: the prim's scale still has to go onto it.  ``tensor`` is a whole
@@ -103,57 +103,59 @@ class Authored:
         return Inertial.from_principal(1.0, self.diagonal, self.axes).inertia
 
 
-_NOTHING = Authored()
+_NOTHING = AuthoredMass()
 
 
-def read_authored(source: Source, found: Found) -> Authored:
+def read_authored_mass(reader: StageReader, found: FoundPrim) -> AuthoredMass:
     """The values of a prim's mass API that count."""
     if MASS not in found.apis and NEWTON_MASS not in found.apis:
         return _NOTHING
-    known: Authored | None = source.masses.get(found.path)
+    known: AuthoredMass | None = reader.masses.get(found.path)
     if known is None:
-        known = source.masses[found.path] = _read_authored(source, found)
+        known = reader.masses[found.path] = _read_authored_mass(reader, found)
     return known
 
 
-def _read_authored(source: Source, found: Found) -> Authored:
-    units = source.units
-    mass = _read_positive(source, found, "physics:mass", "mass", units.mass)
-    density = _read_positive(source, found, "physics:density", "density", units.density)
+def _read_authored_mass(reader: StageReader, found: FoundPrim) -> AuthoredMass:
+    units = reader.units
+    mass = _read_positive(reader, found, "physics:mass", "mass", units.mass)
+    density = _read_positive(reader, found, "physics:density", "density", units.density)
     if mass is not None and density is not None:
-        source.reporter.report(DENSITY_IGNORED, source.where(found), name=found.name)
-    center = source.get_floats(found, "physics:centerOfMass", (-math.inf,) * 3)
-    moments = source.get_floats(found, "physics:diagonalInertia", ZERO)
-    noted = _read_noted(source, found, moments)
+        reader.reporter.report(DENSITY_IGNORED, reader.where(found), name=found.name)
+    center = reader.get_floats(found, "physics:centerOfMass", (-math.inf,) * 3)
+    moments = reader.get_floats(found, "physics:diagonalInertia", ZERO)
+    noted = _read_noted(reader, found, moments)
     if not all(math.isfinite(value) and value >= 0.0 for value in moments):
-        where = source.where(found, "physics:diagonalInertia")
-        source.reporter.report(
+        where = reader.where(found, "physics:diagonalInertia")
+        reader.reporter.report(
             MASS_INVALID, where, name="physics:diagonalInertia", value=list(moments), what="inertia"
         )
         moments = ZERO
-    axes = source.get_finite(found, "physics:principalAxes", (0.0, 0.0, 0.0, 0.0))
-    return Authored(
+    axes = reader.get_finite(found, "physics:principalAxes", (0.0, 0.0, 0.0, 0.0))
+    return AuthoredMass(
         mass,
         density,
         tuple(value * units.length for value in center) if all(map(math.isfinite, center)) else None,
         tuple(value * units.inertia for value in noted or moments) if noted or any(moments) else None,
         tuple(quat_normalize(axes).tolist()) if any(axes) and axes != _NO_TURN else None,
-        _read_tensor(source, found) if NEWTON_MASS in found.apis and RIGID_BODY in found.apis else None,
+        _read_tensor(reader, found) if NEWTON_MASS in found.apis and RIGID_BODY in found.apis else None,
     )
 
 
-def _read_noted(source: Source, found: Found, moments: tuple[float, ...]) -> tuple[float, ...] | None:
+def _read_noted(
+    reader: StageReader, found: FoundPrim, moments: tuple[float, ...]
+) -> tuple[float, ...] | None:
     """Moments of the source that no body can have, while those nearest to them are still what is authored."""
-    said = source.note(found).get("moments")
+    said = reader.note(found).get("moments")
     if said is None or len(said) != 3:
         return None
     values = tuple(float(value) for value in said)
     return values if np.allclose(find_nearest_moments(values), moments, rtol=1e-6, atol=0.0) else None
 
 
-def _read_tensor(source: Source, found: Found) -> Array | None:
+def _read_tensor(reader: StageReader, found: FoundPrim) -> Array | None:
     """``newton:inertia``: xx, yy, zz, xy, xz, yz about the centre of mass; None if empty or impossible."""
-    said = source.get_authored(found, "newton:inertia")
+    said = reader.get_authored(found, "newton:inertia")
     if said is None or (isinstance(said, Sized) and len(said) == 0):
         return None
     try:
@@ -164,19 +166,19 @@ def _read_tensor(source: Source, found: Found) -> Array | None:
         tensor = matrix_from_six(six)
         moments = np.linalg.eigvalsh(tensor)
         if moments[2] > 0.0 and moments[0] >= -1e-6 * moments[2]:
-            return tensor * source.units.inertia
-    where = source.where(found, "newton:inertia")
+            return tensor * reader.units.inertia
+    where = reader.where(found, "newton:inertia")
     what = "inertia (xx, yy, zz, xy, xz, yz)"
-    source.reporter.report(MASS_INVALID, where, name="newton:inertia", value=str(said), what=what)
+    reader.reporter.report(MASS_INVALID, where, name="newton:inertia", value=str(said), what=what)
     return None
 
 
-def _read_positive(source: Source, found: Found, name: str, what: str, unit: float) -> float | None:
-    value = source.get_optional(found, name)
+def _read_positive(reader: StageReader, found: FoundPrim, name: str, what: str, unit: float) -> float | None:
+    value = reader.get_optional(found, name)
     if value is None or value == 0.0:
         return None
     if not math.isfinite(value) or value < 0.0:
-        source.reporter.report(MASS_INVALID, source.where(found, name), name=name, value=value, what=what)
+        reader.reporter.report(MASS_INVALID, reader.where(found, name), name=name, value=value, what=what)
         return None
     return value * unit
 
@@ -204,9 +206,9 @@ SHELL_INVALID = declare(
 )
 
 
-def measure_shell(source: Source, shape: Shape) -> Moments:
+def measure_shell(reader: StageReader, shape: Shape) -> Moments:
     """What a density fills of a hollow collider."""
-    report = source.reporter.report
+    report = reader.reporter.report
     own = shape.settings.get("shell_thickness")
     if own is not None and not 0.0 <= own < math.inf:
         report(SHELL_INVALID, shape.source, name=shape.name, thickness=own)
@@ -234,7 +236,7 @@ COLLIDER_WITHOUT_VOLUME = declare(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _ColliderMass:
     """What one collider adds: moments at a density, or (``own``) mass properties in the body's frame."""
 
     body: int
@@ -247,12 +249,12 @@ class _Part:
 class ColliderSums:
     """Collects bodies and their colliders, then sums them in a few array operations."""
 
-    def __init__(self, source: Source, scan: Scan) -> None:
-        self._source = source
+    def __init__(self, reader: StageReader, scan: StageScan) -> None:
+        self._reader = reader
         self._scan = scan
-        self._densities = {m.name: m.density for m in source.asset.physics_materials}
+        self._densities = {m.name: m.density for m in reader.asset.physics_materials}
         self._asked: list[tuple[Body, list[Shape]]] = []
-        self._parts: list[_Part] = []
+        self._parts: list[_ColliderMass] = []
         self._moments: dict[tuple[int, tuple[float, ...]], Moments] = {}
 
     def add(self, body: Body, shapes: list[Shape]) -> None:
@@ -298,27 +300,29 @@ class ColliderSums:
                 mass[number], com[number], inertia[number] = part.own.mass, part.own.com, part.own.inertia
         return mass, com, inertia
 
-    def _measure_part(self, number: int, body: Body, shape: Shape) -> _Part:
+    def _measure_part(self, number: int, body: Body, shape: Shape) -> _ColliderMass:
         moments = self._measure(shape)
         found = self._scan.all.get(shape.path)
         has_own = found is not None and MASS in found.apis and found.path != found.owner
         own = self._read_own(body, shape, moments) if has_own else None
         if own is not None:
-            return _Part(number, shape, moments, own=own)
+            return _ColliderMass(number, shape, moments, own=own)
         if moments.volume <= 0.0:
             where = shape.source
-            self._source.reporter.report(COLLIDER_WITHOUT_VOLUME, where, name=shape.name, body=body.name)
-            return _Part(number, shape, moments)
-        return _Part(number, shape, moments, self._choose_density(shape, body.density, moments.volume))
+            self._reader.reporter.report(COLLIDER_WITHOUT_VOLUME, where, name=shape.name, body=body.name)
+            return _ColliderMass(number, shape, moments)
+        return _ColliderMass(
+            number, shape, moments, self._choose_density(shape, body.density, moments.volume)
+        )
 
     def _read_own(self, body: Body, shape: Shape, moments: Moments) -> Inertial | None:
         """What a collider's own mass API fixes beyond its density; None if nothing."""
         found = self._scan.all[shape.path]
-        authored = read_authored(self._source, found)
+        authored = read_authored_mass(self._reader, found)
         inertia = authored.inertia() if authored.mass is not None else None
         if inertia is None and (authored.center is None or moments.volume <= 0.0):
             return None
-        place = decompose((~body.pose).matrix @ self._source.world_matrix(found))
+        place = decompose((~body.pose).matrix @ self._reader.world_matrix(found))
         own = authored.com(place.scale)
         com = shape.pose.apply(moments.center) if own is None else place.pose.apply(own)
         if inertia is not None:
@@ -338,7 +342,7 @@ class ColliderSums:
 
     def _measure(self, shape: Shape) -> Moments:
         if shape.settings.get("mass_model") == "shell":
-            return measure_shell(self._source, shape)
+            return measure_shell(self._reader, shape)
         plain = self._moments[id(shape.geometry), ()]
         if shape.scale is None:
             return plain
@@ -359,7 +363,7 @@ class ColliderSums:
             if not isinstance(geometry, Mesh):
                 self._moments[number, ()] = compute_moments(geometry)
                 continue
-            solid = load_solid(self._source, geometry)
+            solid = load_solid(self._reader, geometry)
             keys[number] = key = _digest(*solid)
             if key in known or key in waiting:
                 continue
@@ -399,34 +403,36 @@ INERTIA_GUESSED = declare(
 _BALL = 0.4 * 0.1**2
 
 
-def read_mass(source: Source, scan: Scan) -> None:
+def read_mass(reader: StageReader, scan: StageScan) -> None:
     """Give every body its mass properties."""
     colliders: dict[str, list[Shape]] = {}
-    for shape in source.asset.shapes:
+    for shape in reader.asset.shapes:
         if shape.collision and shape.enabled and shape.body:
             colliders.setdefault(shape.body, []).append(shape)
-    sums = ColliderSums(source, scan)
-    said: list[Authored] = []
-    for body in source.asset.bodies:
-        authored = read_authored(source, scan.all[body.path])
+    sums = ColliderSums(reader, scan)
+    said: list[AuthoredMass] = []
+    for body in reader.asset.bodies:
+        authored = read_authored_mass(reader, scan.all[body.path])
         body.density = authored.density
         said.append(authored)
         if not authored.is_complete:
             sums.add(body, colliders.get(body.name, []))
     computed = sums.compute()
-    for body, authored in zip(source.asset.bodies, said, strict=True):
-        body.inertial = _resolve(source, body, authored, computed.get(body.name))
+    for body, authored in zip(reader.asset.bodies, said, strict=True):
+        body.inertial = _resolve(reader, body, authored, computed.get(body.name))
 
 
-def read_shape_mass(source: Source, found: Found, shape: Shape) -> None:
+def read_shape_mass(reader: StageReader, found: FoundPrim, shape: Shape) -> None:
     """Put a collider's own mass or density on its shape."""
-    authored = read_authored(source, found)
+    authored = read_authored_mass(reader, found)
     shape.mass, shape.density = authored.mass, authored.density
 
 
-def _resolve(source: Source, body: Body, authored: Authored, computed: Inertial | None) -> Inertial | None:
+def _resolve(
+    reader: StageReader, body: Body, authored: AuthoredMass, computed: Inertial | None
+) -> Inertial | None:
     inertia = authored.inertia()
-    com = authored.com(source.bodies[body.path].scale)
+    com = authored.com(reader.bodies[body.path].scale)
     if computed is None:
         assert authored.mass is not None
         assert com is not None
@@ -435,13 +441,13 @@ def _resolve(source: Source, body: Body, authored: Authored, computed: Inertial 
     mass = computed.mass if authored.mass is None else authored.mass
     if mass <= 0.0:
         if body.enabled and not body.kinematic:
-            source.reporter.report(MASS_UNKNOWN, body.source, name=body.name)
+            reader.reporter.report(MASS_UNKNOWN, body.source, name=body.name)
         return None
     if inertia is None and computed.mass > 0.0:
         inertia = computed.inertia if mass == computed.mass else computed.inertia * (mass / computed.mass)
         if com is not None:
             inertia = inertia + point_inertia(mass, com - computed.com)
     elif inertia is None:
-        source.reporter.report(INERTIA_GUESSED, body.source, name=body.name)
+        reader.reporter.report(INERTIA_GUESSED, body.source, name=body.name)
         inertia = np.eye(3) * _BALL * mass
     return Inertial(mass, computed.com if com is None else com, inertia)

@@ -19,9 +19,9 @@ from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
 from simwright.core.units import DEGREE
 from simwright.formats.usd.naming import choose_names
-from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, Found, list_apis
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import Source, as_rows, find_prototype_path
+from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, FoundPrim, list_apis
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import StageReader, as_rows, find_prototype_path
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb, Texture
 
 PHYSICS_BINDING_EMPTY = declare(
@@ -35,11 +35,11 @@ PHYSICS_BINDING_EMPTY = declare(
 )
 
 
-class Bindings:
+class MaterialBindings:
     """Names of the materials bound to prims, and the materials themselves by shared path."""
 
-    def __init__(self, source: Source, scan: Scan, more: Iterable[Found] = ()) -> None:
-        self._source = source
+    def __init__(self, reader: StageReader, scan: StageScan, more: Iterable[FoundPrim] = ()) -> None:
+        self._reader = reader
         self._keys: dict[str, str] = {}
         self.materials: dict[str, Usd.Prim] = {}
         for found in scan.materials:
@@ -56,12 +56,12 @@ class Bindings:
         self._has_surface = {key: _has_surface(prim) for key, prim in self.materials.items()}
         self._has_contact = {key: PHYSICS_MATERIAL in list_apis(p) for key, p in self.materials.items()}
 
-    def render_name(self, found: Found) -> str:
+    def render_name(self, found: FoundPrim) -> str:
         """The look of a shape or of a mesh subset, empty for none."""
         key = self._render.get(found.path)
         return self.names[key] if key is not None and self._has_surface[key] else ""
 
-    def physics_name(self, found: Found) -> str:
+    def physics_name(self, found: FoundPrim) -> str:
         """The contact material of a collider, empty for none."""
         key = self._physics.get(found.path)
         if key is None:
@@ -70,9 +70,9 @@ class Bindings:
             return self.names[key]
         relationship = UsdShade.MaterialBindingAPI(found.prim).GetDirectBindingRel("physics")
         if relationship and relationship.HasAuthoredTargets():
-            where = self._source.where(found, "material:binding:physics")
+            where = self._reader.where(found, "material:binding:physics")
             material = self.materials[key].GetPath()
-            self._source.reporter.report(PHYSICS_BINDING_EMPTY, where, material=material, name=found.name)
+            self._reader.reporter.report(PHYSICS_BINDING_EMPTY, where, material=material, name=found.name)
         return ""
 
     def looks(self) -> list[tuple[str, Usd.Prim]]:
@@ -91,7 +91,7 @@ class Bindings:
             self.materials.setdefault(self._keys[path], prim)
         return self._keys[path]
 
-    def _bind(self, founds: list[Found], purpose: str) -> dict[str, str]:
+    def _bind(self, founds: list[FoundPrim], purpose: str) -> dict[str, str]:
         """The bound material of each path that has one; nothing is bound where no prim above says so."""
         founds = [found for found in founds if found.bound]
         if not founds:
@@ -121,47 +121,47 @@ _WRAPS = frozenset({"repeat", "clamp", "mirror", "black"})
 _CHAIN_LIMIT = 8
 
 
-def read_texture(source: Source, output: Usd.Attribute) -> Texture | None:
+def read_texture(reader: StageReader, output: Usd.Attribute) -> Texture | None:
     """The image behind a shader output; None if the shader is no UsdUVTexture."""
     shader = UsdShade.Shader(output.GetPrim())
     if not shader or shader.GetIdAttr().Get() != "UsdUVTexture":
         return None
     channel = str(UsdShade.Utils.GetBaseNameAndType(output.GetName())[0])
-    coordinates = _read_coordinates(source, shader)
+    coordinates = _read_coordinates(reader, shader)
     return Texture(
-        file=_read_file(source, shader),
+        file=_read_file(reader, shader),
         channel=channel if channel in _CHANNELS else "rgb",
-        color_space=str(_value(source, shader, "sourceColorSpace") or "auto"),
-        wrap_s=_read_wrap(source, shader, "wrapS"),
-        wrap_t=_read_wrap(source, shader, "wrapT"),
-        gain=_row(_value(source, shader, "scale"), (1.0, 1.0, 1.0, 1.0)),
-        bias=_row(_value(source, shader, "bias"), (0.0, 0.0, 0.0, 0.0)),
+        color_space=str(_value(reader, shader, "sourceColorSpace") or "auto"),
+        wrap_s=_read_wrap(reader, shader, "wrapS"),
+        wrap_t=_read_wrap(reader, shader, "wrapT"),
+        gain=_row(_value(reader, shader, "scale"), (1.0, 1.0, 1.0, 1.0)),
+        bias=_row(_value(reader, shader, "bias"), (0.0, 0.0, 0.0, 0.0)),
         **coordinates,
     )
 
 
-def _read_file(source: Source, shader: UsdShade.Shader) -> str:
-    value = _value(source, shader, "file")
+def _read_file(reader: StageReader, shader: UsdShade.Shader) -> str:
+    value = _value(reader, shader, "file")
     if not isinstance(value, Sdf.AssetPath):
         return ""
-    where = source.where(shader.GetPrim(), "inputs:file")
+    where = reader.where(shader.GetPrim(), "inputs:file")
     if value.resolvedPath:
         outer = Ar.SplitPackageRelativePathOuter(value.resolvedPath)[0]
-        admitted = source.gate.take(outer, where, str(value.path))
+        admitted = reader.gate.take(outer, where, str(value.path))
         return str(value.resolvedPath) if admitted is not None else ""
     if "<UDIM>" not in value.path:
-        source.reporter.report(TEXTURE_MISSING, where, file=str(value.path))
+        reader.reporter.report(TEXTURE_MISSING, where, file=str(value.path))
     # anchored where it was looked for: a path that is relative would be counted from the current folder
-    return str(Path(source.file).absolute().parent / str(value.path))
+    return str(Path(reader.file).absolute().parent / str(value.path))
 
 
-def _read_wrap(source: Source, shader: UsdShade.Shader, name: str) -> str:
+def _read_wrap(reader: StageReader, shader: UsdShade.Shader, name: str) -> str:
     """``useMetadata``, the fallback, means that the image decides; images say nothing, so they repeat."""
-    wrap = str(_value(source, shader, name) or "")
+    wrap = str(_value(reader, shader, name) or "")
     return wrap if wrap in _WRAPS else "repeat"
 
 
-def _read_coordinates(source: Source, shader: UsdShade.Shader) -> dict[str, Any]:
+def _read_coordinates(reader: StageReader, shader: UsdShade.Shader) -> dict[str, Any]:
     """Texture coordinate set and transform, walking from the image to the primvar."""
     result: dict[str, Any] = {}
     node = _upstream(shader, "st")
@@ -170,12 +170,12 @@ def _read_coordinates(source: Source, shader: UsdShade.Shader) -> dict[str, Any]
             break
         kind = node.GetIdAttr().Get()
         if kind == "UsdTransform2d" and "scale" not in result:
-            rotation = _value(source, node, "rotation")
-            result["scale"] = _row(_value(source, node, "scale"), (1.0, 1.0))
-            result["offset"] = _row(_value(source, node, "translation"), (0.0, 0.0))
+            rotation = _value(reader, node, "rotation")
+            result["scale"] = _row(_value(reader, node, "scale"), (1.0, 1.0))
+            result["offset"] = _row(_value(reader, node, "translation"), (0.0, 0.0))
             result["rotation"] = rotation * DEGREE if isinstance(rotation, (int, float)) else 0.0
         elif kind == "UsdPrimvarReader_float2":
-            result["uv_set"] = str(_value(source, node, "varname") or "st")
+            result["uv_set"] = str(_value(reader, node, "varname") or "st")
         node = _upstream(node, "in")
     return result
 
@@ -188,11 +188,11 @@ def _upstream(shader: UsdShade.Shader, name: str) -> UsdShade.Shader | None:
     return None
 
 
-def _value(source: Source, shader: UsdShade.Shader, name: str) -> Any:
+def _value(reader: StageReader, shader: UsdShade.Shader, name: str) -> Any:
     entry = shader.GetInput(name)
     for attribute in entry.GetValueProducingAttributes() if entry else ():
         if UsdShade.Utils.GetType(attribute.GetName()) == UsdShade.AttributeType.Input:
-            return attribute.Get(source.time)
+            return attribute.Get(reader.time)
     return None
 
 
@@ -238,19 +238,19 @@ COLORED = frozenset({"diffuse", "emissive", "specular"})
 """Inputs of the model that are colours: linear here, display colours there."""
 
 
-def read_materials(source: Source, bindings: Bindings) -> None:
+def read_materials(reader: StageReader, bindings: MaterialBindings) -> None:
     """Add every look and every contact material."""
     for name, prim in bindings.looks():
-        material = _read_look(source, name, prim)
-        source.uv_names.update(texture.uv_set for texture in material.textures.values())
-        source.asset.materials.append(material)
+        material = _read_look(reader, name, prim)
+        reader.uv_names.update(texture.uv_set for texture in material.textures.values())
+        reader.asset.materials.append(material)
     for name, prim in bindings.contacts():
-        source.asset.physics_materials.append(_read_contact(source, name, prim))
+        reader.asset.physics_materials.append(_read_contact(reader, name, prim))
 
 
-def _read_contact(source: Source, name: str, prim: Usd.Prim) -> PhysicsMaterial:
+def _read_contact(reader: StageReader, name: str, prim: Usd.Prim) -> PhysicsMaterial:
     def read(attribute: str) -> float | None:
-        value = source.get_optional(prim, f"physics:{attribute}")
+        value = reader.get_optional(prim, f"physics:{attribute}")
         return value if value is not None and math.isfinite(value) and value >= 0.0 else None
 
     density = read("density")
@@ -259,20 +259,20 @@ def _read_contact(source: Source, name: str, prim: Usd.Prim) -> PhysicsMaterial:
         static_friction=read("staticFriction"),
         dynamic_friction=read("dynamicFriction"),
         restitution=read("restitution"),
-        density=density * source.units.density if density else None,
-        source=source.where(prim),
+        density=density * reader.units.density if density else None,
+        source=reader.where(prim),
     )
 
 
-def _read_look(source: Source, name: str, prim: Usd.Prim) -> RenderMaterial:
-    where = source.where(prim)
+def _read_look(reader: StageReader, name: str, prim: Usd.Prim) -> RenderMaterial:
+    where = reader.where(prim)
     shader, *_ = UsdShade.Material(prim).ComputeSurfaceSource()
     shader_id = shader.GetIdAttr().Get() if shader else None
     if shader_id != "UsdPreviewSurface":
         found = shader_id or (shader.GetPath() if shader else "nothing at outputs:surface")
-        source.reporter.report(SURFACE_FOREIGN, where, name=name, found=found)
+        reader.reporter.report(SURFACE_FOREIGN, where, name=name, found=found)
         return RenderMaterial(name, source=where)
-    inputs = _Inputs(source, name, shader)
+    inputs = _SurfaceInputs(reader, name, shader)
     specular = inputs.number("useSpecularWorkflow", 0.0) == 1.0
     return RenderMaterial(
         name=name,
@@ -292,11 +292,11 @@ def _read_look(source: Source, name: str, prim: Usd.Prim) -> RenderMaterial:
     )
 
 
-class _Inputs:
+class _SurfaceInputs:
     """Values and images of a surface shader, through any nesting of node graphs."""
 
-    def __init__(self, source: Source, name: str, shader: UsdShade.Shader) -> None:
-        self._source = source
+    def __init__(self, reader: StageReader, name: str, shader: UsdShade.Shader) -> None:
+        self._reader = reader
         self._name = name
         self._shader = shader
 
@@ -318,7 +318,7 @@ class _Inputs:
             output = self._find_output(name)
             if output is None or (name == "diffuseColor" and self.reads_vertices(name)):
                 continue
-            texture = read_texture(self._source, output)
+            texture = read_texture(self._reader, output)
             if texture is not None:
                 red, green, blue, alpha = texture.gain
                 if key in COLORED:
@@ -326,8 +326,8 @@ class _Inputs:
                 result[key] = texture
             else:
                 node = UsdShade.Shader(output.GetPrim()).GetIdAttr().Get() or output.GetPrim().GetPath()
-                where = self._source.where(self._shader.GetPrim(), f"inputs:{name}")
-                self._source.reporter.report(
+                where = self._reader.where(self._shader.GetPrim(), f"inputs:{name}")
+                self._reader.reporter.report(
                     INPUT_UNTRANSLATED, where, input=name, name=self._name, node=node
                 )
         return result
@@ -339,7 +339,7 @@ class _Inputs:
         if node is None or node.GetIdAttr().Get() != "UsdPrimvarReader_float3":
             return False
         entry = node.GetInput("varname")
-        return entry is not None and bool(entry) and str(entry.Get(self._source.time) or "") == "displayColor"
+        return entry is not None and bool(entry) and str(entry.Get(self._reader.time) or "") == "displayColor"
 
     def _attributes(self, name: str) -> list[Usd.Attribute]:
         entry = self._shader.GetInput(name)
@@ -348,9 +348,9 @@ class _Inputs:
     def _constant(self, name: str) -> Any:
         for attribute in self._attributes(name):
             if UsdShade.Utils.GetType(attribute.GetName()) == UsdShade.AttributeType.Input:
-                return attribute.Get(self._source.time)
+                return attribute.Get(self._reader.time)
         entry = self._shader.GetInput(name)
-        return entry.GetAttr().Get(self._source.time) if entry else None
+        return entry.GetAttr().Get(self._reader.time) if entry else None
 
     def _find_output(self, name: str) -> Usd.Attribute | None:
         for attribute in self._attributes(name):

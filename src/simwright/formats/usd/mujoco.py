@@ -21,30 +21,32 @@ from simwright.formats.usd.attributes import read_settings
 from simwright.formats.usd.joints import choose_dof
 from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.notes import numbers, texts
-from simwright.formats.usd.prims import Found
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import Source, as_rows
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import StageReader, as_rows
 from simwright.model.asset import ContactPair, Keyframe
 from simwright.model.joint import Dof, Equality, EqualityKind, Motion, Tendon, TendonPoint
 
 Range = tuple[float, float]
 
 
-def read_range(source: Source, scan: Scan, found: Found, name: str, switch: str) -> Range | None:
+def read_range(
+    reader: StageReader, scan: StageScan, found: FoundPrim, name: str, switch: str
+) -> Range | None:
     """``mjc:NAME:min`` and ``max`` where they count; "auto" means that they count if they are not empty."""
-    low = source.get_number(found, f"mjc:{name}:min", 0.0)
-    high = source.get_number(found, f"mjc:{name}:max", 0.0)
-    limited = source.get_text(found, f"mjc:{switch}", "auto")
+    low = reader.get_number(found, f"mjc:{name}:min", 0.0)
+    high = reader.get_number(found, f"mjc:{name}:max", 0.0)
+    limited = reader.get_text(found, f"mjc:{switch}", "auto")
     if limited == "true":
         return low, high
-    if limited == "auto" and low < high and _limits_itself(source, scan):
+    if limited == "auto" and low < high and _limits_itself(reader, scan):
         return low, high
     return None
 
 
-def _limits_itself(source: Source, scan: Scan) -> bool:
+def _limits_itself(reader: StageReader, scan: StageScan) -> bool:
     """MuJoCo's compiler flag "autolimits"."""
-    return all(source.get_flag(scene.prim, "mjc:compiler:autoLimits", True) for scene in scan.scenes[:1])
+    return all(reader.get_flag(scene.prim, "mjc:compiler:autoLimits", True) for scene in scan.scenes[:1])
 
 
 TENDON_INVALID = declare(
@@ -64,39 +66,39 @@ TENDON_PHYSX = declare(
 )
 
 
-class _BrokenError(Exception):
+class _TendonPathError(Exception):
     """The path does not fit together; the message says how."""
 
 
-def read_tendons(source: Source, scan: Scan) -> None:
+def read_tendons(reader: StageReader, scan: StageScan) -> None:
     """Add every MuJoCo tendon; report PhysX ones."""
     prims = [found for found in scan.all.values() if found.type == "MjcTendon"]
-    names = name_prims(prims, noted=source.noted)
+    names = name_prims(prims, noted=reader.noted)
     for found in prims:
         try:
-            tendon = _read_tendon(source, scan, found, names[found.path])
-        except _BrokenError as why:
-            where = source.where(found, "mjc:path")
-            source.reporter.report(TENDON_INVALID, where, name=names[found.path], why=why)
+            tendon = _read_tendon(reader, scan, found, names[found.path])
+        except _TendonPathError as why:
+            where = reader.where(found, "mjc:path")
+            reader.reporter.report(TENDON_INVALID, where, name=names[found.path], why=why)
         else:
-            source.tendons[found.path] = tendon.name
-            source.asset.tendons.append(tendon)
+            reader.tendons[found.path] = tendon.name
+            reader.asset.tendons.append(tendon)
     physx = [found for found in scan.all.values() if any(a.startswith("PhysxTendon") for a in found.apis)]
     if physx:
-        where = source.where(physx[0].prim)
-        source.reporter.report(TENDON_PHYSX, where, count=len(physx), first=physx[0].path)
+        where = reader.where(physx[0].prim)
+        reader.reporter.report(TENDON_PHYSX, where, count=len(physx), first=physx[0].path)
 
 
-def _read_tendon(source: Source, scan: Scan, found: Found, name: str) -> Tendon:
-    prim, units = found.prim, source.units
-    fixed = source.get_text(prim, "mjc:type", "spatial") == "fixed"
-    path, plain = _read_sum(source, found) if fixed else (list(_read_route(source, found)), False)
+def _read_tendon(reader: StageReader, scan: StageScan, found: FoundPrim, name: str) -> Tendon:
+    prim, units = found.prim, reader.units
+    fixed = reader.get_text(prim, "mjc:type", "spatial") == "fixed"
+    path, plain = _read_sum(reader, found) if fixed else (list(_read_route(reader, found)), False)
     length = 1.0 if plain else units.length
     gain = units.inertia if plain else units.mass
     effort = units.inertia if plain else units.force
 
     def read(attribute: str, factor: float) -> float:
-        return source.get_number(prim, f"mjc:{attribute}", 0.0) * factor
+        return reader.get_number(prim, f"mjc:{attribute}", 0.0) * factor
 
     tendon = Tendon(
         name=name,
@@ -105,24 +107,24 @@ def _read_tendon(source: Source, scan: Scan, found: Found, name: str) -> Tendon:
         damping=read("damping", gain),
         friction=read("frictionloss", effort),
         armature=read("armature", gain),
-        width=source.get_number(prim, "mjc:width", 0.003) * units.length,
-        source=source.where(prim),
+        width=reader.get_number(prim, "mjc:width", 0.003) * units.length,
+        source=reader.where(prim),
     )
-    limits = read_range(source, scan, found, "range", "limited")
+    limits = read_range(reader, scan, found, "range", "limited")
     if limits is not None:
         tendon.lower, tendon.upper = limits[0] * length, limits[1] * length
-    rest = as_rows(source.get(prim, "mjc:springlength"), 1)[:, 0] * length
+    rest = as_rows(reader.get(prim, "mjc:springlength"), 1)[:, 0] * length
     if len(rest) and rest[0] != -length:
         tendon.rest_length = (float(rest[0]), float(rest[-1]))
     return tendon
 
 
-def _read_sum(source: Source, found: Found) -> tuple[list[TendonPoint], bool]:
+def _read_sum(reader: StageReader, found: FoundPrim) -> tuple[list[TendonPoint], bool]:
     """Joints with their coefficients, and whether the sum has no unit."""
-    targets, order = _read_order(source, found)
-    coefficients = _read_numbers(source, found, "mjc:path:coef", len(order))
-    joints = {joint.path: joint for joint in source.asset.joints if joint.path in targets}
-    names = texts(source.note(found).get("dofs"))
+    targets, order = _read_order(reader, found)
+    coefficients = _read_numbers(reader, found, "mjc:path:coef", len(order))
+    joints = {joint.path: joint for joint in reader.asset.joints if joint.path in targets}
+    names = texts(reader.note(found).get("dofs"))
     points, turning = [], []
     for place, (index, coefficient) in enumerate(zip(order, coefficients, strict=True)):
         joint = joints.get(targets[index])
@@ -130,23 +132,23 @@ def _read_sum(source: Source, found: Found) -> tuple[list[TendonPoint], bool]:
         if joint is not None and len(names) == len(order):
             dof = next((dof for dof in joint.dofs if dof.name == names[place]), dof)
         if dof is None:
-            raise _BrokenError(f"{targets[index]} is no joint of one freedom that was read")
+            raise _TendonPathError(f"{targets[index]} is no joint of one freedom that was read")
         turning.append(dof.motion is Motion.HINGE)
         points.append(TendonPoint("joint", dof.name, coefficient))
     plain = any(turning)
     for point, turns in zip(points, turning, strict=True):
         if plain and not turns:
-            point.value /= source.units.length
+            point.value /= reader.units.length
     return points, plain
 
 
-def _read_route(source: Source, found: Found) -> Iterator[TendonPoint]:
+def _read_route(reader: StageReader, found: FoundPrim) -> Iterator[TendonPoint]:
     """Sites, wraps and pulleys in order."""
-    targets, order = _read_order(source, found)
-    sides = source.get_targets(found, "mjc:sideSites")
-    beside = _read_integers(source, found, "mjc:sideSites:indices", len(order), -1)
-    segments = _read_integers(source, found, "mjc:path:segments", len(order), 0)
-    divisors = as_rows(source.get(found, "mjc:path:divisors"), 1)[:, 0]
+    targets, order = _read_order(reader, found)
+    sides = reader.get_targets(found, "mjc:sideSites")
+    beside = _read_integers(reader, found, "mjc:sideSites:indices", len(order), -1)
+    segments = _read_integers(reader, found, "mjc:path:segments", len(order), 0)
+    divisors = as_rows(reader.get(found, "mjc:path:divisors"), 1)[:, 0]
     current = 0
     for place, (index, side, segment) in enumerate(zip(order, beside, segments, strict=True)):
         divisor = float(divisors[segment]) if 0 <= segment < len(divisors) else 1.0
@@ -154,43 +156,43 @@ def _read_route(source: Source, found: Found) -> Iterator[TendonPoint]:
             current = segment
             yield TendonPoint("pulley", value=divisor)
         if side >= len(sides):
-            raise _BrokenError(f"it has no side site {side}")
-        yield _read_point(source, targets[index], sides[side] if side >= 0 else "")
+            raise _TendonPathError(f"it has no side site {side}")
+        yield _read_point(reader, targets[index], sides[side] if side >= 0 else "")
 
 
-def _read_point(source: Source, target: str, side: str) -> TendonPoint:
-    if target in source.sites:
-        return TendonPoint("site", source.sites[target])
-    if target not in source.shapes:
-        raise _BrokenError(f"{target} is no site or geometry that was read")
-    if side and side not in source.sites:
-        raise _BrokenError(f"its side site {side} is no site that was read")
-    return TendonPoint("wrap", source.shapes[target], side=source.sites[side] if side else "")
+def _read_point(reader: StageReader, target: str, side: str) -> TendonPoint:
+    if target in reader.sites:
+        return TendonPoint("site", reader.sites[target])
+    if target not in reader.shapes:
+        raise _TendonPathError(f"{target} is no site or geometry that was read")
+    if side and side not in reader.sites:
+        raise _TendonPathError(f"its side site {side} is no site that was read")
+    return TendonPoint("wrap", reader.shapes[target], side=reader.sites[side] if side else "")
 
 
-def _read_order(source: Source, found: Found) -> tuple[list[str], list[int]]:
+def _read_order(reader: StageReader, found: FoundPrim) -> tuple[list[str], list[int]]:
     """The targets, and the order in which the path visits them."""
-    targets = source.get_targets(found, "mjc:path")
+    targets = reader.get_targets(found, "mjc:path")
     if not targets:
-        raise _BrokenError("its path is empty")
-    indices = as_rows(source.get(found, "mjc:path:indices"), 1)[:, 0]
+        raise _TendonPathError("its path is empty")
+    indices = as_rows(reader.get(found, "mjc:path:indices"), 1)[:, 0]
     order = [int(v) for v in indices] if len(indices) else list(range(len(targets)))
     if min(order) < 0 or max(order) >= len(targets):
-        raise _BrokenError(f"its order names target {max(order)} of {len(targets)}")
+        raise _TendonPathError(f"its order names target {max(order)} of {len(targets)}")
     return targets, order
 
 
-def _read_numbers(source: Source, found: Found, name: str, count: int) -> list[float]:
-    values = as_rows(source.get(found, name), 1)[:, 0]
+def _read_numbers(reader: StageReader, found: FoundPrim, name: str, count: int) -> list[float]:
+    values = as_rows(reader.get(found, name), 1)[:, 0]
     if len(values) != count or not np.all(np.isfinite(values)):
-        raise _BrokenError(f"{name} does not hold {count} numbers")
+        raise _TendonPathError(f"{name} does not hold {count} numbers")
     return [float(v) for v in values]
 
 
-def _read_integers(source: Source, found: Found, name: str, count: int, default: int) -> list[int]:
-    values = as_rows(source.get(found, name), 1)[:, 0]
+def _read_integers(reader: StageReader, found: FoundPrim, name: str, count: int, default: int) -> list[int]:
+    values = as_rows(reader.get(found, name), 1)[:, 0]
     if len(values) not in (0, count):
-        raise _BrokenError(f"{name} does not hold {count} numbers")
+        raise _TendonPathError(f"{name} does not hold {count} numbers")
     return [int(v) for v in values] if len(values) else [default] * count
 
 
@@ -216,32 +218,32 @@ _VECTORS = {"gravity": "gravity", "wind": "wind", "magnetic": "magnetic_field"}
 _SPACES = ("mjc", "gazebo")
 
 
-def read_keyframes(source: Source, scan: Scan) -> None:
+def read_keyframes(reader: StageReader, scan: StageScan) -> None:
     """Keyframes, by the order of joints and actuators; after both are complete."""
     prims = [found for found in scan.all.values() if found.type == "MjcKeyframe"]
-    names = name_prims(prims, noted=source.noted)
-    dofs = [dof for joint in source.asset.joints for dof in joint.dofs]
+    names = name_prims(prims, noted=reader.noted)
+    dofs = [dof for joint in reader.asset.joints for dof in joint.dofs]
     for found in prims:
-        time = source.get_number(found, "mjc:time", 0.0)
+        time = reader.get_number(found, "mjc:time", 0.0)
         keyframe = Keyframe(names[found.path], time=time, path=found.path)
         for attribute, table, sizes in (
             ("mjc:qpos", keyframe.positions, [dof.positions for dof in dofs]),
             ("mjc:qvel", keyframe.velocities, [dof.velocities for dof in dofs]),
         ):
-            table.update(_deal(_read_state(source, found, attribute, names, sum(sizes)), dofs, sizes))
-        slots = texts(source.note(found).get("controls")) or [a.name for a in source.asset.actuators]
-        controls = _read_state(source, found, "mjc:ctrl", names, len(slots))
+            table.update(_deal(_read_state(reader, found, attribute, names, sum(sizes)), dofs, sizes))
+        slots = texts(reader.note(found).get("controls")) or [a.name for a in reader.asset.actuators]
+        controls = _read_state(reader, found, "mjc:ctrl", names, len(slots))
         keyframe.controls |= dict(zip(slots, controls, strict=False))
-        source.asset.keyframes.append(keyframe)
+        reader.asset.keyframes.append(keyframe)
 
 
 def _read_state(
-    source: Source, found: Found, attribute: str, names: dict[str, str], expected: int
+    reader: StageReader, found: FoundPrim, attribute: str, names: dict[str, str], expected: int
 ) -> list[float]:
-    values = [float(v) for v in as_rows(source.get(found, attribute), 1)[:, 0]]
+    values = [float(v) for v in as_rows(reader.get(found, attribute), 1)[:, 0]]
     if values and (len(values) != expected or not all(map(math.isfinite, values))):
-        where = source.where(found, attribute)
-        source.reporter.report(
+        where = reader.where(found, attribute)
+        reader.reporter.report(
             KEYFRAME_SIZE,
             where,
             attribute=attribute,
@@ -265,65 +267,65 @@ def _deal(values: list[float], dofs: list[Dof], sizes: list[int]) -> dict[str, A
     return result
 
 
-def read_pairs(source: Source, scan: Scan) -> None:
+def read_pairs(reader: StageReader, scan: StageScan) -> None:
     """Colliders that always touch."""
     prims = [
         f
         for f in scan.all.values()
         if f.may_author(f"{_PAIR}geom1") and f.prim.HasRelationship(f"{_PAIR}geom1")
     ]
-    names = name_prims(prims, noted=source.noted)
+    names = name_prims(prims, noted=reader.noted)
     for found in prims:
-        ends = [source.get_targets(found, f"{_PAIR}geom{number}")[:1] for number in (1, 2)]
-        missing = next((end for end in ends if not end or end[0] not in source.shapes), None)
+        ends = [reader.get_targets(found, f"{_PAIR}geom{number}")[:1] for number in (1, 2)]
+        missing = next((end for end in ends if not end or end[0] not in reader.shapes), None)
         if missing is not None:
             target = missing[0] if missing else "nothing"
-            where = source.where(found)
-            source.reporter.report(PAIR_INCOMPLETE, where, name=names[found.path], target=target)
+            where = reader.where(found)
+            reader.reporter.report(PAIR_INCOMPLETE, where, name=names[found.path], target=target)
             continue
-        source.asset.contact_pairs.append(
+        reader.asset.contact_pairs.append(
             ContactPair(
-                source.shapes[ends[0][0]],
-                source.shapes[ends[1][0]],
+                reader.shapes[ends[0][0]],
+                reader.shapes[ends[1][0]],
                 names[found.path],
-                read_settings(source, found, _PAIR, {"geom1", "geom2"}),
-                source.where(found),
+                read_settings(reader, found, _PAIR, {"geom1", "geom2"}),
+                reader.where(found),
             )
         )
 
 
-def read_tendon_equalities(source: Source, scan: Scan) -> None:
+def read_tendon_equalities(reader: StageReader, scan: StageScan) -> None:
     """Tendons that are held to each other or to a length."""
-    for path, name in source.tendons.items():
+    for path, name in reader.tendons.items():
         found = scan.all[path]
         if not found.may_author("mjc:equality:coef"):
             continue
-        targets = source.get_targets(found, "mjc:equality:tendon")
-        polynomial = tuple(float(v) for v in as_rows(source.get(found, "mjc:equality:coef"), 1)[:, 0])
-        if (targets and targets[0] not in source.tendons) or not all(map(math.isfinite, polynomial)):
+        targets = reader.get_targets(found, "mjc:equality:tendon")
+        polynomial = tuple(float(v) for v in as_rows(reader.get(found, "mjc:equality:coef"), 1)[:, 0])
+        if (targets and targets[0] not in reader.tendons) or not all(map(math.isfinite, polynomial)):
             continue
-        source.asset.equalities.append(
+        reader.asset.equalities.append(
             Equality(
-                name=source.get_text(found, "mjc:equality:name", name),
+                name=reader.get_text(found, "mjc:equality:name", name),
                 kind=EqualityKind.TENDON,
                 a=name,
-                b=source.tendons[targets[0]] if targets else "",
+                b=reader.tendons[targets[0]] if targets else "",
                 polynomial=polynomial,
-                enabled=source.get_flag(found, "mjc:equality:active", True),
-                source=source.where(found),
+                enabled=reader.get_flag(found, "mjc:equality:active", True),
+                source=reader.where(found),
             )
         )
 
 
-def read_root_options(source: Source, scan: Scan) -> None:
+def read_root_options(reader: StageReader, scan: StageScan) -> None:
     """Options at the root of an asset, where no scene says them."""
-    prim = source.stage.GetDefaultPrim()
+    prim = reader.stage.GetDefaultPrim()
     found = scan.all.get(str(prim.GetPath())) if prim and not scan.scenes else None
-    world = source.asset.environment
+    world = reader.asset.environment
     if found is None:
         return
     for space in _SPACES:
-        for key, value in read_settings(source, found, f"{space}:option:", set()).items():
+        for key, value in read_settings(reader, found, f"{space}:option:", set()).items():
             if key in _VECTORS:
                 vector = numbers(value, finite=True)
                 setattr(world, _VECTORS[key], vec3(*vector) if len(vector) == 3 else None)
@@ -332,6 +334,6 @@ def read_root_options(source: Source, scan: Scan) -> None:
                 world.timestep = float(value) if is_step else None
             else:
                 world.settings[key] = value
-        for key, value in read_settings(source, found, f"{space}:flag:", set()).items():
+        for key, value in read_settings(reader, found, f"{space}:flag:", set()).items():
             flags = world.settings.setdefault("enable" if value else "disable", [])
             flags.append(key)

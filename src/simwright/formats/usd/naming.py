@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from simwright.core.names import NameScope
-from simwright.formats.usd.prims import Found
+from simwright.formats.usd.prims import FoundPrim
 from simwright.usd.questions import is_proxy, label_of, path_of
 
 MESH = "mesh"
@@ -37,7 +37,7 @@ def choose_names(paths: Iterable[str]) -> dict[str, str]:
     return {path: scope.claim(names[path.rstrip("/")]) for path in order}
 
 
-def name_prims(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
+def name_prims(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
     """A unique name for every prim; ``noted``: display names count."""
     names = choose_names(found.path for found in founds)
     if not noted:
@@ -45,7 +45,7 @@ def name_prims(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
     return _prefer_labels(names, {found.path: str(label_of(found.prim)) for found in founds})
 
 
-def name_shapes(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
+def name_shapes(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
     """A unique name for every shape; ``noted``: one that is an instance of a mesh has the instance's name."""
     if not noted:
         return choose_names(found.path for found in founds)

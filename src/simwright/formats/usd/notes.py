@@ -15,9 +15,9 @@ from typing import Any
 
 from simwright.core.math3d import IDENTITY, Pose, quat_rotate, vec3
 from simwright.formats.usd.attributes import make_plain, read_settings
-from simwright.formats.usd.prims import Found
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import Source
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.asset import Actuator, Light, Sensor
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 from simwright.model.joint import (
@@ -36,9 +36,9 @@ from simwright.model.ros import Controller
 LAST = 1 << 30
 
 
-def restore_order(source: Source, scan: Scan) -> None:
+def restore_order(reader: StageReader, scan: StageScan) -> None:
     """Sort bodies, joints, sites, actuators, tendons, equalities, mimics, sensors and controllers."""
-    if not source.noted:
+    if not reader.noted:
         return
     ranks = {path: number for number, path in enumerate(scan.all)}
 
@@ -46,7 +46,7 @@ def restore_order(source: Source, scan: Scan) -> None:
         path = element.source.prim
         return read_place(scan.notes.get(path, {}), word), ranks.get(path, LAST)
 
-    asset = source.asset
+    asset = reader.asset
     families: tuple[list[Any], ...] = (asset.bodies, asset.actuators, asset.tendons, asset.controllers)
     for family in families:
         family.sort(key=sort_key)
@@ -57,7 +57,7 @@ def restore_order(source: Source, scan: Scan) -> None:
     asset.sites.sort(key=lambda site: (sort_key(site)[0], places.get(site.body, -1), sort_key(site)[1]))
 
     def joint_key(joint: Any) -> tuple[int, bool, int, int]:
-        noted, rank = sort_key(joint, "free_order" if joint.path in source.bodies else "order")
+        noted, rank = sort_key(joint, "free_order" if joint.path in reader.bodies else "order")
         return noted, joint.closes_loop, places.get(joint.child, -1), rank
 
     asset.joints.sort(key=joint_key)
@@ -135,18 +135,18 @@ def _word(dof: Dof) -> str:
     return f"rot{letter}" if dof.motion is Motion.HINGE else f"trans{letter}"
 
 
-def restore_joints(source: Source, scan: Scan) -> dict[str, float]:
+def restore_joints(reader: StageReader, scan: StageScan) -> dict[str, float]:
     """Kinds, equalities and floating joints; gives the coordinates that freedoms start at."""
-    if not source.noted:
+    if not reader.noted:
         return {}
-    asset = source.asset
-    notes = {found.path: source.note(found) for found in scan.joints}
+    asset = reader.asset
+    notes = {found.path: reader.note(found) for found in scan.joints}
     references: dict[str, float] = {}
     kept = []
     for joint in asset.joints:
         note = notes.get(joint.path, {})
         if note.get("equality") in _EQUALITIES and joint.closes_loop:
-            asset.equalities.append(_make_equality(source, scan.all[joint.path], joint, note))
+            asset.equalities.append(_make_equality(reader, scan.all[joint.path], joint, note))
             continue
         kept.append(joint)
         _restore_dofs(joint, note)
@@ -157,7 +157,7 @@ def restore_joints(source: Source, scan: Scan) -> dict[str, float]:
             _restore_kind(joint, _KINDS[note["kind"]])
     asset.joints = kept
     for found in scan.bodies:
-        _restore_free(source, found)
+        _restore_free(reader, found)
     return references
 
 
@@ -212,7 +212,7 @@ def _restore_kind(joint: Joint, kind: JointKind) -> None:
         joint.kind = kind
 
 
-def _make_equality(source: Source, found: Found, joint: Joint, note: dict[str, Any]) -> Equality:
+def _make_equality(reader: StageReader, found: FoundPrim, joint: Joint, note: dict[str, Any]) -> Equality:
     """The constraint that a closing joint stands for.  The world is a joint's parent, whichever side it was."""
     first, second = (joint.parent, joint.parent_frame), (joint.child, joint.child_frame)
     if note.get("turned"):
@@ -224,17 +224,17 @@ def _make_equality(source: Source, found: Found, joint: Joint, note: dict[str, A
         b=second[0],
         frame_a=first[1],
         frame_b=second[1],
-        torque_scale=source.get_number(found, "mjc:torqueScale", 1.0),
+        torque_scale=reader.get_number(found, "mjc:torqueScale", 1.0),
         enabled=joint.enabled,
         source=joint.source,
     )
 
 
-def _restore_free(source: Source, found: Found) -> None:
+def _restore_free(reader: StageReader, found: FoundPrim) -> None:
     """The floating joint of a body that nothing else holds."""
-    note, frame = source.note(found), source.bodies[found.path]
+    note, frame = reader.note(found), reader.bodies[found.path]
     if "free_name" not in note or any(
-        j.child == frame.name and not j.closes_loop for j in source.asset.joints
+        j.child == frame.name and not j.closes_loop for j in reader.asset.joints
     ):
         return
     first, second = (read_pose(note.get(f"free_frame{side}")) or IDENTITY for side in (0, 1))
@@ -245,7 +245,7 @@ def _restore_free(source: Source, found: Found) -> None:
         value = note.get(f"free_{key}")
         if isinstance(value, int | float) and math.isfinite(value):
             setattr(dof, key, float(value))
-    source.asset.joints.append(
+    reader.asset.joints.append(
         Joint(
             name=str(note["free_name"]),
             kind=JointKind.FLOATING,
@@ -257,26 +257,26 @@ def _restore_free(source: Source, found: Found) -> None:
             collide=bool(note.get("free_collide", False)),
             ros_name=str(note.get("free_ros_name", "")),
             path=found.path,
-            source=source.where(found),
+            source=reader.where(found),
         )
     )
 
 
-def read_noted_mimics(source: Source, found: Found) -> None:
+def read_noted_mimics(reader: StageReader, found: FoundPrim) -> None:
     """Rules between freedoms that no schema relates: names by threes, numbers by six."""
-    note = source.note(found)
+    note = reader.note(found)
     names, values = texts(note.get("mimics")), numbers(note.get("mimic_values"), finite=True)
     if len(values) != 2 * len(names) or len(names) % 3:
         return
-    known = {dof.name for joint in source.asset.joints for dof in joint.dofs}
+    known = {dof.name for joint in reader.asset.joints for dof in joint.dofs}
     for row in range(len(names) // 3):
         follower, leader, name = names[3 * row : 3 * row + 3]
         if not {follower, leader} <= known:
             continue
         enabled, offset, multiplier, *higher = values[6 * row : 6 * row + 6]
         polynomial = tuple(higher) if any(higher) else ()
-        where = source.where(found)
-        source.asset.mimics.append(
+        where = reader.where(found)
+        reader.asset.mimics.append(
             Mimic(follower, leader, multiplier, offset, polynomial, bool(enabled), name, where)
         )
 
@@ -304,46 +304,46 @@ def read_pose(value: Any) -> Pose | None:
 _SPACES = ("mjc:sensor", "gazebo:sensor")
 
 
-def read_noted_sensors(source: Source, scan: Scan) -> None:
+def read_noted_sensors(reader: StageReader, scan: StageScan) -> None:
     """Sensors that a vendor layer describes."""
-    if not source.noted:
+    if not reader.noted:
         return
     found_sensors: list[tuple[int, Sensor]] = []
     for found in scan.all.values():
         for space in _SPACES:
-            if found.may_author(f"{space}:kind") and source.get_authored(found, f"{space}:kind"):
-                order = read_place(source.note(found), "sensor_order")
-                found_sensors.append((order, _read_sensor(source, found, space)))
+            if found.may_author(f"{space}:kind") and reader.get_authored(found, f"{space}:kind"):
+                order = read_place(reader.note(found), "sensor_order")
+                found_sensors.append((order, _read_sensor(reader, found, space)))
     found_sensors.sort(key=lambda row: row[0])
-    source.asset.sensors += [sensor for _, sensor in found_sensors]
+    reader.asset.sensors += [sensor for _, sensor in found_sensors]
 
 
-def _read_sensor(source: Source, found: Found, space: str) -> Sensor:
+def _read_sensor(reader: StageReader, found: FoundPrim, space: str) -> Sensor:
     position, turn = (
-        make_plain(source.get(found, f"{space}:{word}")) for word in ("position", "orientation")
+        make_plain(reader.get(found, f"{space}:{word}")) for word in ("position", "orientation")
     )
-    bodies = source.get_targets(found, f"{space}:body")
-    body = source.bodies.get(bodies[0]) if bodies else None
+    bodies = reader.get_targets(found, f"{space}:body")
+    body = reader.bodies.get(bodies[0]) if bodies else None
     pose = read_pose([*numbers(position), *numbers(turn)])
     return Sensor(
-        name=source.get_text(found, f"{space}:name", found.name),
-        kind=source.get_text(found, f"{space}:kind"),
+        name=reader.get_text(found, f"{space}:name", found.name),
+        kind=reader.get_text(found, f"{space}:kind"),
         body=WORLD if body is None else body.name,
         pose=IDENTITY if pose is None else pose,
-        target=source.get_text(found, f"{space}:target"),
-        rate=source.get_optional(found, f"{space}:rate"),
-        settings=read_settings(source, found, f"{space}:setting:", set()),
+        target=reader.get_text(found, f"{space}:target"),
+        rate=reader.get_optional(found, f"{space}:rate"),
+        settings=read_settings(reader, found, f"{space}:setting:", set()),
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
 
 
-def restore_parts(source: Source, scan: Scan) -> None:
+def restore_parts(reader: StageReader, scan: StageScan) -> None:
     """Places of interfaces, controllers, image sizes, markers, safety limits and URDF's own words."""
-    if not source.noted:
+    if not reader.noted:
         return
     notes = scan.notes
-    asset = source.asset
+    asset = reader.asset
     known = {e.name for family in (asset.bodies, asset.sites, asset.sensors, asset.cameras) for e in family}
     for interface in asset.interfaces:
         note = notes.get(interface.path, {})
@@ -351,7 +351,7 @@ def restore_parts(source: Source, scan: Scan) -> None:
         if at in known or at == asset.name:
             interface.at = at
         interface.frame_override = interface.frame_override or str(note.get("frame", ""))
-    _restore_controllers(source, notes)
+    _restore_controllers(reader, notes)
     for camera in asset.cameras:
         size = numbers(notes.get(camera.path, {}).get("resolution"), finite=True)
         if len(size) == 2:
@@ -365,7 +365,7 @@ def restore_parts(source: Source, scan: Scan) -> None:
     for shape in asset.shapes:
         if isinstance(shape.geometry, Plane) and notes.get(shape.path, {}).get("endless"):
             shape.geometry = Plane()
-    _restore_words(source, notes)
+    _restore_words(reader, notes)
 
 
 def _restore_light(light: Light, note: dict[str, Any]) -> None:
@@ -377,9 +377,9 @@ def _restore_light(light: Light, note: dict[str, Any]) -> None:
         light.radius = bulb[0]
 
 
-def _restore_controllers(source: Source, notes: dict[str, dict[str, Any]]) -> None:
+def _restore_controllers(reader: StageReader, notes: dict[str, dict[str, Any]]) -> None:
     """What the schemas of controllers have no attribute for; controllers without a schema."""
-    asset = source.asset
+    asset = reader.asset
     read = {controller.path: controller for controller in asset.controllers}
     for path, note in notes.items():
         words = _parse(note.get("controller"))
@@ -387,9 +387,9 @@ def _restore_controllers(source: Source, notes: dict[str, dict[str, Any]]) -> No
             continue
         controller = read.get(path)
         if controller is None:
-            name = str(source.stage.GetPrimAtPath(path).GetDisplayName()) or path.rpartition("/")[2]
+            name = str(reader.stage.GetPrimAtPath(path).GetDisplayName()) or path.rpartition("/")[2]
             controller = Controller(
-                name, "external", path=path, source=source.where(source.stage.GetPrimAtPath(path))
+                name, "external", path=path, source=reader.where(reader.stage.GetPrimAtPath(path))
             )
             asset.controllers.append(controller)
         if controller.kind == "external":
@@ -407,16 +407,16 @@ def _table(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _restore_words(source: Source, notes: dict[str, dict[str, Any]]) -> None:
-    dofs = {dof.name: dof for joint in source.asset.joints for dof in joint.dofs}
-    names = {**source.joints, **{path: frame.name for path, frame in source.bodies.items()}}
+def _restore_words(reader: StageReader, notes: dict[str, dict[str, Any]]) -> None:
+    dofs = {dof.name: dof for joint in reader.asset.joints for dof in joint.dofs}
+    names = {**reader.joints, **{path: frame.name for path, frame in reader.bodies.items()}}
     for path, note in notes.items():
         for name, values in _parse(note.get("safety")).items():
             if name in dofs and isinstance(values, dict):
                 numeric = {key: value for key, value in values.items() if isinstance(value, int | float)}
                 dofs[name].safety = {key: float(value) for key, value in numeric.items()}
         for key, value in _parse(note.get("urdf")).items():
-            source.asset.extras.keep("urdf", names.get(path, source.asset.name), key, value)
+            reader.asset.extras.keep("urdf", names.get(path, reader.asset.name), key, value)
 
 
 def _parse(text: Any) -> dict[str, Any]:
@@ -446,22 +446,22 @@ def _make_marker(kind: str, sizes: list[float]) -> Geometry | None:
     return None
 
 
-def restore_idle_motors(source: Source, scan: Scan) -> None:
+def restore_idle_motors(reader: StageReader, scan: StageScan) -> None:
     """Add the noted motors whose joint is there and still fixed."""
-    if not source.noted:
+    if not reader.noted:
         return
-    fixed = {joint.name for joint in source.asset.joints if not joint.dofs}
-    fixed |= {joint.ros_name for joint in source.asset.joints if not joint.dofs and joint.ros_name}
-    taken = {actuator.name for actuator in source.asset.actuators}
+    fixed = {joint.name for joint in reader.asset.joints if not joint.dofs}
+    fixed |= {joint.ros_name for joint in reader.asset.joints if not joint.dofs and joint.ros_name}
+    taken = {actuator.name for actuator in reader.asset.actuators}
     for path, note in scan.notes.items():
         if "motor" not in note:
             continue
-        actuator = _make_motor(source, scan.all[path], note["motor"])
+        actuator = _make_motor(reader, scan.all[path], note["motor"])
         if actuator is not None and actuator.target in fixed and actuator.name not in taken:
-            source.asset.actuators.append(actuator)
+            reader.asset.actuators.append(actuator)
 
 
-def _make_motor(source: Source, found: Found, note: Any) -> Actuator | None:
+def _make_motor(reader: StageReader, found: FoundPrim, note: Any) -> Actuator | None:
     """The motor of a note; None where it is not one that Simwright writes."""
     try:
         words = json.loads(note) if isinstance(note, str) else {}
@@ -478,7 +478,7 @@ def _make_motor(source: Source, found: Found, note: Any) -> Actuator | None:
         return None
     return Actuator(
         name, kind, target, transmission, gear, stiffness, damping, control, force, settings,
-        path=found.path, source=source.where(found),
+        path=found.path, source=reader.where(found),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 """A prim as the walk finds it: read once, so that later questions need not ask OpenUSD again.
 
 Asking OpenUSD for an attribute that nobody authored costs as much as reading one, and a reader asks for dozens
-per prim.  So each prim keeps the names that are authored on it, and each :class:`Sort` (all prims of one type
+per prim.  So each prim keeps the names that are authored on it, and each :class:`PrimSchemas` (all prims of one type
 with the same schemas) keeps the fallback values of its schemas.  Schemas do not change while the process lives, so
 sorts are kept from one stage to the next.
 """
@@ -39,10 +39,10 @@ ROS_APIS = frozenset({"RosContextAPI", "RosTopicAPI", "RosServiceAPI", "RosActio
 
 
 @dataclass(slots=True, eq=False)
-class Sort:
+class PrimSchemas:
     """What all prims of one type and one list of schemas share.
 
-    ``kinds`` are the lists of a :class:`~simwright.formats.usd.scan.Scan` they go to; ``builtin`` the properties of
+    ``kinds`` are the lists of a :class:`~simwright.formats.usd.scan.StageScan` they go to; ``builtin`` the properties of
     its schemas; ``fallbacks`` their values where nobody authored one, filled as they are asked for; ``numbers`` the
     same for vectors.
     """
@@ -71,7 +71,7 @@ class Opinions:
     and drives of a joint without their schema.
     """
 
-    sort: Sort
+    schemas: PrimSchemas
     names: frozenset[str]
     binds: bool
     values: dict[str, Any] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Opinions:
 
 
 @dataclass(slots=True, eq=False)
-class Found:
+class FoundPrim:
     """A prim and what it inherits.  ``owner`` is the path of the body it moves with, empty for none.
 
     ``authored`` are the names of its authored properties; None where names cannot be trusted (value clips).
@@ -93,7 +93,7 @@ class Found:
     type: str
     apis: frozenset[str]
     name: str
-    sort: Sort
+    schemas: PrimSchemas
     opinions: Opinions
     authored: frozenset[str] | None
     owner: str = ""
@@ -101,15 +101,15 @@ class Found:
     visible: bool = True
     purpose: str = "default"
     bound: bool = False
-    subsets: list[Found] | None = None
+    subsets: list[FoundPrim] | None = None
 
     def instances_of(self, api: str) -> list[str]:
         """Instance names of a multiple-apply API, sorted."""
-        known = self.sort.instances.get(api)
+        known = self.schemas.instances.get(api)
         if known is None:
             prefix = f"{api}:"
             known = sorted(name[len(prefix) :] for name in self.apis if name.startswith(prefix))
-            self.sort.instances[api] = known
+            self.schemas.instances[api] = known
         return known
 
     def may_author(self, name: str) -> bool:
@@ -122,7 +122,7 @@ def list_apis(prim: Usd.Prim) -> frozenset[str]:
     return frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas()) | frozenset(prim.GetAppliedSchemas())
 
 
-_KINDS: tuple[tuple[str, Callable[[Sort], bool]], ...] = (
+_KINDS: tuple[tuple[str, Callable[[PrimSchemas], bool]], ...] = (
     ("bodies", lambda s: RIGID_BODY in s.apis),
     ("joints", lambda s: s.type in JOINT_TYPES),
     ("geometry", lambda s: s.is_gprim and not s.apis & GEOMETRY_SITE_APIS),
@@ -140,12 +140,12 @@ _KINDS: tuple[tuple[str, Callable[[Sort], bool]], ...] = (
 )
 
 
-_SORTS: dict[tuple[str, ...], Sort] = {}
+_SORTS: dict[tuple[str, ...], PrimSchemas] = {}
 _MOST_SORTS = 2000
-"""Sorts that are kept; a file with more of them than that starts anew."""
+"""Entries that are kept; a file with more of them than that starts anew."""
 
 
-def _find_sort(prim: Usd.Prim) -> Sort:
+def _find_sort(prim: Usd.Prim) -> PrimSchemas:
     """The sort of a prim, made when it is the first of its kind in the process."""
     info = type_of(prim)
     key = (info.GetTypeName(), info.GetSchemaTypeName(), *info.GetAppliedAPISchemas())
@@ -157,7 +157,7 @@ def _find_sort(prim: Usd.Prim) -> Sort:
     return sort
 
 
-class Sorts:
+class OpinionCache:
     """What layers say about the prims met so far."""
 
     __slots__ = ("_names", "_opinions", "_shares")
@@ -192,9 +192,9 @@ def may_share(stage: Usd.Stage, time: Usd.TimeCode) -> bool:
     return bool(time.IsDefault()) and len(stage.GetUsedLayers()) > len(stage.GetLayerStack())
 
 
-def _make_sort(prim: Usd.Prim) -> Sort:
+def _make_sort(prim: Usd.Prim) -> PrimSchemas:
     info = prim.GetPrimTypeInfo()
-    sort = Sort(
+    sort = PrimSchemas(
         type=str(prim.GetTypeName()),
         apis=list_apis(prim),
         is_imageable=prim.IsA(UsdGeom.Imageable),

@@ -26,7 +26,7 @@ from simwright.formats.usd.custom_attributes import read_custom
 from simwright.formats.usd.filters import read_filters
 from simwright.formats.usd.joints import read_joints
 from simwright.formats.usd.mass import read_mass
-from simwright.formats.usd.materials import Bindings, read_materials
+from simwright.formats.usd.materials import MaterialBindings, read_materials
 from simwright.formats.usd.mujoco import (
     read_keyframes,
     read_pairs,
@@ -46,7 +46,7 @@ from simwright.formats.usd.scan import scan_stage
 from simwright.formats.usd.sensors import read_cameras, read_lights, read_sensors, read_sites
 from simwright.formats.usd.shapes import list_geometry, read_instancers, read_shapes, scan_instancers
 from simwright.formats.usd.solvers import read_environment, read_solvers
-from simwright.formats.usd.source import Source
+from simwright.formats.usd.stage_reader import StageReader
 from simwright.formats.usd.time_samples import read_movement, settle_samples
 from simwright.formats.usd.transforms import check_turns
 from simwright.formats.usd.units import read_units
@@ -119,19 +119,21 @@ def read_stage(
     file = file or str(stage.GetRootLayer().identifier)
     try:
         with capture() as messages, pause_collector():
-            source = _make_source(stage, options, reporter, name, file)
-            _read_all(source)
+            reader = _make_source(stage, options, reporter, name, file)
+            _read_all(reader)
     except Tf.ErrorException as error:
         raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None
     report_messages(messages, Where(file), reporter)
-    return source.release()
+    return reader.release()
 
 
-def _make_source(stage: Usd.Stage, options: ReadOptions, reporter: Reporter, name: str, file: str) -> Source:
+def _make_source(
+    stage: Usd.Stage, options: ReadOptions, reporter: Reporter, name: str, file: str
+) -> StageReader:
     played = stage if options.time is None else None
     if options.time is None:
         stage = settle_samples(stage, file, reporter)
-    return Source(
+    return StageReader(
         stage=stage,
         file=file,
         time=Usd.TimeCode.Default() if options.time is None else Usd.TimeCode(options.time),
@@ -144,48 +146,48 @@ def _make_source(stage: Usd.Stage, options: ReadOptions, reporter: Reporter, nam
     )
 
 
-def _read_all(source: Source) -> None:
+def _read_all(reader: StageReader) -> None:
     """The table of contents."""
-    scan = scan_stage(source)
-    read_attributes(source, scan)
-    scatters = scan_instancers(source, scan)
-    bindings = Bindings(source, scan, list_geometry(scatters))
-    read_environment(source, scan)
-    read_provenance(source)
-    read_materials(source, bindings)
-    read_bodies(source, scan)
-    read_joints(source, scan)
-    read_articulations(source, scan)
-    read_shapes(source, scan, bindings)
-    read_instancers(source, scatters, bindings)
-    read_solvers(source, scan, bindings)
-    read_mimics(source, scan)
-    read_mass(source, scan)
-    read_sites(source, scan)
-    read_equalities(source, scan)
-    read_tendons(source, scan)
-    read_actuators(source, scan)
-    read_sensors(source, scan)
-    read_noted_sensors(source, scan)
-    read_cameras(source, scan)
-    read_lights(source, scan)
-    read_filters(source, scan)
-    read_ros(source, scan)
-    read_custom(source, scan)
-    read_pairs(source, scan)
-    read_tendon_equalities(source, scan)
-    read_root_options(source, scan)
-    references = restore_joints(source, scan)
-    restore_parts(source, scan)
-    restore_idle_motors(source, scan)
-    merge_stacks(source)
-    restore_order(source, scan)
-    read_keyframes(source, scan)
-    shift_coordinates(source.asset, references)
-    report_unknown_types(source, scan)
-    check_turns(source, scan)
-    read_movement(source)
-    check_topology(source)
+    scan = scan_stage(reader)
+    read_attributes(reader, scan)
+    scatters = scan_instancers(reader, scan)
+    bindings = MaterialBindings(reader, scan, list_geometry(scatters))
+    read_environment(reader, scan)
+    read_provenance(reader)
+    read_materials(reader, bindings)
+    read_bodies(reader, scan)
+    read_joints(reader, scan)
+    read_articulations(reader, scan)
+    read_shapes(reader, scan, bindings)
+    read_instancers(reader, scatters, bindings)
+    read_solvers(reader, scan, bindings)
+    read_mimics(reader, scan)
+    read_mass(reader, scan)
+    read_sites(reader, scan)
+    read_equalities(reader, scan)
+    read_tendons(reader, scan)
+    read_actuators(reader, scan)
+    read_sensors(reader, scan)
+    read_noted_sensors(reader, scan)
+    read_cameras(reader, scan)
+    read_lights(reader, scan)
+    read_filters(reader, scan)
+    read_ros(reader, scan)
+    read_custom(reader, scan)
+    read_pairs(reader, scan)
+    read_tendon_equalities(reader, scan)
+    read_root_options(reader, scan)
+    references = restore_joints(reader, scan)
+    restore_parts(reader, scan)
+    restore_idle_motors(reader, scan)
+    merge_stacks(reader)
+    restore_order(reader, scan)
+    read_keyframes(reader, scan)
+    shift_coordinates(reader.asset, references)
+    report_unknown_types(reader, scan)
+    check_turns(reader, scan)
+    read_movement(reader)
+    check_topology(reader)
 
 
 def _choose_name(stage: Usd.Stage, path: Path) -> str:
@@ -194,30 +196,30 @@ def _choose_name(stage: Usd.Stage, path: Path) -> str:
     return str(prim.GetName()) if prim else path.name.partition(".")[0] or "asset"
 
 
-def read_provenance(source: Source) -> None:
+def read_provenance(reader: StageReader) -> None:
     """Note identifier, version, kind and units."""
-    provenance = source.asset.provenance
+    provenance = reader.asset.provenance
     provenance.format = "usd"
-    provenance.file = source.file
-    layer = source.stage.GetRootLayer()
+    provenance.file = reader.file
+    layer = reader.stage.GetRootLayer()
     provenance.info |= {
-        "metersPerUnit": source.units.length,
-        "kilogramsPerUnit": source.units.mass,
-        "upAxis": source.units.up,
+        "metersPerUnit": reader.units.length,
+        "kilogramsPerUnit": reader.units.mass,
+        "upAxis": reader.units.up,
     }
     custom = make_plain(dict(layer.customLayerData))
     if custom:
         provenance.info["customLayerData"] = custom
     provenance.generator = str(custom.get("creator") or custom.get("generator") or "")
-    prim = source.stage.GetDefaultPrim()
+    prim = reader.stage.GetDefaultPrim()
     if prim:
-        _read_asset_info(source, prim)
+        _read_asset_info(reader, prim)
     else:
-        source.reporter.report(DEFAULT_PRIM_MISSING, source.where(source.stage.GetPseudoRoot()))
+        reader.reporter.report(DEFAULT_PRIM_MISSING, reader.where(reader.stage.GetPseudoRoot()))
 
 
-def _read_asset_info(source: Source, prim: Usd.Prim) -> None:
-    provenance = source.asset.provenance
+def _read_asset_info(reader: StageReader, prim: Usd.Prim) -> None:
+    provenance = reader.asset.provenance
     info = make_plain(dict(prim.GetAssetInfo()))
     provenance.identifier = str(info.get("identifier", ""))
     provenance.version = str(info.get("version", ""))

@@ -22,37 +22,39 @@ from simwright.core.units import DEGREE
 from simwright.formats.usd.attributes import make_plain
 from simwright.formats.usd.naming import choose_names, name_prims
 from simwright.formats.usd.primitives import read_primitive
-from simwright.formats.usd.prims import Found
-from simwright.formats.usd.scan import Scan
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.shapes import place_geometry
-from simwright.formats.usd.source import BodyFrame, Source, as_matrix
-from simwright.formats.usd.transforms import Placement, decompose, decompose_many
+from simwright.formats.usd.stage_reader import BodyFrame, StageReader, as_matrix
+from simwright.formats.usd.transforms import ScaledPose, decompose, decompose_many
 from simwright.model.asset import Camera, Light, LightKind, Sensor, Site
 
 
-def read_sites(source: Source, scan: Scan) -> None:
+def read_sites(reader: StageReader, scan: StageScan) -> None:
     """Add every frame."""
-    names = name_prims(scan.sites, noted=source.noted)
-    bodies = [source.body_of(found.owner) for found in scan.sites]
-    placements = place_geometry(source, scan.sites, bodies, source.world_matrices(scan.sites))
+    names = name_prims(scan.sites, noted=reader.noted)
+    bodies = [reader.body_of(found.owner) for found in scan.sites]
+    placements = place_geometry(reader, scan.sites, bodies, reader.world_matrices(scan.sites))
     for found, body, placement in zip(scan.sites, bodies, placements, strict=True):
-        source.sites[found.path] = names[found.path]
-        source.asset.sites.append(_read_site(source, found, names[found.path], body, placement))
+        reader.sites[found.path] = names[found.path]
+        reader.asset.sites.append(_read_site(reader, found, names[found.path], body, placement))
 
 
-def _read_site(source: Source, found: Found, name: str, body: BodyFrame, placement: Placement) -> Site:
-    sized = read_primitive(source, found, placement.scale)
+def _read_site(
+    reader: StageReader, found: FoundPrim, name: str, body: BodyFrame, placement: ScaledPose
+) -> Site:
+    sized = read_primitive(reader, found, placement.scale)
     site = Site(
         name=name,
         body=body.name,
         pose=placement.pose,
         geometry=sized[0] if sized else None,
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
     if "RosFrameAPI" in found.apis:
-        site.ros_frame = str(source.get_authored(found, "ros:frame:id") or found.name)
-        site.static = source.get_flag(found, "ros:frame:static", True)
+        site.ros_frame = str(reader.get_authored(found, "ros:frame:id") or found.name)
+        site.static = reader.get_flag(found, "ros:frame:static", True)
     return site
 
 
@@ -83,23 +85,25 @@ _TENTH = 0.1
 _SIZES = ("inputs:width", "inputs:height", "inputs:length")
 
 
-def read_cameras(source: Source, scan: Scan) -> None:
+def read_cameras(reader: StageReader, scan: StageScan) -> None:
     """Add every camera; the lens is in tenths of a scene unit."""
-    names = name_prims(scan.cameras, noted=source.noted)
-    for found, body, placement in _place(source, scan.cameras):
-        source.asset.cameras.append(_read_camera(source, found, names[found.path], body, placement))
+    names = name_prims(scan.cameras, noted=reader.noted)
+    for found, body, placement in _place(reader, scan.cameras):
+        reader.asset.cameras.append(_read_camera(reader, found, names[found.path], body, placement))
 
 
-def _read_camera(source: Source, found: Found, name: str, body: BodyFrame, placement: Placement) -> Camera:
-    length = source.units.length
-    focal = source.get_number(found, "focalLength", 50.0)
-    width = source.get_number(found, "horizontalAperture", 20.955)
-    height = source.get_number(found, "verticalAperture", 15.2908)
-    near, far = source.get_array(found, "clippingRange", (1.0, 1e6))
-    if source.get_text(found, "projection") == "orthographic":
-        source.reporter.report(CAMERA_LOSS, source.where(found), what="orthographic projection", name=name)
-    if any(source.get_number(found, f"{side}ApertureOffset", 0.0) for side in ("horizontal", "vertical")):
-        source.reporter.report(CAMERA_LOSS, source.where(found), what="lens shift", name=name)
+def _read_camera(
+    reader: StageReader, found: FoundPrim, name: str, body: BodyFrame, placement: ScaledPose
+) -> Camera:
+    length = reader.units.length
+    focal = reader.get_number(found, "focalLength", 50.0)
+    width = reader.get_number(found, "horizontalAperture", 20.955)
+    height = reader.get_number(found, "verticalAperture", 15.2908)
+    near, far = reader.get_array(found, "clippingRange", (1.0, 1e6))
+    if reader.get_text(found, "projection") == "orthographic":
+        reader.reporter.report(CAMERA_LOSS, reader.where(found), what="orthographic projection", name=name)
+    if any(reader.get_number(found, f"{side}ApertureOffset", 0.0) for side in ("horizontal", "vertical")):
+        reader.reporter.report(CAMERA_LOSS, reader.where(found), what="lens shift", name=name)
     return Camera(
         name=name,
         body=body.name,
@@ -110,81 +114,85 @@ def _read_camera(source: Source, found: Found, name: str, body: BodyFrame, place
         focal_length=focal * _TENTH * length,
         aperture=(width * _TENTH * length, height * _TENTH * length),
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
 
 
-def read_lights(source: Source, scan: Scan) -> None:
+def read_lights(reader: StageReader, scan: StageScan) -> None:
     """Add every light; a hidden one has no intensity."""
-    names = name_prims(scan.lights, noted=source.noted)
-    for found, body, placement in _place(source, scan.lights):
-        source.asset.lights.append(_read_light(source, found, names[found.path], body, placement))
+    names = name_prims(scan.lights, noted=reader.noted)
+    for found, body, placement in _place(reader, scan.lights):
+        reader.asset.lights.append(_read_light(reader, found, names[found.path], body, placement))
 
 
-def _read_light(source: Source, found: Found, name: str, body: BodyFrame, placement: Placement) -> Light:
+def _read_light(
+    reader: StageReader, found: FoundPrim, name: str, body: BodyFrame, placement: ScaledPose
+) -> Light:
     kind = _LIGHT_KINDS.get(found.type, LightKind.AREA)
-    cone = _read_cone(source, found) if kind is LightKind.POINT else None
-    intensity = source.get_number(found, "inputs:intensity", 1.0)
-    exposure = source.get_number(found, "inputs:exposure", 0.0)
+    cone = _read_cone(reader, found) if kind is LightKind.POINT else None
+    intensity = reader.get_number(found, "inputs:intensity", 1.0)
+    exposure = reader.get_number(found, "inputs:exposure", 0.0)
     radius = 0.0
-    if kind is LightKind.POINT and not source.get_flag(found, "treatAsPoint", False):
-        size = float(np.max(np.abs(placement.scale))) * source.units.length
-        radius = source.get_number(found, "inputs:radius", 0.5) * size
-    _report_loss(source, found, name, kind)
-    normalized = source.get_flag(found, "inputs:normalize", False)
+    if kind is LightKind.POINT and not reader.get_flag(found, "treatAsPoint", False):
+        size = float(np.max(np.abs(placement.scale))) * reader.units.length
+        radius = reader.get_number(found, "inputs:radius", 0.5) * size
+    _report_loss(reader, found, name, kind)
+    normalized = reader.get_flag(found, "inputs:normalize", False)
     if normalized and kind in (LightKind.POINT, LightKind.AREA):
-        intensity *= source.units.length**2  # it is shared out over a surface in stage units
+        intensity *= reader.units.length**2  # it is shared out over a surface in stage units
     return Light(
         name=name,
         kind=LightKind.SPOT if cone else kind,
         body=body.name,
         pose=placement.pose,
-        color=_read_color(source, found),
+        color=_read_color(reader, found),
         intensity=(intensity if found.visible else 0.0) * 2.0**exposure,
         radius=radius,
         cone=cone,
-        cast_shadows=source.get_flag(found, "inputs:shadow:enable", True),
-        angle=source.get_number(found, "inputs:angle", 0.53) * DEGREE
+        cast_shadows=reader.get_flag(found, "inputs:shadow:enable", True),
+        angle=reader.get_number(found, "inputs:angle", 0.53) * DEGREE
         if kind is LightKind.DIRECTIONAL
         else None,
         normalized=normalized,
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
 
 
-def _read_cone(source: Source, found: Found) -> tuple[float, float] | None:
+def _read_cone(reader: StageReader, found: FoundPrim) -> tuple[float, float] | None:
     """Inner and outer half-angle of a shaped light; None if it shines all round."""
     if "ShapingAPI" not in found.apis:
         return None
-    angle = source.get_number(found, "inputs:shaping:cone:angle", 90.0)
+    angle = reader.get_number(found, "inputs:shaping:cone:angle", 90.0)
     if angle >= 180.0:
         return None
-    softness = min(max(source.get_number(found, "inputs:shaping:cone:softness", 0.0), 0.0), 1.0)
+    softness = min(max(reader.get_number(found, "inputs:shaping:cone:softness", 0.0), 0.0), 1.0)
     return angle * (1.0 - softness) * DEGREE, angle * DEGREE
 
 
-def _read_color(source: Source, found: Found) -> tuple[float, float, float]:
-    color = source.get_array(found, "inputs:color", (1.0, 1.0, 1.0))
-    if source.get_flag(found, "inputs:enableColorTemperature", False):
-        kelvin = source.get_number(found, "inputs:colorTemperature", 6500.0)
+def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, float]:
+    color = reader.get_array(found, "inputs:color", (1.0, 1.0, 1.0))
+    if reader.get_flag(found, "inputs:enableColorTemperature", False):
+        kelvin = reader.get_number(found, "inputs:colorTemperature", 6500.0)
         color = color * np.array(UsdLux.BlackbodyTemperatureAsRgb(kelvin), dtype=np.float64)
     red, green, blue = (float(v) for v in color)
     return make_display((red, green, blue))
 
 
-def _report_loss(source: Source, found: Found, name: str, kind: LightKind) -> None:
-    where = source.where(found)
-    if source.get(found, "inputs:texture:file") is not None and kind in (LightKind.DOME, LightKind.AREA):
-        source.reporter.report(LIGHT_LOSS, where, what="the texture", name=name)
-    if kind is LightKind.AREA and any(source.get_authored(found, size) is not None for size in _SIZES):
-        source.reporter.report(LIGHT_LOSS, where, what="the extent", name=name)
+def _report_loss(reader: StageReader, found: FoundPrim, name: str, kind: LightKind) -> None:
+    where = reader.where(found)
+    if reader.get(found, "inputs:texture:file") is not None and kind in (LightKind.DOME, LightKind.AREA):
+        reader.reporter.report(LIGHT_LOSS, where, what="the texture", name=name)
+    if kind is LightKind.AREA and any(reader.get_authored(found, size) is not None for size in _SIZES):
+        reader.reporter.report(LIGHT_LOSS, where, what="the extent", name=name)
 
 
-def _place(source: Source, founds: Sequence[Found]) -> Iterator[tuple[Found, BodyFrame, Placement]]:
+def _place(
+    reader: StageReader, founds: Sequence[FoundPrim]
+) -> Iterator[tuple[FoundPrim, BodyFrame, ScaledPose]]:
     """Each with its body and its placement on it."""
-    bodies = [source.body_of(found.owner) for found in founds]
-    placements = decompose_many(source.place_on(bodies, source.world_matrices(founds)))
+    bodies = [reader.body_of(found.owner) for found in founds]
+    placements = decompose_many(reader.place_on(bodies, reader.world_matrices(founds)))
     return zip(founds, bodies, placements, strict=True)
 
 
@@ -227,65 +235,65 @@ _UNKNOWN = re.compile(r"(?:Mjc\w*Sensor|Isaac\w*Sensor|\w+Sensor|UltrasonicArray
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def read_sensors(source: Source, scan: Scan) -> None:
+def read_sensors(reader: StageReader, scan: StageScan) -> None:
     """Add the sensors with a plain meaning; keep and report the others."""
     known = [found for found in scan.all.values() if found.type in _SENSOR_KINDS]
     names = choose_names(found.path for found in known)
     for found in known:
-        source.asset.sensors.append(_read_sensor(source, found, names[found.path]))
+        reader.asset.sensors.append(_read_sensor(reader, found, names[found.path]))
     types = {found.type for found in scan.all.values()} - _SENSOR_KINDS.keys()
     for kind in sorted(kind for kind in types if _UNKNOWN.match(kind)):
         prims = [found for found in scan.all.values() if found.type == kind]
         for found in prims:
-            for name, value in _list_values(source, found.prim):
-                source.asset.extras.keep("sensor", found.path, name, value, source.where(found, name))
-        where = source.where(prims[0].prim)
-        source.reporter.report(SENSOR_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
+            for name, value in _list_values(reader, found.prim):
+                reader.asset.extras.keep("sensor", found.path, name, value, reader.where(found, name))
+        where = reader.where(prims[0].prim)
+        reader.reporter.report(SENSOR_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
 
 
-def _read_sensor(source: Source, found: Found, name: str) -> Sensor:
-    kind, body = _SENSOR_KINDS[found.type], source.body_of(found.owner)
+def _read_sensor(reader: StageReader, found: FoundPrim, name: str) -> Sensor:
+    kind, body = _SENSOR_KINDS[found.type], reader.body_of(found.owner)
     if kind in _BODILY and not body.name:
-        source.reporter.report(SENSOR_BODILESS, source.where(found), kind=kind, name=name)
+        reader.reporter.report(SENSOR_BODILESS, reader.where(found), kind=kind, name=name)
     sensor = Sensor(
         name=name,
         kind=kind,
         body=body.name,
-        pose=~body.pose @ _find_pose(source, found.prim),
+        pose=~body.pose @ _find_pose(reader, found.prim),
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
-    for attribute, value in _list_values(source, found.prim):
+    for attribute, value in _list_values(reader, found.prim):
         if attribute == "sensorPeriod":
             sensor.rate = 1.0 / value if isinstance(value, float) and value > 0.0 else None
         else:
             sensor.settings[_WORD.sub("_", attribute).replace(":", "_").lower()] = _scale(
-                source, attribute, value
+                reader, attribute, value
             )
     return sensor
 
 
-def _find_pose(source: Source, prim: Usd.Prim) -> Pose:
+def _find_pose(reader: StageReader, prim: Usd.Prim) -> Pose:
     """OpenUSD ignores the transform of a type it does not know; the tool that wrote it does not."""
-    world = source.world_matrix(prim)
+    world = reader.world_matrix(prim)
     if not prim.IsA(UsdGeom.Xformable):
-        local = as_matrix(UsdGeom.Xformable(prim).GetLocalTransformation(source.time))
-        local[:3, 3] *= source.units.length
+        local = as_matrix(UsdGeom.Xformable(prim).GetLocalTransformation(reader.time))
+        local[:3, 3] *= reader.units.length
         world = world @ local
     return decompose(world).pose
 
 
-def _list_values(source: Source, prim: Usd.Prim) -> list[tuple[str, Any]]:
+def _list_values(reader: StageReader, prim: Usd.Prim) -> list[tuple[str, Any]]:
     """Authored attributes that are the sensor's own."""
     names = [n for n in prim.GetAuthoredPropertyNames() if not _ORDINARY.match(n) and prim.HasAttribute(n)]
-    values = ((name, make_plain(source.get(prim, name))) for name in names)
+    values = ((name, make_plain(reader.get(prim, name))) for name in names)
     return [(name, value) for name, value in values if value is not None]
 
 
-def _scale(source: Source, attribute: str, value: Any) -> Any:
+def _scale(reader: StageReader, attribute: str, value: Any) -> Any:
     unit = _UNITS.get(attribute)
     if unit is None or isinstance(value, str | bool):
         return value
-    factor = DEGREE if unit == "angle" else float(getattr(source.units, unit))
+    factor = DEGREE if unit == "angle" else float(getattr(reader.units, unit))
     scaled = np.asarray(value, dtype=np.float64) * factor
     return float(scaled) if scaled.ndim == 0 else [float(v) for v in scaled.ravel()]

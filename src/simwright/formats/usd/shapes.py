@@ -18,14 +18,14 @@ from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, Pose
 from simwright.core.names import NameScope
 from simwright.formats.usd.mass import read_shape_mass
-from simwright.formats.usd.materials import Bindings
+from simwright.formats.usd.materials import MaterialBindings
 from simwright.formats.usd.meshes import read_mesh
 from simwright.formats.usd.naming import name_shapes
 from simwright.formats.usd.primitives import find_axis_turn, read_ellipsoid, read_primitive, read_terrain
-from simwright.formats.usd.prims import COLLISION, Found
-from simwright.formats.usd.scan import Scan, scan_prims
-from simwright.formats.usd.source import BodyFrame, Source, as_floats, as_matrix, as_rows
-from simwright.formats.usd.transforms import Placement, are_sound, decompose_many
+from simwright.formats.usd.prims import COLLISION, FoundPrim
+from simwright.formats.usd.scan import StageScan, scan_prims
+from simwright.formats.usd.stage_reader import BodyFrame, StageReader, as_floats, as_matrix, as_rows
+from simwright.formats.usd.transforms import ScaledPose, are_sound, decompose_many
 from simwright.model.asset import Shape
 from simwright.model.geometry import Approximation, Geometry, Heightfield
 
@@ -82,32 +82,32 @@ _COLOR = "primvars:displayColor"
 _SEEN_PURPOSES = frozenset({"default", "render"})
 
 
-def read_shapes(source: Source, scan: Scan, bindings: Bindings) -> None:
+def read_shapes(reader: StageReader, scan: StageScan, bindings: MaterialBindings) -> None:
     """Add a shape for every geometry prim."""
-    names = name_shapes(scan.geometry, noted=source.noted)
-    tally = Tally()
-    bodies = [source.body_of(found.owner) for found in scan.geometry]
-    placements = place_geometry(source, scan.geometry, bodies, source.world_matrices(scan.geometry))
+    names = name_shapes(scan.geometry, noted=reader.noted)
+    tally = OmittedShapes()
+    bodies = [reader.body_of(found.owner) for found in scan.geometry]
+    placements = place_geometry(reader, scan.geometry, bodies, reader.world_matrices(scan.geometry))
     for found, body, placement in zip(scan.geometry, bodies, placements, strict=True):
-        shape = build_shape(source, found, bindings, tally, body=body, placement=placement)
+        shape = build_shape(reader, found, bindings, tally, body=body, placement=placement)
         if shape is not None:
             shape.name = names[found.path]
-            source.shapes[found.path] = shape.name
-            source.asset.shapes.append(shape)
-    tally.report(source)
+            reader.shapes[found.path] = shape.name
+            reader.asset.shapes.append(shape)
+    tally.report(reader)
     for found in scan.stray_colliders:
-        where = source.where(found)
-        source.reporter.report(COLLIDER_NOT_GEOMETRY, where, type=found.type or "prim", name=found.name)
+        where = reader.where(found)
+        reader.reporter.report(COLLIDER_NOT_GEOMETRY, where, type=found.type or "prim", name=found.name)
 
 
 def place_geometry(
-    source: Source, founds: Sequence[Found], bodies: Sequence[BodyFrame], worlds: Array
-) -> list[Placement]:
+    reader: StageReader, founds: Sequence[FoundPrim], bodies: Sequence[BodyFrame], worlds: Array
+) -> list[ScaledPose]:
     """Placements on their bodies of prims that stand at ``worlds``, primitives turned onto their axis."""
-    matrices = source.place_on(bodies, worlds)
+    matrices = reader.place_on(bodies, worlds)
     turned: dict[int, tuple[Pose, list[int]]] = {}
     for number, found in enumerate(founds):
-        turn = find_axis_turn(source, found)
+        turn = find_axis_turn(reader, found)
         if turn is not None:
             turned.setdefault(id(turn), (turn, []))[1].append(number)
     for turn, numbers in turned.values():
@@ -115,20 +115,20 @@ def place_geometry(
     return decompose_many(matrices)
 
 
-class Tally:
+class OmittedShapes:
     """Counts what is left out, so that a thousand curves are one finding."""
 
     def __init__(self) -> None:
-        self.unsupported: dict[str, list[Found]] = {}
-        self.hidden: list[Found] = []
-        self.subdivided: list[Found] = []
-        self.mirrored: list[Found] = []
+        self.unsupported: dict[str, list[FoundPrim]] = {}
+        self.hidden: list[FoundPrim] = []
+        self.subdivided: list[FoundPrim] = []
+        self.mirrored: list[FoundPrim] = []
 
-    def report(self, source: Source) -> None:
+    def report(self, reader: StageReader) -> None:
         """One finding per kind of omission."""
-        report = source.reporter.report
+        report = reader.reporter.report
         for kind, prims in self.unsupported.items():
-            where = source.where(prims[0])
+            where = reader.where(prims[0])
             report(GEOMETRY_UNSUPPORTED, where, type=kind, count=len(prims), first=prims[0].path)
         for finding, prims in (
             (GEOMETRY_HIDDEN, self.hidden),
@@ -136,11 +136,17 @@ class Tally:
             (GEOMETRY_MIRRORED, self.mirrored),
         ):
             if prims:
-                report(finding, source.where(prims[0]), count=len(prims), first=prims[0].path)
+                report(finding, reader.where(prims[0]), count=len(prims), first=prims[0].path)
 
 
 def build_shape(
-    source: Source, found: Found, bindings: Bindings, tally: Tally, *, body: BodyFrame, placement: Placement
+    reader: StageReader,
+    found: FoundPrim,
+    bindings: MaterialBindings,
+    tally: OmittedShapes,
+    *,
+    body: BodyFrame,
+    placement: ScaledPose,
 ) -> Shape | None:
     """The shape of a prim that is placed on ``body``; None (tallied) if it is left out."""
     collision = COLLISION in found.apis
@@ -148,7 +154,7 @@ def build_shape(
     if not (visual or collision):
         tally.hidden.append(found)
         return None
-    sized = _read_geometry(source, found, bindings, placement, tally)
+    sized = _read_geometry(reader, found, bindings, placement, tally)
     if sized is None:
         return None
     if placement.is_mirrored:
@@ -162,67 +168,71 @@ def build_shape(
         visual=visual,
         collision=collision,
         material=bindings.render_name(found),
-        color=_read_color(source, found),
+        color=_read_color(reader, found),
         purpose=found.purpose,
-        double_sided=found.may_author("doubleSided") and source.get_flag(found, "doubleSided", False),
+        double_sided=found.may_author("doubleSided") and reader.get_flag(found, "doubleSided", False),
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
     if collision:
-        _add_collision(source, found, bindings, shape)
+        _add_collision(reader, found, bindings, shape)
     return shape
 
 
-def _add_collision(source: Source, found: Found, bindings: Bindings, shape: Shape) -> None:
-    shape.enabled = source.get_flag(found, "physics:collisionEnabled", True)
+def _add_collision(reader: StageReader, found: FoundPrim, bindings: MaterialBindings, shape: Shape) -> None:
+    shape.enabled = reader.get_flag(found, "physics:collisionEnabled", True)
     shape.physics_material = bindings.physics_name(found)
-    token = source.get(found, "physics:approximation")
+    token = reader.get(found, "physics:approximation")
     is_meshed = "PhysicsMeshCollisionAPI" in found.apis or token is not None
     if is_meshed and not isinstance(shape.geometry, Heightfield):  # its mesh is for who reads no notes
         shape.approximation = Approximation(str(token or "none"))
     if SDF in found.apis:
         shape.settings["sdf_enabled"] = True
     if found.path != found.owner:
-        read_shape_mass(source, found, shape)
+        read_shape_mass(reader, found, shape)
 
 
 def _read_geometry(
-    source: Source, found: Found, bindings: Bindings, placement: Placement, tally: Tally
+    reader: StageReader,
+    found: FoundPrim,
+    bindings: MaterialBindings,
+    placement: ScaledPose,
+    tally: OmittedShapes,
 ) -> tuple[Geometry, Array | None] | None:
     if found.type == "Mesh":
-        ellipsoid = read_ellipsoid(source, found, placement.scale) if source.noted else None
+        ellipsoid = read_ellipsoid(reader, found, placement.scale) if reader.noted else None
         if ellipsoid is not None and placement.stretch is None:
             return ellipsoid, None
-        terrain = read_terrain(source, found, placement.scale) if source.noted else None
+        terrain = read_terrain(reader, found, placement.scale) if reader.noted else None
         if terrain is not None and placement.stretch is None:
             return terrain, None
-        scheme = source.get(found, _SCHEME) if found.may_author(_SCHEME) else "none"
-        if scheme != "none" and source.get_authored(found, _SCHEME) is not None:
+        scheme = reader.get(found, _SCHEME) if found.may_author(_SCHEME) else "none"
+        if scheme != "none" and reader.get_authored(found, _SCHEME) is not None:
             tally.subdivided.append(found)
         materials = {subset.name: bindings.render_name(subset) for subset in found.subsets or ()}
-        mesh = read_mesh(source, found, materials, placement.stretch)
+        mesh = read_mesh(reader, found, materials, placement.stretch)
         baked = placement.stretch is not None or placement.is_unscaled
         return mesh, None if baked else placement.scale
-    sized = read_primitive(source, found, placement.scale)
+    sized = read_primitive(reader, found, placement.scale)
     if sized is None:
         tally.unsupported.setdefault(found.type or "untyped", []).append(found)
     elif placement.stretch is not None:
-        source.reporter.report(GEOMETRY_SHEARED, source.where(found), type=found.type, name=found.name)
+        reader.reporter.report(GEOMETRY_SHEARED, reader.where(found), type=found.type, name=found.name)
     return sized
 
 
-def _read_color(source: Source, found: Found) -> tuple[float, float, float, float] | None:
+def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, float, float] | None:
     """The constant colour of a prim, as it appears on a screen, and opacity, if there is one."""
     if not found.may_author(_COLOR):
         return None
-    values = source.get(found, _COLOR)
+    values = reader.get(found, _COLOR)
     if found.may_author(f"{_COLOR}:indices"):
-        values = UsdGeom.Gprim(found.prim).GetDisplayColorPrimvar().ComputeFlattened(source.time)
+        values = UsdGeom.Gprim(found.prim).GetDisplayColorPrimvar().ComputeFlattened(reader.time)
     if values is None or len(values) != 1:
         return None
     red, green, blue = as_floats(values[0])
     red, green, blue = make_display((red, green, blue))
-    opacity: Sequence[float] = source.get(found, "primvars:displayOpacity") or ()
+    opacity: Sequence[float] = reader.get(found, "primvars:displayOpacity") or ()
     return red, green, blue, float(opacity[0]) if len(opacity) == 1 else 1.0
 
 
@@ -255,101 +265,103 @@ MAX_SHAPES = 20_000
 
 
 @dataclass(slots=True, eq=False)
-class Scatter:
+class InstancerPrototypes:
     """An instancer with the geometry of its prototypes, each relative to its prototype's placement."""
 
-    found: Found
-    prototypes: list[list[tuple[Found, Array]]]
+    found: FoundPrim
+    prototypes: list[list[tuple[FoundPrim, Array]]]
 
 
-def scan_instancers(source: Source, scan: Scan) -> list[Scatter]:
+def scan_instancers(reader: StageReader, scan: StageScan) -> list[InstancerPrototypes]:
     """Look below the prototypes of every instancer."""
     scatters = []
     for found in scan.instancers:
-        targets = source.get_targets(found, "prototypes")
-        prototypes = [_scan_prototype(source, found, target) for target in targets]
-        scatters.append(Scatter(found, prototypes))
+        targets = reader.get_targets(found, "prototypes")
+        prototypes = [_scan_prototype(reader, found, target) for target in targets]
+        scatters.append(InstancerPrototypes(found, prototypes))
     return scatters
 
 
-def list_geometry(scatters: list[Scatter]) -> list[Found]:
+def list_geometry(scatters: list[InstancerPrototypes]) -> list[FoundPrim]:
     """All geometry prims of all prototypes."""
     return [found for s in scatters for parts in s.prototypes for found, _ in parts]
 
 
-def _scan_prototype(source: Source, instancer: Found, target: str) -> list[tuple[Found, Array]]:
-    root = source.stage.GetPrimAtPath(target)
+def _scan_prototype(reader: StageReader, instancer: FoundPrim, target: str) -> list[tuple[FoundPrim, Array]]:
+    root = reader.stage.GetPrimAtPath(target)
     if not root:
-        _refuse(source, instancer, f"its prototype {target} does not exist")
+        _refuse(reader, instancer, f"its prototype {target} does not exist")
         return []
-    inner = scan_prims(source, root)
+    inner = scan_prims(reader, root)
     for what, prims in (
         ("rigid body", inner.bodies),
         ("joint", inner.joints),
         ("instancer", inner.instancers),
     ):
         if prims:
-            source.reporter.report(
+            reader.reporter.report(
                 INSTANCES_BODY,
-                source.where(prims[0]),
+                reader.where(prims[0]),
                 prototype=target,
                 name=instancer.name,
                 what=what,
             )
-    outer = as_matrix(source.xforms.GetParentToWorldTransform(root))
+    outer = as_matrix(reader.xforms.GetParentToWorldTransform(root))
     if not are_sound(outer.T[None]):
-        _refuse(source, instancer, f"its prototype {target} stands where a scale is zero or not finite")
+        _refuse(reader, instancer, f"its prototype {target} stands where a scale is zero or not finite")
         return []
     above = np.linalg.inv(outer)
     parts = []
     for found in inner.geometry:
         found.visible = found.visible and instancer.visible
         found.purpose = instancer.purpose if found.purpose == "default" else found.purpose
-        parts.append((found, above @ as_matrix(source.xforms.GetLocalToWorldTransform(found.prim))))
+        parts.append((found, above @ as_matrix(reader.xforms.GetLocalToWorldTransform(found.prim))))
     return parts
 
 
-def read_instancers(source: Source, scatters: list[Scatter], bindings: Bindings) -> None:
+def read_instancers(
+    reader: StageReader, scatters: list[InstancerPrototypes], bindings: MaterialBindings
+) -> None:
     """Add the scattered shapes."""
-    scope = NameScope(shape.name for shape in source.asset.shapes)
+    scope = NameScope(shape.name for shape in reader.asset.shapes)
     for scatter in scatters:
-        tally = Tally()
-        body = source.body_of(scatter.found.owner)
-        copies = list(_list_copies(source, scatter))
-        worlds = source.units.convert_matrices(np.array([m for _, _, m in copies]).reshape(-1, 4, 4))
-        placements = place_geometry(source, [f for _, f, _ in copies], [body] * len(copies), worlds)
+        tally = OmittedShapes()
+        body = reader.body_of(scatter.found.owner)
+        copies = list(_list_copies(reader, scatter))
+        worlds = reader.units.convert_matrices(np.array([m for _, _, m in copies]).reshape(-1, 4, 4))
+        placements = place_geometry(reader, [f for _, f, _ in copies], [body] * len(copies), worlds)
         for (number, found, _), placement in zip(copies, placements, strict=True):
-            shape = build_shape(source, found, bindings, tally, body=body, placement=placement)
+            shape = build_shape(reader, found, bindings, tally, body=body, placement=placement)
             if shape is None:
                 continue
             shape.name = scope.claim(f"{scatter.found.name}_{number}_{shape.name}")
             shape.instancer = scatter.found.path
-            source.asset.shapes.append(shape)
-        tally.report(source)
+            reader.asset.shapes.append(shape)
+        tally.report(reader)
 
 
-def _list_copies(source: Source, scatter: Scatter) -> Iterator[tuple[int, Found, Array]]:
+def _list_copies(reader: StageReader, scatter: InstancerPrototypes) -> Iterator[tuple[int, FoundPrim, Array]]:
     """Instance number, prototype part and its stage matrix, masked instances left out."""
     usd = UsdGeom.PointInstancer(scatter.found.prim)
-    indices = as_rows(usd.GetProtoIndicesAttr().Get(source.time), 1)[:, 0].astype(np.int64)
-    matrices = _compute_matrices(source, usd, len(indices))
+    indices = as_rows(usd.GetProtoIndicesAttr().Get(reader.time), 1)[:, 0].astype(np.int64)
+    matrices = _compute_matrices(reader, usd, len(indices))
     if matrices is None or bool(np.any((indices < 0) | (indices >= len(scatter.prototypes)))):
-        _refuse(source, scatter.found, "its arrays have different lengths or name no prototype")
+        _refuse(reader, scatter.found, "its arrays have different lengths or name no prototype")
         return
-    shown = _compute_mask(source, usd, len(indices))
+    shown = _compute_mask(reader, usd, len(indices))
     total = sum(len(scatter.prototypes[i]) for i in indices[shown])
     if total > MAX_SHAPES:
-        source.reporter.report(
+        reader.reporter.report(
             INSTANCES_MANY,
-            source.where(scatter.found),
+            reader.where(scatter.found),
             name=scatter.found.name,
             count=total,
             limit=MAX_SHAPES,
         )
-    base = as_matrix(source.xforms.GetLocalToWorldTransform(scatter.found.prim))
+    base = as_matrix(reader.xforms.GetLocalToWorldTransform(scatter.found.prim))
     odd = [number for number in np.flatnonzero(shown) if not np.isfinite(base @ matrices[number]).all()]
     if odd:
-        _refuse(source, scatter.found, f"{len(odd)} instances, the first number {odd[0]}, are not finite")
+        _refuse(reader, scatter.found, f"{len(odd)} instances, the first number {odd[0]}, are not finite")
         shown[odd] = False
     made = 0
     for number in np.flatnonzero(shown):
@@ -360,8 +372,8 @@ def _list_copies(source: Source, scatter: Scatter) -> Iterator[tuple[int, Found,
             yield int(number), found, base @ matrices[number] @ part
 
 
-def _compute_matrices(source: Source, usd: UsdGeom.PointInstancer, count: int) -> list[Array] | None:
-    time = source.time
+def _compute_matrices(reader: StageReader, usd: UsdGeom.PointInstancer, count: int) -> list[Array] | None:
+    time = reader.time
     if count == 0:
         return []
     if len(as_rows(usd.GetPositionsAttr().Get(time), 3)) != count:
@@ -372,10 +384,10 @@ def _compute_matrices(source: Source, usd: UsdGeom.PointInstancer, count: int) -
     return [as_matrix(m) for m in found] if found is not None and len(found) == count else None
 
 
-def _compute_mask(source: Source, usd: UsdGeom.PointInstancer, count: int) -> np.ndarray:
-    mask = usd.ComputeMaskAtTime(source.time)
+def _compute_mask(reader: StageReader, usd: UsdGeom.PointInstancer, count: int) -> np.ndarray:
+    mask = usd.ComputeMaskAtTime(reader.time)
     return np.array(mask, dtype=bool) if len(mask) == count else np.ones(count, dtype=bool)
 
 
-def _refuse(source: Source, found: Found, why: str) -> None:
-    source.reporter.report(INSTANCES_INVALID, source.where(found), name=found.name, why=why)
+def _refuse(reader: StageReader, found: FoundPrim, why: str) -> None:
+    reader.reporter.report(INSTANCES_INVALID, reader.where(found), name=found.name, why=why)

@@ -19,7 +19,7 @@ from pxr import Sdf, Usd, UsdGeom
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.math3d import Array, Pose, matrices_from_quats
 from simwright.formats.usd.primitives import find_axis_turn
-from simwright.formats.usd.source import Source
+from simwright.formats.usd.stage_reader import StageReader
 from simwright.formats.usd.transforms import are_sound, decompose_many
 from simwright.model.asset import Camera, Light, Shape, scaled
 from simwright.model.movement import Movement, Track
@@ -112,14 +112,14 @@ _MAX_FRAMES = 4000
 _STILL = 1e-9
 
 
-def read_movement(source: Source) -> None:
+def read_movement(reader: StageReader) -> None:
     """Fill the asset's movement from the stage as it was opened."""
-    stage = source.played
-    if stage is None or not source.animated:
+    stage = reader.played
+    if stage is None or not reader.animated:
         return
-    _report_static(source, stage)
-    walk = _Walk(stage)
-    asset = source.asset
+    _report_static(reader, stage)
+    walk = _MovingPrims(stage)
+    asset = reader.asset
     elements: tuple[Any, ...] = (*asset.bodies, *asset.shapes, *asset.cameras, *asset.lights)
     parts = [
         element
@@ -130,13 +130,13 @@ def read_movement(source: Source) -> None:
     if not parts or len(codes) < 2:
         return
     if len(parts) * len(codes) > MAX_PLACEMENTS:
-        where = Where(source.file)
-        source.reporter.report(MOVEMENT_LONG, where, count=len(codes), parts=len(parts), limit=MAX_PLACEMENTS)
+        where = Where(reader.file)
+        reader.reporter.report(MOVEMENT_LONG, where, count=len(codes), parts=len(parts), limit=MAX_PLACEMENTS)
         return
-    asset.motion = _sample(source, stage, parts, codes) or None
+    asset.motion = _sample(reader, stage, parts, codes) or None
 
 
-class _Walk:
+class _MovingPrims:
     """Which prims move, and at which times they say so; every prim is asked once."""
 
     def __init__(self, stage: Usd.Stage) -> None:
@@ -180,7 +180,7 @@ def _list_codes(stage: Usd.Stage, times: set[float]) -> list[float]:
     return sorted({*codes, *map(float, range(first, last + 1))})
 
 
-def _sample(source: Source, stage: Usd.Stage, parts: Sequence[Any], codes: list[float]) -> Movement:
+def _sample(reader: StageReader, stage: Usd.Stage, parts: Sequence[Any], codes: list[float]) -> Movement:
     prims = [stage.GetPrimAtPath(part.path) for part in parts]
     worlds = np.empty((len(parts), len(codes), 4, 4))
     for number, code in enumerate(codes):
@@ -191,7 +191,7 @@ def _sample(source: Source, stage: Usd.Stage, parts: Sequence[Any], codes: list[
     if not all(sound):  # said where the prims themselves are placed
         parts = [part for part, is_sound in zip(parts, sound, strict=True) if is_sound]
         worlds = worlds[sound]
-    worlds = source.units.convert_matrices(worlds.reshape(-1, 4, 4)).reshape(worlds.shape)
+    worlds = reader.units.convert_matrices(worlds.reshape(-1, 4, 4)).reshape(worlds.shape)
     start = codes[0]
     if stage.HasAuthoredTimeCodeRange():
         start = min(start, stage.GetStartTimeCode())
@@ -201,16 +201,16 @@ def _sample(source: Source, stage: Usd.Stage, parts: Sequence[Any], codes: list[
         stepped=stage.GetInterpolationType() == Usd.InterpolationTypeHeld,
     )
     rigid = {
-        part.name: place for part, place in zip(parts, worlds, strict=True) if part in source.asset.bodies
+        part.name: place for part, place in zip(parts, worlds, strict=True) if part in reader.asset.bodies
     }
     bodies = {name: _make_track(matrices) for name, matrices in rigid.items()}
     movement.bodies.update({name: track for name, track in bodies.items() if _changes(track)})
-    poses = {body.name: body.pose for body in source.asset.bodies}
+    poses = {body.name: body.pose for body in reader.asset.bodies}
     for part, matrices in zip(parts, worlds, strict=True):
-        if part.name in rigid and part in source.asset.bodies:
+        if part.name in rigid and part in reader.asset.bodies:
             continue
         local = _see_from(bodies.get(part.body), poses.get(part.body), matrices)
-        track = _track_part(source, part, local)
+        track = _track_part(reader, part, local)
         if _changes(track):
             _choose_table(movement, part)[part.name] = track
     return movement
@@ -236,13 +236,13 @@ def _see_from(body: Track | None, pose: Pose | None, worlds: Array) -> Array:
     return local
 
 
-def _track_part(source: Source, part: Any, local: Array) -> Track:
+def _track_part(reader: StageReader, part: Any, local: Array) -> Track:
     """The track of a shape, camera or light; a scale the geometry has already is taken out of it."""
-    found = source.founds.get(part.path)
+    found = reader.founds.get(part.path)
     if not isinstance(part, Shape) or found is None:
         return _make_track(local)
-    turn = find_axis_turn(source, found)
-    rest = source.place_on([source.body_of(found.owner)], source.world_matrices([found]))
+    turn = find_axis_turn(reader, found)
+    rest = reader.place_on([reader.body_of(found.owner)], reader.world_matrices([found]))
     if turn is not None:
         for matrices in (local, rest):
             matrices[:, :3, :3] = matrices[:, :3, :3] @ turn.rotation
@@ -265,7 +265,7 @@ def _changes(track: Track) -> bool:
     return any(float(np.ptp(values, axis=0).max()) > _STILL for values in rows)
 
 
-def _report_static(source: Source, stage: Usd.Stage) -> None:
+def _report_static(reader: StageReader, stage: Usd.Stage) -> None:
     """Say which samples are not transforms."""
     found = [
         path
@@ -275,9 +275,9 @@ def _report_static(source: Source, stage: Usd.Stage) -> None:
     ]
     if found:
         first = min(found)
-        source.reporter.report(
+        reader.reporter.report(
             SAMPLES_STATIC,
-            Where(source.file, prim=str(first.GetPrimPath()), prop=first.name),
+            Where(reader.file, prim=str(first.GetPrimPath()), prop=first.name),
             count=len(found),
             first=first,
         )

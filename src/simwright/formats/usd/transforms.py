@@ -18,8 +18,8 @@ from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, Pose, quats_from_matrices
 
 if TYPE_CHECKING:
-    from simwright.formats.usd.scan import Scan
-    from simwright.formats.usd.source import Source
+    from simwright.formats.usd.scan import StageScan
+    from simwright.formats.usd.stage_reader import StageReader
 
 TRANSFORM_INVALID = declare(
     "usd-transform-invalid",
@@ -50,15 +50,15 @@ TURN_INVALID = declare(
 _FLAT_AXIS = 1e-12
 
 
-def check_turns(source: Source, scan: Scan) -> None:
+def check_turns(reader: StageReader, scan: StageScan) -> None:
     """Report quaternions without a direction: OpenUSD silently takes them as no turn."""
     for found in scan.all.values():
         if found.authored is None or "xformOp:orient" in found.authored:
-            turn = source.get(found, "xformOp:orient")
+            turn = reader.get(found, "xformOp:orient")
             length = getattr(turn, "GetLength", None)  # an attribute of another type is no turn either
             if turn is not None and not (length and 0.0 < length() < math.inf):
-                where = source.where(found, "xformOp:orient")
-                source.reporter.report(TURN_INVALID, where, name=found.name, value=turn)
+                where = reader.where(found, "xformOp:orient")
+                reader.reporter.report(TURN_INVALID, where, name=found.name, value=turn)
 
 
 def are_sound(matrices: Array) -> bool:
@@ -68,31 +68,31 @@ def are_sound(matrices: Array) -> bool:
     return bool(np.all(np.sum(matrices[:, :3, :3] ** 2, axis=2) > _FLAT_AXIS**2))
 
 
-def mend_transforms(source: Source, prims: Sequence[Usd.Prim], matrices: Array) -> Array:
+def mend_transforms(reader: StageReader, prims: Sequence[Usd.Prim], matrices: Array) -> Array:
     """The matrices with the identity where one is not finite; what is wrong is reported."""
     mended = matrices.copy()
     for number, prim in enumerate(prims):
         if not np.all(np.isfinite(matrices[number])):
             mended[number] = np.eye(4)
-            _report(source, prim, finite=False)
+            _report(reader, prim, finite=False)
         elif not are_sound(matrices[number : number + 1]):
-            _report(source, prim, finite=True)
+            _report(reader, prim, finite=True)
     return mended
 
 
-def _report(source: Source, prim: Usd.Prim, *, finite: bool) -> None:
+def _report(reader: StageReader, prim: Usd.Prim, *, finite: bool) -> None:
     """Name the topmost prim with the fault."""
-    while prim.GetParent() and not _is_sound(source, prim.GetParent(), finite=finite):
+    while prim.GetParent() and not _is_sound(reader, prim.GetParent(), finite=finite):
         prim = prim.GetParent()
     path = prim.GetPath().pathString
-    if path not in source.faulty:
-        source.faulty.add(path)
+    if path not in reader.faulty:
+        reader.faulty.add(path)
         kind = TRANSFORM_FLAT if finite else TRANSFORM_INVALID
-        source.reporter.report(kind, source.where(prim), name=prim.GetName())
+        reader.reporter.report(kind, reader.where(prim), name=prim.GetName())
 
 
-def _is_sound(source: Source, prim: Usd.Prim, *, finite: bool) -> bool:
-    matrix = np.array(source.xforms.GetLocalToWorldTransform(prim), dtype=np.float64)
+def _is_sound(reader: StageReader, prim: Usd.Prim, *, finite: bool) -> bool:
+    matrix = np.array(reader.xforms.GetLocalToWorldTransform(prim), dtype=np.float64)
     if not finite:
         return bool(np.all(np.isfinite(matrix)))
     return are_sound(matrix[None])
@@ -107,7 +107,7 @@ _FIRST, _SECOND = np.array((0, 0, 1)), np.array((1, 2, 2))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Placement:
+class ScaledPose:
     """``pose * diag(scale)``, or ``pose * stretch`` where the matrix is sheared."""
 
     pose: Pose
@@ -130,12 +130,12 @@ class Placement:
         return self.stretch is None and self.scale.tolist() == [1.0, 1.0, 1.0]
 
 
-def decompose(matrix: Array) -> Placement:
+def decompose(matrix: Array) -> ScaledPose:
     """Pose, scale and shear of a 4x4 column-vector matrix."""
     return decompose_many(matrix[None])[0]
 
 
-def decompose_many(matrices: Array) -> list[Placement]:
+def decompose_many(matrices: Array) -> list[ScaledPose]:
     """The same for ``(n, 4, 4)`` matrices at once.
 
     Scales closer to one than single precision can tell are one.
@@ -165,7 +165,7 @@ def decompose_many(matrices: Array) -> list[Placement]:
         lost = ~fit
         positions[lost], scale[lost] = np.nan_to_num(positions[lost]), np.nan_to_num(scale[lost])
     rows = enumerate(zip(positions, turns, scale, strict=True))
-    return [Placement(Pose(p, q), s, stretches.get(i)) for i, (p, q, s) in rows]
+    return [ScaledPose(Pose(p, q), s, stretches.get(i)) for i, (p, q, s) in rows]
 
 
 def _unshear(axes: Array, scale: Array, linear: Array) -> tuple[Array, Array, Array]:

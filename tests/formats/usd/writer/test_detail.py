@@ -139,7 +139,7 @@ def test_parts_are_closed_and_the_same_without_the_cache(cache):
 
 @pytest.mark.parametrize(
     ("make", "line"),
-    [(mesh_variants.Tiers, "simwright[lod]"), (mesh_variants.Decomposer, "simwright[decompose]")],
+    [(mesh_variants.DetailLevels, "simwright[lod]"), (mesh_variants.Decomposer, "simwright[decompose]")],
 )
 def test_missing_package_gives_the_line_that_installs_it(make, line, monkeypatch):
     monkeypatch.setattr(mesh_variants, "find_spec", lambda _name: None)

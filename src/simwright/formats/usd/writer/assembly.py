@@ -24,8 +24,8 @@ from simwright.formats.format import WriteOptions
 from simwright.formats.usd import FORMAT
 from simwright.formats.usd.writer.entry import build_layers, check_depth, describe_origin, name_entry
 from simwright.formats.usd.writer.instances import place_camera, place_light
-from simwright.formats.usd.writer.layer import Sheet, join
-from simwright.formats.usd.writer.plan import Names
+from simwright.formats.usd.writer.layer import LayerWriter, join
+from simwright.formats.usd.writer.plan import PrimNames
 from simwright.model.asset import Asset
 from simwright.model.scene import Placement, Scene
 from simwright.usd.layers import encode_layer
@@ -34,7 +34,7 @@ from simwright.usd.plugins import register_plugins
 _ENDS = ("0", "1")
 
 
-def move_anchors(sheet: Sheet, path: str, physics: Any, pose: Pose) -> None:
+def move_anchors(layer: LayerWriter, path: str, physics: Any, pose: Pose) -> None:
     """Say the frames of anchors anew below ``path``, where the asset of the layer ``physics`` is placed."""
     if physics is None:
         return
@@ -48,8 +48,8 @@ def move_anchors(sheet: Sheet, path: str, physics: Any, pose: Pose) -> None:
         for end in _ENDS:
             if not _has_body(spec, end):
                 frame = pose @ _read_frame(spec, end)
-                sheet.set(target, f"physics:localPos{end}", "point3f", frame.p)
-                sheet.set(target, f"physics:localRot{end}", "quatf", frame.q)
+                layer.set(target, f"physics:localPos{end}", "point3f", frame.p)
+                layer.set(target, f"physics:localRot{end}", "quatf", frame.q)
 
     physics.Traverse(Sdf.Path.absoluteRootPath, visit)
 
@@ -91,12 +91,12 @@ def write_assembly(
 
 def build_assembly(scene: Scene, reporter: Reporter, options: WriteOptions) -> tuple[str, dict[str, bytes]]:
     """The name of the entry, and every file by its relative path."""
-    draft = _Assembly(scene)
-    files = draft.write_components(reporter, options)
+    assembly = _Assembly(scene)
+    files = assembly.write_components(reporter, options)
     for placement in scene.placements:
-        draft.place(placement)
-    draft.write_scene()
-    return draft.entry, {**files, **draft.finish()}
+        assembly.place(placement)
+    assembly.write_scene()
+    return assembly.entry, {**files, **assembly.finish()}
 
 
 class _Assembly:
@@ -106,22 +106,22 @@ class _Assembly:
         self._scene = scene
         self._root = f"/{make_identifier(scene.name, 'scene')}"
         self.entry = f"{self._root[1:]}.usda"
-        self._names = Names()
+        self._names = PrimNames()
         self._names.reserve(self._root, "lights", "cameras", "PhysicsScene")
-        self._sheets = {
-            "ros.usda": Sheet(self._root, f"Namespaces of the robots in {scene.name}."),
-            "lights.usda": Sheet(self._root, f"Lights and cameras of {scene.name}."),
-            "physics.usda": Sheet(
+        self._layers = {
+            "ros.usda": LayerWriter(self._root, f"Namespaces of the robots in {scene.name}."),
+            "lights.usda": LayerWriter(self._root, f"Lights and cameras of {scene.name}."),
+            "physics.usda": LayerWriter(
                 self._root, f"Gravity in {scene.name}, and what is anchored to its ground."
             ),
-            "base.usda": Sheet(self._root, f"What stands where in {scene.name}."),
+            "base.usda": LayerWriter(self._root, f"What stands where in {scene.name}."),
         }
-        self._base = self._sheets["base.usda"]
+        self._base = self._layers["base.usda"]
         self._base.define(self._root)
         self._base.place(self._root, IDENTITY)
         self._uses = Counter(id(placement.asset) for placement in scene.placements)
         self._files: dict[int, str] = {}
-        self._layers: dict[int, dict[str, Any]] = {}
+        self._component_layers: dict[int, dict[str, Sdf.Layer]] = {}
         self._groups: dict[str, str] = {}
 
     # -- components ----------------------------------------------------------------------------------------------
@@ -137,11 +137,11 @@ class _Assembly:
             entry = name_entry(asset)
             folder = f"{groups[id(asset)]}/{entry.removesuffix('.usda')}"
             FORMAT.report_losses(asset, reporter)
-            sheets, images = build_layers(asset, entry, reporter, options)
+            layers, images = build_layers(asset, entry, reporter, options)
             self._files[id(asset)] = f"{folder}/{entry}"
-            self._layers[id(asset)] = {file: sheet.layer for file, sheet in sheets.items()}
-            for file, sheet in sheets.items():
-                files[f"{folder}/{file}"] = encode_layer(sheet.layer, Path(file).suffix)
+            self._component_layers[id(asset)] = {file: layer.sdf for file, layer in layers.items()}
+            for file, layer in layers.items():
+                files[f"{folder}/{file}"] = encode_layer(layer.sdf, Path(file).suffix)
             files.update({f"{folder}/{file}": content for file, content in images.files.items()})
         return files
 
@@ -150,32 +150,32 @@ class _Assembly:
     def place(self, placement: Placement) -> None:
         """A reference to its component, in its group, behind its switch."""
         path = self._names.claim(self._find_group(placement.group), placement.name)
-        sheet = self._base
-        sheet.define(path)
-        sheet.name(path, placement.name)
-        sheet.place(path, placement.pose)
+        layer = self._base
+        layer.define(path)
+        layer.name(path, placement.name)
+        layer.place(path, placement.pose)
         if placement.variant is None:
             self._refer(path, placement.asset)
         else:
             word, there, away = placement.variant
-            spec = sheet.over(path)
+            spec = layer.over(path)
             spec.SetInfo("kind", "group")
-            inside = sheet.vary(path, word, there)
-            sheet.vary(path, word, away)
-            sheet.select(path, word, there if placement.present else away)
+            inside = layer.vary(path, word, there)
+            layer.vary(path, word, away)
+            layer.select(path, word, there if placement.present else away)
             leaf = join(inside, make_identifier(placement.asset.name))
-            sheet.define(leaf)
-            sheet.place(leaf, IDENTITY)
+            layer.define(leaf)
+            layer.place(leaf, IDENTITY)
             self._refer(leaf, placement.asset)
         self._note(path, placement.facts)
         if placement.namespace is not None:
-            ros = self._sheets["ros.usda"]
+            ros = self._layers["ros.usda"]
             ros.apply(path, "RosContextAPI")
             ros.set(path, "ros:context:namespace", "string", placement.namespace, uniform=True)
         move_anchors(
-            self._sheets["physics.usda"],
+            self._layers["physics.usda"],
             path,
-            self._layers[id(placement.asset)].get("physics.usda"),
+            self._component_layers[id(placement.asset)].get("physics.usda"),
             placement.pose,
         )
 
@@ -204,7 +204,7 @@ class _Assembly:
 
     def write_scene(self) -> None:
         """Gravity, lights and cameras."""
-        physics, lights = self._sheets["physics.usda"], self._sheets["lights.usda"]
+        physics, lights = self._layers["physics.usda"], self._layers["lights.usda"]
         path = f"{self._root}/PhysicsScene"
         physics.define(path, "PhysicsScene")
         gravity = self._scene.environment.gravity
@@ -223,16 +223,16 @@ class _Assembly:
 
     def finish(self) -> dict[str, bytes]:
         """The layers that say something, and the entry."""
-        used = {file: sheet for file, sheet in self._sheets.items() if sheet.is_used}
-        entry = Sheet(self._root, f"{self._scene.name}, written by Simwright.")
+        used = {file: layer for file, layer in self._layers.items() if layer.is_used}
+        entry = LayerWriter(self._root, f"{self._scene.name}, written by Simwright.")
         spec = entry.define(self._root)
         spec.SetInfo("kind", "assembly")
         whole = Asset(self._scene.name, provenance=self._scene.provenance)
         spec.SetInfo("assetInfo", describe_origin(whole, self.entry))
         entry.name(self._root, self._scene.name)
         entry.refer(self._root, used)
-        sheets = {**used, self.entry: entry}
-        return {file: encode_layer(sheet.layer, ".usda") for file, sheet in sheets.items()}
+        layers = {**used, self.entry: entry}
+        return {file: encode_layer(layer.sdf, ".usda") for file, layer in layers.items()}
 
 
 def _make_plain(value: Any) -> Any:

@@ -30,9 +30,9 @@ from simwright.formats.usd import FORMAT
 from simwright.formats.usd.writer.extended_physics import write_extended
 from simwright.formats.usd.writer.extras import find_lost_settings
 from simwright.formats.usd.writer.instances import write_geometry, write_optics
-from simwright.formats.usd.writer.layer import Sheet
-from simwright.formats.usd.writer.materials import Images, settle_looks, write_materials
-from simwright.formats.usd.writer.mesh_variants import Decomposer, Tiers
+from simwright.formats.usd.writer.layer import LayerWriter
+from simwright.formats.usd.writer.materials import TextureFiles, settle_looks, write_materials
+from simwright.formats.usd.writer.mesh_variants import Decomposer, DetailLevels
 from simwright.formats.usd.writer.meshes import FILE
 from simwright.formats.usd.writer.messages import (
     GLOW_DARK,
@@ -43,7 +43,7 @@ from simwright.formats.usd.writer.messages import (
     TOPIC_ABSOLUTE,
 )
 from simwright.formats.usd.writer.physics import write_physics, write_remarks
-from simwright.formats.usd.writer.plan import COLLISION, VISUAL, Layout, note_order, plan
+from simwright.formats.usd.writer.plan import COLLISION, VISUAL, WritePlan, make_plan, note_order
 from simwright.formats.usd.writer.prepare import prepare, settle_references
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
@@ -56,53 +56,51 @@ from simwright.usd.notes import NOTES, PRIMS, mark_layer
 from simwright.usd.plugins import register_plugins
 
 
-def write_base(layout: Layout) -> Sheet:
+def write_base(plan: WritePlan) -> LayerWriter:
     """Every link, its two scopes, every frame."""
-    sheet = Sheet(layout.root, f"The link tree of {layout.asset.name}.")
-    sheet.define(layout.root)
-    sheet.place(layout.root, IDENTITY)
-    sheet.refer(layout.root, ["instances.usda"])
-    bodies = {body.name: body for body in layout.asset.bodies}
-    used = {(shape.body, word) for shape in layout.asset.shapes for word in _list_scopes(layout, shape.name)}
-    for name, path in layout.bodies.items():
-        spec = sheet.define(path)
+    layer = LayerWriter(plan.root, f"The link tree of {plan.asset.name}.")
+    layer.define(plan.root)
+    layer.place(plan.root, IDENTITY)
+    layer.refer(plan.root, ["instances.usda"])
+    bodies = {body.name: body for body in plan.asset.bodies}
+    used = {(shape.body, word) for shape in plan.asset.shapes for word in _list_scopes(plan, shape.name)}
+    for name, path in plan.bodies.items():
+        spec = layer.define(path)
         spec.SetInfo("kind", "subcomponent")
-        sheet.name(path, bodies[name].name)
-        sheet.place(path, layout.poses[name])
+        layer.name(path, bodies[name].name)
+        layer.place(path, plan.poses[name])
         for word in (VISUAL, COLLISION):
             if (name, word) in used:
-                sheet.define(f"{path}/{word}", "Scope")
+                layer.define(f"{path}/{word}", "Scope")
     for word in (VISUAL, COLLISION):
         if ("", word) in used:
-            sheet.define(f"{layout.root}/{word}", "Scope")
-    optical = set(layout.optical.values())
-    for site in layout.asset.sites:
-        path = layout.sites[site.name]
-        sheet.define(path)
-        sheet.name(path, site.name)
-        sheet.place(path, OPTICAL if path in optical else site.pose)
-    for sensor in layout.asset.sensors:
-        if sensor.name in layout.sensors:
-            sheet.define(layout.sensors[sensor.name])
-            sheet.place(layout.sensors[sensor.name], sensor.pose)
-    return sheet
+            layer.define(f"{plan.root}/{word}", "Scope")
+    optical = set(plan.optical.values())
+    for site in plan.asset.sites:
+        path = plan.sites[site.name]
+        layer.define(path)
+        layer.name(path, site.name)
+        layer.place(path, OPTICAL if path in optical else site.pose)
+    for sensor in plan.asset.sensors:
+        if sensor.name in plan.sensors:
+            layer.define(plan.sensors[sensor.name])
+            layer.place(plan.sensors[sensor.name], sensor.pose)
+    return layer
 
 
-def _list_scopes(layout: Layout, shape: str) -> list[str]:
-    return [
-        word for word, paths in ((VISUAL, layout.visuals), (COLLISION, layout.colliders)) if shape in paths
-    ]
+def _list_scopes(plan: WritePlan, shape: str) -> list[str]:
+    return [word for word, paths in ((VISUAL, plan.visuals), (COLLISION, plan.colliders)) if shape in paths]
 
 
-def report_losses(layout: Layout, reporter: Reporter) -> None:
+def report_losses(plan: WritePlan, reporter: Reporter) -> None:
     """Elements without a place, then values without an attribute."""
-    asset = layout.asset
-    if layout.tree.dangling:
-        first = layout.tree.dangling[0]
+    asset = plan.asset
+    if plan.tree.dangling:
+        first = plan.tree.dangling[0]
         reporter.report(
             NOT_CARRIED,
             first.source,
-            count=len(layout.tree.dangling),
+            count=len(plan.tree.dangling),
             what="joints to bodies that do not exist",
             first=first.name,
         )
@@ -116,16 +114,16 @@ def report_losses(layout: Layout, reporter: Reporter) -> None:
 _GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
 
 
-def report_decisions(layout: Layout, reporter: Reporter) -> None:
+def report_decisions(plan: WritePlan, reporter: Reporter) -> None:
     """One finding per kind."""
-    asset = layout.asset
+    asset = plan.asset
     glowing = {material.name for material in asset.materials if any(material.emissive)}
-    seen = [shape for shape in asset.shapes if shape.name in layout.visuals and _find_looks(shape) & glowing]
+    seen = [shape for shape in asset.shapes if shape.name in plan.visuals and _find_looks(shape) & glowing]
     lit = {shape.body for shape in seen}
     slides = [
         joint
         for joint in asset.joints
-        if joint.name in layout.joints
+        if joint.name in plan.joints
         and [dof.motion for dof in joint.dofs] == [Motion.SLIDE]
         and math.isinf(joint.dofs[0].upper - joint.dofs[0].lower)
     ]
@@ -179,13 +177,13 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
     check_depth(asset, Where(str(target)))
     try:
-        sheets, images = build_layers(asset, name, reporter, options)
+        layers, images = build_layers(asset, name, reporter, options)
         options.approve()
         with place.fill() as staging:
             write_staged(staging, images.files)
-            while sheets:  # one after the other: none is held longer than it takes to write it
-                file, sheet = sheets.popitem()
-                export_layer(sheet.layer, staging / file)
+            while layers:  # one after the other: none is held longer than it takes to write it
+                file, layer = layers.popitem()
+                export_layer(layer.sdf, staging / file)
     except Tf.ErrorException as error:
         raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
     return place.path
@@ -240,56 +238,56 @@ def build_files(
     asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
 ) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
-    sheets, images = build_layers(asset, entry, reporter, options)
-    files = {file: encode_layer(sheet.layer, Path(file).suffix) for file, sheet in sheets.items()}
+    layers, images = build_layers(asset, entry, reporter, options)
+    files = {file: encode_layer(layer.sdf, Path(file).suffix) for file, layer in layers.items()}
     return files | images.files
 
 
 def build_layers(
     asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
-) -> tuple[dict[str, Sheet], Images]:
+) -> tuple[dict[str, LayerWriter], TextureFiles]:
     """Every layer of the folder by relative path, the entry last; and the images."""
     options = options or WriteOptions()
-    tiers = Tiers() if options.lod else None
+    levels = DetailLevels() if options.lod else None
     decomposer = Decomposer() if options.decompose else None
     ready = prepare(asset, reporter)
     settle_looks(ready, reporter)
-    layout = plan(ready, exact=options.exact)
-    settle_references(layout, reporter)
-    layout.is_decomposed = options.decompose
-    instances, library = write_geometry(layout, reporter, tiers=tiers, decomposer=decomposer)
-    write_optics(layout, instances, reporter)
-    base = write_base(layout)
-    physics = write_physics(layout, reporter)
-    extended = write_extended(layout, reporter)
-    ros = write_ros(layout, physics, reporter)
-    write_remarks(layout, physics)
-    vendors = write_vendors(layout, reporter)
-    report_losses(layout, reporter)
-    report_decisions(layout, reporter)
+    plan = make_plan(ready, exact=options.exact)
+    settle_references(plan, reporter)
+    plan.is_decomposed = options.decompose
+    instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
+    write_optics(plan, instances, reporter)
+    base = write_base(plan)
+    physics = write_physics(plan, reporter)
+    extended = write_extended(plan, reporter)
+    ros = write_ros(plan, physics, reporter)
+    write_remarks(plan, physics)
+    vendors = write_vendors(plan, reporter)
+    report_losses(plan, reporter)
+    report_decisions(plan, reporter)
     features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
-    note_order(layout, [instances, base, *reversed(features.values())])
-    features = {file: sheet for file, sheet in features.items() if sheet.is_used}
-    sheets = {**features, "base.usda": base, "instances.usda": instances}
-    images = Images()
-    if layout.materials:
-        sheets["materials.usda"], images = write_materials(layout, reporter)
+    note_order(plan, [instances, base, *reversed(features.values())])
+    features = {file: layer for file, layer in features.items() if layer.is_used}
+    layers = {**features, "base.usda": base, "instances.usda": instances}
+    images = TextureFiles()
+    if plan.materials:
+        layers["materials.usda"], images = write_materials(plan, reporter)
     if library.is_used:
-        sheets[FILE] = library.sheet
-    sheets[entry] = _write_entry(layout, [*features, "base.usda"], entry)
-    return sheets, images
+        layers[FILE] = library.layer
+    layers[entry] = _write_entry(plan, [*features, "base.usda"], entry)
+    return layers, images
 
 
-def _write_entry(layout: Layout, files: list[str], entry: str) -> Sheet:
-    sheet = Sheet(layout.root, f"{layout.asset.name}, written by Simwright.")
+def _write_entry(plan: WritePlan, files: list[str], entry: str) -> LayerWriter:
+    layer = LayerWriter(plan.root, f"{plan.asset.name}, written by Simwright.")
     # here, and here alone: who flattens the asset keeps what the entry says of its layers and nothing of the others
-    mark_layer(sheet.layer, NOTES if layout.exact else PRIMS)
-    spec = sheet.define(layout.root)
+    mark_layer(layer.sdf, NOTES if plan.exact else PRIMS)
+    spec = layer.define(plan.root)
     spec.SetInfo("kind", "component")
-    spec.SetInfo("assetInfo", describe_origin(layout.asset, entry))
-    sheet.name(layout.root, layout.asset.name)
-    sheet.refer(layout.root, files)
-    return sheet
+    spec.SetInfo("assetInfo", describe_origin(plan.asset, entry))
+    layer.name(plan.root, plan.asset.name)
+    layer.refer(plan.root, files)
+    return layer
 
 
 def describe_origin(asset: Asset, entry: str) -> dict[str, object]:
@@ -324,25 +322,25 @@ def build_stage(asset: Asset, options: WriteOptions, reporter: Reporter) -> Usd.
     entry = name_entry(asset)
     FORMAT.report_losses(asset, reporter)
     try:
-        sheets, images = build_layers(asset, entry, reporter, options)
-        _join(sheets, images)
+        layers, images = build_layers(asset, entry, reporter, options)
+        _join(layers, images)
     except Tf.ErrorException as error:
         raise OutputError(f"OpenUSD cannot hold the asset: {error}", where=where) from None
     options.approve()
-    root = sheets.pop(entry).layer
+    root = layers.pop(entry).sdf
     stage = Usd.Stage.Open(root)
-    _keep([sheet.layer for sheet in sheets.values()], stage)
+    _keep([layer.sdf for layer in layers.values()], stage)
     return stage
 
 
-def _join(sheets: dict[str, Sheet], images: Images) -> None:
+def _join(layers: dict[str, LayerWriter], images: TextureFiles) -> None:
     """Let the layers find each other, and the images of the source."""
     from pxr import UsdUtils
 
-    places = {f"./{file}": sheet.layer.identifier for file, sheet in sheets.items()}
+    places = {f"./{file}": layer.sdf.identifier for file, layer in layers.items()}
     places |= {f"./{path}": str(Path(file).absolute()) for path, file in images.origins.items()}
-    for sheet in sheets.values():
-        UsdUtils.ModifyAssetPaths(sheet.layer, lambda path: places.get(path, path))
+    for layer in layers.values():
+        UsdUtils.ModifyAssetPaths(layer.sdf, lambda path: places.get(path, path))
 
 
 def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:

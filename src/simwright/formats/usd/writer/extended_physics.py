@@ -14,9 +14,9 @@ from typing import Any
 
 from simwright.core.diag import Reporter
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.layer import Sheet
+from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import JOINT_REDUCED, NOTED
-from simwright.formats.usd.writer.plan import Layout
+from simwright.formats.usd.writer.plan import WritePlan
 from simwright.model.asset import Actuator, Shape
 from simwright.model.joint import Dof, Joint, JointKind, Mimic, Motion
 from simwright.model.material import PhysicsMaterial
@@ -31,33 +31,33 @@ _LAGS = ("filter", "filterexact")
 _MODES = {"motor": "effort", "position": "position", "velocity": "velocity", "general": "effort"}
 
 
-def write_motors(layout: Layout, sheet: Sheet) -> None:
+def write_motors(plan: WritePlan, layer: LayerWriter) -> None:
     """Every actuator with a neutral form; the others are MuJoCo's (see ``motors_mjc``)."""
-    dofs = {dof.name: dof for joint in layout.asset.joints for dof in joint.dofs}
-    for actuator in layout.asset.actuators:
-        if not is_neutral(layout, actuator):
+    dofs = {dof.name: dof for joint in plan.asset.joints for dof in joint.dofs}
+    for actuator in plan.asset.actuators:
+        if not is_neutral(plan, actuator):
             continue
-        path = claim_motor(layout, sheet, actuator)
-        sheet.define(path)
-        sheet.apply(path, "ExtendedPhysicsActuatorAPI")
-        sheet.relate(path, f"{_SPACE}:targets", [layout.freedoms[actuator.target][0]])
-        _write_law(sheet, path, actuator, dofs[actuator.target])
+        path = claim_motor(plan, layer, actuator)
+        layer.define(path)
+        layer.apply(path, "ExtendedPhysicsActuatorAPI")
+        layer.relate(path, f"{_SPACE}:targets", [plan.freedoms[actuator.target][0]])
+        _write_law(layer, path, actuator, dofs[actuator.target])
 
 
-def claim_motor(layout: Layout, sheet: Sheet, actuator: Actuator) -> str:
+def claim_motor(plan: WritePlan, layer: LayerWriter, actuator: Actuator) -> str:
     """The path of an actuator, named."""
-    scope = f"{layout.root}/Actuators"
-    sheet.define(scope, "Scope")
-    path = layout.actuators[actuator.name] = layout.names.claim(scope, actuator.name)
-    sheet.name(path, actuator.name)
+    scope = f"{plan.root}/Actuators"
+    layer.define(scope, "Scope")
+    path = plan.actuators[actuator.name] = plan.names.claim(scope, actuator.name)
+    layer.name(path, actuator.name)
     if actuator.transmission == "joint_in_parent":
-        sheet.note(path, transmission=actuator.transmission)
+        layer.note(path, transmission=actuator.transmission)
     return path
 
 
-def is_neutral(layout: Layout, actuator: Actuator) -> bool:
+def is_neutral(plan: WritePlan, actuator: Actuator) -> bool:
     """Can the neutral schema say it?  It drives a revolute or prismatic joint by a plain law."""
-    word = layout.freedoms.get(actuator.target, ("", ""))[1]
+    word = plan.freedoms.get(actuator.target, ("", ""))[1]
     is_joint = actuator.transmission in ("joint", "joint_in_parent") and word in SINGLE
     if not is_joint or any(actuator.gear[1:]):
         return False
@@ -70,10 +70,10 @@ def is_neutral(layout: Layout, actuator: Actuator) -> bool:
     return actuator.kind in _MODES
 
 
-def _write_law(sheet: Sheet, path: str, actuator: Actuator, dof: Dof) -> None:
+def _write_law(layer: LayerWriter, path: str, actuator: Actuator, dof: Dof) -> None:
     unit = DEGREE if dof.motion is Motion.HINGE else 1.0
     mode = _MODES[actuator.kind]
-    sheet.set(path, f"{_SPACE}:controlMode", "token", mode, uniform=True)
+    layer.set(path, f"{_SPACE}:controlMode", "token", mode, uniform=True)
     values = {"gear": actuator.gear[0]}
     if actuator.kind == "general":
         values["gain"] = float(actuator.settings["gain"][0])
@@ -92,80 +92,82 @@ def _write_law(sheet: Sheet, path: str, actuator: Actuator, dof: Dof) -> None:
             if math.isfinite(value):
                 values[f"{word}{end}"] = value / factor
     for name, value in values.items():
-        sheet.set(path, f"{_SPACE}:{name}", "float", value)
+        layer.set(path, f"{_SPACE}:{name}", "float", value)
     table = actuator.settings.get("effort_table")
     if table:
         space = "ext_physics:clamp_position"
-        sheet.apply(path, "ExtendedPhysicsPositionBasedClampingAPI")
-        sheet.set(path, f"{space}:lookupPositions", "float[]", [p / unit for p in table["positions"]])
-        sheet.set(path, f"{space}:lookupEfforts", "float[]", table["efforts"])
+        layer.apply(path, "ExtendedPhysicsPositionBasedClampingAPI")
+        layer.set(path, f"{space}:lookupPositions", "float[]", [p / unit for p in table["positions"]])
+        layer.set(path, f"{space}:lookupEfforts", "float[]", table["efforts"])
 
 
 _ELSEWHERE = ("path", "source")
 
 
-def write_idle_motors(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_idle_motors(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """A scope with a note for each."""
-    for actuator in layout.asset.actuators:
-        if is_idle(layout, actuator):
-            path = claim_motor(layout, sheet, actuator)
-            sheet.define(path, "Scope")
+    for actuator in plan.asset.actuators:
+        if is_idle(plan, actuator):
+            path = claim_motor(plan, layer, actuator)
+            layer.define(path, "Scope")
             values = {f.name: getattr(actuator, f.name) for f in fields(actuator) if f.name not in _ELSEWHERE}
-            sheet.note(path, motor=json.dumps(values, sort_keys=True))
+            layer.note(path, motor=json.dumps(values, sort_keys=True))
             what = f"idle motor {actuator.name!r}"
             reporter.report(NOTED, actuator.source, what=what, name=actuator.target)
 
 
-def is_idle(layout: Layout, actuator: Actuator) -> bool:
+def is_idle(plan: WritePlan, actuator: Actuator) -> bool:
     """Is it on a joint of the asset that has no freedom?"""
     return (
         actuator.transmission in ("joint", "joint_in_parent")
-        and actuator.target not in layout.freedoms
-        and any(joint.name == actuator.target and not joint.dofs for joint in layout.asset.joints)
+        and actuator.target not in plan.freedoms
+        and any(joint.name == actuator.target and not joint.dofs for joint in plan.asset.joints)
     )
 
 
-def write_mimics(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_mimics(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Every rule whose two freedoms are written."""
-    dofs = {dof.name: dof for joint in layout.asset.joints for dof in joint.dofs}
-    owners = {dof.name: joint.name for joint in layout.asset.joints for dof in joint.dofs}
+    dofs = {dof.name: dof for joint in plan.asset.joints for dof in joint.dofs}
+    owners = {dof.name: joint.name for joint in plan.asset.joints for dof in joint.dofs}
     noted: dict[str, list[Mimic]] = {}
     said: set[str] = set()
-    for mimic in layout.asset.mimics:
-        follower, leader = layout.freedoms.get(mimic.follower), layout.freedoms.get(mimic.leader)
+    for mimic in plan.asset.mimics:
+        follower, leader = plan.freedoms.get(mimic.follower), plan.freedoms.get(mimic.leader)
         if follower is None or leader is None:
             reporter.report(JOINT_REDUCED, mimic.source, what="the mimic rule", name=mimic.follower)
         elif {follower[1], leader[1]} <= {*SINGLE} and follower[0] not in said:
             said.add(follower[0])
-            _write_mimic(sheet, mimic, (follower[0], dofs[mimic.follower]), (leader[0], dofs[mimic.leader]))
+            _write_mimic(layer, mimic, (follower[0], dofs[mimic.follower]), (leader[0], dofs[mimic.leader]))
             if mimic.name != owners[mimic.follower]:
-                sheet.note(follower[0], mimic_name=mimic.name)
+                layer.note(follower[0], mimic_name=mimic.name)
         else:
             noted.setdefault(follower[0], []).append(mimic)
     for path, mimics in noted.items():
-        _note_mimics(sheet, path, mimics)
+        _note_mimics(layer, path, mimics)
         reporter.report(NOTED, mimics[0].source, what="the mimic rule", name=mimics[0].follower)
 
 
-def _write_mimic(sheet: Sheet, mimic: Mimic, follower: tuple[str, Dof], leader: tuple[str, Dof]) -> None:
+def _write_mimic(
+    layer: LayerWriter, mimic: Mimic, follower: tuple[str, Dof], leader: tuple[str, Dof]
+) -> None:
     (path, own), (target, other) = follower, leader
-    sheet.apply(path, "ExtendedPhysicsMimicAPI")
-    sheet.relate(path, "ext_physics:mimic:joint", [target])
-    sheet.set(path, "ext_physics:mimic:multiplier", "float", mimic.multiplier * _step(other) / _step(own))
+    layer.apply(path, "ExtendedPhysicsMimicAPI")
+    layer.relate(path, "ext_physics:mimic:joint", [target])
+    layer.set(path, "ext_physics:mimic:multiplier", "float", mimic.multiplier * _step(other) / _step(own))
     if mimic.offset:
-        sheet.set(path, "ext_physics:mimic:offset", "float", mimic.offset / _step(own))
+        layer.set(path, "ext_physics:mimic:offset", "float", mimic.offset / _step(own))
     if not mimic.enabled:
-        sheet.set(path, "ext_physics:mimic:enabled", "bool", False)
+        layer.set(path, "ext_physics:mimic:enabled", "bool", False)
 
 
-def _note_mimics(sheet: Sheet, path: str, mimics: list[Mimic]) -> None:
+def _note_mimics(layer: LayerWriter, path: str, mimics: list[Mimic]) -> None:
     """Names by threes, numbers by six: switch, offset, multiplier and three higher powers."""
     names = [name for m in mimics for name in (m.follower, m.leader, m.name)]
     values = []
     for m in mimics:
         higher = [*m.polynomial, 0.0, 0.0, 0.0][:3]
         values += [float(m.enabled), m.offset, m.multiplier, *higher]
-    sheet.note(path, mimics=names, mimic_values=values)
+    layer.note(path, mimics=names, mimic_values=values)
 
 
 def _step(dof: Dof) -> float:
@@ -181,25 +183,25 @@ _MATERIAL_FIELDS = {
 }
 
 
-def write_extended(layout: Layout, reporter: Reporter) -> Sheet:
+def write_extended(plan: WritePlan, reporter: Reporter) -> LayerWriter:
     """Joints, mimics, actuators, contact distances and further friction."""
-    sheet = Sheet(
-        layout.root, f"Joint dynamics, couplings and motors of {layout.asset.name}.", exact=layout.exact
+    layer = LayerWriter(
+        plan.root, f"Joint dynamics, couplings and motors of {plan.asset.name}.", exact=plan.exact
     )
-    for joint in layout.asset.joints:
-        if joint.name in layout.joints:
-            _write_joint(layout, sheet, joint, reporter)
-        elif joint.kind is JointKind.FLOATING and joint.dofs and joint.child in layout.bodies:
-            _note_free(layout, sheet, joint, reporter)
-    write_mimics(layout, sheet, reporter)
-    for shape in layout.asset.shapes:
-        if shape.name in layout.colliders:
-            _write_rows(sheet, layout.colliders[shape.name], PrimType.SHAPE, _read_shape(shape))
-    for material in layout.asset.physics_materials:
-        _write_rows(sheet, layout.contacts[material.name], PrimType.MATERIAL, _read_material(material))
-    write_motors(layout, sheet)
-    write_idle_motors(layout, sheet, reporter)
-    return sheet
+    for joint in plan.asset.joints:
+        if joint.name in plan.joints:
+            _write_joint(plan, layer, joint, reporter)
+        elif joint.kind is JointKind.FLOATING and joint.dofs and joint.child in plan.bodies:
+            _note_free(plan, layer, joint, reporter)
+    write_mimics(plan, layer, reporter)
+    for shape in plan.asset.shapes:
+        if shape.name in plan.colliders:
+            _write_rows(layer, plan.colliders[shape.name], PrimType.SHAPE, _read_shape(shape))
+    for material in plan.asset.physics_materials:
+        _write_rows(layer, plan.contacts[material.name], PrimType.MATERIAL, _read_material(material))
+    write_motors(plan, layer)
+    write_idle_motors(plan, layer, reporter)
+    return layer
 
 
 def _read_shape(shape: Shape) -> dict[str, Any]:
@@ -211,11 +213,11 @@ def _read_material(material: PhysicsMaterial) -> dict[str, Any]:
     return {**values, "ka": material.settings.get("ka")}
 
 
-def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter) -> None:
+def _write_joint(plan: WritePlan, layer: LayerWriter, joint: Joint, reporter: Reporter) -> None:
     """A joint prim says one value for all its freedoms; what differs between them is noted."""
     places: dict[str, list[Dof]] = {}
     for dof in joint.dofs:
-        places.setdefault(layout.freedoms[dof.name][0], []).append(dof)
+        places.setdefault(plan.freedoms[dof.name][0], []).append(dof)
     for path, dofs in places.items():
         found = [(dof.motion is not Motion.SLIDE, _read_dof(dof)) for dof in dofs]
         angular, values = found[0]
@@ -226,9 +228,9 @@ def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter)
         if noted:
             what = f"what differs between the freedoms ({', '.join(noted)})"
             reporter.report(NOTED, joint.source, what=what, name=joint.name)
-            sheet.note(path, **{f"dof_{key}": [_number(v[key]) for _, v in found] for key in noted})
+            layer.note(path, **{f"dof_{key}": [_number(v[key]) for _, v in found] for key in noted})
         values = {key: value for key, value in values.items() if key not in differing}
-        _write_rows(sheet, path, PrimType.JOINT, values, angular=angular)
+        _write_rows(layer, path, PrimType.JOINT, values, angular=angular)
 
 
 def _number(value: Any) -> float:
@@ -236,13 +238,13 @@ def _number(value: Any) -> float:
     return math.nan if value is None else float(value)
 
 
-def _note_free(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter) -> None:
+def _note_free(plan: WritePlan, layer: LayerWriter, joint: Joint, reporter: Reporter) -> None:
     """Passive dynamics of a body that nothing holds, which MuJoCo has."""
     dof = joint.dofs[0]
     values = {key: getattr(dof, key) for key in ("armature", "friction", "damping", "stiffness")}
     said = {f"free_{key}": float(value) for key, value in values.items() if value}
     if said:
-        sheet.note(layout.bodies[joint.child], **said)
+        layer.note(plan.bodies[joint.child], **said)
         reporter.report(NOTED, joint.source, what="the passive dynamics", name=joint.name)
 
 
@@ -256,12 +258,12 @@ def _read_dof(dof: Dof) -> dict[str, Any]:
 
 
 def _write_rows(
-    sheet: Sheet, path: str, prim: PrimType, values: dict[str, Any], *, angular: bool = False
+    layer: LayerWriter, path: str, prim: PrimType, values: dict[str, Any], *, angular: bool = False
 ) -> None:
     for row in ROWS:
         value = values.get(row.key) if row.prim is prim else None
         if value is None or value == row.default:
             continue
         for name, raw in row.write(value, angular=angular).items():
-            sheet.apply(path, row.schema)
-            sheet.set(path, name, "float", raw)
+            layer.apply(path, row.schema)
+            layer.set(path, name, "float", raw)

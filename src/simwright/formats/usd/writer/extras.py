@@ -15,10 +15,16 @@ from typing import Any, Final
 
 from simwright.core.diag import Reporter
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.layer import Sheet, find_type, make_attribute_name, write_plain, write_typed
+from simwright.formats.usd.writer.layer import (
+    LayerWriter,
+    find_type,
+    make_attribute_name,
+    write_plain,
+    write_typed,
+)
 from simwright.formats.usd.writer.meshes import MESH
 from simwright.formats.usd.writer.messages import EXTRAS_LOST
-from simwright.formats.usd.writer.plan import Layout, list_written
+from simwright.formats.usd.writer.plan import WritePlan, list_written
 from simwright.model.asset import Asset, Shape
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.joint import Motion
@@ -65,29 +71,29 @@ _DERIVED = frozenset({"contact_first", "shell_density"})
 """Settings that follow from others and from the order of the resolvers."""
 
 
-def write_key(sheets: dict[str, Sheet], path: str, prim: PrimType, key: str, value: Any) -> bool:
+def write_key(layers: dict[str, LayerWriter], path: str, prim: PrimType, key: str, value: Any) -> bool:
     """By the first solver that has a word for it; a switch has none for a half.  False if nobody has."""
     for space, rows in ROWS.items():
         for row in rows:
             words = row.write(value) if row.prim is prim and row.key == key else {}
             for name, raw in words.items():
-                write_typed(sheets[space], path, name, raw, row.schema)
+                write_typed(layers[space], path, name, raw, row.schema)
             if words:
                 return True
     return False
 
 
-def write_settings(layout: Layout, sheets: dict[str, Sheet]) -> None:
+def write_settings(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
     """What only solvers say about colliders."""
-    for shape in layout.asset.shapes:
-        path = layout.colliders.get(shape.name, "")
+    for shape in plan.asset.shapes:
+        path = plan.colliders.get(shape.name, "")
         if not (shape.settings and shape.collision and path):
             continue
-        for key, value in _list_bare(layout.asset, shape):
+        for key, value in _list_bare(plan.asset, shape):
             if key != FIELD_ASKED:
-                write_key(sheets, path, PrimType.SHAPE, key, value)
+                write_key(layers, path, PrimType.SHAPE, key, value)
             elif value:
-                sheets["newton"].apply(path, FIELD)
+                layers["newton"].apply(path, FIELD)
 
 
 def find_lost_settings(asset: Asset, shape: Shape) -> list[str]:
@@ -108,7 +114,7 @@ def _list_bare(asset: Asset, shape: Shape) -> list[tuple[str, Any]]:
     return [(key, value) for key, value in shape.settings.items() if key not in said | _DERIVED]
 
 
-class Rescaler:
+class UnitRescaler:
     """Turns authored numbers into those that say the same in metres and kilograms."""
 
     def __init__(self, asset: Asset) -> None:
@@ -161,55 +167,55 @@ _REPEATED_ELEMENTS = ("physics_material/",)
 class NativeExtras:
     """Finds the prims of elements by their model names."""
 
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
+    def __init__(self, plan: WritePlan) -> None:
+        self._plan = plan
         mimics = {
-            m.name: layout.freedoms[m.follower][0]
-            for m in layout.asset.mimics
-            if m.follower in layout.freedoms
+            m.name: plan.freedoms[m.follower][0] for m in plan.asset.mimics if m.follower in plan.freedoms
         }
         self._families: dict[str, dict[str, str]] = {
-            "body": layout.bodies,
-            "joint": {name: path for name, (path, _) in layout.freedoms.items()},
-            "geom": {**layout.visuals, **layout.colliders},
-            "site": layout.sites,
-            "camera": layout.cameras,
-            "sensor": layout.sensors,
-            "tendon": layout.tendons,
-            "actuator": layout.actuators,
-            "equality": {**mimics, **layout.equalities},
-            "material": layout.materials,
-            "key": layout.keyframes,
+            "body": plan.bodies,
+            "joint": {name: path for name, (path, _) in plan.freedoms.items()},
+            "geom": {**plan.visuals, **plan.colliders},
+            "site": plan.sites,
+            "camera": plan.cameras,
+            "sensor": plan.sensors,
+            "tendon": plan.tendons,
+            "actuator": plan.actuators,
+            "equality": {**mimics, **plan.equalities},
+            "material": plan.materials,
+            "key": plan.keyframes,
         }
-        self._words = {name: word for name, (_, word) in layout.freedoms.items()}
+        self._words = {name: word for name, (_, word) in plan.freedoms.items()}
 
-    def write(self, sheets: dict[str, Sheet], space: str, element: str, attribute: str, value: Any) -> bool:
+    def write(
+        self, layers: dict[str, LayerWriter], space: str, element: str, attribute: str, value: Any
+    ) -> bool:
         """Write one attribute; False if the space has no layer."""
         if space == "mjc":
-            self._write_mjc(sheets["mjc"], element, attribute, value)
+            self._write_mjc(layers["mjc"], element, attribute, value)
         elif space == "gazebo":
             path, words = self._find_any(element)
-            write_plain(sheets["gazebo"], path, make_attribute_name("gazebo", *words, attribute), value)
+            write_plain(layers["gazebo"], path, make_attribute_name("gazebo", *words, attribute), value)
         elif space == "urdf":
             path, words = self._find_any(element)
             key = ".".join((*words, attribute))
-            self._note(sheets["gazebo"], path, key, value)
+            self._note(layers["gazebo"], path, key, value)
         else:
             return False
         return True
 
-    def _write_mjc(self, sheet: Sheet, element: str, attribute: str, value: Any) -> None:
+    def _write_mjc(self, layer: LayerWriter, element: str, attribute: str, value: Any) -> None:
         if element.startswith(_REPEATED_ELEMENTS):
             return
         family, slash, name = element.partition("/")
         path = self._families.get(family, {}).get(name, "") if slash else ""
         if not path:
-            write_plain(sheet, self._layout.root, make_attribute_name("mjc", family, name, attribute), value)
+            write_plain(layer, self._plan.root, make_attribute_name("mjc", family, name, attribute), value)
             return
         if attribute == "actuatorfrcrange" and self._words.get(name, "") in ("", "angular", "linear"):
             for end, number in zip(("min", "max"), value, strict=True):
-                sheet.set(path, f"mjc:{attribute}:{end}", "double", number, uniform=True)
-            sheet.set(path, "mjc:actuatorfrclimited", "token", "true", uniform=True)
+                layer.set(path, f"mjc:{attribute}:{end}", "double", number, uniform=True)
+            layer.set(path, "mjc:actuatorfrclimited", "token", "true", uniform=True)
             return
         schema, types = _TYPED.get(family, ("", {}))
         kind = types.get(attribute)
@@ -217,92 +223,92 @@ class NativeExtras:
         is_single = word in ("", "angular", "linear", "ball")
         if kind is None or not is_single:
             words = ("mjc",) if is_single else ("mjc", word)
-            write_plain(sheet, path, make_attribute_name(*words, attribute), value)
+            write_plain(layer, path, make_attribute_name(*words, attribute), value)
             return
-        if schema and not (family == "geom" and path not in self._layout.colliders.values()):
-            sheet.apply(path, schema)
-        sheet.set(path, f"mjc:{attribute}", kind, value, uniform=True)
+        if schema and not (family == "geom" and path not in self._plan.colliders.values()):
+            layer.apply(path, schema)
+        layer.set(path, f"mjc:{attribute}", kind, value, uniform=True)
 
     def _find_any(self, element: str) -> tuple[str, tuple[str, ...]]:
         """The prim of an element that is known by its name only, else the root and the name."""
         for family in ("body", "joint", "geom", "site", "sensor", "camera", "material"):
             if element in self._families[family]:
                 return self._families[family][element], ()
-        if element in self._layout.joints:
-            return self._layout.joints[element], ()
-        return self._layout.root, () if element == self._layout.asset.name else (element,)
+        if element in self._plan.joints:
+            return self._plan.joints[element], ()
+        return self._plan.root, () if element == self._plan.asset.name else (element,)
 
     @staticmethod
-    def _note(sheet: Sheet, path: str, key: str, value: Any) -> None:
-        known = sheet.read_note(path, "urdf")
+    def _note(layer: LayerWriter, path: str, key: str, value: Any) -> None:
+        known = layer.read_note(path, "urdf")
         words = json.loads(known) if known else {}
-        sheet.note(path, urdf=json.dumps({**words, key: value}, sort_keys=True))
+        layer.note(path, urdf=json.dumps({**words, key: value}, sort_keys=True))
 
 
-def move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -> None:
+def move_extras(plan: WritePlan, layers: dict[str, LayerWriter], reporter: Reporter) -> None:
     """Attributes the asset was read with, on the prims that are written now; what has no place is reported."""
-    places = _map_places(layout)
+    places = _map_places(plan)
     paths = {source: next(iter(found.values())) for source, found in places.items()}
     schemas = {name: row.schema for rows in ROWS.values() for row in rows for name in row.attributes}
-    motors = {actuator.path for actuator in layout.asset.actuators}
-    native, rescaler = NativeExtras(layout), Rescaler(layout.asset)
-    fields = {shape.path for shape in layout.asset.shapes if shape.settings.get(FIELD_ASKED)}
+    motors = {actuator.path for actuator in plan.asset.actuators}
+    native, rescaler = NativeExtras(plan), UnitRescaler(plan.asset)
+    fields = {shape.path for shape in plan.asset.shapes if shape.settings.get(FIELD_ASKED)}
     lost: dict[str, list[str]] = {}
-    for space, element, attribute, extra in layout.asset.extras:
+    for space, element, attribute, extra in plan.asset.extras:
         path, prim = _choose_place(places.get(element, {}), attribute)
         is_named = ":" in attribute and not attribute.startswith("state:")
         if space in _MODEL_SPACES or (
             element in motors and is_named and not attribute.startswith("mjc:group")
         ):
             continue
-        if (prim, attribute) in _IN_NEUTRAL_LAYERS or _is_carried(layout, element, attribute):
+        if (prim, attribute) in _IN_NEUTRAL_LAYERS or _is_carried(plan, element, attribute):
             continue
         is_native = not is_named or (space in _NATIVE_SPACES and not attribute.startswith(f"{space}:"))
-        if is_native and native.write(sheets, space, element, attribute, extra.value):
+        if is_native and native.write(layers, space, element, attribute, extra.value):
             continue
         value = rescaler.convert(element, prim, attribute, _map_value(extra.value, paths))
-        is_beaten = path == layout.root and attribute in _OPTIONS
-        if not (space in sheets and path and is_named and find_type(attribute, value)) or is_beaten:
+        is_beaten = path == plan.root and attribute in _OPTIONS
+        if not (space in layers and path and is_named and find_type(attribute, value)) or is_beaten:
             lost.setdefault(space, []).append(f"{element} {attribute}")
             continue
         schema = schemas.get(attribute) or _guess_schema(attribute)
         if prim is PrimType.SCENE or (schema == FIELD and element not in fields):
             schema = ""
-        write_typed(sheets[space], path, attribute, value, schema)
+        write_typed(layers[space], path, attribute, value, schema)
     for space, names in lost.items():
         reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
 
 
-def _is_carried(layout: Layout, element: str, attribute: str) -> bool:
+def _is_carried(plan: WritePlan, element: str, attribute: str) -> bool:
     """Is it written from the model: mimics, tendons, sensors, keyframes, custom attributes, options at the root?"""
     name = attribute.partition(":")[2]
     if name.startswith(_CARRIED) or attribute.startswith(("physxMimicJoint:", *_MODEL)):
         return True
     customs = (
-        ":".join(w for w in ("newton", c.namespace, c.name) if w) for c in layout.asset.custom_attributes
+        ":".join(w for w in ("newton", c.namespace, c.name) if w) for c in plan.asset.custom_attributes
     )
     if attribute.startswith("newton:") and attribute in customs:
         return True
-    scene = _find_scene(layout)
+    scene = _find_scene(plan)
     if element == scene and attribute in _OPTIONS:
-        known = layout.asset.origins.get(scene, {}).get(_OPTIONS[attribute])
+        known = plan.asset.origins.get(scene, {}).get(_OPTIONS[attribute])
         return known is not None and known.attribute == attribute
     if attribute == "mjc:compiler:angle":
         return True
-    is_root = element == _find_root(layout)
+    is_root = element == _find_root(plan)
     if is_root and name.startswith(("option:", "flag:")):
         return True
-    return name.startswith(_TENDON) and any(element == tendon.source.prim for tendon in layout.asset.tendons)
+    return name.startswith(_TENDON) and any(element == tendon.source.prim for tendon in plan.asset.tendons)
 
 
-def _find_scene(layout: Layout) -> str:
+def _find_scene(plan: WritePlan) -> str:
     """The scene of the stage that was read; empty if it had none."""
-    return str(layout.asset.provenance.info.get("physicsScene", ""))
+    return str(plan.asset.provenance.info.get("physicsScene", ""))
 
 
-def _find_root(layout: Layout) -> str:
+def _find_root(plan: WritePlan) -> str:
     """The root of the asset that was read; empty if it was no OpenUSD asset."""
-    asset = layout.asset
+    asset = plan.asset
     families: tuple[Iterable[Any], ...] = (
         asset.bodies,
         asset.shapes,
@@ -315,20 +321,20 @@ def _find_root(layout: Layout) -> str:
     return f"/{first.split('/')[1]}" if first else ""
 
 
-def _map_places(layout: Layout) -> dict[str, dict[PrimType, str]]:
+def _map_places(plan: WritePlan) -> dict[str, dict[PrimType, str]]:
     """Where the prims of the source are now; one that was several things may be in several places."""
     places: dict[str, dict[PrimType, str]] = {}
-    for source, prim, path in _list_places(layout):
+    for source, prim, path in _list_places(plan):
         if source and path:
             places.setdefault(source, {}).setdefault(prim, path)
     return places
 
 
-def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
-    asset = layout.asset
-    yield from ((body.path, PrimType.BODY, layout.bodies[body.name]) for body in asset.bodies)
-    yield from ((joint.path, PrimType.JOINT, layout.joints[joint.name]) for joint in list_written(layout))
-    for places in (layout.colliders, layout.visuals):
+def _list_places(plan: WritePlan) -> Iterator[tuple[str, PrimType, str]]:
+    asset = plan.asset
+    yield from ((body.path, PrimType.BODY, plan.bodies[body.name]) for body in asset.bodies)
+    yield from ((joint.path, PrimType.JOINT, plan.joints[joint.name]) for joint in list_written(plan))
+    for places in (plan.colliders, plan.visuals):
         yield from ((shape.path, PrimType.SHAPE, places.get(shape.name, "")) for shape in asset.shapes)
         yield from (
             (shape.path.removesuffix(f"/{MESH}"), PrimType.SHAPE, places.get(shape.name, ""))
@@ -336,25 +342,23 @@ def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
             if shape.path.endswith(f"/{MESH}")  # an instance is spoken of at its root
         )
     for material in asset.physics_materials:
-        yield material.source.prim, PrimType.MATERIAL, layout.contacts[material.name]
-    yield from (
-        (look.source.prim, PrimType.MATERIAL, layout.materials[look.name]) for look in asset.materials
-    )
+        yield material.source.prim, PrimType.MATERIAL, plan.contacts[material.name]
+    yield from ((look.source.prim, PrimType.MATERIAL, plan.materials[look.name]) for look in asset.materials)
     for articulation in asset.articulations:
-        members = list_articulated(asset, articulation, layout.tree)
+        members = list_articulated(asset, articulation, plan.tree)
         if members:
-            base = find_components(layout.tree)[members[0]]
-            yield articulation.path, PrimType.ARTICULATION, layout.bodies[base]
+            base = find_components(plan.tree)[members[0]]
+            yield articulation.path, PrimType.ARTICULATION, plan.bodies[base]
     for tendon in asset.tendons:
-        yield tendon.source.prim, PrimType.ACTUATOR, layout.tendons.get(tendon.name, "")
+        yield tendon.source.prim, PrimType.ACTUATOR, plan.tendons.get(tendon.name, "")
     for equality in asset.equalities:
-        yield equality.source.prim, PrimType.JOINT, layout.equalities.get(equality.name, "")
-    yield from ((site.path, PrimType.BODY, layout.sites[site.name]) for site in asset.sites)
-    yield from ((c.path, PrimType.BODY, layout.cameras[c.name]) for c in asset.cameras)
-    yield from ((s.path, PrimType.BODY, layout.sensors.get(s.name, "")) for s in asset.sensors)
-    yield from ((a.path, PrimType.ACTUATOR, layout.actuators.get(a.name, "")) for a in asset.actuators)
-    yield _find_root(layout), PrimType.SCENE, layout.root
-    yield _find_scene(layout), PrimType.SCENE, layout.root
+        yield equality.source.prim, PrimType.JOINT, plan.equalities.get(equality.name, "")
+    yield from ((site.path, PrimType.BODY, plan.sites[site.name]) for site in asset.sites)
+    yield from ((c.path, PrimType.BODY, plan.cameras[c.name]) for c in asset.cameras)
+    yield from ((s.path, PrimType.BODY, plan.sensors.get(s.name, "")) for s in asset.sensors)
+    yield from ((a.path, PrimType.ACTUATOR, plan.actuators.get(a.name, "")) for a in asset.actuators)
+    yield _find_root(plan), PrimType.SCENE, plan.root
+    yield _find_scene(plan), PrimType.SCENE, plan.root
 
 
 def _choose_place(places: dict[PrimType, str], attribute: str) -> tuple[str, PrimType | None]:

@@ -21,7 +21,7 @@ _EXACT = 1e-9
 
 
 @dataclass(slots=True, eq=False)
-class Form:
+class JointPrim:
     """``axes`` gives the word of each freedom: angular, linear, or transX ... rotZ of a generic joint."""
 
     type: str
@@ -31,21 +31,21 @@ class Form:
     axes: list[tuple[str, Dof]] = field(default_factory=list)
 
 
-def find_form(joint: Joint) -> Form | None:
+def find_joint_prim(joint: Joint) -> JointPrim | None:
     """The UsdPhysics form of a joint; None where one prim cannot say it."""
     parent, child = joint.parent_frame, joint.child_frame
     match joint.kind:
         case JointKind.FIXED:
-            return Form("PhysicsFixedJoint", parent, child)
+            return JointPrim("PhysicsFixedJoint", parent, child)
         case JointKind.DISTANCE:
-            return Form("PhysicsDistanceJoint", parent, child)
+            return JointPrim("PhysicsDistanceJoint", parent, child)
     is_single = len(joint.dofs) == 1 and joint.distance is None and joint.kind is not JointKind.D6
     if is_single and joint.dofs[0].motion is not Motion.FREE:
         return find_single(joint, joint.dofs[0])
     return _find_generic(joint)
 
 
-def find_nearest(joint: Joint) -> Form:
+def find_nearest_prim(joint: Joint) -> JointPrim:
     """The generic joint that is nearest to a stack that fits none: each freedom gets an axis that is still free.
 
     Its frame is along the first axes.  A freedom that finds no axis (a second hinge about the same one) has no word.
@@ -53,7 +53,7 @@ def find_nearest(joint: Joint) -> Form:
     hinges = [dof for dof in joint.dofs if dof.motion is not Motion.SLIDE]
     frame = _span([_unit(dof) for dof in joint.dofs if dof.motion is not Motion.BALL])
     shift = Pose.of(hinges[0].anchor if hinges else np.zeros(3), quat_from_matrix(frame))
-    form = Form("PhysicsJoint", joint.parent_frame @ shift, joint.child_frame @ shift)
+    form = JointPrim("PhysicsJoint", joint.parent_frame @ shift, joint.child_frame @ shift)
     taken: set[str] = set()
     for dof in joint.dofs:
         letters = _LETTERS if dof.motion is Motion.BALL else _LETTERS[int(np.argmax(_unit(dof) @ frame))]
@@ -81,7 +81,7 @@ def _span(axes: list[Array]) -> Array:
     return np.array(basis).T
 
 
-def find_single(joint: Joint, dof: Dof) -> Form:
+def find_single(joint: Joint, dof: Dof) -> JointPrim:
     """A joint with one freedom."""
     if dof.motion is Motion.BALL:
         letter, turn = _align(dof.axis) if dof.swing else ("Z", IDENTITY)
@@ -91,7 +91,7 @@ def find_single(joint: Joint, dof: Dof) -> Form:
         hinge = dof.motion is Motion.HINGE
         kind, word = ("PhysicsRevoluteJoint", "angular") if hinge else ("PhysicsPrismaticJoint", "linear")
     shift = Pose.of(dof.anchor) @ turn
-    form = Form(kind, joint.parent_frame @ shift, joint.child_frame @ shift, letter)
+    form = JointPrim(kind, joint.parent_frame @ shift, joint.child_frame @ shift, letter)
     form.axes = [(word, dof)] if word else []
     return form
 
@@ -105,10 +105,10 @@ def _align(axis: Array) -> tuple[str, Pose]:
     return "Z", Pose.of(q=quat_between((0.0, 0.0, 1.0), unit))
 
 
-def _find_generic(joint: Joint) -> Form | None:
+def _find_generic(joint: Joint) -> JointPrim | None:
     free = any(dof.motion is Motion.FREE for dof in joint.dofs)
     if free:
-        return Form("PhysicsJoint", joint.parent_frame, joint.child_frame, axes=_list_free(joint))
+        return JointPrim("PhysicsJoint", joint.parent_frame, joint.child_frame, axes=_list_free(joint))
     if any(dof.motion is Motion.BALL for dof in joint.dofs):
         return None
     motions = [dof.motion for dof in joint.dofs]
@@ -121,7 +121,7 @@ def _find_generic(joint: Joint) -> Form | None:
     if turn is None:
         return None
     shift = Pose.of(anchors[0] if anchors else np.zeros(3), quat_from_matrix(turn))
-    form = Form("PhysicsJoint", joint.parent_frame @ shift, joint.child_frame @ shift)
+    form = JointPrim("PhysicsJoint", joint.parent_frame @ shift, joint.child_frame @ shift)
     form.axes = [(_word(dof, turn), dof) for dof in joint.dofs]
     return form
 

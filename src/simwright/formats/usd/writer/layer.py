@@ -38,7 +38,7 @@ _NOISE = 1e-14
 """Positions [m] and parts of unit quaternions below this are what rounding left of zero."""
 
 
-class Sheet:
+class LayerWriter:
     """A layer and the words to write it with.  ``is_used`` tells whether anything was said below the root.
 
     With ``exact``, doubles that an attribute rounds are noted beside it (see ``simwright.usd.notes``).
@@ -46,12 +46,12 @@ class Sheet:
 
     def __init__(self, root: str, doc: str, *, exact: bool = False) -> None:
         self._exact = exact
-        self.layer = Sdf.Layer.CreateAnonymous(".usda")
-        self.layer.documentation = doc
-        self.layer.defaultPrim = root.strip("/")
-        self.layer.timeCodesPerSecond = 1.0
+        self.sdf = Sdf.Layer.CreateAnonymous(".usda")
+        self.sdf.documentation = doc
+        self.sdf.defaultPrim = root.strip("/")
+        self.sdf.timeCodesPerSecond = 1.0
         for key, value in (("metersPerUnit", 1.0), ("kilogramsPerUnit", 1.0), ("upAxis", "Z")):
-            self.layer.pseudoRoot.SetInfo(key, value)
+            self.sdf.pseudoRoot.SetInfo(key, value)
         self.is_used = False
         self._prims: dict[str, Sdf.PrimSpec] = {}
 
@@ -59,9 +59,9 @@ class Sheet:
         """The spec of a prim; a new one, and new ones above it, only add opinions."""
         spec = self._prims.get(path)
         if spec is None:
-            spec = self.layer.GetPrimAtPath(path)
+            spec = self.sdf.GetPrimAtPath(path)
             if spec is None:
-                spec = Sdf.CreatePrimInLayer(self.layer, path)
+                spec = Sdf.CreatePrimInLayer(self.sdf, path)
                 self.is_used = True
             self._prims[path] = spec
         return spec
@@ -113,7 +113,7 @@ class Sheet:
 
     def read_note(self, path: str, key: str) -> Any:
         """What is noted so far, None if nothing."""
-        spec = self.layer.GetPrimAtPath(path)
+        spec = self.sdf.GetPrimAtPath(path)
         return None if spec is None else dict(spec.customData.get(SPACE, {})).get(key)
 
     def relate(self, path: str, name: str, targets: Iterable[str], *, custom: bool = False) -> None:
@@ -156,7 +156,7 @@ class Sheet:
     def vary(self, path: str, variant_set: str, variant: str) -> str:
         """The path inside a variant of a prim, to put its content under."""
         self.over(path)
-        Sdf.CreateVariantInLayer(self.layer, path, variant_set, variant)
+        Sdf.CreateVariantInLayer(self.sdf, path, variant_set, variant)
         return f"{path}{{{variant_set}={variant}}}"
 
     def select(self, path: str, variant_set: str, variant: str) -> None:
@@ -204,26 +204,26 @@ JSON = "json"
 _INTEGERS = 1 << 31
 
 
-def write_plain(sheet: Sheet, path: str, name: str, value: Any) -> None:
+def write_plain(layer: LayerWriter, path: str, name: str, value: Any) -> None:
     """A custom attribute; nothing for nothing."""
     if value is None:
         return
     kind = find_kind(value)
     if kind:
-        sheet.set(path, name, kind, value, custom=True)
+        layer.set(path, name, kind, value, custom=True)
     else:
-        sheet.set(path, f"{name}:{JSON}", "string", json.dumps(value, sort_keys=True), custom=True)
+        layer.set(path, f"{name}:{JSON}", "string", json.dumps(value, sort_keys=True), custom=True)
 
 
-def write_typed(sheet: Sheet, path: str, name: str, value: Any, schema: str) -> None:
+def write_typed(layer: LayerWriter, path: str, name: str, value: Any, schema: str) -> None:
     """An attribute or relationship of a solver's schema, which is applied if it is known."""
     if schema:
-        sheet.apply(path, schema)
+        layer.apply(path, schema)
     kind = find_type(name, value)
     if kind == "rel":
-        sheet.relate(path, name, value, custom=not schema)
+        layer.relate(path, name, value, custom=not schema)
     elif kind is not None:
-        sheet.set(path, name, kind, value, custom=not schema)
+        layer.set(path, name, kind, value, custom=not schema)
 
 
 def find_type(name: str, value: Any) -> str | None:

@@ -23,9 +23,9 @@ from simwright.core.names import NameScope, make_identifier
 from simwright.core.units import DEGREE
 from simwright.formats.mesh import load_image
 from simwright.formats.parts.looks import FileLooks, is_plain, rename_looks
-from simwright.formats.usd.writer.layer import Sheet
+from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import LOOK_HIGHLIGHTS, LOOK_UNREADABLE, TEXTURE_LEFT_OUT
-from simwright.formats.usd.writer.plan import Layout
+from simwright.formats.usd.writer.plan import WritePlan
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh
 from simwright.model.material import RenderMaterial, Texture
@@ -39,7 +39,7 @@ _FORMATS = ("PNG", "JPEG", "TGA", "BMP", "TIFF", "WEBP", "GIF", "DDS", "PPM")
 _MODES = frozenset({"L", "LA", "RGB", "RGBA"})
 
 
-class Images:
+class TextureFiles:
     """Images to copy: name in the asset's folder -> content; ``origins`` -> the file of the source."""
 
     def __init__(self) -> None:
@@ -110,10 +110,10 @@ def _flatten(image: Any) -> Any:
 
 def settle_looks(asset: Asset, reporter: Reporter) -> None:
     """Complete the looks of an asset that may be changed."""
-    _Wardrobe(asset, reporter).dress()
+    _MeshFileLooks(asset, reporter).dress()
 
 
-class _Wardrobe:
+class _MeshFileLooks:
     """Dresses visuals in the looks of their mesh files."""
 
     def __init__(self, asset: Asset, reporter: Reporter) -> None:
@@ -165,18 +165,18 @@ _COLORED = frozenset({"diffuse", "emissive", "specular"})
 _OUTPUTS = {"rgb": "float3", "r": "float", "g": "float", "b": "float", "a": "float"}
 
 
-def write_materials(layout: Layout, reporter: Reporter) -> tuple[Sheet, Images]:
+def write_materials(plan: WritePlan, reporter: Reporter) -> tuple[LayerWriter, TextureFiles]:
     """Every look, and the images to put beside the layer."""
-    sheet, images = Sheet(ROOT, f"Looks of {layout.asset.name}."), Images()
-    sheet.define(ROOT, "Scope")
-    for material in layout.asset.materials:
-        path = f"{ROOT}/{layout.materials[material.name].rpartition('/')[2]}"
-        sheet.define(path, "Material")
-        sheet.name(path, material.name)
-        _write_surface(sheet, path, material)
-        _connect(sheet, f"{path}.outputs:surface", "token", f"{path}/surface.outputs:surface")
+    layer, images = LayerWriter(ROOT, f"Looks of {plan.asset.name}."), TextureFiles()
+    layer.define(ROOT, "Scope")
+    for material in plan.asset.materials:
+        path = f"{ROOT}/{plan.materials[material.name].rpartition('/')[2]}"
+        layer.define(path, "Material")
+        layer.name(path, material.name)
+        _write_surface(layer, path, material)
+        _connect(layer, f"{path}.outputs:surface", "token", f"{path}/surface.outputs:surface")
         if material.vertex_colors:
-            _write_vertex_colors(sheet, path)
+            _write_vertex_colors(layer, path)
         for key, texture in material.textures.items():
             if key in _INPUTS:
                 is_picture = key in _COLORED and texture.channel != "a"
@@ -184,17 +184,17 @@ def write_materials(layout: Layout, reporter: Reporter) -> tuple[Sheet, Images]:
             else:
                 file, why = "", f"{key} is no surface input"
             if file:
-                _write_texture(sheet, path, key, texture, file)
+                _write_texture(layer, path, key, texture, file)
             else:
                 where = material.source
                 reporter.report(TEXTURE_LEFT_OUT, where, file=texture.file, name=material.name, why=why)
-    return sheet, images
+    return layer, images
 
 
-def _write_surface(sheet: Sheet, path: str, material: RenderMaterial) -> None:
+def _write_surface(layer: LayerWriter, path: str, material: RenderMaterial) -> None:
     shader = f"{path}/surface"
-    sheet.define(shader, "Shader")
-    sheet.set(shader, "info:id", "token", "UsdPreviewSurface", uniform=True)
+    layer.define(shader, "Shader")
+    layer.set(shader, "info:id", "token", "UsdPreviewSurface", uniform=True)
     values: list[tuple[str, str, Any, Any]] = [
         ("diffuseColor", "color3f", make_linear(material.diffuse), None),
         ("metallic", "float", material.metallic, None),
@@ -208,41 +208,41 @@ def _write_surface(sheet: Sheet, path: str, material: RenderMaterial) -> None:
     ]
     if material.specular is not None:
         values.append(("specularColor", "color3f", make_linear(material.specular), None))
-        sheet.set(shader, "inputs:useSpecularWorkflow", "int", 1)
+        layer.set(shader, "inputs:useSpecularWorkflow", "int", 1)
     for name, kind, value, usual in values:
         if value != usual:
-            sheet.set(shader, f"inputs:{name}", kind, value)
-    sheet.set(shader, "outputs:surface", "token", None)
+            layer.set(shader, f"inputs:{name}", kind, value)
+    layer.set(shader, "outputs:surface", "token", None)
 
 
-def _write_texture(sheet: Sheet, path: str, key: str, texture: Texture, file: str) -> None:
+def _write_texture(layer: LayerWriter, path: str, key: str, texture: Texture, file: str) -> None:
     """An image at ``file`` of the asset, its coordinates, and the wire to the surface."""
     image, reader = f"{path}/{key}_image", f"{path}/{key}_coordinates"
-    sheet.define(image, "Shader")
-    sheet.set(image, "info:id", "token", "UsdUVTexture", uniform=True)
-    sheet.set(image, "inputs:file", "asset", Sdf.AssetPath(f"./{file}"))
+    layer.define(image, "Shader")
+    layer.set(image, "info:id", "token", "UsdUVTexture", uniform=True)
+    layer.set(image, "inputs:file", "asset", Sdf.AssetPath(f"./{file}"))
     space = texture.color_space
     if space == "auto":
         space = "sRGB" if key in _COLORED else "raw"
-    sheet.set(image, "inputs:sourceColorSpace", "token", space)
-    sheet.set(image, "inputs:wrapS", "token", texture.wrap_s)
-    sheet.set(image, "inputs:wrapT", "token", texture.wrap_t)
+    layer.set(image, "inputs:sourceColorSpace", "token", space)
+    layer.set(image, "inputs:wrapS", "token", texture.wrap_s)
+    layer.set(image, "inputs:wrapT", "token", texture.wrap_t)
     if texture.gain != (1.0, 1.0, 1.0, 1.0):
-        sheet.set(image, "inputs:scale", "float4", _settle_gain(key, texture))
+        layer.set(image, "inputs:scale", "float4", _settle_gain(key, texture))
     if texture.bias != (0.0, 0.0, 0.0, 0.0):
-        sheet.set(image, "inputs:bias", "float4", texture.bias)
-    sheet.define(reader, "Shader")
-    sheet.set(reader, "info:id", "token", "UsdPrimvarReader_float2", uniform=True)
-    sheet.set(reader, "inputs:varname", "string", "st")
-    sheet.set(reader, "outputs:result", "float2", None)
+        layer.set(image, "inputs:bias", "float4", texture.bias)
+    layer.define(reader, "Shader")
+    layer.set(reader, "info:id", "token", "UsdPrimvarReader_float2", uniform=True)
+    layer.set(reader, "inputs:varname", "string", "st")
+    layer.set(reader, "outputs:result", "float2", None)
     source = f"{reader}.outputs:result"
     if (texture.scale, texture.offset, texture.rotation) != ((1.0, 1.0), (0.0, 0.0), 0.0):
-        source = _write_transform(sheet, f"{path}/{key}_placement", texture, source)
-    _connect(sheet, f"{image}.inputs:st", "float2", source)
+        source = _write_transform(layer, f"{path}/{key}_placement", texture, source)
+    _connect(layer, f"{image}.inputs:st", "float2", source)
     channel = texture.channel if texture.channel in _OUTPUTS else "rgb"
-    sheet.set(image, f"outputs:{channel}", _OUTPUTS[channel], None)
+    layer.set(image, f"outputs:{channel}", _OUTPUTS[channel], None)
     name, kind = _INPUTS[key]
-    _connect(sheet, f"{path}/surface.inputs:{name}", kind, f"{image}.outputs:{channel}")
+    _connect(layer, f"{path}/surface.inputs:{name}", kind, f"{image}.outputs:{channel}")
 
 
 def _settle_gain(key: str, texture: Texture) -> tuple[float, ...]:
@@ -251,30 +251,30 @@ def _settle_gain(key: str, texture: Texture) -> tuple[float, ...]:
     return (*make_linear((red, green, blue)), alpha) if key in _COLORED else texture.gain
 
 
-def _write_vertex_colors(sheet: Sheet, path: str) -> None:
+def _write_vertex_colors(layer: LayerWriter, path: str) -> None:
     """The diffuse colour is that of the mesh's vertices."""
     reader = f"{path}/vertex_colors"
-    sheet.define(reader, "Shader")
-    sheet.set(reader, "info:id", "token", "UsdPrimvarReader_float3", uniform=True)
-    sheet.set(reader, "inputs:varname", "string", "displayColor")
-    sheet.set(reader, "outputs:result", "float3", None)
-    _connect(sheet, f"{path}/surface.inputs:diffuseColor", "color3f", f"{reader}.outputs:result")
+    layer.define(reader, "Shader")
+    layer.set(reader, "info:id", "token", "UsdPrimvarReader_float3", uniform=True)
+    layer.set(reader, "inputs:varname", "string", "displayColor")
+    layer.set(reader, "outputs:result", "float3", None)
+    _connect(layer, f"{path}/surface.inputs:diffuseColor", "color3f", f"{reader}.outputs:result")
 
 
-def _write_transform(sheet: Sheet, path: str, texture: Texture, source: str) -> str:
-    sheet.define(path, "Shader")
-    sheet.set(path, "info:id", "token", "UsdTransform2d", uniform=True)
-    sheet.set(path, "inputs:scale", "float2", texture.scale)
-    sheet.set(path, "inputs:translation", "float2", texture.offset)
-    sheet.set(path, "inputs:rotation", "float", texture.rotation / DEGREE)
-    sheet.set(path, "outputs:result", "float2", None)
-    _connect(sheet, f"{path}.inputs:in", "float2", source)
+def _write_transform(layer: LayerWriter, path: str, texture: Texture, source: str) -> str:
+    layer.define(path, "Shader")
+    layer.set(path, "info:id", "token", "UsdTransform2d", uniform=True)
+    layer.set(path, "inputs:scale", "float2", texture.scale)
+    layer.set(path, "inputs:translation", "float2", texture.offset)
+    layer.set(path, "inputs:rotation", "float", texture.rotation / DEGREE)
+    layer.set(path, "outputs:result", "float2", None)
+    _connect(layer, f"{path}.inputs:in", "float2", source)
     return f"{path}.outputs:result"
 
 
-def _connect(sheet: Sheet, attribute: str, kind: str, source: str) -> None:
-    spec = sheet.layer.GetAttributeAtPath(attribute)
+def _connect(layer: LayerWriter, attribute: str, kind: str, source: str) -> None:
+    spec = layer.sdf.GetAttributeAtPath(attribute)
     if spec is None:
         path, _, name = attribute.partition(".")
-        spec = Sdf.AttributeSpec(sheet.over(path), name, Sdf.ValueTypeNames.Find(kind))
+        spec = Sdf.AttributeSpec(layer.over(path), name, Sdf.ValueTypeNames.Find(kind))
     spec.connectionPathList.explicitItems = [Sdf.Path(source)]

@@ -25,8 +25,8 @@ from simwright.core.errors import MissingExtraError
 from simwright.core.files import write_atomic
 from simwright.core.math3d import Array
 from simwright.formats.usd.writer.meshes import (
-    Library,
-    Stored,
+    MeshLibrary,
+    StoredMesh,
     choose_word,
     digest_mesh,
     is_mesh,
@@ -80,17 +80,17 @@ def _read(file: Path) -> Arrays | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Touchable:
+class ColliderMeshes:
     """``coarse`` is None for a primitive.  ``radii`` are those of an ellipsoid that had to become a mesh [m]."""
 
-    coarse: Stored | None = None
-    fine: Stored | None = None
+    coarse: StoredMesh | None = None
+    fine: StoredMesh | None = None
     radii: list[float] | None = None
     is_open: bool = False
     """Is the mesh of the source not closed?"""
 
 
-def find_touchable(shape: Shape, library: Library) -> Touchable | None:
+def find_collider_meshes(shape: Shape, library: MeshLibrary) -> ColliderMeshes | None:
     """What is touched of a shape; None if there is nothing, or OpenUSD has no word for it."""
     if is_mesh(shape.geometry):
         return _find_mesh(shape, library)
@@ -98,11 +98,11 @@ def find_touchable(shape: Shape, library: Library) -> Touchable | None:
         return None
     kind, _, stretch = describe_primitive(shape.geometry, scaled(shape))
     if kind == "Cube" or np.all(stretch == 1.0):
-        return Touchable()
+        return ColliderMeshes()
     # UsdPhysics knows no uneven scale on round colliders
     coarse = library.store_small(f"{choose_word(shape)}_round", make_round(shape.geometry, scaled(shape)))
     is_ball = isinstance(shape.geometry, Sphere | Ellipsoid)
-    return Touchable(coarse, radii=[float(v) for v in _find_radii(shape)] if is_ball else None)
+    return ColliderMeshes(coarse, radii=[float(v) for v in _find_radii(shape)] if is_ball else None)
 
 
 def _find_radii(shape: Shape) -> np.ndarray:
@@ -111,13 +111,13 @@ def _find_radii(shape: Shape) -> np.ndarray:
     return np.abs(np.asarray(radii) * scaled(shape))
 
 
-def _find_mesh(shape: Shape, library: Library) -> Touchable | None:
+def _find_mesh(shape: Shape, library: MeshLibrary) -> ColliderMeshes | None:
     fine, coarse = library.store_solid(shape), library.store_hull(shape)
     if fine is None:
         return None
     if coarse is None:  # flat: a floor or a wall has no hull
-        return Touchable(fine)
-    return Touchable(coarse, fine, is_open=library.remember(fine, is_closed) is False)
+        return ColliderMeshes(fine)
+    return ColliderMeshes(coarse, fine, is_open=library.remember(fine, is_closed) is False)
 
 
 _DECOMPOSE_PACKAGE = "coacd"
@@ -137,11 +137,11 @@ class Decomposer:
     def __init__(self) -> None:
         if find_spec("coacd") is None:
             raise MissingExtraError(_DECOMPOSE_PACKAGE, "decompose", "convex decomposition (--decompose)")
-        self._known: dict[str, list[Stored]] = {}
+        self._known: dict[str, list[StoredMesh]] = {}
 
-    def make(self, shape: Shape, touchable: Touchable, library: Library) -> list[Stored]:
+    def make(self, shape: Shape, meshes: ColliderMeshes, library: MeshLibrary) -> list[StoredMesh]:
         """The parts of a collider; none where it is convex, or has no finer form than its hull."""
-        coarse, fine = touchable.coarse, touchable.fine
+        coarse, fine = meshes.coarse, meshes.fine
         if coarse is None or fine is None:
             return []
         if fine.path not in self._known:
@@ -195,7 +195,7 @@ _LEVELS = {VISUAL_HIGH: (1.0, 0), VISUAL_DEFAULT: (0.25, 2000), VISUAL_LOW: (0.0
 _DECIMATE_PACKAGE = "fast-simplification"
 
 
-class Tiers:
+class DetailLevels:
     """Makes the levels; needs the extra ``lod``."""
 
     levels = tuple(_LEVELS)
@@ -203,9 +203,11 @@ class Tiers:
     def __init__(self) -> None:
         if find_spec("fast_simplification") is None:
             raise MissingExtraError(_DECIMATE_PACKAGE, "lod", "decimating meshes (--lod)")
-        self._known: dict[tuple[Any, ...], Stored | None] = {}
+        self._known: dict[tuple[Any, ...], StoredMesh | None] = {}
 
-    def make(self, shape: Shape, library: Library, *, double_sided: bool = False) -> dict[str, Stored | None]:
+    def make(
+        self, shape: Shape, library: MeshLibrary, *, double_sided: bool = False
+    ) -> dict[str, StoredMesh | None]:
         """The mesh of a shape in every level; None where it is the mesh of the source."""
         key = (library.identify(shape.geometry), tuple(scaled(shape).tolist()), double_sided)
         for level, (share, least) in _LEVELS.items():

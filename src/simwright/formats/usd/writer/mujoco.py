@@ -11,9 +11,9 @@ import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.extended_physics import SINGLE, claim_motor, is_neutral
-from simwright.formats.usd.writer.layer import Sheet, write_plain
+from simwright.formats.usd.writer.layer import LayerWriter, write_plain
 from simwright.formats.usd.writer.messages import NOT_CARRIED
-from simwright.formats.usd.writer.plan import Layout
+from simwright.formats.usd.writer.plan import WritePlan
 from simwright.model.asset import Actuator, Keyframe
 from simwright.model.joint import Dof, Equality, EqualityKind, Motion, Tendon
 from simwright.model.servo import make_law
@@ -27,22 +27,22 @@ _TENDON_NUMBERS = {
 }
 
 
-def write_tendons(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_tendons(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Tendons whose points are all written; the others are reported."""
     lost = []
-    for tendon in layout.asset.tendons:
-        if any(not _find_point(layout, kind, name) for kind, name in _list_points(tendon)):
+    for tendon in plan.asset.tendons:
+        if any(not _find_point(plan, kind, name) for kind, name in _list_points(tendon)):
             lost.append(tendon)
             continue
-        scope = f"{layout.root}/Tendons"
-        sheet.define(scope, "Scope")
-        path = layout.tendons[tendon.name] = layout.names.claim(scope, tendon.name)
-        sheet.define(path, "MjcTendon")
-        sheet.name(path, tendon.name)
-        _write_tendon(layout, sheet, path, tendon)
+        scope = f"{plan.root}/Tendons"
+        layer.define(scope, "Scope")
+        path = plan.tendons[tendon.name] = plan.names.claim(scope, tendon.name)
+        layer.define(path, "MjcTendon")
+        layer.name(path, tendon.name)
+        _write_tendon(plan, layer, path, tendon)
     if lost:
         reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="tendons", first=lost[0].name)
-    _write_equalities(layout, sheet, reporter)
+    _write_equalities(plan, layer, reporter)
 
 
 def _list_points(tendon: Tendon) -> list[tuple[str, str]]:
@@ -50,40 +50,40 @@ def _list_points(tendon: Tendon) -> list[tuple[str, str]]:
     return points + [("site", point.side) for point in tendon.path if point.side]
 
 
-def _find_point(layout: Layout, kind: str, name: str) -> str:
+def _find_point(plan: WritePlan, kind: str, name: str) -> str:
     match kind:
         case "joint":
-            return layout.freedoms.get(name, ("", ""))[0]
+            return plan.freedoms.get(name, ("", ""))[0]
         case "site":
-            return layout.sites.get(name, "")
-    return layout.touched.get(name) or layout.visuals.get(name, "")
+            return plan.sites.get(name, "")
+    return plan.collider_prims.get(name) or plan.visuals.get(name, "")
 
 
-def _write_tendon(layout: Layout, sheet: Sheet, path: str, tendon: Tendon) -> None:
+def _write_tendon(plan: WritePlan, layer: LayerWriter, path: str, tendon: Tendon) -> None:
     is_fixed = bool(tendon.path) and tendon.path[0].kind == "joint"
-    sheet.set(path, "mjc:type", "token", "fixed" if is_fixed else "spatial", uniform=True)
-    (_write_sum if is_fixed else _write_route)(layout, sheet, path, tendon)
+    layer.set(path, "mjc:type", "token", "fixed" if is_fixed else "spatial", uniform=True)
+    (_write_sum if is_fixed else _write_route)(plan, layer, path, tendon)
     for field, name in _TENDON_NUMBERS.items():
         if getattr(tendon, field):
-            sheet.set(path, f"mjc:{name}", "double", getattr(tendon, field), uniform=True)
+            layer.set(path, f"mjc:{name}", "double", getattr(tendon, field), uniform=True)
     if tendon.width != Tendon("").width:
-        sheet.set(path, "mjc:width", "double", tendon.width, uniform=True)
+        layer.set(path, "mjc:width", "double", tendon.width, uniform=True)
     if math.isfinite(tendon.lower) or math.isfinite(tendon.upper):
         for end, value in (("min", tendon.lower), ("max", tendon.upper)):
-            sheet.set(path, f"mjc:range:{end}", "double", value, uniform=True)
-        sheet.set(path, "mjc:limited", "token", "true", uniform=True)
+            layer.set(path, f"mjc:range:{end}", "double", value, uniform=True)
+        layer.set(path, "mjc:limited", "token", "true", uniform=True)
     if tendon.rest_length is not None:
-        sheet.set(path, "mjc:springlength", "double[]", tendon.rest_length, uniform=True)
+        layer.set(path, "mjc:springlength", "double[]", tendon.rest_length, uniform=True)
 
 
-def _write_sum(layout: Layout, sheet: Sheet, path: str, tendon: Tendon) -> None:
+def _write_sum(plan: WritePlan, layer: LayerWriter, path: str, tendon: Tendon) -> None:
     """Joints with coefficients; freedoms of generic joints are noted by name."""
-    targets, order = _index(_find_point(layout, "joint", point.name) for point in tendon.path)
-    sheet.relate(path, "mjc:path", targets)
-    sheet.set(path, "mjc:path:indices", "int[]", order, uniform=True)
-    sheet.set(path, "mjc:path:coef", "double[]", [point.value for point in tendon.path], uniform=True)
-    if any(layout.freedoms[point.name][1] not in SINGLE for point in tendon.path):
-        sheet.note(path, dofs=[point.name for point in tendon.path])
+    targets, order = _index(_find_point(plan, "joint", point.name) for point in tendon.path)
+    layer.relate(path, "mjc:path", targets)
+    layer.set(path, "mjc:path:indices", "int[]", order, uniform=True)
+    layer.set(path, "mjc:path:coef", "double[]", [point.value for point in tendon.path], uniform=True)
+    if any(plan.freedoms[point.name][1] not in SINGLE for point in tendon.path):
+        layer.note(path, dofs=[point.name for point in tendon.path])
 
 
 def _index(paths: Iterable[str]) -> tuple[list[str], list[int]]:
@@ -93,7 +93,7 @@ def _index(paths: Iterable[str]) -> tuple[list[str], list[int]]:
     return list(known), order
 
 
-def _write_route(layout: Layout, sheet: Sheet, path: str, tendon: Tendon) -> None:
+def _write_route(plan: WritePlan, layer: LayerWriter, path: str, tendon: Tendon) -> None:
     """Points, the segment each is in, and the divisor of each segment; a pulley begins a segment."""
     places: list[str] = []
     beside: list[int] = []
@@ -104,42 +104,42 @@ def _write_route(layout: Layout, sheet: Sheet, path: str, tendon: Tendon) -> Non
         if point.kind == "pulley":
             divisors = [point.value] if not places and len(divisors) == 1 else [*divisors, point.value]
             continue
-        places.append(_find_point(layout, point.kind, point.name))
-        side = layout.sites.get(point.side, "") if point.side else ""
+        places.append(_find_point(plan, point.kind, point.name))
+        side = plan.sites.get(point.side, "") if point.side else ""
         beside.append(sides.setdefault(side, len(sides)) if side else -1)
         segments.append(len(divisors) - 1)
     targets, order = _index(places)
-    sheet.relate(path, "mjc:path", targets)
+    layer.relate(path, "mjc:path", targets)
     arrays: dict[str, tuple[str, list[float] | list[int]]] = {
         "path:indices": ("int[]", order),
         "path:segments": ("int[]", segments),
         "path:divisors": ("double[]", divisors),
     }
     if sides:
-        sheet.relate(path, "mjc:sideSites", list(sides))
+        layer.relate(path, "mjc:sideSites", list(sides))
         arrays["sideSites:indices"] = ("int[]", beside)
     for name, (kind, values) in arrays.items():
-        sheet.set(path, f"mjc:{name}", kind, values, uniform=True)
+        layer.set(path, f"mjc:{name}", kind, values, uniform=True)
 
 
-def _write_equalities(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def _write_equalities(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     lost: list[Equality] = []
     held: set[str] = set()
-    for equality in layout.asset.equalities:
-        if equality.name in layout.equalities:
+    for equality in plan.asset.equalities:
+        if equality.name in plan.equalities:
             continue
-        first, second = layout.tendons.get(equality.a), layout.tendons.get(equality.b, "")
+        first, second = plan.tendons.get(equality.a), plan.tendons.get(equality.b, "")
         is_known = equality.kind is EqualityKind.TENDON and (second or not equality.b)
         if not first or not is_known or first in held:
             lost.append(equality)
             continue
         held.add(first)
-        layout.equalities[equality.name] = first
-        sheet.set(first, f"{EQUALITY}:name", "string", equality.name, custom=True)
-        sheet.set(first, f"{EQUALITY}:coef", "double[]", equality.polynomial, custom=True)
-        sheet.set(first, f"{EQUALITY}:active", "bool", equality.enabled, custom=True)
+        plan.equalities[equality.name] = first
+        layer.set(first, f"{EQUALITY}:name", "string", equality.name, custom=True)
+        layer.set(first, f"{EQUALITY}:coef", "double[]", equality.polynomial, custom=True)
+        layer.set(first, f"{EQUALITY}:active", "bool", equality.enabled, custom=True)
         if second:
-            sheet.relate(first, f"{EQUALITY}:tendon", [second], custom=True)
+            layer.relate(first, f"{EQUALITY}:tendon", [second], custom=True)
     if lost:
         reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="equalities", first=lost[0].name)
 
@@ -156,144 +156,144 @@ _SAID = frozenset(
 SETTING = "mjc:setting"
 
 
-def write_mjc_motors(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_mjc_motors(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """MjcActuator prims for laws without a neutral form, further settings for the others."""
     lost = []
-    for actuator in layout.asset.actuators:
-        if is_neutral(layout, actuator):
-            path = layout.actuators[actuator.name]
-            _write_settings(layout, sheet, path, actuator)
-            _write_idle(sheet, path, actuator)
+    for actuator in plan.asset.actuators:
+        if is_neutral(plan, actuator):
+            path = plan.actuators[actuator.name]
+            _write_settings(plan, layer, path, actuator)
+            _write_idle(layer, path, actuator)
             continue
-        if actuator.name in layout.actuators:  # it drives nothing
+        if actuator.name in plan.actuators:  # it drives nothing
             continue
-        target = find_target(layout, actuator)
+        target = find_target(plan, actuator)
         if not target:
             lost.append(actuator)
             continue
-        path = claim_motor(layout, sheet, actuator)
-        sheet.define(path, "MjcActuator")
-        _write_motor(layout, sheet, path, actuator, target)
-        _write_settings(layout, sheet, path, actuator)
+        path = claim_motor(plan, layer, actuator)
+        layer.define(path, "MjcActuator")
+        _write_motor(plan, layer, path, actuator, target)
+        _write_settings(plan, layer, path, actuator)
     if lost:
         reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="actuators", first=lost[0].name)
 
 
-def find_target(layout: Layout, actuator: Actuator) -> str:
+def find_target(plan: WritePlan, actuator: Actuator) -> str:
     """The prim that an actuator acts on; empty if it is not written."""
     name = actuator.target
     match actuator.transmission:
         case "tendon":
-            return layout.tendons.get(name, "")
+            return plan.tendons.get(name, "")
         case "site" | "slider_crank":
-            return layout.sites.get(name, "")
+            return plan.sites.get(name, "")
         case "body":
-            return layout.bodies.get(name) or layout.sites.get(name, "")
-    return layout.freedoms.get(name, (layout.sites.get(name, ""), ""))[0]
+            return plan.bodies.get(name) or plan.sites.get(name, "")
+    return plan.freedoms.get(name, (plan.sites.get(name, ""), ""))[0]
 
 
-def _write_motor(layout: Layout, sheet: Sheet, path: str, actuator: Actuator, target: str) -> None:
-    sheet.relate(path, "mjc:target", [target])
-    word = layout.freedoms.get(actuator.target, ("", ""))[1]
+def _write_motor(plan: WritePlan, layer: LayerWriter, path: str, actuator: Actuator, target: str) -> None:
+    layer.relate(path, "mjc:target", [target])
+    word = plan.freedoms.get(actuator.target, ("", ""))[1]
     plain = ("tendon", "site", "body", "slider_crank")
     if actuator.transmission not in plain and word not in SINGLE:
-        sheet.note(path, target=actuator.target, transmission=actuator.transmission)
+        layer.note(path, target=actuator.target, transmission=actuator.transmission)
     if actuator.transmission == "joint_in_parent":
-        sheet.set(path, "mjc:jointInParent", "bool", True, uniform=True)
+        layer.set(path, "mjc:jointInParent", "bool", True, uniform=True)
     law = {**make_law(actuator.kind, actuator.stiffness, actuator.damping), **actuator.settings}
     for key in _LAW:
-        sheet.set(path, f"mjc:{_LAW_TYPES[key]}", "token", law[f"{key}_type"], uniform=True)
-        sheet.set(path, f"mjc:{_LAW_NUMBERS[key]}", "double[]", law[key], uniform=True)
+        layer.set(path, f"mjc:{_LAW_TYPES[key]}", "token", law[f"{key}_type"], uniform=True)
+        layer.set(path, f"mjc:{_LAW_NUMBERS[key]}", "double[]", law[key], uniform=True)
     gear = [*actuator.gear, *[0.0] * (6 - len(actuator.gear))]
-    sheet.set(path, "mjc:gear", "double[]", gear, uniform=True)
+    layer.set(path, "mjc:gear", "double[]", gear, uniform=True)
     for word, limits in (("ctrl", actuator.control_range), ("force", actuator.force_range)):
         if limits is not None:
-            _write_range(sheet, path, word, limits)
+            _write_range(layer, path, word, limits)
 
 
-def _write_idle(sheet: Sheet, path: str, actuator: Actuator) -> None:
+def _write_idle(layer: LayerWriter, path: str, actuator: Actuator) -> None:
     """How a lag is stepped, and numbers that the law does not use, such as a bias that is switched off."""
     law = actuator.settings
     if law.get("dynamics_type") == "filterexact":
-        write_plain(sheet, path, f"{SETTING}:dynamics_type", "filterexact")
+        write_plain(layer, path, f"{SETTING}:dynamics_type", "filterexact")
     for key in _LAW:
         used = {"fixed": 1, "affine": 3, "filter": 1, "filterexact": 1}.get(law.get(f"{key}_type", "none"), 0)
         usual = make_law("motor")[key]
         if any(a != b for a, b in zip(law.get(key, usual)[used:], usual[used:], strict=False)):
-            write_plain(sheet, path, f"{SETTING}:{key}", law[key])
+            write_plain(layer, path, f"{SETTING}:{key}", law[key])
 
 
-def _write_range(sheet: Sheet, path: str, word: str, limits: Any) -> None:
+def _write_range(layer: LayerWriter, path: str, word: str, limits: Any) -> None:
     for end, value in zip(("min", "max"), limits, strict=True):
-        sheet.set(path, f"mjc:{word}Range:{end}", "double", value, uniform=True)
-    sheet.set(path, f"mjc:{word}Limited", "token", "true", uniform=True)
+        layer.set(path, f"mjc:{word}Range:{end}", "double", value, uniform=True)
+    layer.set(path, f"mjc:{word}Limited", "token", "true", uniform=True)
 
 
-def _write_settings(layout: Layout, sheet: Sheet, path: str, actuator: Actuator) -> None:
+def _write_settings(plan: WritePlan, layer: LayerWriter, path: str, actuator: Actuator) -> None:
     settings = actuator.settings
     for key, name in (("slider_site", "sliderSite"), ("reference_site", "refSite")):
-        if settings.get(key) in layout.sites:
-            sheet.relate(path, f"mjc:{name}", [layout.sites[settings[key]]])
+        if settings.get(key) in plan.sites:
+            layer.relate(path, f"mjc:{name}", [plan.sites[settings[key]]])
     if "activation_range" in settings:
-        _write_range(sheet, path, "act", settings["activation_range"])
+        _write_range(layer, path, "act", settings["activation_range"])
     if settings.get("activation_early"):
-        sheet.set(path, "mjc:actEarly", "bool", True, uniform=True)
+        layer.set(path, "mjc:actEarly", "bool", True, uniform=True)
     if "crank_length" in settings:
-        sheet.set(path, "mjc:crankLength", "double", settings["crank_length"], uniform=True)
+        layer.set(path, "mjc:crankLength", "double", settings["crank_length"], uniform=True)
     for end, value in zip(("min", "max"), settings.get("length_range", ()), strict=False):
-        sheet.set(path, f"mjc:lengthRange:{end}", "double", value, uniform=True)
+        layer.set(path, f"mjc:lengthRange:{end}", "double", value, uniform=True)
     for key, value in settings.items():
         if key not in _SAID:
-            write_plain(sheet, path, f"{SETTING}:{key}", value)
+            write_plain(layer, path, f"{SETTING}:{key}", value)
 
 
 SPACE = "mjc:pair"
 
 
-def write_pairs(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Every pair whose two colliders are written."""
     lost = []
-    for pair in layout.asset.contact_pairs:
-        sides = [layout.touched.get(name) for name in (pair.a, pair.b)]
+    for pair in plan.asset.contact_pairs:
+        sides = [plan.collider_prims.get(name) for name in (pair.a, pair.b)]
         if None in sides:
             lost.append(pair)
             continue
-        scope = f"{layout.root}/ContactPairs"
-        sheet.define(scope, "Scope")
-        path = layout.names.claim(scope, pair.name or "pair")
-        sheet.define(path, "Scope")
-        sheet.name(path, pair.name)
+        scope = f"{plan.root}/ContactPairs"
+        layer.define(scope, "Scope")
+        path = plan.names.claim(scope, pair.name or "pair")
+        layer.define(path, "Scope")
+        layer.name(path, pair.name)
         for number, side in enumerate(sides, 1):
-            sheet.relate(path, f"{SPACE}:geom{number}", [side or ""], custom=True)
+            layer.relate(path, f"{SPACE}:geom{number}", [side or ""], custom=True)
         for key, value in pair.settings.items():
-            write_plain(sheet, path, f"{SPACE}:{key}", value)
+            write_plain(layer, path, f"{SPACE}:{key}", value)
     if lost:
         reporter.report(
             NOT_CARRIED, lost[0].source, count=len(lost), what="contact pairs", first=lost[0].name
         )
 
 
-def write_keyframes(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_keyframes(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Every keyframe as an MjcKeyframe prim."""
-    dofs = [dof for joint in layout.asset.joints for dof in joint.dofs]
-    lost = [key for key in layout.asset.keyframes if not _fits(key, dofs)]
-    for keyframe in layout.asset.keyframes:
+    dofs = [dof for joint in plan.asset.joints for dof in joint.dofs]
+    lost = [key for key in plan.asset.keyframes if not _fits(key, dofs)]
+    for keyframe in plan.asset.keyframes:
         if keyframe in lost:
             continue
-        scope = f"{layout.root}/Keyframes"
-        sheet.define(scope, "Scope")
-        path = layout.names.claim(scope, keyframe.name)
-        layout.keyframes[keyframe.name] = path
-        sheet.define(path, "MjcKeyframe")
-        sheet.name(path, keyframe.name)
+        scope = f"{plan.root}/Keyframes"
+        layer.define(scope, "Scope")
+        path = plan.names.claim(scope, keyframe.name)
+        plan.keyframes[keyframe.name] = path
+        layer.define(path, "MjcKeyframe")
+        layer.name(path, keyframe.name)
         if keyframe.positions:
-            sheet.set(path, "mjc:qpos", "double[]", _collect(dofs, keyframe.positions, _neutral))
+            layer.set(path, "mjc:qpos", "double[]", _collect(dofs, keyframe.positions, _neutral))
         if keyframe.velocities:
-            sheet.set(path, "mjc:qvel", "double[]", _collect(dofs, keyframe.velocities, _still))
+            layer.set(path, "mjc:qvel", "double[]", _collect(dofs, keyframe.velocities, _still))
         if keyframe.controls:
-            _write_controls(layout, sheet, path, keyframe)
+            _write_controls(plan, layer, path, keyframe)
         if keyframe.time:
-            write_plain(sheet, path, "mjc:time", keyframe.time)
+            write_plain(layer, path, "mjc:time", keyframe.time)
     if lost:
         reporter.report(NOT_CARRIED, count=len(lost), what="keyframes", first=lost[0].name)
 
@@ -324,28 +324,28 @@ def _still(dof: Dof) -> Any:
     return np.zeros(dof.velocities)
 
 
-def _write_controls(layout: Layout, sheet: Sheet, path: str, keyframe: Keyframe) -> None:
+def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Keyframe) -> None:
     """Controls in the order of the actuators; an actuator with several has ``name[0]`` and so on."""
-    names = [actuator.name for actuator in layout.asset.actuators if actuator.name in layout.actuators]
+    names = [actuator.name for actuator in plan.asset.actuators if actuator.name in plan.actuators]
     slots = []
     for name in names:
         several = [
             f"{name}[{i}]" for i in range(len(keyframe.controls)) if f"{name}[{i}]" in keyframe.controls
         ]
         slots += several or [name]
-    sheet.set(path, "mjc:ctrl", "double[]", [keyframe.controls.get(slot, 0.0) for slot in slots])
+    layer.set(path, "mjc:ctrl", "double[]", [keyframe.controls.get(slot, 0.0) for slot in slots])
     if any("[" in slot for slot in slots):
-        sheet.note(path, controls=slots)
+        layer.note(path, controls=slots)
 
 
-def write_couplings(layout: Layout, sheet: Sheet) -> None:
+def write_couplings(plan: WritePlan, layer: LayerWriter) -> None:
     """The higher powers of mimics, between radians and metres, and how much a weld resists turning."""
-    for mimic in layout.asset.mimics:
-        path, word = layout.freedoms.get(mimic.follower, ("", ""))
+    for mimic in plan.asset.mimics:
+        path, word = plan.freedoms.get(mimic.follower, ("", ""))
         if path and word in SINGLE and any(mimic.polynomial):
             for power, value in enumerate(mimic.polynomial, 2):
-                sheet.set(path, f"mjc:coef{power}", "double", value, custom=True)
-    for equality in layout.asset.equalities:
-        path = layout.equalities.get(equality.name, "")
+                layer.set(path, f"mjc:coef{power}", "double", value, custom=True)
+    for equality in plan.asset.equalities:
+        path = plan.equalities.get(equality.name, "")
         if path and equality.torque_scale != 1.0:
-            sheet.set(path, "mjc:torqueScale", "double", equality.torque_scale, custom=True)
+            layer.set(path, "mjc:torqueScale", "double", equality.torque_scale, custom=True)

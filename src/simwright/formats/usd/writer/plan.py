@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope, make_identifier
-from simwright.formats.usd.writer.layer import Sheet, join
+from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.model.asset import Asset, Shape
 from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind
 from simwright.model.kinematics import Tree, build_tree
 from simwright.model.optics import find_optical
 
 
-class Names:
+class PrimNames:
     """Hands out child paths; the first who asks gets the plain name."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ _SAME = 1e-6
 
 
 @dataclass(slots=True)
-class Form:
+class ColliderFidelity:
     """What a mesh collider is in each fidelity.
 
     ``fine`` tells whether there are triangles beside the hull; ``finer`` is the prototype that speaks of them, for
@@ -67,7 +67,7 @@ class Form:
 
 
 @dataclass(slots=True, eq=False)
-class Layout:
+class WritePlan:
     """Paths by model name.  ``poses`` are those of link prims in the prim above; ``optical`` by camera.
 
     ``freedoms`` has the prim and axis word of each freedom, filled as joints are written; ``references`` the
@@ -78,7 +78,7 @@ class Layout:
     asset: Asset
     root: str
     tree: Tree
-    names: Names
+    names: PrimNames
     exact: bool = False
     bodies: dict[str, str] = field(default_factory=dict)
     poses: dict[str, Pose] = field(default_factory=dict)
@@ -91,8 +91,8 @@ class Layout:
     keyframes: dict[str, str] = field(default_factory=dict)
     visuals: dict[str, str] = field(default_factory=dict)
     colliders: dict[str, str] = field(default_factory=dict)
-    touched: dict[str, str] = field(default_factory=dict)
-    forms: dict[str, Form] = field(default_factory=dict)
+    collider_prims: dict[str, str] = field(default_factory=dict)
+    forms: dict[str, ColliderFidelity] = field(default_factory=dict)
     is_decomposed: bool = False
     sites: dict[str, str] = field(default_factory=dict)
     cameras: dict[str, str] = field(default_factory=dict)
@@ -112,110 +112,110 @@ class Layout:
         return f"{self.body(body)}/{word}"
 
 
-def plan(asset: Asset, *, exact: bool = False) -> Layout:
+def make_plan(asset: Asset, *, exact: bool = False) -> WritePlan:
     """Paths for all elements."""
     root = f"/{make_identifier(asset.name, 'asset')}"
-    layout = Layout(asset, root, build_tree(asset), Names(), exact)
-    layout.names.reserve(root, *_ROOT_SCOPES)
-    _plan_bodies(layout)
-    _plan_joints(layout)
+    plan = WritePlan(asset, root, build_tree(asset), PrimNames(), exact)
+    plan.names.reserve(root, *_ROOT_SCOPES)
+    _plan_bodies(plan)
+    _plan_joints(plan)
     for shape in asset.shapes:
-        _plan_shape(layout, shape)
-    _plan_frames(layout)
-    _plan_sensors(layout)
+        _plan_shape(plan, shape)
+    _plan_frames(plan)
+    _plan_sensors(plan)
     for light in asset.lights:
-        layout.lights[light.name] = layout.names.claim(layout.body(light.body), light.name, "_light")
+        plan.lights[light.name] = plan.names.claim(plan.body(light.body), light.name, "_light")
     for material in asset.materials:
-        layout.materials[material.name] = layout.names.claim(f"{root}/materials", material.name)
+        plan.materials[material.name] = plan.names.claim(f"{root}/materials", material.name)
     for contact in asset.physics_materials:
-        layout.contacts[contact.name] = layout.names.claim(f"{root}/physics_materials", contact.name)
-    return layout
+        plan.contacts[contact.name] = plan.names.claim(f"{root}/physics_materials", contact.name)
+    return plan
 
 
-def _plan_bodies(layout: Layout) -> None:
-    poses = {body.name: body.pose for body in layout.asset.bodies}
-    order = [(WORLD, name) for name in layout.tree.roots]
-    order += [(edge.parent, edge.child) for edge in layout.tree.edges if edge.parent == WORLD]
-    order += [(edge.parent, edge.child) for edge in layout.tree.edges if edge.parent != WORLD]
+def _plan_bodies(plan: WritePlan) -> None:
+    poses = {body.name: body.pose for body in plan.asset.bodies}
+    order = [(WORLD, name) for name in plan.tree.roots]
+    order += [(edge.parent, edge.child) for edge in plan.tree.edges if edge.parent == WORLD]
+    order += [(edge.parent, edge.child) for edge in plan.tree.edges if edge.parent != WORLD]
     for parent, name in order:
-        path = layout.names.claim(layout.body(parent), name)
-        layout.names.reserve(path, VISUAL, COLLISION)
-        layout.bodies[name] = path
+        path = plan.names.claim(plan.body(parent), name)
+        plan.names.reserve(path, VISUAL, COLLISION)
+        plan.bodies[name] = path
         above = poses[parent] if parent != WORLD else IDENTITY
-        layout.poses[name] = ~above @ poses[name]
+        plan.poses[name] = ~above @ poses[name]
 
 
-def _plan_joints(layout: Layout) -> None:
+def _plan_joints(plan: WritePlan) -> None:
     """Tree joints beside the link they lead to, the others in their parent."""
-    beside = {id(edge.joint): edge.parent for edge in layout.tree.edges}
-    dangling = {id(joint) for joint in layout.tree.dangling}
-    for joint in layout.asset.joints:
+    beside = {id(edge.joint): edge.parent for edge in plan.tree.edges}
+    dangling = {id(joint) for joint in plan.tree.dangling}
+    for joint in plan.asset.joints:
         if id(joint) not in dangling:
             home = beside.get(id(joint), joint.parent)
-            layout.joints[joint.name] = layout.names.claim(layout.body(home), joint.name, "_joint")
+            plan.joints[joint.name] = plan.names.claim(plan.body(home), joint.name, "_joint")
 
 
-def _plan_shape(layout: Layout, shape: Shape) -> None:
+def _plan_shape(plan: WritePlan, shape: Shape) -> None:
     if shape.collision:
-        scope = layout.scope(shape.body, COLLISION)
-        path = layout.names.claim(scope, shape.name)
-        layout.colliders[shape.name] = layout.touched[shape.name] = path
+        scope = plan.scope(shape.body, COLLISION)
+        path = plan.names.claim(scope, shape.name)
+        plan.colliders[shape.name] = plan.collider_prims[shape.name] = path
     if shape.visual:
-        scope = layout.scope(shape.body, VISUAL)
+        scope = plan.scope(shape.body, VISUAL)
         word = f"{shape.name}_visual" if shape.collision else shape.name
-        layout.visuals[shape.name] = layout.names.claim(scope, word)
+        plan.visuals[shape.name] = plan.names.claim(scope, word)
 
 
-def _plan_frames(layout: Layout) -> None:
+def _plan_frames(plan: WritePlan) -> None:
     """Cameras, their optical frames, and the other frames."""
     taken: set[str] = set()
-    for camera in layout.asset.cameras:
-        path = layout.names.claim(layout.body(camera.body), camera.name, "_camera")
-        layout.cameras[camera.name] = path
-        site = find_optical(layout.asset, camera)
+    for camera in plan.asset.cameras:
+        path = plan.names.claim(plan.body(camera.body), camera.name, "_camera")
+        plan.cameras[camera.name] = path
+        site = find_optical(plan.asset, camera)
         if site is not None and site.name not in taken:
             taken.add(site.name)
-            layout.optical[camera.name] = layout.sites[site.name] = layout.names.claim(path, site.name)
-    for site in layout.asset.sites:
+            plan.optical[camera.name] = plan.sites[site.name] = plan.names.claim(path, site.name)
+    for site in plan.asset.sites:
         if site.name not in taken:
-            layout.sites[site.name] = layout.names.claim(layout.body(site.body), site.name, "_frame")
+            plan.sites[site.name] = plan.names.claim(plan.body(site.body), site.name, "_frame")
 
 
-def _plan_sensors(layout: Layout) -> None:
+def _plan_sensors(plan: WritePlan) -> None:
     """A sensor that ROS knows is an Xform on its link; cameras have their optical frames."""
-    used = {interface.at for interface in layout.asset.interfaces}
-    frames = {site.name: site for site in layout.asset.sites if site.body == WORLD}
-    for sensor in layout.asset.sensors:
-        if sensor.name in used and (sensor.target or sensor.name) not in layout.optical:
+    used = {interface.at for interface in plan.asset.interfaces}
+    frames = {site.name: site for site in plan.asset.sites if site.body == WORLD}
+    for sensor in plan.asset.sensors:
+        if sensor.name in used and (sensor.target or sensor.name) not in plan.optical:
             frame = frames.get(sensor.name) if sensor.body == WORLD else None
             if frame is not None and frame.pose.is_close(sensor.pose, _SAME):  # its frame is a prim already
-                layout.sensors[sensor.name] = layout.sites[frame.name]
+                plan.sensors[sensor.name] = plan.sites[frame.name]
             else:
-                path = layout.names.claim(layout.body(sensor.body), sensor.name, "_sensor")
-                layout.sensors[sensor.name] = path
+                path = plan.names.claim(plan.body(sensor.body), sensor.name, "_sensor")
+                plan.sensors[sensor.name] = path
 
 
-def list_written(layout: Layout) -> list[Joint]:
+def list_written(plan: WritePlan) -> list[Joint]:
     """Joints that have a path, in order."""
-    return [joint for joint in layout.asset.joints if joint.name in layout.joints]
+    return [joint for joint in plan.asset.joints if joint.name in plan.joints]
 
 
 Row = tuple[str, str, tuple[int, ...]]
 """The prim of an element, the key of its note, and what it is sorted by without one."""
 
 
-def note_order(layout: Layout, sheets: Sequence[Sheet]) -> None:
-    """Note the order of every family that is not in the order of its prims; ``sheets`` come weakest first."""
-    ranks = rank_prims(layout.root, sheets)
-    for rows in _list_families(layout, ranks):
+def note_order(plan: WritePlan, layers: Sequence[LayerWriter]) -> None:
+    """Note the order of every family that is not in the order of its prims; ``layers`` come weakest first."""
+    ranks = rank_prims(plan.root, layers)
+    for rows in _list_families(plan, ranks):
         keys = [key for _, _, key in rows]
         if keys == sorted(keys):
             continue
         for number, (path, word, _) in enumerate(rows):
-            _find_home(sheets[2:], path).note(path, **{word: number})
+            _find_home(layers[2:], path).note(path, **{word: number})
 
 
-def rank_prims(root: str, sheets: Sequence[Sheet]) -> dict[str, int]:
+def rank_prims(root: str, layers: Sequence[LayerWriter]) -> dict[str, int]:
     """The place of every prim in the composed stage: depth first, children of weaker layers before the others."""
     ranks: dict[str, int] = {}
     stack = [root]
@@ -223,64 +223,64 @@ def rank_prims(root: str, sheets: Sequence[Sheet]) -> dict[str, int]:
         path = stack.pop()
         ranks[path] = len(ranks)
         children: dict[str, None] = {}
-        for sheet in sheets:
-            spec = sheet.layer.GetPrimAtPath(path)
+        for layer in layers:
+            spec = layer.sdf.GetPrimAtPath(path)
             if spec is not None:
                 children |= dict.fromkeys(spec.nameChildren.keys())
         stack += [f"{path}/{name}" for name in reversed(children)]
     return ranks
 
 
-def _list_families(layout: Layout, ranks: dict[str, int]) -> list[list[Row]]:
-    asset = layout.asset
+def _list_families(plan: WritePlan, ranks: dict[str, int]) -> list[list[Row]]:
+    asset = plan.asset
     plain = [
         [paths[element.name] for element in elements if element.name in paths]
         for elements, paths in (
-            (asset.bodies, layout.bodies),
-            (asset.tendons, layout.tendons),
-            (asset.actuators, layout.actuators),
-            (asset.controllers, layout.controllers),
+            (asset.bodies, plan.bodies),
+            (asset.tendons, plan.tendons),
+            (asset.actuators, plan.actuators),
+            (asset.controllers, plan.controllers),
         )
     ]
     families: list[list[Row]] = [[(path, "order", (ranks[path],)) for path in paths] for paths in plain]
-    sensors = [layout.sensors[sensor.name] for sensor in asset.sensors if sensor.name in layout.sensors]
+    sensors = [plan.sensors[sensor.name] for sensor in asset.sensors if sensor.name in plan.sensors]
     families.append([(path, "sensor_order", (ranks[path],)) for path in sensors])
-    equalities = [equality for equality in asset.equalities if equality.name in layout.equalities]
+    equalities = [equality for equality in asset.equalities if equality.name in plan.equalities]
     words = {EqualityKind.TENDON: "equality_order"}
-    held = [(layout.equalities[equality.name], words.get(equality.kind, "order")) for equality in equalities]
+    held = [(plan.equalities[equality.name], words.get(equality.kind, "order")) for equality in equalities]
     families.append([(path, word, (ranks[path],)) for path, word in held])
-    return [*families, _list_joints(layout, ranks), _list_mimics(layout)]
+    return [*families, _list_joints(plan, ranks), _list_mimics(plan)]
 
 
-def _list_joints(layout: Layout, ranks: dict[str, int]) -> list[Row]:
+def _list_joints(plan: WritePlan, ranks: dict[str, int]) -> list[Row]:
     """Joints by the bodies they lead to; the note of a floating one is on its body."""
-    places = {body.name: number for number, body in enumerate(layout.asset.bodies)}
-    loops = {id(joint) for joint in layout.tree.loops}
-    written = {id(joint) for joint in list_written(layout)}
+    places = {body.name: number for number, body in enumerate(plan.asset.bodies)}
+    loops = {id(joint) for joint in plan.tree.loops}
+    written = {id(joint) for joint in list_written(plan)}
     rows: list[Row] = []
-    for joint in layout.asset.joints:
+    for joint in plan.asset.joints:
         child = joint.child if joint.child != WORLD else joint.parent
         is_loop = joint.closes_loop or id(joint) in loops
         if id(joint) in written:
-            path, word = layout.joints[joint.name], "order"
+            path, word = plan.joints[joint.name], "order"
         elif joint.kind is JointKind.FLOATING and joint.parent == WORLD:
-            path, word = layout.bodies[child], "free_order"
+            path, word = plan.bodies[child], "free_order"
         else:
             continue
         rows.append((path, word, (int(is_loop), places[child], ranks[path])))
     return rows
 
 
-def _list_mimics(layout: Layout) -> list[Row]:
-    dofs = [dof.name for joint in layout.asset.joints for dof in joint.dofs]
+def _list_mimics(plan: WritePlan) -> list[Row]:
+    dofs = [dof.name for joint in plan.asset.joints for dof in joint.dofs]
     places = {name: number for number, name in enumerate(dofs)}
     return [
-        (layout.freedoms[mimic.follower][0], "mimic_order", (places[mimic.follower],))
-        for mimic in layout.asset.mimics
-        if mimic.follower in layout.freedoms and mimic.leader in layout.freedoms
+        (plan.freedoms[mimic.follower][0], "mimic_order", (places[mimic.follower],))
+        for mimic in plan.asset.mimics
+        if mimic.follower in plan.freedoms and mimic.leader in plan.freedoms
     ]
 
 
-def _find_home(features: Sequence[Sheet], path: str) -> Sheet:
+def _find_home(features: Sequence[LayerWriter], path: str) -> LayerWriter:
     """The weakest layer that speaks of a prim; ``physics.usda`` where none does."""
-    return next((sheet for sheet in features if sheet.layer.GetPrimAtPath(path)), features[0])
+    return next((layer for layer in features if layer.sdf.GetPrimAtPath(path)), features[0])

@@ -25,7 +25,7 @@ from simwright.formats.usd.writer.messages import (
     MASS_MISSING,
     SETTING_LOST,
 )
-from simwright.formats.usd.writer.plan import Layout
+from simwright.formats.usd.writer.plan import WritePlan
 from simwright.model.asset import Asset, Body, ContactFilter, Site
 from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.inertia import find_nearest_moments
@@ -140,10 +140,10 @@ def _name_freedoms(asset: Asset) -> None:
             dof.name = dof.name or (joint.name if len(joint.dofs) == 1 else f"{joint.name}_{number}")
 
 
-def settle_references(layout: Layout, reporter: Reporter) -> None:
+def settle_references(plan: WritePlan, reporter: Reporter) -> None:
     """Count coordinates from where the joint frames meet, as UsdPhysics does; where they started is kept."""
-    layout.references = find_references(layout.asset)
-    stuck = shift_coordinates(layout.asset, {name: -by for name, by in layout.references.items()})
+    plan.references = find_references(plan.asset)
+    stuck = shift_coordinates(plan.asset, {name: -by for name, by in plan.references.items()})
     if stuck:
         what = "the reference coordinate in the law"
         reporter.report(SETTING_LOST, what=what, count=len(stuck), first=stuck[0])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.math3d import Array
-from simwright.formats.usd.writer.layer import Sheet
+from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.model.asset import Shape, scaled
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 
@@ -20,17 +20,17 @@ def is_primitive(geometry: Geometry) -> bool:
     return isinstance(geometry, Box | Sphere | Ellipsoid | Cylinder | Capsule | Cone | Plane)
 
 
-def write_primitive(sheet: Sheet, path: str, shape: Shape) -> None:
+def write_primitive(layer: LayerWriter, path: str, shape: Shape) -> None:
     """A primitive, placed and sized."""
     geometry = shape.geometry
     kind, sizes, stretch = describe_primitive(geometry, scaled(shape))
-    sheet.define(path, kind)
+    layer.define(path, kind)
     if isinstance(geometry, Cylinder | Capsule | Cone | Plane):
-        sheet.set(path, "axis", "token", "Z", uniform=True)
+        layer.set(path, "axis", "token", "Z", uniform=True)
     for name, size in sizes.items():
-        sheet.set(path, name, "double", size)
-    sheet.set(path, "extent", "float3[]", _find_extent(kind, sizes))
-    sheet.place(path, shape.pose, None if np.all(stretch == 1.0) else stretch.tolist())
+        layer.set(path, name, "double", size)
+    layer.set(path, "extent", "float3[]", _find_extent(kind, sizes))
+    layer.place(path, shape.pose, None if np.all(stretch == 1.0) else stretch.tolist())
 
 
 def describe_primitive(geometry: Geometry, scale: Array) -> tuple[str, dict[str, float], Array]:

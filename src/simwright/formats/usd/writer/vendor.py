@@ -18,7 +18,7 @@ from simwright.formats.usd.writer.extras import (
     write_key,
     write_settings,
 )
-from simwright.formats.usd.writer.layer import Sheet, make_attribute_name, write_plain
+from simwright.formats.usd.writer.layer import LayerWriter, make_attribute_name, write_plain
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
 from simwright.formats.usd.writer.mujoco import (
     write_couplings,
@@ -27,7 +27,7 @@ from simwright.formats.usd.writer.mujoco import (
     write_pairs,
     write_tendons,
 )
-from simwright.formats.usd.writer.plan import Layout
+from simwright.formats.usd.writer.plan import WritePlan
 from simwright.model.asset import Sensor
 from simwright.model.extras import CustomAttribute
 from simwright.model.joint import WORLD, Motion
@@ -42,19 +42,19 @@ _TYPES = {
 }  # fmt: skip
 
 
-def write_custom(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_custom(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Declarations and values; an element without a prim is reported."""
     lost = []
-    for custom in layout.asset.custom_attributes:
+    for custom in plan.asset.custom_attributes:
         name = ":".join(part for part in ("newton", custom.namespace, custom.name) if part)
-        _write(sheet, layout.root, name, custom.type, custom.default)
+        _write(layer, plan.root, name, custom.type, custom.default)
         words = {"assignment": custom.assignment, "frequency": custom.frequency}
-        sheet.over(layout.root).attributes[name].SetInfo("customData", words)
-        places = _find_places(layout, custom)
+        layer.over(plan.root).attributes[name].SetInfo("customData", words)
+        places = _find_places(plan, custom)
         for element, value in custom.values.items():
             path = places.get(element)
-            if path and path != layout.root:
-                _write_value(sheet, path, name, custom, value)
+            if path and path != plan.root:
+                _write_value(layer, path, name, custom, value)
             else:
                 lost.append(custom)
     if lost:
@@ -64,37 +64,37 @@ def write_custom(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
         )
 
 
-def _find_places(layout: Layout, custom: CustomAttribute) -> dict[str, str]:
+def _find_places(plan: WritePlan, custom: CustomAttribute) -> dict[str, str]:
     match custom.frequency:
         case "body":
-            return layout.bodies
+            return plan.bodies
         case "shape":
-            return {**layout.visuals, **layout.colliders}
+            return {**plan.visuals, **plan.colliders}
         case "articulation":
-            return {a.name: layout.bodies.get(a.root, "") for a in layout.asset.articulations}
-    free = {joint.name: layout.bodies.get(joint.child, "") for joint in layout.asset.joints}
-    return {**free, **layout.joints}
+            return {a.name: plan.bodies.get(a.root, "") for a in plan.asset.articulations}
+    free = {joint.name: plan.bodies.get(joint.child, "") for joint in plan.asset.joints}
+    return {**free, **plan.joints}
 
 
-def _write_value(sheet: Sheet, path: str, name: str, custom: CustomAttribute, value: Any) -> None:
+def _write_value(layer: LayerWriter, path: str, name: str, custom: CustomAttribute, value: Any) -> None:
     """One value, or a list with one per coordinate; a list of equal ones is said once."""
     is_listed = custom.frequency in ("joint_dof", "joint_coord") and isinstance(value, list)
     if not is_listed:
-        _write(sheet, path, name, custom.type, value)
+        _write(layer, path, name, custom.type, value)
     elif all(item == value[0] for item in value):
-        _write(sheet, path, name, custom.type, value[0])
+        _write(layer, path, name, custom.type, value[0])
     else:
-        _write(sheet, path, name, f"{custom.type}[]", value)
+        _write(layer, path, name, f"{custom.type}[]", value)
 
 
-def _write(sheet: Sheet, path: str, name: str, type_: str, value: Any) -> None:
+def _write(layer: LayerWriter, path: str, name: str, type_: str, value: Any) -> None:
     kind = _TYPES[type_.removesuffix("[]")]
     if type_.endswith("[]"):
         array = f"{kind}[]"
         items = [_make(kind, item) for item in value]
-        sheet.set(path, name, array, Sdf.ValueTypeNames.Find(array).type.pythonClass(items), custom=True)
+        layer.set(path, name, array, Sdf.ValueTypeNames.Find(array).type.pythonClass(items), custom=True)
     else:
-        sheet.set(path, name, kind, _make(kind, value), custom=True)
+        layer.set(path, name, kind, _make(kind, value), custom=True)
 
 
 def _make(kind: str, value: Any) -> Any:
@@ -107,40 +107,40 @@ def _make(kind: str, value: Any) -> Any:
     return Sdf.ValueTypeNames.Find(kind).type.pythonClass(*numbers)
 
 
-def write_sensors(layout: Layout, sheets: dict[str, Sheet]) -> None:
+def write_sensors(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
     """Every sensor with its settings."""
-    is_mjcf = layout.asset.provenance.format == "mjcf"
-    known = layout.asset.extras.table.get("mjc", {})
-    for sensor in layout.asset.sensors:
+    is_mjcf = plan.asset.provenance.format == "mjcf"
+    known = plan.asset.extras.table.get("mjc", {})
+    for sensor in plan.asset.sensors:
         space = "mjc" if is_mjcf or "mjc:sensor:kind" in known.get(sensor.path, {}) else "gazebo"
-        sheet = sheets[space]
-        path = _find_path(layout, sheet, sensor)
-        _write_sensor(layout, sheet, path, f"{space}:sensor", sensor)
+        layer = layers[space]
+        path = _find_path(plan, layer, sensor)
+        _write_sensor(plan, layer, path, f"{space}:sensor", sensor)
 
 
-def _find_path(layout: Layout, sheet: Sheet, sensor: Sensor) -> str:
-    known = layout.sensors.get(sensor.name)
+def _find_path(plan: WritePlan, layer: LayerWriter, sensor: Sensor) -> str:
+    known = plan.sensors.get(sensor.name)
     if known:
         return known
-    scope = f"{layout.root}/Sensors"
-    sheet.define(scope, "Scope")
-    path = layout.sensors[sensor.name] = layout.names.claim(scope, sensor.name)
-    sheet.define(path, "Scope")
+    scope = f"{plan.root}/Sensors"
+    layer.define(scope, "Scope")
+    path = plan.sensors[sensor.name] = plan.names.claim(scope, sensor.name)
+    layer.define(path, "Scope")
     return path
 
 
-def _write_sensor(layout: Layout, sheet: Sheet, path: str, space: str, sensor: Sensor) -> None:
-    write_plain(sheet, path, f"{space}:name", sensor.name)
-    write_plain(sheet, path, f"{space}:kind", sensor.kind)
-    if sensor.body != WORLD and sensor.body in layout.bodies:
-        sheet.relate(path, f"{space}:body", [layout.bodies[sensor.body]], custom=True)
-    write_plain(sheet, path, f"{space}:position", [float(v) for v in sensor.pose.p])
-    write_plain(sheet, path, f"{space}:orientation", [float(v) for v in sensor.pose.q])
+def _write_sensor(plan: WritePlan, layer: LayerWriter, path: str, space: str, sensor: Sensor) -> None:
+    write_plain(layer, path, f"{space}:name", sensor.name)
+    write_plain(layer, path, f"{space}:kind", sensor.kind)
+    if sensor.body != WORLD and sensor.body in plan.bodies:
+        layer.relate(path, f"{space}:body", [plan.bodies[sensor.body]], custom=True)
+    write_plain(layer, path, f"{space}:position", [float(v) for v in sensor.pose.p])
+    write_plain(layer, path, f"{space}:orientation", [float(v) for v in sensor.pose.q])
     if sensor.target:
-        write_plain(sheet, path, f"{space}:target", sensor.target)
-    write_plain(sheet, path, f"{space}:rate", sensor.rate)
+        write_plain(layer, path, f"{space}:target", sensor.target)
+    write_plain(layer, path, f"{space}:rate", sensor.rate)
     for key, value in sensor.settings.items():
-        write_plain(sheet, path, f"{space}:setting:{key}", value)
+        write_plain(layer, path, f"{space}:setting:{key}", value)
 
 
 _GRAVITY = (0.0, 0.0, -9.81)
@@ -151,11 +151,11 @@ _FLAGS = {"disable": False, "enable": True}
 _SPACES = {"sdf": "gazebo", "urdf": "gazebo"}
 
 
-def write_world(layout: Layout, sheets: dict[str, Sheet]) -> None:
+def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
     """Gravity, step, wind and solver settings that differ from the solver's default."""
-    world = layout.asset.environment
-    space = _SPACES.get(layout.asset.provenance.format, "mjc")
-    sheet, root = sheets[space], layout.root
+    world = plan.asset.environment
+    space = _SPACES.get(plan.asset.provenance.format, "mjc")
+    layer, root = layers[space], plan.root
     values: dict[str, Any] = {}
     for name, value, usual in (
         ("gravity", world.gravity, _GRAVITY),
@@ -166,17 +166,17 @@ def write_world(layout: Layout, sheets: dict[str, Sheet]) -> None:
             values[name] = [float(v) for v in value]
     if world.timestep is not None and world.timestep != _STEP:
         values["timestep"] = world.timestep
-    scene = str(layout.asset.provenance.info.get("physicsScene", ""))
+    scene = str(plan.asset.provenance.info.get("physicsScene", ""))
     for name, value in world.settings.items():
-        if is_fallback(layout.asset.origins, scene, name):
+        if is_fallback(plan.asset.origins, scene, name):
             continue
         if name in _FLAGS and isinstance(value, list):
             for flag in value:
-                sheet.set(root, make_attribute_name(space, "flag", flag), "bool", _FLAGS[name], custom=True)
+                layer.set(root, make_attribute_name(space, "flag", flag), "bool", _FLAGS[name], custom=True)
         else:
             values[name] = value
     for name, value in values.items():
-        write_plain(sheet, root, make_attribute_name(space, "option", name), value)
+        write_plain(layer, root, make_attribute_name(space, "option", name), value)
 
 
 FILES = {"mjc": "mujoco.usda", "newton": "newton.usda", "physx": "physx.usda", "gazebo": "gazebo.usda"}
@@ -187,42 +187,42 @@ _BODY_FIELDS = {
 }
 
 
-def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
+def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]:
     """A layer per solver that has something to say, by file name."""
-    sheets = {
-        space: Sheet(
-            layout.root, f"What only {space} understands of {layout.asset.name}.", exact=layout.exact
+    layers = {
+        space: LayerWriter(
+            plan.root, f"What only {space} understands of {plan.asset.name}.", exact=plan.exact
         )
         for space in FILES
     }
-    for body in layout.asset.bodies:
-        path = layout.bodies[body.name]
+    for body in plan.asset.bodies:
+        path = plan.bodies[body.name]
         for key, field in _BODY_FIELDS.items():
             value = getattr(body, field)
             if value is not None and not (key == "gravity_scale" and value == 1.0):
-                write_key(sheets, path, PrimType.BODY, key, value)
-    mujoco = sheets["mjc"]
-    write_tendons(layout, mujoco, reporter)
-    write_mjc_motors(layout, mujoco, reporter)
-    write_pairs(layout, mujoco, reporter)
-    write_keyframes(layout, mujoco, reporter)
-    write_couplings(layout, mujoco)
-    write_states(layout, sheets["newton"], reporter)
-    write_custom(layout, sheets["newton"], reporter)
-    write_sensors(layout, sheets)
-    write_world(layout, sheets)
-    write_settings(layout, sheets)
-    move_extras(layout, sheets, reporter)
-    return {FILES[space]: sheet for space, sheet in sheets.items()}
+                write_key(layers, path, PrimType.BODY, key, value)
+    mujoco = layers["mjc"]
+    write_tendons(plan, mujoco, reporter)
+    write_mjc_motors(plan, mujoco, reporter)
+    write_pairs(plan, mujoco, reporter)
+    write_keyframes(plan, mujoco, reporter)
+    write_couplings(plan, mujoco)
+    write_states(plan, layers["newton"], reporter)
+    write_custom(plan, layers["newton"], reporter)
+    write_sensors(plan, layers)
+    write_world(plan, layers)
+    write_settings(plan, layers)
+    move_extras(plan, layers, reporter)
+    return {FILES[space]: layer for space, layer in layers.items()}
 
 
-def write_states(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_states(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Where hinges and slides start, and how fast, in the words of Newton."""
     lost = []
     rows = {row.key: row for row in newton.ROWS if row.prim is PrimType.JOINT}
-    for joint in layout.asset.joints:
+    for joint in plan.asset.joints:
         for dof in joint.dofs:
-            path, word = layout.freedoms.get(dof.name, ("", ""))
+            path, word = plan.freedoms.get(dof.name, ("", ""))
             for key, usual in (("position", dof.neutral()), ("velocity", np.zeros(dof.velocities))):
                 value = getattr(dof, key)
                 if value is None or np.array_equal(np.atleast_1d(value), usual):
@@ -234,7 +234,7 @@ def write_states(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
                     continue
                 angular = dof.motion is Motion.HINGE
                 for name, raw in row.write(float(np.ravel(value)[0]), angular=angular).items():
-                    sheet.set(path, name, "float", raw, custom=True)
+                    layer.set(path, name, "float", raw, custom=True)
     if lost:
         what = "the initial state of balls and free bodies"
         reporter.report(SETTING_LOST, lost[0].source, what=what, count=len(lost), first=lost[0].name)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One stage being read: typed values, world placement, and the names given to prims so far.
 
-Every element file of this folder takes a :class:`Source` and adds to its ``asset``.
+Every element file of this folder takes a :class:`StageReader` and adds to its ``asset``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pxr import Gf, Usd, UsdGeom
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.gate import Gate
 from simwright.core.math3d import IDENTITY, Array, Pose, matrices_from_quats
-from simwright.formats.usd.prims import Found, Sorts, may_share
+from simwright.formats.usd.prims import FoundPrim, OpinionCache, may_share
 from simwright.formats.usd.transforms import are_sound, mend_transforms
 from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset
@@ -44,8 +44,8 @@ VALUE_INVALID = declare(
 )
 
 
-Holder: TypeAlias = Usd.Prim | Found
-"""What has attributes.  A Found answers from what the walk noted; a prim is looked up there first."""
+PrimLike: TypeAlias = Usd.Prim | FoundPrim
+"""What has attributes.  A FoundPrim answers from what the walk noted; a prim is looked up there first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +71,7 @@ _NO_NOTE: dict[str, Any] = {}
 
 
 @dataclass(slots=True, eq=False)
-class Source:
+class StageReader:
     """A stage, the time it is read at, its units, and the tables that link prim paths to the model.
 
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
@@ -96,9 +96,9 @@ class Source:
     noted: bool = False
     exact: bool = False
     annotated: bool = False
-    sorts: Sorts = field(default_factory=Sorts)
-    founds: dict[str, Found] = field(default_factory=dict)
-    by_prim: dict[Usd.Prim, Found] = field(default_factory=dict)
+    opinion_cache: OpinionCache = field(default_factory=OpinionCache)
+    founds: dict[str, FoundPrim] = field(default_factory=dict)
+    by_prim: dict[Usd.Prim, FoundPrim] = field(default_factory=dict)
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
     body_rotations: Array = field(default_factory=lambda: np.eye(3)[None])
     body_positions: Array = field(default_factory=lambda: np.zeros((1, 3)))
@@ -118,7 +118,7 @@ class Source:
     def __post_init__(self) -> None:
         self.xforms = UsdGeom.XformCache(self.time)
         self.timed = not self.time.IsDefault()
-        self.sorts = Sorts(may_share(self.stage, self.time))
+        self.opinion_cache = OpinionCache(may_share(self.stage, self.time))
         layers = self.stage.GetUsedLayers()
         self.animated = any(layer.ListAllTimeSamples() for layer in layers)
         marks = find_marks(layers)
@@ -126,12 +126,12 @@ class Source:
         self.exact = NOTES in marks
         self.annotated = bool(marks)
 
-    def where(self, at: Holder, prop: str = "") -> Where:
+    def where(self, at: PrimLike, prop: str = "") -> Where:
         """The place of a prim or of one of its properties."""
-        path = at.path if isinstance(at, Found) else path_of(at).pathString
+        path = at.path if isinstance(at, FoundPrim) else path_of(at).pathString
         return Where(self.file, None, None, path, prop)
 
-    def _find(self, prim: Usd.Prim) -> Found | None:
+    def _find(self, prim: Usd.Prim) -> FoundPrim | None:
         found = self.by_prim.get(prim)
         if found is None:
             found = self.founds.get(path_of(prim).pathString)
@@ -143,15 +143,15 @@ class Source:
         """The frame of the body with this path, the world's for none."""
         return self.bodies.get(owner, WORLD_FRAME)
 
-    def world_matrix(self, at: Holder) -> Array:
+    def world_matrix(self, at: PrimLike) -> Array:
         """4x4 column-vector matrix of a prim in the asset frame [m], authored scale included."""
-        prim = at.prim if isinstance(at, Found) else at
+        prim = at.prim if isinstance(at, FoundPrim) else at
         stacked = np.array(self.xforms.GetLocalToWorldTransform(prim), dtype=np.float64)[None]
         if not are_sound(stacked):
             stacked = mend_transforms(self, [prim], stacked)
         return self.units.convert_matrix(stacked[0].T)
 
-    def world_matrices(self, founds: Sequence[Found]) -> Array:
+    def world_matrices(self, founds: Sequence[FoundPrim]) -> Array:
         """``(n, 4, 4)``: :meth:`world_matrix` of many prims at once."""
         if not founds:
             return np.empty((0, 4, 4))
@@ -179,9 +179,9 @@ class Source:
         moved[:, :3] = turns @ moved[:, :3]
         return moved
 
-    def get(self, at: Holder, name: str, default: Any = None) -> Any:
+    def get(self, at: PrimLike, name: str, default: Any = None) -> Any:
         """Value of an attribute at the reading time, its schema's fallback, or the default."""
-        found = at if isinstance(at, Found) else self._find(at)
+        found = at if isinstance(at, FoundPrim) else self._find(at)
         if found is None or found.authored is None:
             prim: Usd.Prim = at if found is None else found.prim
             value = self._read_value(attribute_of(prim, name))
@@ -190,8 +190,8 @@ class Source:
             value = known.get(name, _MISSING)
             if value is _MISSING:
                 value = known[name] = self._read_value(attribute_of(found.prim, name))
-        elif name in found.sort.builtin:
-            known = found.sort.fallbacks
+        elif name in found.schemas.builtin:
+            known = found.schemas.fallbacks
             value = known.get(name, _MISSING)
             if value is _MISSING:
                 value = known[name] = value_of(attribute_of(found.prim, name), self.time)
@@ -206,23 +206,23 @@ class Source:
             return value if noted is None else noted
         return find_decimal(value) if type(value) is float else value
 
-    def note(self, found: Found) -> dict[str, Any]:
+    def note(self, found: FoundPrim) -> dict[str, Any]:
         """The notes on a prim that was met; not to be changed."""
         return self.notes.get(found.path, _NO_NOTE)
 
-    def get_authored(self, at: Holder, name: str) -> Any:
+    def get_authored(self, at: PrimLike, name: str) -> Any:
         """Value of an attribute if someone authored one, else None."""
-        found = at if isinstance(at, Found) else self._find(at)
+        found = at if isinstance(at, FoundPrim) else self._find(at)
         if found is None or found.authored is None:
-            return self._read_authored(at if found is None else found.prim, name)
+            return self._read_authored_mass(at if found is None else found.prim, name)
         if name not in found.authored:
             return None
         said = found.opinions.said
         if name not in said:
-            said[name] = self._read_authored(found.prim, name)
+            said[name] = self._read_authored_mass(found.prim, name)
         return said[name]
 
-    def _read_authored(self, prim: Usd.Prim, name: str) -> Any:
+    def _read_authored_mass(self, prim: Usd.Prim, name: str) -> Any:
         attribute = attribute_of(prim, name)
         return self._read_value(attribute) if is_authored(attribute) else None
 
@@ -237,31 +237,31 @@ class Source:
         self.notes.clear()
         self.solids.clear()
         self.meshes.clear()
-        self.sorts = Sorts()
+        self.opinion_cache = OpinionCache()
         asset, self.asset = self.asset, Asset("")
         return asset
 
-    def get_number(self, at: Holder, name: str, default: float) -> float:
+    def get_number(self, at: PrimLike, name: str, default: float) -> float:
         """A number that may be infinite; anything that is not a number is reported."""
         value = self.get(at, name, default)
         if isinstance(value, (int, float)) and value == value:  # noqa: PLR0124 - not NaN
             return float(value)
         return float(self._reject(at, name, value, "a number", default))
 
-    def get_size(self, at: Holder, name: str, default: float) -> float:
+    def get_size(self, at: PrimLike, name: str, default: float) -> float:
         """A finite number; anything else is reported."""
         value = self.get_number(at, name, default)
         return value if math.isfinite(value) else float(self._reject(at, name, value, "finite", default))
 
-    def get_text(self, at: Holder, name: str, default: str = "") -> str:
+    def get_text(self, at: PrimLike, name: str, default: str = "") -> str:
         """A token, string or path as text."""
         return str(self.get(at, name, default))
 
-    def get_flag(self, at: Holder, name: str, default: bool) -> bool:
+    def get_flag(self, at: PrimLike, name: str, default: bool) -> bool:
         """A switch."""
         return bool(self.get(at, name, default))
 
-    def get_optional(self, at: Holder, name: str) -> float | None:
+    def get_optional(self, at: PrimLike, name: str) -> float | None:
         """An authored number, None if there is none; what is no number is reported."""
         value = self.get_authored(at, name)
         if value is None or (isinstance(value, (int, float)) and not math.isnan(value)):
@@ -269,12 +269,12 @@ class Source:
         self._reject(at, name, value, "a number", None)
         return None
 
-    def get_floats(self, at: Holder, name: str, default: Sequence[float]) -> tuple[float, ...]:
+    def get_floats(self, at: PrimLike, name: str, default: Sequence[float]) -> tuple[float, ...]:
         """As many numbers as the default has, which may be infinite; else the default, reported."""
-        found = at if isinstance(at, Found) else self._find(at)
+        found = at if isinstance(at, FoundPrim) else self._find(at)
         if found is None or found.authored is None:
             return self._read_floats(at, name, default) or tuple(default)
-        known = found.opinions.numbers if name in found.authored else found.sort.numbers
+        known = found.opinions.numbers if name in found.authored else found.schemas.numbers
         numbers = known.get(name)
         if numbers is None:
             numbers = self._read_floats(found, name, default)
@@ -282,7 +282,7 @@ class Source:
                 known[name] = numbers
         return numbers or tuple(default)
 
-    def _read_floats(self, at: Holder, name: str, default: Sequence[float]) -> tuple[float, ...]:
+    def _read_floats(self, at: PrimLike, name: str, default: Sequence[float]) -> tuple[float, ...]:
         """The numbers; none where there are none, or (reported) not as many."""
         value = self.get(at, name)
         if value is None:
@@ -295,35 +295,35 @@ class Source:
         self._reject(at, name, value, f"made of {len(default)} numbers", default)
         return ()
 
-    def get_finite(self, at: Holder, name: str, default: Sequence[float]) -> tuple[float, ...]:
+    def get_finite(self, at: PrimLike, name: str, default: Sequence[float]) -> tuple[float, ...]:
         """The same, all of them finite."""
         numbers = self.get_floats(at, name, default)
         if all(map(math.isfinite, numbers)):
             return numbers
         return tuple(self._reject(at, name, np.array(numbers), "finite", default))
 
-    def get_array(self, at: Holder, name: str, default: Sequence[float]) -> Array:
+    def get_array(self, at: PrimLike, name: str, default: Sequence[float]) -> Array:
         """:meth:`get_floats` as an array."""
         return np.array(self.get_floats(at, name, default))
 
-    def get_vector(self, at: Holder, name: str) -> Array:
+    def get_vector(self, at: PrimLike, name: str) -> Array:
         """A finite 3-vector, zero where there is none."""
         return np.array(self.get_finite(at, name, ZERO))
 
-    def get_quaternion(self, at: Holder, name: str) -> Array:
+    def get_quaternion(self, at: PrimLike, name: str) -> Array:
         """A finite quaternion w, x, y, z; zero where there is none."""
         return np.array(self.get_finite(at, name, (0.0, 0.0, 0.0, 0.0)))
 
-    def get_targets(self, at: Holder, name: str) -> list[str]:
+    def get_targets(self, at: PrimLike, name: str) -> list[str]:
         """Paths a relationship points to, forwarded."""
-        found = at if isinstance(at, Found) else self._find(at)
+        found = at if isinstance(at, FoundPrim) else self._find(at)
         if found is not None and found.authored is not None and name not in found.authored:
             return []
         prim: Usd.Prim = at if found is None else found.prim
         relationship = relationship_of(prim, name)
         return [path.pathString for path in forwarded_targets_of(relationship)] if relationship else []
 
-    def _reject(self, at: Holder, name: str, value: Any, expected: str, default: Any) -> Any:
+    def _reject(self, at: PrimLike, name: str, value: Any, expected: str, default: Any) -> Any:
         shown = "nothing" if default is None else " ".join(str(v) for v in np.atleast_1d(default))
         self.reporter.report(
             VALUE_INVALID, self.where(at, name), name=name, value=value, expected=expected, default=shown
