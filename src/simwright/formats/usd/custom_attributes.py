@@ -18,6 +18,7 @@ import numpy as np
 from pxr import Sdf, Usd
 
 from simwright.core.diag import Level, declare
+from simwright.core.math3d import Array
 from simwright.formats.usd.attributes import make_plain
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan
@@ -104,6 +105,11 @@ def _convert_item(value: Any, type_: str) -> Any:
         return _convert_integer(value, type_)
     if type_ == "float":
         return float(value)
+    return _convert_array(array, type_)
+
+
+def _convert_array(array: Array, type_: str) -> Any:
+    """A vector, quaternion or matrix of the right shape, as tuples."""
     if type_ == "quat":
         return _normalize(array)
     if type_.startswith("mat"):
@@ -128,7 +134,7 @@ def _convert_integer(value: Any, type_: str) -> int:
     return int(value)
 
 
-def _normalize(array: Any) -> tuple[float, ...]:
+def _normalize(array: Array) -> tuple[float, ...]:
     length = math.sqrt(float(array @ array))
     if not 0.0 < length < math.inf:
         raise CustomValueError("it is a quaternion without a direction")
@@ -189,28 +195,36 @@ class _CustomTarget:
 
 def read_custom(reader: StageReader, scan: StageScan) -> None:
     """Add the declared attributes with the values that elements give them."""
-    declared: dict[str, CustomAttribute] = {}
-    for scene in scan.scenes:
-        for attribute in scene.prim.GetAuthoredPropertiesInNamespace(_SPACE):
-            if isinstance(attribute, Usd.Attribute):
-                _declare(reader, scene, attribute, declared)
     root = _find_root(reader, scan)
-    for attribute in root.prim.GetAuthoredPropertiesInNamespace(_SPACE) if root is not None else ():
-        if root is not None and {"assignment", "frequency"} <= attribute.GetCustomData().keys():
-            _declare(reader, root, attribute, declared)
+    declared = _read_declarations(reader, scan, root)
     if not declared:
         return
     reader.asset.custom_attributes += declared.values()
-    roles = _list_roles(reader)
-    scenes = {scene.path for scene in scan.scenes} | ({root.path} if root is not None else set())
-    for path in dict.fromkeys([*scan.all, *roles]):
-        if path in scenes:
+    targets = _list_targets(reader)
+    declaring = {scene.path for scene in scan.scenes} | ({root.path} if root is not None else set())
+    for path in dict.fromkeys([*scan.all, *targets]):
+        if path in declaring:
             continue
         prim = scan.all[path].prim if path in scan.all else reader.stage.GetPrimAtPath(path)
         for attribute in prim.GetAuthoredPropertiesInNamespace(_SPACE) if prim else ():
             custom = declared.get(attribute.GetName())
             if custom is not None and isinstance(attribute, Usd.Attribute):
-                _assign(reader, attribute, custom, roles.get(path, []))
+                _assign(reader, attribute, custom, targets.get(path, []))
+
+
+def _read_declarations(
+    reader: StageReader, scan: StageScan, root: FoundPrim | None
+) -> dict[str, CustomAttribute]:
+    """Attributes that are declared on scenes, or at the root of an asset that has no scene, by name."""
+    declared: dict[str, CustomAttribute] = {}
+    for scene in scan.scenes:
+        for attribute in scene.prim.GetAuthoredPropertiesInNamespace(_SPACE):
+            if isinstance(attribute, Usd.Attribute):
+                _declare(reader, scene, attribute, declared)
+    for attribute in root.prim.GetAuthoredPropertiesInNamespace(_SPACE) if root is not None else ():
+        if root is not None and {"assignment", "frequency"} <= attribute.GetCustomData().keys():
+            _declare(reader, root, attribute, declared)
+    return declared
 
 
 def _find_root(reader: StageReader, scan: StageScan) -> FoundPrim | None:
@@ -282,15 +296,15 @@ def _choose_word(words: dict[str, Any], key: str, known: tuple[str, ...]) -> str
     return word
 
 
-def _list_roles(reader: StageReader) -> dict[str, list[_CustomTarget]]:
+def _list_targets(reader: StageReader) -> dict[str, list[_CustomTarget]]:
     """What each prim is; articulations listen to the parent of their root as well."""
-    roles: dict[str, list[_CustomTarget]] = {}
-    for path, role in _make_roles(reader):
-        roles.setdefault(path, []).append(role)
-    return roles
+    targets: dict[str, list[_CustomTarget]] = {}
+    for path, target in _make_targets(reader):
+        targets.setdefault(path, []).append(target)
+    return targets
 
 
-def _make_roles(reader: StageReader) -> Iterator[tuple[str, _CustomTarget]]:
+def _make_targets(reader: StageReader) -> Iterator[tuple[str, _CustomTarget]]:
     asset = reader.asset
     for path, frame in reader.bodies.items():
         yield path, _CustomTarget(frozenset({"body"}), frame.name)
@@ -306,21 +320,21 @@ def _make_roles(reader: StageReader) -> Iterator[tuple[str, _CustomTarget]]:
 
 
 def _assign(
-    reader: StageReader, attribute: Usd.Attribute, custom: CustomAttribute, roles: list[_CustomTarget]
+    reader: StageReader, attribute: Usd.Attribute, custom: CustomAttribute, targets: list[_CustomTarget]
 ) -> None:
     name, prim = attribute.GetName(), attribute.GetPrim()
-    fitting = [role for role in roles if custom.frequency in role.frequencies]
+    fitting = [target for target in targets if custom.frequency in target.frequencies]
     value = attribute.Get(reader.time)
     if not fitting or value is None:
         if value is not None:
             where = reader.where(prim, name)
             reader.reporter.report(CUSTOM_MISPLACED, where, attribute=name, frequency=custom.frequency)
         return
-    for role in fitting:
-        if role.inherited and role.element in custom.values:
+    for target in fitting:
+        if target.inherited and target.element in custom.values:
             continue
         try:
-            custom.values[role.element] = _read_value(value, custom, role.joint)
+            custom.values[target.element] = _read_value(value, custom, target.joint)
         except CustomValueError as why:
             reader.reporter.report(
                 CUSTOM_VALUE,

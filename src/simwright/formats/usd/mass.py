@@ -123,26 +123,32 @@ def _read_authored_mass(reader: StageReader, found: FoundPrim) -> AuthoredMass:
     if mass is not None and density is not None:
         reader.reporter.report(DENSITY_IGNORED, reader.where(found), name=found.name)
     center = reader.get_floats(found, "physics:centerOfMass", (-math.inf,) * 3)
+    moments = _read_moments(reader, found)
+    axes = reader.get_finite(found, "physics:principalAxes", (0.0, 0.0, 0.0, 0.0))
+    return AuthoredMass(
+        mass,
+        density,
+        tuple(value * units.length for value in center) if all(map(math.isfinite, center)) else None,
+        None if moments is None else tuple(value * units.inertia for value in moments),
+        tuple(quat_normalize(axes).tolist()) if any(axes) and axes != _NO_TURN else None,
+        _read_tensor(reader, found) if NEWTON_MASS in found.apis and RIGID_BODY in found.apis else None,
+    )
+
+
+def _read_moments(reader: StageReader, found: FoundPrim) -> Triple | None:
+    """The diagonal inertia in stage units: noted, authored, or (all zero, negative, not finite) None."""
     moments = reader.get_floats(found, "physics:diagonalInertia", ZERO)
-    noted = _read_noted(reader, found, moments)
+    noted = _read_noted_moments(reader, found, moments)
     if not all(math.isfinite(value) and value >= 0.0 for value in moments):
         where = reader.where(found, "physics:diagonalInertia")
         reader.reporter.report(
             MASS_INVALID, where, name="physics:diagonalInertia", value=list(moments), what="inertia"
         )
         moments = ZERO
-    axes = reader.get_finite(found, "physics:principalAxes", (0.0, 0.0, 0.0, 0.0))
-    return AuthoredMass(
-        mass,
-        density,
-        tuple(value * units.length for value in center) if all(map(math.isfinite, center)) else None,
-        tuple(value * units.inertia for value in noted or moments) if noted or any(moments) else None,
-        tuple(quat_normalize(axes).tolist()) if any(axes) and axes != _NO_TURN else None,
-        _read_tensor(reader, found) if NEWTON_MASS in found.apis and RIGID_BODY in found.apis else None,
-    )
+    return noted or (moments if any(moments) else None)
 
 
-def _read_noted(
+def _read_noted_moments(
     reader: StageReader, found: FoundPrim, moments: tuple[float, ...]
 ) -> tuple[float, ...] | None:
     """Moments of the source that no body can have, while those nearest to them are still what is authored."""

@@ -18,7 +18,7 @@ from simwright.formats.usd.attributes import make_plain, read_settings
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader
-from simwright.model.asset import Actuator, Light, Sensor
+from simwright.model.asset import Actuator, Asset, Light, Sensor
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 from simwright.model.joint import (
     WORLD,
@@ -339,18 +339,12 @@ def _read_sensor(reader: StageReader, found: FoundPrim, space: str) -> Sensor:
 
 
 def restore_parts(reader: StageReader, scan: StageScan) -> None:
-    """Places of interfaces, controllers, image sizes, markers, safety limits and URDF's own words."""
+    """Places of interfaces, controllers, image sizes, markers, safety limits and URDF's own attributes."""
     if not reader.noted:
         return
     notes = scan.notes
     asset = reader.asset
-    known = {e.name for family in (asset.bodies, asset.sites, asset.sensors, asset.cameras) for e in family}
-    for interface in asset.interfaces:
-        note = notes.get(interface.path, {})
-        at = str(note.get("at", ""))
-        if at in known or at == asset.name:
-            interface.at = at
-        interface.frame_override = interface.frame_override or str(note.get("frame", ""))
+    _restore_interfaces(asset, notes)
     _restore_controllers(reader, notes)
     for camera in asset.cameras:
         size = numbers(notes.get(camera.path, {}).get("resolution"), finite=True)
@@ -363,9 +357,21 @@ def restore_parts(reader: StageReader, scan: StageScan) -> None:
         if site.geometry is None and "marker" in note:
             site.geometry = _make_marker(str(note["marker"]), numbers(note.get("marker_size"), finite=True))
     for shape in asset.shapes:
+        # UsdGeomPlane has a size; one without end is drawn as a large one
         if isinstance(shape.geometry, Plane) and notes.get(shape.path, {}).get("endless"):
             shape.geometry = Plane()
     _restore_words(reader, notes)
+
+
+def _restore_interfaces(asset: Asset, notes: dict[str, dict[str, Any]]) -> None:
+    """Where interfaces are, if not where their prim is, and the frame that the source names for them."""
+    known = {e.name for family in (asset.bodies, asset.sites, asset.sensors, asset.cameras) for e in family}
+    for interface in asset.interfaces:
+        note = notes.get(interface.path, {})
+        at = str(note.get("at", ""))
+        if at in known or at == asset.name:
+            interface.at = at
+        interface.frame_override = interface.frame_override or str(note.get("frame", ""))
 
 
 def _restore_light(light: Light, note: dict[str, Any]) -> None:

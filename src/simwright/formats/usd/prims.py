@@ -21,7 +21,6 @@ RIGID_BODY = "PhysicsRigidBodyAPI"
 COLLISION = "PhysicsCollisionAPI"
 MASS = "PhysicsMassAPI"
 ARTICULATION = "PhysicsArticulationRootAPI"
-FILTERED_PAIRS = "PhysicsFilteredPairsAPI"
 PHYSICS_MATERIAL = "PhysicsMaterialAPI"
 JOINT_TYPES = frozenset(
     {
@@ -42,7 +41,7 @@ ROS_APIS = frozenset({"RosContextAPI", "RosTopicAPI", "RosServiceAPI", "RosActio
 class PrimSchemas:
     """What all prims of one type and one list of schemas share.
 
-    ``kinds`` are the lists of a :class:`~simwright.formats.usd.scan.StageScan` they go to; ``builtin`` the properties of
+    ``kinds`` are the lists of a ``scan.StageScan`` they go to; ``builtin`` the properties of
     its schemas; ``fallbacks`` their values where nobody authored one, filled as they are asked for; ``numbers`` the
     same for vectors.
     """

@@ -77,7 +77,7 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
     if root.IsPseudoRoot():
         next(walk)
     for prim in walk:
-        found = _look_at(reader, scan, prim, top)
+        found = _find_prim(reader, scan, prim, top)
         scan.all[found.path] = reader.founds[found.path] = found
         if reader.annotated and has_custom_data(prim):
             scan.notes[found.path] = reader.notes[found.path] = read_note(prim)
@@ -101,13 +101,13 @@ class _Inherited:
     authored: frozenset[str] | None = frozenset()
 
 
-def _look_at(reader: StageReader, scan: StageScan, prim: Usd.Prim, top: _Inherited) -> FoundPrim:
+def _find_prim(reader: StageReader, scan: StageScan, prim: Usd.Prim, top: _Inherited) -> FoundPrim:
     path = path_of(prim).pathString
     above, _, name = path.rpartition("/")
     parent = scan.all.get(above)
     inherited = top if parent is None else parent
     opinions = reader.opinion_cache.look(prim)
-    sort = opinions.schemas
+    schemas = opinions.schemas
     authored: frozenset[str] | None = opinions.names
     # clips give values to attributes that no layer of the prim mentions
     if reader.timed and (inherited.authored is None or prim.HasAuthoredMetadata("clips")):
@@ -116,23 +116,30 @@ def _look_at(reader: StageReader, scan: StageScan, prim: Usd.Prim, top: _Inherit
     found = FoundPrim(
         prim,
         path,
-        sort.type,
-        sort.apis,
+        schemas.type,
+        schemas.apis,
         name,
-        sort,
+        schemas,
         opinions,
         authored,
-        path if RIGID_BODY in sort.apis else owner,
+        path if RIGID_BODY in schemas.apis else owner,
         owner,
         inherited.visible,
         inherited.purpose,
         opinions.binds or inherited.bound,
     )
-    if sort.is_imageable:
-        if authored is None or "visibility" in authored:
-            found.visible = found.visible and reader.get(found, "visibility") != UsdGeom.Tokens.invisible
-        if authored is None or "purpose" in authored:
-            found.purpose = str(reader.get_authored(found, "purpose") or found.purpose)
-    if sort.is_subset and parent is not None and reader.get(found, "elementType") == UsdGeom.Tokens.face:
+    _read_imageable(reader, found)
+    if schemas.is_subset and parent is not None and reader.get(found, "elementType") == UsdGeom.Tokens.face:
         parent.subsets = [*(parent.subsets or ()), found]
     return found
+
+
+def _read_imageable(reader: StageReader, found: FoundPrim) -> None:
+    """Visibility and purpose, where the prim has a say in what it inherits."""
+    if not found.schemas.is_imageable:
+        return
+    if found.may_author("visibility"):
+        # an invisible prim hides all below it, whatever they say themselves
+        found.visible = found.visible and reader.get(found, "visibility") != UsdGeom.Tokens.invisible
+    if found.may_author("purpose"):
+        found.purpose = str(reader.get_authored(found, "purpose") or found.purpose)

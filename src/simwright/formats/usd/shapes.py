@@ -85,16 +85,16 @@ _SEEN_PURPOSES = frozenset({"default", "render"})
 def read_shapes(reader: StageReader, scan: StageScan, bindings: MaterialBindings) -> None:
     """Add a shape for every geometry prim."""
     names = name_shapes(scan.geometry, noted=reader.noted)
-    tally = OmittedShapes()
+    omitted = OmittedShapes()
     bodies = [reader.body_of(found.owner) for found in scan.geometry]
     placements = place_geometry(reader, scan.geometry, bodies, reader.world_matrices(scan.geometry))
     for found, body, placement in zip(scan.geometry, bodies, placements, strict=True):
-        shape = build_shape(reader, found, bindings, tally, body=body, placement=placement)
+        shape = build_shape(reader, found, bindings, omitted, body=body, placement=placement)
         if shape is not None:
             shape.name = names[found.path]
             reader.shapes[found.path] = shape.name
             reader.asset.shapes.append(shape)
-    tally.report(reader)
+    omitted.report(reader)
     for found in scan.stray_colliders:
         where = reader.where(found)
         reader.reporter.report(COLLIDER_NOT_GEOMETRY, where, type=found.type or "prim", name=found.name)
@@ -143,22 +143,22 @@ def build_shape(
     reader: StageReader,
     found: FoundPrim,
     bindings: MaterialBindings,
-    tally: OmittedShapes,
+    omitted: OmittedShapes,
     *,
     body: BodyFrame,
     placement: ScaledPose,
 ) -> Shape | None:
-    """The shape of a prim that is placed on ``body``; None (tallied) if it is left out."""
+    """The shape of a prim that is placed on ``body``; None (noted as omitted) if it is left out."""
     collision = COLLISION in found.apis
     visual = found.visible and (not collision or found.purpose in _SEEN_PURPOSES)
     if not (visual or collision):
-        tally.hidden.append(found)
+        omitted.hidden.append(found)
         return None
-    sized = _read_geometry(reader, found, bindings, placement, tally)
+    sized = _read_geometry(reader, found, bindings, placement, omitted)
     if sized is None:
         return None
     if placement.is_mirrored:
-        tally.mirrored.append(found)
+        omitted.mirrored.append(found)
     shape = Shape(
         name=found.name,
         geometry=sized[0],
@@ -197,28 +197,41 @@ def _read_geometry(
     found: FoundPrim,
     bindings: MaterialBindings,
     placement: ScaledPose,
-    tally: OmittedShapes,
+    omitted: OmittedShapes,
 ) -> tuple[Geometry, Array | None] | None:
+    """The geometry, and the scale that it does not hold itself; None (noted as omitted) where there is none."""
     if found.type == "Mesh":
-        ellipsoid = read_ellipsoid(reader, found, placement.scale) if reader.noted else None
-        if ellipsoid is not None and placement.stretch is None:
-            return ellipsoid, None
-        terrain = read_terrain(reader, found, placement.scale) if reader.noted else None
-        if terrain is not None and placement.stretch is None:
-            return terrain, None
-        scheme = reader.get(found, _SCHEME) if found.may_author(_SCHEME) else "none"
-        if scheme != "none" and reader.get_authored(found, _SCHEME) is not None:
-            tally.subdivided.append(found)
-        materials = {subset.name: bindings.render_name(subset) for subset in found.subsets or ()}
-        mesh = read_mesh(reader, found, materials, placement.stretch)
-        baked = placement.stretch is not None or placement.is_unscaled
-        return mesh, None if baked else placement.scale
+        return _read_mesh_geometry(reader, found, bindings, placement, omitted)
     sized = read_primitive(reader, found, placement.scale)
     if sized is None:
-        tally.unsupported.setdefault(found.type or "untyped", []).append(found)
+        omitted.unsupported.setdefault(found.type or "untyped", []).append(found)
     elif placement.stretch is not None:
         reader.reporter.report(GEOMETRY_SHEARED, reader.where(found), type=found.type, name=found.name)
     return sized
+
+
+def _read_mesh_geometry(
+    reader: StageReader,
+    found: FoundPrim,
+    bindings: MaterialBindings,
+    placement: ScaledPose,
+    omitted: OmittedShapes,
+) -> tuple[Geometry, Array | None]:
+    """A mesh, or the ellipsoid or heightfield that it was written for; a sheared one is neither any more."""
+    if reader.noted and placement.stretch is None:
+        noted: Geometry | None = read_ellipsoid(reader, found, placement.scale)
+        noted = noted or read_terrain(reader, found, placement.scale)
+        if noted is not None:
+            return noted, None
+    # catmullClark is the schema's fallback, which exporters of polygon meshes forget to turn off: only a scheme that
+    # somebody authored is worth a finding
+    scheme = reader.get(found, _SCHEME) if found.may_author(_SCHEME) else "none"
+    if scheme != "none" and reader.get_authored(found, _SCHEME) is not None:
+        omitted.subdivided.append(found)
+    materials = {subset.name: bindings.render_name(subset) for subset in found.subsets or ()}
+    mesh = read_mesh(reader, found, materials, placement.stretch)
+    is_baked = placement.stretch is not None or placement.is_unscaled
+    return mesh, None if is_baked else placement.scale
 
 
 def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, float, float] | None:
@@ -325,19 +338,19 @@ def read_instancers(
     """Add the scattered shapes."""
     scope = NameScope(shape.name for shape in reader.asset.shapes)
     for scatter in scatters:
-        tally = OmittedShapes()
+        omitted = OmittedShapes()
         body = reader.body_of(scatter.found.owner)
         copies = list(_list_copies(reader, scatter))
         worlds = reader.units.convert_matrices(np.array([m for _, _, m in copies]).reshape(-1, 4, 4))
         placements = place_geometry(reader, [f for _, f, _ in copies], [body] * len(copies), worlds)
         for (number, found, _), placement in zip(copies, placements, strict=True):
-            shape = build_shape(reader, found, bindings, tally, body=body, placement=placement)
+            shape = build_shape(reader, found, bindings, omitted, body=body, placement=placement)
             if shape is None:
                 continue
             shape.name = scope.claim(f"{scatter.found.name}_{number}_{shape.name}")
             shape.instancer = scatter.found.path
             reader.asset.shapes.append(shape)
-        tally.report(reader)
+        omitted.report(reader)
 
 
 def _list_copies(reader: StageReader, scatter: InstancerPrototypes) -> Iterator[tuple[int, FoundPrim, Array]]:

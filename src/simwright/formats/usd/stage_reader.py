@@ -310,10 +310,6 @@ class StageReader:
         """A finite 3-vector, zero where there is none."""
         return np.array(self.get_finite(at, name, ZERO))
 
-    def get_quaternion(self, at: PrimLike, name: str) -> Array:
-        """A finite quaternion w, x, y, z; zero where there is none."""
-        return np.array(self.get_finite(at, name, (0.0, 0.0, 0.0, 0.0)))
-
     def get_targets(self, at: PrimLike, name: str) -> list[str]:
         """Paths a relationship points to, forwarded."""
         found = at if isinstance(at, FoundPrim) else self._find(at)
@@ -336,11 +332,6 @@ def as_matrix(matrix: Gf.Matrix4d) -> Array:
     return np.array(matrix, dtype=np.float64).T
 
 
-def as_array(value: Any) -> Array:
-    """A USD vector or array of vectors as float64."""
-    return np.array(value, dtype=np.float64)
-
-
 def as_rows(value: Any, width: int) -> Array:
     """An array of vectors as rows of numbers; no rows where the value is nothing of that kind."""
     try:
@@ -360,11 +351,6 @@ def as_floats(value: Any) -> tuple[float, ...]:
     except (TypeError, ValueError):
         return ()
     return tuple(array.tolist()) if array.ndim == 1 else ()
-
-
-def as_quaternion(value: Any) -> Array:
-    """A USD quaternion as w, x, y, z."""
-    return np.array(as_floats(value))
 
 
 def find_prototype_path(prim: Usd.Prim) -> str:

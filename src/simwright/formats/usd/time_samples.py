@@ -181,25 +181,13 @@ def _list_codes(stage: Usd.Stage, times: set[float]) -> list[float]:
 
 
 def _sample(reader: StageReader, stage: Usd.Stage, parts: Sequence[Any], codes: list[float]) -> Movement:
-    prims = [stage.GetPrimAtPath(part.path) for part in parts]
-    worlds = np.empty((len(parts), len(codes), 4, 4))
-    for number, code in enumerate(codes):
-        cache = UsdGeom.XformCache(Usd.TimeCode(code))
-        found = [np.array(cache.GetLocalToWorldTransform(prim), dtype=np.float64) for prim in prims]
-        worlds[:, number] = np.array(found).transpose(0, 2, 1)
+    worlds = _compute_worlds(stage, parts, codes)
     sound = [are_sound(matrices.transpose(0, 2, 1)) for matrices in worlds]
     if not all(sound):  # said where the prims themselves are placed
         parts = [part for part, is_sound in zip(parts, sound, strict=True) if is_sound]
         worlds = worlds[sound]
     worlds = reader.units.convert_matrices(worlds.reshape(-1, 4, 4)).reshape(worlds.shape)
-    start = codes[0]
-    if stage.HasAuthoredTimeCodeRange():
-        start = min(start, stage.GetStartTimeCode())
-    rate = stage.GetTimeCodesPerSecond() or 24.0
-    movement = Movement(
-        times=(np.array(codes) - start) / rate,
-        stepped=stage.GetInterpolationType() == Usd.InterpolationTypeHeld,
-    )
+    movement = _make_movement(stage, codes)
     rigid = {
         part.name: place for part, place in zip(parts, worlds, strict=True) if part in reader.asset.bodies
     }
@@ -214,6 +202,30 @@ def _sample(reader: StageReader, stage: Usd.Stage, parts: Sequence[Any], codes: 
         if _changes(track):
             _choose_table(movement, part)[part.name] = track
     return movement
+
+
+def _compute_worlds(stage: Usd.Stage, parts: Sequence[Any], codes: list[float]) -> Array:
+    """``(parts, codes, 4, 4)`` column-vector matrices in stage units."""
+    prims = [stage.GetPrimAtPath(part.path) for part in parts]
+    worlds = np.empty((len(parts), len(codes), 4, 4))
+    for number, code in enumerate(codes):
+        # one cache per time: a cache answers for the time it was made with
+        cache = UsdGeom.XformCache(Usd.TimeCode(code))
+        found = [np.array(cache.GetLocalToWorldTransform(prim), dtype=np.float64) for prim in prims]
+        worlds[:, number] = np.array(found).transpose(0, 2, 1)
+    return worlds
+
+
+def _make_movement(stage: Usd.Stage, codes: list[float]) -> Movement:
+    """A movement without tracks; time zero [s] is where the stage starts to play, or the first sample before."""
+    start = codes[0]
+    if stage.HasAuthoredTimeCodeRange():
+        start = min(start, stage.GetStartTimeCode())
+    rate = stage.GetTimeCodesPerSecond() or 24.0
+    return Movement(
+        times=(np.array(codes) - start) / rate,
+        stepped=stage.GetInterpolationType() == Usd.InterpolationTypeHeld,
+    )
 
 
 def _choose_table(movement: Movement, part: Any) -> dict[str, Track]:

@@ -43,17 +43,208 @@ from simwright.formats.usd.writer.messages import (
     TOPIC_ABSOLUTE,
 )
 from simwright.formats.usd.writer.physics import write_physics, write_remarks
-from simwright.formats.usd.writer.plan import COLLISION, VISUAL, WritePlan, make_plan, note_order
+from simwright.formats.usd.writer.plan import (
+    COLLISION,
+    VISUAL,
+    WritePlan,
+    list_written,
+    make_plan,
+    note_order,
+)
 from simwright.formats.usd.writer.prepare import prepare, settle_references
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
-from simwright.model.joint import WORLD, Motion
+from simwright.model.joint import WORLD, Joint, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.optics import OPTICAL
-from simwright.usd.layers import encode_layer, export_layer
+from simwright.usd.layers import export_layer
 from simwright.usd.notes import NOTES, PRIMS, mark_layer
 from simwright.usd.plugins import register_plugins
+
+_GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
+SUFFIX = ".usda"
+VERSION = "1.0.0"
+OWN_FILES = frozenset(
+    {
+        "base.usda", "instances.usda", "materials.usda", "physics.usda", "extended_physics.usda", "ros.usda",
+        *FILES.values(), FILE, "textures",
+    }
+)  # fmt: skip
+"""What an asset's folder may hold beside its entry."""
+MAX_DEPTH = 400
+"""Links below links: readers of OpenUSD, ours included, stop at a thousand levels of brackets."""
+_ALIVE: dict[str, list[Sdf.Layer]] = {}
+"""For the root layer of each stage in use, by identifier: the layers that it may ask for."""
+
+
+def build_layers(
+    asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
+) -> tuple[dict[str, LayerWriter], TextureFiles]:
+    """Every layer of the folder by relative path, the entry last; and the images."""
+    options = options or WriteOptions()
+    levels = DetailLevels() if options.lod else None
+    decomposer = Decomposer() if options.decompose else None
+    ready = prepare(asset, reporter)
+    settle_looks(ready, reporter)
+    plan = make_plan(ready, exact=options.exact)
+    settle_references(plan, reporter)
+    plan.is_decomposed = options.decompose
+    instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
+    write_optics(plan, instances, reporter)
+    base = write_base(plan)
+    physics = write_physics(plan, reporter)
+    extended = write_extended(plan, reporter)
+    ros = write_ros(plan, physics, reporter)
+    write_remarks(plan, physics)
+    vendors = write_vendors(plan, reporter)
+    report_losses(plan, reporter)
+    report_decisions(plan, reporter)
+    features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
+    note_order(plan, [instances, base, *reversed(features.values())])
+    features = {file: layer for file, layer in features.items() if layer.is_used}
+    layers = {**features, "base.usda": base, "instances.usda": instances}
+    images = TextureFiles()
+    if plan.materials:
+        layers["materials.usda"], images = write_materials(plan, reporter)
+    if library.is_used:
+        layers[FILE] = library.layer
+    layers[entry] = _write_entry(plan, [*features, "base.usda"], entry)
+    return layers, images
+
+
+def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
+    """Write an asset; ``target`` is a folder, or the entry ``<folder>/<name>.usda``.  Gives the entry's path.
+
+    A folder that holds an earlier result is replaced whole.  A ``.usdz`` target is a package of all layers; with
+    ``options.flatten`` the target is one layer.
+    """
+    if options.flatten or target.suffix.lower() == ".usdz":
+        return _deliver(asset, target, options, reporter)
+    register_plugins()
+    folder, name = _choose_place(asset, target)
+    named = target.suffix.lower() == SUFFIX
+    place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
+    check_depth(asset, Where(str(target)))
+    try:
+        layers, images = build_layers(asset, name, reporter, options)
+        options.approve()
+        with place.fill() as staging:
+            write_staged(staging, images.files)
+            while layers:  # one after the other: none is held longer than it takes to write it
+                file, layer = layers.popitem()
+                export_layer(layer.sdf, staging / file)
+    except Tf.ErrorException as error:
+        raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
+    return place.path
+
+
+def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
+    """The layers in a folder of our own, then the one file that is wanted."""
+    from simwright.formats.usd.delivery import flatten_file, pack_file  # opening stages costs memory
+
+    deliver = flatten_file if options.flatten else pack_file
+    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
+        place = Path(folder) / "asset" / name_entry(asset)
+        entry = write(asset, place, replace(options, flatten=False, wrote=WriteOptions().wrote), reporter)
+        return deliver(entry, target, ReadOptions(), reporter, wrote=options.wrote)
+
+
+def build_stage(asset: Asset, options: WriteOptions, reporter: Reporter) -> Usd.Stage:
+    """The composed stage of an asset."""
+    from pxr import Usd  # costs memory that writing files does not need
+
+    register_plugins()
+    where = Where(asset.provenance.file)
+    check_depth(asset, where)
+    entry = name_entry(asset)
+    FORMAT.report_losses(asset, reporter)
+    try:
+        layers, images = build_layers(asset, entry, reporter, options)
+        _join(layers, images)
+    except Tf.ErrorException as error:
+        raise OutputError(f"OpenUSD cannot hold the asset: {error}", where=where) from None
+    options.approve()
+    root = layers.pop(entry).sdf
+    stage = Usd.Stage.Open(root)
+    _keep([layer.sdf for layer in layers.values()], stage)
+    return stage
+
+
+def _join(layers: dict[str, LayerWriter], images: TextureFiles) -> None:
+    """Let the layers find each other, and the images of the source."""
+    from pxr import UsdUtils
+
+    places = {f"./{file}": layer.sdf.identifier for file, layer in layers.items()}
+    places |= {f"./{path}": str(Path(file).absolute()) for path, file in images.origins.items()}
+    for layer in layers.values():
+        UsdUtils.ModifyAssetPaths(layer.sdf, lambda path: places.get(path, path))
+
+
+def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:
+    for root in [root for root in _ALIVE if Sdf.Layer.Find(root) is None]:
+        del _ALIVE[root]
+    _ALIVE[stage.GetRootLayer().identifier] = layers
+
+
+def name_entry(asset: Asset) -> str:
+    """The file name of the entry, unless the user chose one."""
+    return f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
+
+
+def check_depth(asset: Asset, where: Where) -> None:
+    """Refuse chains that readers cannot follow."""
+    depth = {WORLD: 0}
+    for edge in build_tree(asset).edges:
+        depth[edge.child] = depth.get(edge.parent, 0) + 1
+    deepest = max(depth.values())
+    if deepest > MAX_DEPTH:
+        raise LimitError(
+            f"a chain of {deepest} links cannot be nested in OpenUSD layers; {MAX_DEPTH} is the limit",
+            hint="merge links that are fixed to each other, or cut the model into parts",
+            where=where,
+        )
+
+
+def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
+    suffix = target.suffix.lower()
+    if suffix == SUFFIX:
+        return target.parent, target.name
+    if suffix in (".usd", ".usdc"):
+        message = f"the entry layer of an asset is text, not {suffix}"
+        hint = f"name a folder, or *{SUFFIX} in a folder; or ask for one layer of everything: --flatten"
+        raise UsageError(message, hint=hint, where=Where(str(target)))
+    return target, name_entry(asset)
+
+
+def _write_entry(plan: WritePlan, files: list[str], entry: str) -> LayerWriter:
+    layer = LayerWriter(plan.root, f"{plan.asset.name}, written by Simwright.")
+    # here, and here alone: who flattens the asset keeps what the entry says of its layers and nothing of the others
+    mark_layer(layer.sdf, NOTES if plan.exact else PRIMS)
+    spec = layer.define(plan.root)
+    spec.SetInfo("kind", "component")
+    spec.SetInfo("assetInfo", describe_origin(plan.asset, entry))
+    layer.name(plan.root, plan.asset.name)
+    layer.refer(plan.root, files)
+    return layer
+
+
+def describe_origin(asset: Asset, entry: str) -> dict[str, object]:
+    """Identity, version and where the asset was made from (REP-0158 1.2.5)."""
+    origin = asset.provenance
+    info: dict[str, object] = {
+        "identifier": origin.identifier or entry,
+        "name": asset.name,
+        "version": origin.version if origin.format == "usd" and origin.version else VERSION,
+    }
+    known = origin.info.get("assetInfo")
+    ros = dict(known.get("ros", {})) if isinstance(known, dict) else {}
+    if origin.file:
+        ros.setdefault("source_file", Path(origin.file).name)
+        ros.setdefault("source_format", origin.format)
+    if ros:
+        info["ros"] = ros
+    return info
 
 
 def write_base(plan: WritePlan) -> LayerWriter:
@@ -111,31 +302,35 @@ def report_losses(plan: WritePlan, reporter: Reporter) -> None:
         )
 
 
-_GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
-
-
 def report_decisions(plan: WritePlan, reporter: Reporter) -> None:
-    """One finding per kind."""
+    """What the source says, is written as it is, and a person has to decide: one finding per kind.
+
+    Each of these is a warning of ``simwright check`` on the result, and is named when it is converted.
+    """
     asset = plan.asset
-    glowing = {material.name for material in asset.materials if any(material.emissive)}
-    seen = [shape for shape in asset.shapes if shape.name in plan.visuals and _find_looks(shape) & glowing]
-    lit = {shape.body for shape in seen}
-    slides = [
-        joint
-        for joint in asset.joints
-        if joint.name in plan.joints
-        and [dof.motion for dof in joint.dofs] == [Motion.SLIDE]
-        and math.isinf(joint.dofs[0].upper - joint.dofs[0].lower)
-    ]
+    glowing = _list_glowing(plan)
+    lit = {shape.body for shape in glowing}
     found = (
         (TOPIC_ABSOLUTE, [i for i in asset.interfaces if i.name.startswith("/") and i.name not in _GLOBAL]),
-        (SLIDE_ENDLESS, slides),
+        (SLIDE_ENDLESS, [joint for joint in list_written(plan) if _is_endless_slide(joint)]),
         (LIGHT_BARE, [light for light in asset.lights if _is_lamp(light) and light.body not in lit]),
-        (GLOW_DARK, [] if asset.lights or not _is_place(asset) else seen),
+        (GLOW_DARK, [] if asset.lights or not _is_place(asset) else glowing),
     )
     for kind, elements in found:
         if elements:
             reporter.report(kind, elements[0].source, count=len(elements), first=elements[0].name)
+
+
+def _list_glowing(plan: WritePlan) -> list[Shape]:
+    """Visuals with an emissive material."""
+    glowing = {material.name for material in plan.asset.materials if any(material.emissive)}
+    return [s for s in plan.asset.shapes if s.name in plan.visuals and _find_looks(s) & glowing]
+
+
+def _is_endless_slide(joint: Joint) -> bool:
+    return [dof.motion for dof in joint.dofs] == [Motion.SLIDE] and math.isinf(
+        joint.dofs[0].upper - joint.dofs[0].lower
+    )
 
 
 def _find_looks(shape: Shape) -> set[str]:
@@ -150,200 +345,3 @@ def _is_lamp(light: Light) -> bool:
 def _is_place(asset: Asset) -> bool:
     """Is it surroundings, and no machine?"""
     return not asset.joints
-
-
-SUFFIX = ".usda"
-VERSION = "1.0.0"
-OWN_FILES = frozenset(
-    {
-        "base.usda", "instances.usda", "materials.usda", "physics.usda", "extended_physics.usda", "ros.usda",
-        *FILES.values(), FILE, "textures",
-    }
-)  # fmt: skip
-"""What an asset's folder may hold beside its entry."""
-
-
-def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
-    """Write an asset; ``target`` is a folder, or the entry ``<folder>/<name>.usda``.  Gives the entry's path.
-
-    A folder that holds an earlier result is replaced whole.  A ``.usdz`` target is a package of all layers; with
-    ``options.flatten`` the target is one layer.
-    """
-    if options.flatten or target.suffix.lower() == ".usdz":
-        return _deliver(asset, target, options, reporter)
-    register_plugins()
-    folder, name = _choose_place(asset, target)
-    named = target.suffix.lower() == SUFFIX
-    place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
-    check_depth(asset, Where(str(target)))
-    try:
-        layers, images = build_layers(asset, name, reporter, options)
-        options.approve()
-        with place.fill() as staging:
-            write_staged(staging, images.files)
-            while layers:  # one after the other: none is held longer than it takes to write it
-                file, layer = layers.popitem()
-                export_layer(layer.sdf, staging / file)
-    except Tf.ErrorException as error:
-        raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
-    return place.path
-
-
-def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
-    """The layers in a folder of our own, then the one file that is wanted."""
-    from simwright.formats.usd.delivery import flatten_file, pack_file  # opening stages costs memory
-
-    deliver = flatten_file if options.flatten else pack_file
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        place = Path(folder) / "asset" / name_entry(asset)
-        entry = write(asset, place, replace(options, flatten=False, wrote=WriteOptions().wrote), reporter)
-        return deliver(entry, target, ReadOptions(), reporter, wrote=options.wrote)
-
-
-def name_entry(asset: Asset) -> str:
-    """The file name of the entry, unless the user chose one."""
-    return f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
-
-
-MAX_DEPTH = 400
-"""Links below links: readers of OpenUSD, ours included, stop at a thousand levels of brackets."""
-
-
-def check_depth(asset: Asset, where: Where) -> None:
-    """Refuse chains that readers cannot follow."""
-    depth = {WORLD: 0}
-    for edge in build_tree(asset).edges:
-        depth[edge.child] = depth.get(edge.parent, 0) + 1
-    deepest = max(depth.values())
-    if deepest > MAX_DEPTH:
-        raise LimitError(
-            f"a chain of {deepest} links cannot be nested in OpenUSD layers; {MAX_DEPTH} is the limit",
-            hint="merge links that are fixed to each other, or cut the model into parts",
-            where=where,
-        )
-
-
-def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
-    suffix = target.suffix.lower()
-    if suffix == SUFFIX:
-        return target.parent, target.name
-    if suffix in (".usd", ".usdc"):
-        message = f"the entry layer of an asset is text, not {suffix}"
-        hint = f"name a folder, or *{SUFFIX} in a folder; or ask for one layer of everything: --flatten"
-        raise UsageError(message, hint=hint, where=Where(str(target)))
-    return target, name_entry(asset)
-
-
-def build_files(
-    asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
-) -> dict[str, bytes]:
-    """Every file of the folder by relative path."""
-    layers, images = build_layers(asset, entry, reporter, options)
-    files = {file: encode_layer(layer.sdf, Path(file).suffix) for file, layer in layers.items()}
-    return files | images.files
-
-
-def build_layers(
-    asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
-) -> tuple[dict[str, LayerWriter], TextureFiles]:
-    """Every layer of the folder by relative path, the entry last; and the images."""
-    options = options or WriteOptions()
-    levels = DetailLevels() if options.lod else None
-    decomposer = Decomposer() if options.decompose else None
-    ready = prepare(asset, reporter)
-    settle_looks(ready, reporter)
-    plan = make_plan(ready, exact=options.exact)
-    settle_references(plan, reporter)
-    plan.is_decomposed = options.decompose
-    instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
-    write_optics(plan, instances, reporter)
-    base = write_base(plan)
-    physics = write_physics(plan, reporter)
-    extended = write_extended(plan, reporter)
-    ros = write_ros(plan, physics, reporter)
-    write_remarks(plan, physics)
-    vendors = write_vendors(plan, reporter)
-    report_losses(plan, reporter)
-    report_decisions(plan, reporter)
-    features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
-    note_order(plan, [instances, base, *reversed(features.values())])
-    features = {file: layer for file, layer in features.items() if layer.is_used}
-    layers = {**features, "base.usda": base, "instances.usda": instances}
-    images = TextureFiles()
-    if plan.materials:
-        layers["materials.usda"], images = write_materials(plan, reporter)
-    if library.is_used:
-        layers[FILE] = library.layer
-    layers[entry] = _write_entry(plan, [*features, "base.usda"], entry)
-    return layers, images
-
-
-def _write_entry(plan: WritePlan, files: list[str], entry: str) -> LayerWriter:
-    layer = LayerWriter(plan.root, f"{plan.asset.name}, written by Simwright.")
-    # here, and here alone: who flattens the asset keeps what the entry says of its layers and nothing of the others
-    mark_layer(layer.sdf, NOTES if plan.exact else PRIMS)
-    spec = layer.define(plan.root)
-    spec.SetInfo("kind", "component")
-    spec.SetInfo("assetInfo", describe_origin(plan.asset, entry))
-    layer.name(plan.root, plan.asset.name)
-    layer.refer(plan.root, files)
-    return layer
-
-
-def describe_origin(asset: Asset, entry: str) -> dict[str, object]:
-    """Identity, version and where the asset was made from (REP-0158 1.2.5)."""
-    origin = asset.provenance
-    info: dict[str, object] = {
-        "identifier": origin.identifier or entry,
-        "name": asset.name,
-        "version": origin.version if origin.format == "usd" and origin.version else VERSION,
-    }
-    known = origin.info.get("assetInfo")
-    ros = dict(known.get("ros", {})) if isinstance(known, dict) else {}
-    if origin.file:
-        ros.setdefault("source_file", Path(origin.file).name)
-        ros.setdefault("source_format", origin.format)
-    if ros:
-        info["ros"] = ros
-    return info
-
-
-_ALIVE: dict[str, list[Sdf.Layer]] = {}
-"""For the root layer of each stage in use, by identifier: the layers that it may ask for."""
-
-
-def build_stage(asset: Asset, options: WriteOptions, reporter: Reporter) -> Usd.Stage:
-    """The composed stage of an asset."""
-    from pxr import Usd  # costs memory that writing files does not need
-
-    register_plugins()
-    where = Where(asset.provenance.file)
-    check_depth(asset, where)
-    entry = name_entry(asset)
-    FORMAT.report_losses(asset, reporter)
-    try:
-        layers, images = build_layers(asset, entry, reporter, options)
-        _join(layers, images)
-    except Tf.ErrorException as error:
-        raise OutputError(f"OpenUSD cannot hold the asset: {error}", where=where) from None
-    options.approve()
-    root = layers.pop(entry).sdf
-    stage = Usd.Stage.Open(root)
-    _keep([layer.sdf for layer in layers.values()], stage)
-    return stage
-
-
-def _join(layers: dict[str, LayerWriter], images: TextureFiles) -> None:
-    """Let the layers find each other, and the images of the source."""
-    from pxr import UsdUtils
-
-    places = {f"./{file}": layer.sdf.identifier for file, layer in layers.items()}
-    places |= {f"./{path}": str(Path(file).absolute()) for path, file in images.origins.items()}
-    for layer in layers.values():
-        UsdUtils.ModifyAssetPaths(layer.sdf, lambda path: places.get(path, path))
-
-
-def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:
-    for root in [root for root in _ALIVE if Sdf.Layer.Find(root) is None]:
-        del _ALIVE[root]
-    _ALIVE[stage.GetRootLayer().identifier] = layers

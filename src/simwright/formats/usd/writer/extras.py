@@ -247,36 +247,64 @@ class NativeExtras:
 
 def move_extras(plan: WritePlan, layers: dict[str, LayerWriter], reporter: Reporter) -> None:
     """Attributes the asset was read with, on the prims that are written now; what has no place is reported."""
-    places = _map_places(plan)
-    paths = {source: next(iter(found.values())) for source, found in places.items()}
-    schemas = {name: row.schema for rows in ROWS.values() for row in rows for name in row.attributes}
-    motors = {actuator.path for actuator in plan.asset.actuators}
-    native, rescaler = NativeExtras(plan), UnitRescaler(plan.asset)
-    fields = {shape.path for shape in plan.asset.shapes if shape.settings.get(FIELD_ASKED)}
-    lost: dict[str, list[str]] = {}
+    mover = _ExtrasMover(plan, layers)
     for space, element, attribute, extra in plan.asset.extras:
-        path, prim = _choose_place(places.get(element, {}), attribute)
-        is_named = ":" in attribute and not attribute.startswith("state:")
-        if space in _MODEL_SPACES or (
-            element in motors and is_named and not attribute.startswith("mjc:group")
-        ):
-            continue
-        if (prim, attribute) in _IN_NEUTRAL_LAYERS or _is_carried(plan, element, attribute):
-            continue
-        is_native = not is_named or (space in _NATIVE_SPACES and not attribute.startswith(f"{space}:"))
-        if is_native and native.write(layers, space, element, attribute, extra.value):
-            continue
-        value = rescaler.convert(element, prim, attribute, _map_value(extra.value, paths))
-        is_beaten = path == plan.root and attribute in _OPTIONS
-        if not (space in layers and path and is_named and find_type(attribute, value)) or is_beaten:
-            lost.setdefault(space, []).append(f"{element} {attribute}")
-            continue
-        schema = schemas.get(attribute) or _guess_schema(attribute)
-        if prim is PrimType.SCENE or (schema == FIELD and element not in fields):
-            schema = ""
-        write_typed(layers[space], path, attribute, value, schema)
-    for space, names in lost.items():
+        mover.move(space, element, attribute, extra.value)
+    for space, names in mover.lost.items():
         reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
+
+
+class _ExtrasMover:
+    """Finds the layer, prim, schema and value of one attribute at a time; ``lost`` names those without a place."""
+
+    def __init__(self, plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
+        self.lost: dict[str, list[str]] = {}
+        self._plan, self._layers = plan, layers
+        self._places = _map_places(plan)
+        self._paths = {source: next(iter(found.values())) for source, found in self._places.items()}
+        self._schemas = {
+            name: row.schema for rows in ROWS.values() for row in rows for name in row.attributes
+        }
+        self._actuators = {actuator.path for actuator in plan.asset.actuators}
+        self._fields = {shape.path for shape in plan.asset.shapes if shape.settings.get(FIELD_ASKED)}
+        self._native, self._rescaler = NativeExtras(plan), UnitRescaler(plan.asset)
+
+    def move(self, space: str, element: str, attribute: str, value: Any) -> None:
+        """Write an attribute of an element of the source, unless the model says it already."""
+        path, prim = _choose_place(self._places.get(element, {}), attribute)
+        # "state:" is a namespace of PhysX whose attributes are read into the initial state
+        is_named = ":" in attribute and not attribute.startswith("state:")
+        if self._is_from_model(space, element, attribute, prim, is_named=is_named):
+            return
+        is_native = not is_named or (space in _NATIVE_SPACES and not attribute.startswith(f"{space}:"))
+        if is_native and self._native.write(self._layers, space, element, attribute, value):
+            return
+        value = self._rescaler.convert(element, prim, attribute, _map_value(value, self._paths))
+        is_beaten = path == self._plan.root and attribute in _OPTIONS
+        has_place = space in self._layers and path and is_named and find_type(attribute, value)
+        if is_beaten or not has_place:
+            self.lost.setdefault(space, []).append(f"{element} {attribute}")
+            return
+        schema = self._choose_schema(element, prim, attribute)
+        write_typed(self._layers[space], path, attribute, value, schema)
+
+    def _is_from_model(
+        self, space: str, element: str, attribute: str, prim: PrimType | None, *, is_named: bool
+    ) -> bool:
+        """Is the value in the layers already, written from the model?"""
+        if space in _MODEL_SPACES:
+            return True
+        # the group of an actuator is the one attribute of MuJoCo that its law does not hold
+        if element in self._actuators and is_named and not attribute.startswith("mjc:group"):
+            return True
+        return (prim, attribute) in _IN_NEUTRAL_LAYERS or _is_carried(self._plan, element, attribute)
+
+    def _choose_schema(self, element: str, prim: PrimType | None, attribute: str) -> str:
+        """The schema to apply; none at the root, which is no scene, and none that would ask for a distance field."""
+        schema = self._schemas.get(attribute) or _guess_schema(attribute)
+        if prim is PrimType.SCENE or (schema == FIELD and element not in self._fields):
+            return ""
+        return schema
 
 
 def _is_carried(plan: WritePlan, element: str, attribute: str) -> bool:
@@ -284,21 +312,24 @@ def _is_carried(plan: WritePlan, element: str, attribute: str) -> bool:
     name = attribute.partition(":")[2]
     if name.startswith(_CARRIED) or attribute.startswith(("physxMimicJoint:", *_MODEL)):
         return True
-    customs = (
-        ":".join(w for w in ("newton", c.namespace, c.name) if w) for c in plan.asset.custom_attributes
-    )
-    if attribute.startswith("newton:") and attribute in customs:
+    if attribute.startswith("newton:") and attribute in _list_custom_names(plan):
         return True
     scene = _find_scene(plan)
     if element == scene and attribute in _OPTIONS:
+        # several attributes may stand for one option: only the one that won is in the model
         known = plan.asset.origins.get(scene, {}).get(_OPTIONS[attribute])
         return known is not None and known.attribute == attribute
-    if attribute == "mjc:compiler:angle":
+    if attribute == "mjc:compiler:angle":  # numbers are written in the layers' own units
         return True
-    is_root = element == _find_root(plan)
-    if is_root and name.startswith(("option:", "flag:")):
+    if element == _find_root(plan) and name.startswith(("option:", "flag:")):
         return True
     return name.startswith(_TENDON) and any(element == tendon.source.prim for tendon in plan.asset.tendons)
+
+
+def _list_custom_names(plan: WritePlan) -> set[str]:
+    """The attribute names of the asset's custom attributes."""
+    customs = plan.asset.custom_attributes
+    return {":".join(word for word in ("newton", c.namespace, c.name) if word) for c in customs}
 
 
 def _find_scene(plan: WritePlan) -> str:
@@ -331,6 +362,7 @@ def _map_places(plan: WritePlan) -> dict[str, dict[PrimType, str]]:
 
 
 def _list_places(plan: WritePlan) -> Iterator[tuple[str, PrimType, str]]:
+    """Prim of the source, what it is, and its path now.  The order matters: the first place of a kind counts."""
     asset = plan.asset
     yield from ((body.path, PrimType.BODY, plan.bodies[body.name]) for body in asset.bodies)
     yield from ((joint.path, PrimType.JOINT, plan.joints[joint.name]) for joint in list_written(plan))
@@ -349,6 +381,12 @@ def _list_places(plan: WritePlan) -> Iterator[tuple[str, PrimType, str]]:
         if members:
             base = find_components(plan.tree)[members[0]]
             yield articulation.path, PrimType.ARTICULATION, plan.bodies[base]
+    yield from _list_further_places(plan)
+
+
+def _list_further_places(plan: WritePlan) -> Iterator[tuple[str, PrimType, str]]:
+    """Tendons, equalities, what is mounted on bodies, and the roots; the rows know no kind of their own for these."""
+    asset = plan.asset
     for tendon in asset.tendons:
         yield tendon.source.prim, PrimType.ACTUATOR, plan.tendons.get(tendon.name, "")
     for equality in asset.equalities:

@@ -28,7 +28,7 @@ from simwright.formats.usd.writer.mesh_variants import (
 from simwright.formats.usd.writer.meshes import (
     FILE,
     MESH,
-    MeshLibrary,
+    GeometryLibrary,
     StoredMesh,
     choose_word,
     is_mesh,
@@ -76,7 +76,7 @@ class GeometryContext:
 
     plan: WritePlan
     layer: LayerWriter
-    library: MeshLibrary
+    library: GeometryLibrary
     prototypes: PrototypeClasses
     reporter: Reporter
 
@@ -379,7 +379,7 @@ def write_geometry(
     *,
     levels: DetailLevels | None = None,
     decomposer: Decomposer | None = None,
-) -> tuple[LayerWriter, MeshLibrary]:
+) -> tuple[LayerWriter, GeometryLibrary]:
     """The layer that puts shapes together, and the library of meshes it loads from.
 
     ``levels`` gives visuals levels of detail, ``decomposer`` gives mesh colliders convex parts.  Shapes that cannot be
@@ -390,7 +390,7 @@ def write_geometry(
     if plan.materials:
         layer.define(f"{plan.root}/materials", "Scope")
         layer.load(f"{plan.root}/materials", "materials.usda")
-    context = GeometryContext(plan, layer, MeshLibrary(), PrototypeClasses(plan, layer), reporter)
+    context = GeometryContext(plan, layer, GeometryLibrary(), PrototypeClasses(plan, layer), reporter)
     visuals = VisualWriter(context, levels)
     for shape in plan.asset.shapes:
         if shape.name in plan.visuals and not visuals.write(shape):

@@ -134,24 +134,31 @@ def _write_stack(plan: WritePlan, layer: LayerWriter, joint: Joint, reporter: Re
     reporter.report(JOINT_REORDERED, joint.source, name=joint.name, words=", ".join(words))
     _write_joint(plan, layer, joint, form, path=path, is_loop=False)
     back = find_turn(joint, form)
-    swings = [dof.swing or (math.inf, math.inf) for dof in joint.dofs]
     taken = {id(dof): word for word, dof in reversed(form.axes)}
     layer.note(
         path,
         kind=joint.kind.value,
         axes=words,
-        dofs=[dof.name for dof in joint.dofs],
-        stack=[dof.motion.value for dof in joint.dofs],
-        stack_words=[taken.get(id(dof), "") for dof in joint.dofs],
-        stack_axes=[v for dof in joint.dofs for v in quat_rotate(quat_conjugate(back.q), dof.axis)],
-        stack_anchors=[v for dof in joint.dofs for v in (~back).apply(dof.anchor)],
-        stack_limits=[v for dof in joint.dofs for v in (dof.lower, dof.upper)],
-        stack_swings=[v for swing in swings for v in swing],
+        **_describe_stack(joint.dofs, taken, back),
         **_describe_dofs(plan, joint, joint.dofs),
         **_describe_turn(joint, form),
     )
     for dof in joint.dofs:
         plan.freedoms[dof.name] = (path, taken.get(id(dof), dof.motion.value))
+
+
+def _describe_stack(dofs: list[Dof], words: dict[int, str], back: Pose) -> dict[str, Any]:
+    """The freedoms in the written frame, as flat lists: notes hold no lists of lists."""
+    swings = [dof.swing or (math.inf, math.inf) for dof in dofs]
+    return {
+        "dofs": [dof.name for dof in dofs],
+        "stack": [dof.motion.value for dof in dofs],
+        "stack_words": [words.get(id(dof), "") for dof in dofs],
+        "stack_axes": [v for dof in dofs for v in quat_rotate(quat_conjugate(back.q), dof.axis)],
+        "stack_anchors": [v for dof in dofs for v in (~back).apply(dof.anchor)],
+        "stack_limits": [v for dof in dofs for v in (dof.lower, dof.upper)],
+        "stack_swings": [v for swing in swings for v in swing],
+    }
 
 
 def _write_joint(

@@ -253,8 +253,11 @@ def find_kind(value: Any) -> str:
             return "double"
         case str():
             return "string"
-    if not isinstance(value, list | tuple):
-        return ""
+    return _find_array_kind(value) if isinstance(value, list | tuple) else ""
+
+
+def _find_array_kind(value: list[Any] | tuple[Any, ...]) -> str:
+    """Arrays of numbers are doubles unless all are small integers; an empty one is an array of doubles."""
     if value and all(isinstance(v, str) for v in value):
         return "string[]"
     if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in value):

@@ -25,7 +25,7 @@ from simwright.core.errors import MissingExtraError
 from simwright.core.files import write_atomic
 from simwright.core.math3d import Array
 from simwright.formats.usd.writer.meshes import (
-    MeshLibrary,
+    GeometryLibrary,
     StoredMesh,
     choose_word,
     digest_mesh,
@@ -90,7 +90,7 @@ class ColliderMeshes:
     """Is the mesh of the source not closed?"""
 
 
-def find_collider_meshes(shape: Shape, library: MeshLibrary) -> ColliderMeshes | None:
+def find_collider_meshes(shape: Shape, library: GeometryLibrary) -> ColliderMeshes | None:
     """What is touched of a shape; None if there is nothing, or OpenUSD has no word for it."""
     if is_mesh(shape.geometry):
         return _find_mesh(shape, library)
@@ -111,7 +111,7 @@ def _find_radii(shape: Shape) -> np.ndarray:
     return np.abs(np.asarray(radii) * scaled(shape))
 
 
-def _find_mesh(shape: Shape, library: MeshLibrary) -> ColliderMeshes | None:
+def _find_mesh(shape: Shape, library: GeometryLibrary) -> ColliderMeshes | None:
     fine, coarse = library.store_solid(shape), library.store_hull(shape)
     if fine is None:
         return None
@@ -139,7 +139,7 @@ class Decomposer:
             raise MissingExtraError(_DECOMPOSE_PACKAGE, "decompose", "convex decomposition (--decompose)")
         self._known: dict[str, list[StoredMesh]] = {}
 
-    def make(self, shape: Shape, meshes: ColliderMeshes, library: MeshLibrary) -> list[StoredMesh]:
+    def make(self, shape: Shape, meshes: ColliderMeshes, library: GeometryLibrary) -> list[StoredMesh]:
         """The parts of a collider; none where it is convex, or has no finer form than its hull."""
         coarse, fine = meshes.coarse, meshes.fine
         if coarse is None or fine is None:
@@ -206,7 +206,7 @@ class DetailLevels:
         self._known: dict[tuple[Any, ...], StoredMesh | None] = {}
 
     def make(
-        self, shape: Shape, library: MeshLibrary, *, double_sided: bool = False
+        self, shape: Shape, library: GeometryLibrary, *, double_sided: bool = False
     ) -> dict[str, StoredMesh | None]:
         """The mesh of a shape in every level; None where it is the mesh of the source."""
         key = (library.identify(shape.geometry), tuple(scaled(shape).tolist()), double_sided)

@@ -45,7 +45,7 @@ class StoredMesh:
     data: MeshData
 
 
-class MeshLibrary:
+class GeometryLibrary:
     """Collects meshes; equal geometry at equal scale is stored once."""
 
     def __init__(self) -> None:

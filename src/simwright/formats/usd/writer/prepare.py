@@ -8,7 +8,7 @@ positions do not change, and who may touch whom does not either.
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from simwright.formats.usd.writer.messages import (
     SETTING_LOST,
 )
 from simwright.formats.usd.writer.plan import WritePlan
-from simwright.model.asset import Asset, Body, ContactFilter, Site
+from simwright.model.asset import Asset, Body, Camera, ContactFilter, Light, Sensor, Shape, Site
 from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, Joint, JointKind
@@ -195,17 +195,12 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
     asset.joints = [joint for joint in asset.joints if joint is not mount]
     _hang_over(asset, body.name, host, pose)
     _turn_world_joints(asset)
-    for family in (asset.shapes, asset.sites, asset.cameras, asset.lights, asset.sensors):
-        for element in family:
-            _move(element, body.name, host, pose)
+    _move_elements(asset, body.name, host, pose)
     asset.sites.append(Site(body.name, host, pose, ros_frame=body.name, path=body.path, source=body.source))
     for articulation in asset.articulations:
         if articulation.root == body.name and host != WORLD:
             articulation.root = host
-    for pair in asset.contact_filters:
-        if pair.of == "body":
-            pair.a, pair.b = (host if name == body.name else name for name in (pair.a, pair.b))
-    asset.contact_filters = [f for f in asset.contact_filters if f.a != f.b and WORLD not in (f.a, f.b)]
+    _rename_in_filters(asset, body.name, host)
 
 
 def _hang_over(asset: Asset, name: str, host: str, pose: Pose) -> None:
@@ -227,9 +222,27 @@ def _turn_world_joints(asset: Asset) -> None:
     asset.joints = [joint for joint in asset.joints if joint.parent != joint.child]
 
 
-def _move(element: Any, name: str, host: str, pose: Pose) -> None:
-    if element.body == name:
-        element.body, element.pose = host, pose @ element.pose
+def _move_elements(asset: Asset, name: str, host: str, pose: Pose) -> None:
+    """What is mounted on a body comes to stand on another, at the same place."""
+    families: tuple[Iterable[Shape | Site | Camera | Light | Sensor], ...] = (
+        asset.shapes,
+        asset.sites,
+        asset.cameras,
+        asset.lights,
+        asset.sensors,
+    )
+    for family in families:
+        for element in family:
+            if element.body == name:
+                element.body, element.pose = host, pose @ element.pose
+
+
+def _rename_in_filters(asset: Asset, name: str, host: str) -> None:
+    """Filters of a body become those of another; what is then about one body, or the world, says nothing."""
+    for pair in asset.contact_filters:
+        if pair.of == "body":
+            pair.a, pair.b = (host if end == name else end for end in (pair.a, pair.b))
+    asset.contact_filters = [f for f in asset.contact_filters if f.a != f.b and WORLD not in (f.a, f.b)]
 
 
 def _add_optical_frames(asset: Asset) -> None:

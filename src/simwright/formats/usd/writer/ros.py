@@ -98,16 +98,7 @@ def _write_inside(
     path, space = _claim(plan, layer, controller), f"ros:{controller.kind}"
     layer.apply(path, _CONTROLLER_APIS[controller.kind])
     said = Controller(controller.name, controller.kind, interfaces=known)
-    joints = dict(controller.joints)
-    if controller.kind == "joint_state_broadcaster" and not joints.get("state"):
-        joints["state"] = [joint.name for joint in plan.asset.joints if joint.dofs]
-    for role, names in joints.items():
-        if controller.kind == "joint_trajectory" and role != "command":
-            continue
-        targets = [plan.joints[name] for name in names if name in plan.joints]
-        layer.relate(path, f"{space}:{_JOINTS.get(role, role)}", targets)
-        if targets:
-            said.joints[role] = names
+    said.joints |= _relate_joints(plan, layer, path, controller)
     for role, target in known.items():
         layer.relate(path, f"{space}:{role}", [target])
     body = controller.settings.get("body")
@@ -117,6 +108,25 @@ def _write_inside(
     said.settings |= _write_settings(layer, path, controller)
     _note(layer, path, controller, said)
     return True
+
+
+def _relate_joints(
+    plan: WritePlan, layer: LayerWriter, path: str, controller: Controller
+) -> dict[str, list[str]]:
+    """The joints of a controller by role; gives those that are read back."""
+    joints = dict(controller.joints)
+    if controller.kind == "joint_state_broadcaster" and not joints.get("state"):
+        # ros2_control broadcasts all joints where none is named; the schema wants them named
+        joints["state"] = [joint.name for joint in plan.asset.joints if joint.dofs]
+    related: dict[str, list[str]] = {}
+    for role, names in joints.items():
+        if controller.kind == "joint_trajectory" and role != "command":
+            continue
+        targets = [plan.joints[name] for name in names if name in plan.joints]
+        layer.relate(path, f"ros:{controller.kind}:{_JOINTS.get(role, role)}", targets)
+        if targets:
+            related[role] = names
+    return related
 
 
 def _write_settings(layer: LayerWriter, path: str, controller: Controller) -> dict[str, float]:
