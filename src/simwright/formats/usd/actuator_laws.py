@@ -53,6 +53,7 @@ ACTUATOR_UNITS = declare(
 )
 
 Law = dict[str, Any]
+# mjNGAIN and mjNBIAS of MuJoCo
 _SIZE = 10
 _AFFINE = frozenset({"fixed", "affine", "none"})
 
@@ -107,6 +108,7 @@ def make_law(gain: float, bias: tuple[float, ...] = (), lag: float = 0.0) -> Law
 
 def pad(values: tuple[float, ...]) -> list[float]:
     """As many numbers as MuJoCo keeps."""
+    # + 0.0 makes zero of minus zero, which would show up in written files
     return [float(v) + 0.0 for v in values] + [0.0] * (_SIZE - len(values))
 
 
@@ -116,9 +118,11 @@ def scale_law(law: Law, scale: TargetUnits) -> tuple[Law, float]:
     Servos and motors command a motion or an effort; the command of other laws has no known unit and stays.
     """
     kind, _ = classify(law)
+    # the gain of a motor has no unit: command and effort have the same
     if kind == "motor" or scale.is_plain:
         return law, scale.effort
     command = scale.step if kind in ("position", "velocity") else 1.0
+    # gain and bias are [constant, per position, per velocity]
     steps = (command, scale.step, scale.step)
     gain = [g * scale.effort / s for g, s in zip(law["gain"][:3], steps, strict=True)]
     steps = (1.0, scale.step, scale.step)

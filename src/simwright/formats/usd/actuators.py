@@ -60,11 +60,13 @@ def _read_extended_actuators(motors: ActuatorTargets, found: FoundPrim, name: st
         reader.reporter.report(ACTUATOR_DISABLED, reader.where(prim), name=name)
         return []
     targets = reader.get_targets(prim, f"{_EXTENDED_SPACE}:targets")
+    # the API may sit on the joint itself, which is then its target
     if not targets and found.path in motors.joints:
         targets = [found.path]
     if not targets:
         raise ActuatorRefusedError("it has no target")
     dofs = [_find_extended_dof(motors, target) for target in targets]
+    # one command cannot be an angle and a length
     if len({dof.motion for dof in dofs}) > 1:
         raise ActuatorRefusedError("its targets are of different kinds")
     result = []
@@ -98,6 +100,7 @@ def _read_extended_actuator(reader: StageReader, found: FoundPrim, name: str, do
     law, command = scale_law(_read_extended_law(reader, found, mode, degree), scale)
     actuator = build_actuator(reader, found, name, dof.name, law)
     actuator.gear = (reader.get_number(found, f"{_EXTENDED_SPACE}:gear", 1.0),)
+    # set points are in degrees, efforts are not
     command *= 1.0 if mode == "effort" else degree
     actuator.control_range = _read_extended_bounds(reader, found, "control", command)
     actuator.force_range = _read_extended_bounds(reader, found, "effort", scale.effort)
@@ -151,11 +154,13 @@ def _read_mjc_actuator(motors: ActuatorTargets, found: FoundPrim, name: str) -> 
     command = 1.0
     if has_units(law) and dof is not None:
         law, command = scale_law(law, scale)
+    # muscles and activation dynamics mix units in one array of numbers
     elif not scale.is_plain:
         reader.reporter.report(ACTUATOR_UNITS, reader.where(prim), name=name)
         scale = TargetUnits()
     actuator = build_actuator(reader, found, name, target, law)
     if transmission == "body":
+        # MuJoCo has no other actuator on a body
         actuator.kind, actuator.settings["mjcf"] = "general", "adhesion"
     actuator.transmission = transmission
     actuator.gear = _read_mjc_gear(reader, found)
@@ -209,6 +214,7 @@ def _find_noted_target(motors: ActuatorTargets, name: str, transmission: str) ->
     """A freedom of a joint with several, or of a body that nothing holds, which a note names."""
     dofs = {dof.name: dof for joint in motors.joints.values() for dof in joint.dofs}
     notes = [motors.reader.note(found) for found in motors.scan.bodies]
+    # floating joints come from notes later, so their freedoms are known by note only
     free = {str(note.get("free_dof", note.get("free_name", ""))) for note in notes}
     places = {*motors.reader.sites.values(), *dofs, *free}
     if name not in places or transmission not in _TRANSMISSIONS:
@@ -230,6 +236,7 @@ def _read_mjc_law(reader: StageReader, found: FoundPrim) -> Law:
 def _read_mjc_gear(reader: StageReader, found: FoundPrim) -> tuple[float, ...]:
     """Gear ratios without trailing zeros, at least one."""
     values = [float(v) for v in as_rows(reader.get(found, "mjc:gear"), 1)[:, 0]] or [1.0]
+    # MuJoCo keeps six ratios; the MJCF reader has as many as the file said
     while len(values) > 1 and values[-1] == 0.0:
         values.pop()
     return tuple(values)
@@ -292,6 +299,7 @@ def _read_newton_actuator(motors: ActuatorTargets, found: FoundPrim, name: str) 
     reader, prim = motors.reader, found.prim
     dof = _find_newton_dof(motors, found, name)
     controls = [word for api, word in _NEWTON_CONTROLS.items() if api in found.apis]
+    # Newton refuses an actuator with no law or with several
     if len(controls) != 1:
         raise ActuatorRefusedError(f"it has {len(controls)} control laws ({', '.join(controls) or 'none'})")
     scale = find_scale(reader, dof)
@@ -336,6 +344,7 @@ def _find_newton_dof(motors: ActuatorTargets, found: FoundPrim, name: str) -> Do
 
 def _read_newton_law(reader: StageReader, found: FoundPrim) -> Law:
     kp, kd, constant = (reader.get_number(found, f"newton:{key}", 0.0) for key in ("kp", "kd", "constEffort"))
+    # a position servo; the target velocity is taken as zero
     if kp:
         return make_law(kp, (constant, -kp, -kd))
     if kd:

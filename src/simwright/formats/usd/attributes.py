@@ -42,6 +42,7 @@ TYPE_UNKNOWN = declare(
 )
 
 _SPACES = (
+    # PhysX keeps initial joint states in a namespace of its own, "state"
     (re.compile(r"physx\w*|state"), "physx"),
     (re.compile(r"isaac\w*"), "isaac"),
     (re.compile(r"omni\w*"), "omni"),
@@ -62,6 +63,7 @@ _READ_TYPES = frozenset(
     }
 )  # fmt: skip
 """Types without a registered schema that are read all the same."""
+# extras are for settings; an array of millions of numbers is data that no solver attribute has
 _MAX_VALUES = 100_000
 _CUSTOM = "custom"
 _JSON = ":json"
@@ -72,6 +74,7 @@ def read_attributes(reader: StageReader, scan: StageScan) -> None:
     """Read every solver and custom attribute once; a resolver table says what form its own must have."""
     spaces = _AttributeSpaces(reader)
     forms = reader.order.forms()
+    # by the identity of opinions, which live as long as the scan
     shared: dict[int, _KeptAttributes] = {}
     for found in scan.all.values():
         kept = spaces.list(found)
@@ -108,6 +111,7 @@ def _read_kept(
         value = _read_property(reader, found, name)
         if value is None:
             continue
+        # what is translated would come back twice: from the model and as an extra
         if name not in TRANSLATED:
             reading.extras.setdefault(space, []).append((name, value))
         if name not in forms or _check_form(reader, found, name, value, forms[name]):
@@ -159,6 +163,7 @@ class _AttributeSpaces:
         certain, doubtful = self._known[key]
         if not doubtful:
             return certain
+        # a schema that is not registered makes its attributes look unknown, but not custom
         return certain + [(name, s) for name, s in doubtful if found.prim.GetProperty(name).IsCustom()]
 
     def _divide(self, names: frozenset[str], builtin: frozenset[str]) -> tuple[Kept, Kept]:
@@ -204,6 +209,7 @@ def _read_property(reader: StageReader, found: FoundPrim, name: str) -> Any:
     return make_plain(value)
 
 
+# one function: a chain by type, ordered by how often the types come
 def make_plain(value: Any) -> Any:
     """A USD value as Python numbers, texts, tuples and lists; quaternions come as w, x, y, z."""
     if value is None or isinstance(value, (float, str, int)):
@@ -236,6 +242,7 @@ def read_settings(reader: StageReader, found: FoundPrim, prefix: str, skipped: s
         if key.removesuffix(_JSON) in skipped:
             continue
         value = make_plain(reader.get(found, name))
+        # values without an attribute type (nested lists, tables) were written as JSON text
         if key.endswith(_JSON) and isinstance(value, str):
             key, value = key.removesuffix(_JSON), _parse_json(value)
         if value is not None:

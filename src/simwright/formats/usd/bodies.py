@@ -69,6 +69,7 @@ def read_bodies(reader: StageReader, scan: StageScan) -> None:
     names = name_prims(scan.bodies, noted=reader.noted)
     matrices = reader.world_matrices(scan.bodies)
     placements = decompose_many(matrices)
+    # all frames first: what is reported of a body may name the body above it
     frames: dict[str, BodyFrame] = {}
     for number, (found, placement) in enumerate(zip(scan.bodies, placements, strict=True)):
         name = names[found.path]
@@ -106,6 +107,7 @@ def _report_oddities(
         report(BODY_MIRRORED)
     if placement.stretch is not None:
         report(BODY_SHEARED)
+    # physics moves nested bodies on their own, which a parent transform would move twice
     if found.parent_owner and not _resets_transform(scan, found):
         report(BODY_NESTED, outer=scan.all[found.parent_owner].name)
     if reader.animated and _is_placed(found) and UsdGeom.Xformable(found.prim).TransformMightBeTimeVarying():
@@ -121,6 +123,7 @@ def _read_velocity(
     velocity = reader.get_finite(found, "physics:velocity", ZERO)
     spin = reader.get_finite(found, "physics:angularVelocity", ZERO)
     return (
+        # with the scale: UsdPhysics gives velocities in the space of the prim, so a scaled prim scales them
         matrix[:3, :3] @ np.array(velocity) * reader.units.length if any(velocity) else None,
         pose.rotation @ np.array(spin) * DEGREE if any(spin) else None,
     )
@@ -185,8 +188,10 @@ ARTICULATION_EMPTY = declare(
 
 def check_topology(reader: StageReader) -> None:
     """Report loops that are not declared and trees with several articulation roots."""
+    # after notes and stacks, which change what the joints are
     tree = build_tree(reader.asset)
     for joint in tree.loops:
+        # a distance joint holds nothing in place, so it closes no loop of an articulation
         if not (joint.closes_loop or joint.distance is not None):
             reader.reporter.report(JOINT_CYCLE, joint.source, name=joint.name)
     component: dict[str, str] = {root: root for root in tree.roots}
@@ -239,6 +244,7 @@ class PathIndex:
         """Positions, in the order the paths came in."""
         prefix = path.rstrip("/") + "/"
         first = bisect_left(self._paths, prefix)
+        # the first path that sorts after everything with the prefix
         last = bisect_left(self._paths, prefix[:-1] + chr(ord("/") + 1))
         return sorted(number for _, number in self._rows[first:last])
 

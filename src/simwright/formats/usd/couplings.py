@@ -122,6 +122,7 @@ def _read_newton(reader: StageReader, found: FoundPrim) -> _MimicRule:
     higher: tuple[float, ...] = ()
     if "MjcEqualityJointAPI" in found.apis:
         higher = tuple(reader.get_number(prim, f"mjc:coef{k}", 0.0) for k in (2, 3, 4))
+    # older files have names of MuJoCo's own schema alone, all in radians
     if not leaders and prim.HasRelationship("mjc:target"):
         first = tuple(reader.get_number(prim, f"mjc:coef{k}", float(k)) for k in (0, 1))
         targets = reader.get_targets(prim, "mjc:target")
@@ -131,17 +132,20 @@ def _read_newton(reader: StageReader, found: FoundPrim) -> _MimicRule:
 
 
 def _read_physx(reader: StageReader, found: FoundPrim) -> _MimicRule:
+    # PhysX has a rule per axis; joints of one freedom have one
     axis = found.instances_of("PhysxMimicJointAPI")[0]
     prim, space = found.prim, f"physxMimicJoint:{axis}"
     return _MimicRule(
         f"{space}:referenceJoint",
         reader.get_targets(prim, f"{space}:referenceJoint"),
+        # signs change: PhysX writes q + gearing * leader + offset = 0
         (-reader.get_number(prim, f"{space}:offset", 0.0), -reader.get_number(prim, f"{space}:gearing", 1.0)),
         axis=axis,
         leader_axis=reader.get_text(prim, f"{space}:referenceJointAxis"),
     )
 
 
+# the first that is written counts: neutral, Newton (with MuJoCo), PhysX
 _DIALECTS: tuple[tuple[Callable[[FoundPrim], bool], Callable[[StageReader, FoundPrim], _MimicRule]], ...] = (
     (lambda f: "ExtendedPhysicsMimicAPI" in f.apis, _read_extended),
     (lambda f: bool(f.apis & {"NewtonMimicAPI", "MjcEqualityJointAPI"}), _read_newton),
@@ -166,9 +170,11 @@ def _read_mimic(
     follower, leader = choose_dof(joint, rule.axis), choose_dof(leading, rule.leader_axis)
     if follower is None or leader is None:
         return refuse("both joints need exactly one freedom")
+    # a circle of rules has no solution order; engines refuse it
     if _follows(reader, leader.name, follower.name):
         return refuse(f"its leader {leader.name!r} follows it in turn")
     _report_oddities(reader, found, rule, follower, leader)
+    # authored between displacements, kept between coordinates
     values = shift_polynomial(_convert(reader, rule, follower, leader), follower.ref, leader.ref)
     note = reader.note(found)
     reader.asset.mimics.append(
@@ -190,6 +196,7 @@ def _convert(reader: StageReader, rule: _MimicRule, follower: Dof, leader: Dof) 
     """Coefficients between radians and metres."""
     result = []
     for power, value in enumerate(rule.coefficients):
+        # Newton counts the offset in degrees and the coefficients in radians
         degrees = rule.degrees[min(power, 1)]
         unit = find_step(reader, follower, degrees=degrees)
         result.append(value * unit / find_step(reader, leader, degrees=degrees) ** power)
@@ -272,6 +279,7 @@ _KINDS = {
 
 def read_equalities(reader: StageReader, scan: StageScan) -> None:
     """Make closing joints of connects and welds."""
+    # most stages have no equality, so the table is made when the first one comes
     joints: dict[str, Joint] | None = None
     for found in scan.all.values():
         applied = found.apis & _APIS
@@ -313,6 +321,7 @@ def _close(reader: StageReader, scan: StageScan, found: FoundPrim, joint: Joint)
     if (
         kind is JointKind.BALL
         and not _names_site(reader, scan, found)
+        # an equality that Simwright wrote has both anchors of the source
         and "equality" not in reader.note(found)
     ):
         _move_anchor(reader, scan, found, joint)
@@ -330,6 +339,7 @@ def _move_anchor(reader: StageReader, scan: StageScan, found: FoundPrim, joint: 
     targets = reader.get_targets(found, "physics:body0")
     target = scan.all.get(targets[0]) if targets else None
     first = reader.body_of(target.owner).name if target else WORLD
+    # the world is always the parent, so body0 may have become the child
     if first == joint.child:
         anchor = (child @ joint.child_frame).p
         joint.parent_frame = Pose((~parent).apply(anchor), joint.parent_frame.q)
@@ -365,6 +375,7 @@ def merge_stacks(reader: StageReader) -> None:
         if joint.kind in _STACKED and joint.enabled and not joint.closes_loop:
             stacks.setdefault((joint.parent, joint.child), []).append(joint)
     several = [stack for stack in stacks.values() if len(stack) > 1]
+    # outside of articulations parallel joints are constraints of their own, which every engine adds up
     if not several or not asset.articulations:
         return
     tree = build_tree(asset)
@@ -374,6 +385,7 @@ def merge_stacks(reader: StageReader) -> None:
             _merge(reader, stack)
 
 
+# one function: a list of what a stack has in common
 def _merge(reader: StageReader, stack: list[Joint]) -> None:
     first = stack[0]
     names = [joint.name for joint in stack]
@@ -386,12 +398,14 @@ def _merge(reader: StageReader, stack: list[Joint]) -> None:
         names=", ".join(names),
     )
     dofs = [_move_dof(reader, joint, first) for joint in stack]
+    # slides before hinges, as Newton reads such stacks; sort is stable, so each keeps its order
     dofs.sort(key=lambda dof: dof.motion is not Motion.SLIDE)
     merged = dataclasses.replace(
         first,
         kind=JointKind.D6,
         dofs=dofs,
         collide=any(joint.collide for joint in stack),
+        # the stack breaks where the weakest of its joints would
         break_force=min(joint.break_force for joint in stack),
         break_torque=min(joint.break_torque for joint in stack),
     )

@@ -42,6 +42,7 @@ _SCALARS = {
     "asset": "string",
 }
 _ZEROS: dict[str, Any] = {"bool": False, "int": 0, "int64": 0, "float": 0.0, "string": ""}
+# uint64 comes as int64, so its upper half does not fit
 _LIMITS = {"int": 2**31, "int64": 2**63}
 
 
@@ -179,6 +180,7 @@ _SCHEMA_NAMES = frozenset(
         "newton:collapse_fixed_joints",
     }
 )
+# namespaces of Newton's solvers on the scene, which are settings and no declarations
 _SCHEMA_SPACES = frozenset({"xpbd", "vbd", "kamino", "mpm"})
 _SHOWN = 60
 
@@ -238,6 +240,7 @@ def _declare(
 ) -> None:
     name = attribute.GetName()
     words = attribute.GetCustomData()
+    # with custom data even a schema attribute declares
     if not words.keys() & {"assignment", "frequency"} and _is_schema(attribute):
         return
     try:
@@ -331,6 +334,7 @@ def _assign(
             reader.reporter.report(CUSTOM_MISPLACED, where, attribute=name, frequency=custom.frequency)
         return
     for target in fitting:
+        # the articulation prim itself wins over its parent
         if target.inherited and target.element in custom.values:
             continue
         try:
@@ -352,6 +356,7 @@ def _read_value(value: Any, custom: CustomAttribute, joint: Joint | None) -> Any
         return convert_value(value, custom.type)
     count = joint.velocities if custom.frequency == "joint_dof" else joint.positions
     items = make_plain(value)
+    # a list is one value per freedom; a tuple is one vector
     if isinstance(items, list) and not custom.type.endswith("[]"):
         if len(items) != count:
             raise CustomValueError(f"it has {len(items)} values, joint {joint.name!r} has {count}")

@@ -58,6 +58,7 @@ def read_filters(reader: StageReader, scan: StageScan) -> None:
     _read_groups(reader, scan)
     ends = _FilterEnds(reader)
     seen: set[tuple[str, frozenset[str]]] = set()
+    # authored on either side, or on both: a pair is the same both ways
     for found in scan.filtered:
         for target in reader.get_targets(found, "physics:filteredPairs"):
             for pair in _read_pair(reader, ends, found, target):
@@ -111,6 +112,7 @@ def _restore_bits(reader: StageReader, scan: StageScan, members_of: dict[str, li
         if len(bits) != 2:
             continue
         filtered = reader.get_targets(found, "physics:filteredGroups")
+        # somebody edited a group, so groups say what counts and bits do not
         if (len(members_of[found.path]), len(filtered)) != (note.get("members"), note.get("filtered")):
             return set()
         made[found.path] = (int(bits[0]), int(bits[1]))
@@ -121,10 +123,12 @@ def _restore_bits(reader: StageReader, scan: StageScan, members_of: dict[str, li
     return set(made)
 
 
+# one function: fast paths of one question, from the most special to the general
 def _find_colliders(
     reader: StageReader, found: FoundPrim, colliders: list[Shape], index: PathIndex
 ) -> Iterable[int]:
     """The colliders in a group's collection; only those below what it includes are looked at."""
+    # a membership query looks at every collider, so the usual collection is answered from the index
     is_simple = found.authored is not None and found.authored.isdisjoint(_SELECTIVE)
     if is_simple and reader.get(found, _RULE, _EXPAND) == _EXPAND:
         paths = targets_of(relationship_of(found.prim, _INCLUDES))
@@ -150,6 +154,7 @@ def _read_pair(reader: StageReader, ends: _FilterEnds, found: FoundPrim, target:
             return []
         sides.append((bodies, shapes))
     (bodies_a, shapes_a), (bodies_b, shapes_b) = sides
+    # two bodies are kept as such, so that colliders added later are filtered too
     if bodies_a and bodies_b:
         return [ContactFilter(a, b, "body", where) for a, b in product(bodies_a, bodies_b)]
     return [ContactFilter(a, b, "shape", where) for a, b in product(shapes_a, shapes_b)]

@@ -134,6 +134,7 @@ def _read_single(reader: StageReader, found: FoundPrim, name: str, motion: Motio
         where = reader.where(found, "physics:lowerLimit")
         reader.reporter.report(LIMIT_INVERTED, where, name=name, lower=lower, upper=upper)
         lower, upper = upper, lower
+    # FLT_MAX stands for infinity; as a lower limit it leaves nothing
     if lower >= HUGE or upper <= -HUGE:
         where = reader.where(found, "physics:lowerLimit")
         reader.reporter.report(LIMIT_UNREACHABLE, where, name=name, lower=lower, upper=upper)
@@ -155,6 +156,7 @@ def _read_ball(reader: StageReader, found: FoundPrim, name: str) -> Dof:
     cones = [reader.get_number(found, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)]
     swing = None
     if any(cone >= 0.0 for cone in cones):
+        # a negative cone angle means "free" (UsdPhysics), and the other may still be limited
         first, second = (convert_angle(cone) if cone >= 0.0 else math.inf for cone in cones)
         swing = (first, second)
     axis = _unit(_AXES.get(reader.get_text(found, "physics:axis", "X"), 0))
@@ -181,6 +183,7 @@ def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
         lower, upper = -math.inf, math.inf
         if axis in limited:
             low, high = _read_limit(reader, found, axis)
+            # UsdPhysicsLimitAPI: low above high locks the axis; it is no error here
             if low > high:
                 continue
             factor = DEGREE if angular else reader.units.length
@@ -194,6 +197,7 @@ def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
         length = reader.units.length
         distance = (max(low, 0.0) * length, read_bound(high, length) if high >= 0.0 else math.inf)
     _attach_drives(reader, found, name, dofs)
+    # a generic joint with one free axis is driven and followed like a hinge or slide
     if len(dofs) == 1:
         next(iter(dofs.values())).name = name
     return (JointKind.D6 if dofs else JointKind.FIXED), list(dofs.values()), distance
@@ -225,7 +229,9 @@ def _read_drive(reader: StageReader, found: FoundPrim, instance: str, angular: b
     units = reader.units
     acceleration = reader.get_text(found, f"drive:{instance}:physics:type", "force") == "acceleration"
     if angular:
+        # torques per degree: a stiffness of 1 N m/deg is 57.3 N m/rad
         gain, step, force = units.inertia / DEGREE, DEGREE, units.inertia
+        # an acceleration drive is multiplied by the inertia in the engine, so no mass unit is in its gains
         gain = 1.0 / DEGREE if acceleration else gain
     else:
         gain, step, force = units.mass, units.length, units.force
@@ -280,6 +286,7 @@ JOINT_APART = declare(
     "pull the bodies at the start.",
 )
 
+# a millimetre: below, it is rounding of exporters that a solver closes in a step
 _APART = 1e-3
 _SINGLE, _DOUBLE = 1e-6, 1e-12
 """What single and double precision leave between frames that meet [m, rad]."""
@@ -317,6 +324,7 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         body = f"body {first.body.name!r}" if first.body.name else "the world"
         reader.reporter.report(JOINT_ON_ITSELF, reader.where(found), name=name, body=body)
         return None
+    # the model has the world as parent; UsdPhysics lets either side be empty
     turned = second.body.name == WORLD
     parent, child = (second, first) if turned else (first, second)
     units = reader.units
@@ -328,6 +336,8 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         frames = turn_frames(note, dofs, frames)
     if turned:
         for dof in dofs:
+            # with parent and child exchanged the relative motion is inverted; so is the order of stacked
+            # freedoms
             dof.axis = -dof.axis
         dofs.reverse()
     joint = Joint(
@@ -349,6 +359,7 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         source=reader.where(found),
     )
     _check_anchors(reader, joint, parent, child)
+    # notes of doubles give the frames exactly; a distance joint holds its frames apart
     if not reader.exact and kind is not JointKind.DISTANCE:
         _let_meet(joint, parent.body.pose, child.body.pose)
     return joint
@@ -361,6 +372,7 @@ def _read_side(
     relationship = f"physics:body{number}"
     targets = reader.get_targets(found, relationship)
     local = _read_frame(reader, found, number)
+    # some exporters name the pseudo-root for the world
     if not targets or targets[0] == "/":
         return _JointEnd(WORLD_FRAME, reader.units.turn @ local)
     if len(targets) > 1:
@@ -380,6 +392,7 @@ def _read_side(
         )
         return None
     body = reader.body_of(target.owner)
+    # the usual case: the joint names a body, and no matrix has to be taken apart
     if target.path == target.owner and body.is_exact:
         return _JointEnd(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
     matrix = reader.world_matrix(target)

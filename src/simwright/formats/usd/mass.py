@@ -61,6 +61,7 @@ DENSITY_IGNORED = declare(
 )
 
 NEWTON_MASS = "NewtonMassAPI"
+# eigenvalues of larger numbers overflow
 _HUGE = 1e100
 _NO_TURN = (1.0, 0.0, 0.0, 0.0)
 Triple = tuple[float, ...]
@@ -110,6 +111,7 @@ def read_authored_mass(reader: StageReader, found: FoundPrim) -> AuthoredMass:
     """The values of a prim's mass API that count."""
     if MASS not in found.apis and NEWTON_MASS not in found.apis:
         return _NOTHING
+    # asked for by the body, by its shapes and by the sums; faults are to be reported once
     known: AuthoredMass | None = reader.masses.get(found.path)
     if known is None:
         known = reader.masses[found.path] = _read_authored_mass(reader, found)
@@ -156,6 +158,7 @@ def _read_noted_moments(
     if said is None or len(said) != 3:
         return None
     values = tuple(float(value) for value in said)
+    # the note holds what the source said; the attribute what a body can have. An edited attribute wins
     return values if np.allclose(find_nearest_moments(values), moments, rtol=1e-6, atol=0.0) else None
 
 
@@ -171,6 +174,7 @@ def _read_tensor(reader: StageReader, found: FoundPrim) -> Array | None:
     if len(six) == 6 and np.all(np.abs(six) < _HUGE):
         tensor = matrix_from_six(six)
         moments = np.linalg.eigvalsh(tensor)
+        # six rounded numbers may give a moment just below zero
         if moments[2] > 0.0 and moments[0] >= -1e-6 * moments[2]:
             return tensor * reader.units.inertia
     where = reader.where(found, "newton:inertia")
@@ -277,10 +281,12 @@ class ColliderSums:
             return result
         mass, com, inertia = self._place_parts()
         rows = np.array([part.body for part in self._parts])
+        # parts come body by body, so sums over bodies are sums over runs
         starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
         total = np.add.reduceat(mass, starts)
         center = np.add.reduceat(mass[:, None] * com, starts) / np.where(total == 0.0, 1.0, total)[:, None]
         offset = com - np.repeat(center, np.diff(np.r_[starts, len(rows)]), axis=0)
+        # parallel-axis theorem for all parts at once
         square = np.einsum("ni,ni->n", offset, offset)[:, None, None] * np.eye(3)
         shifted = inertia + mass[:, None, None] * (square - offset[:, :, None] * offset[:, None, :])
         summed = np.add.reduceat(shifted, starts)
@@ -299,6 +305,7 @@ class ColliderSums:
         trace = np.trace(second, axis1=1, axis2=2)[:, None, None] * np.eye(3)
         mass = np.array([part.moments.volume for part in parts]) * density
         com = np.einsum("nij,nj->ni", turn, center) + np.array([part.shape.pose.p for part in parts])
+        # inertia is the trace of the second moments times the identity, less the second moments
         inertia = turn @ (trace - second) @ turn.transpose(0, 2, 1)
         inertia = (inertia + inertia.transpose(0, 2, 1)) * 0.5
         for number, part in enumerate(parts):
@@ -309,6 +316,7 @@ class ColliderSums:
     def _measure_part(self, number: int, body: Body, shape: Shape) -> _ColliderMass:
         moments = self._measure(shape)
         found = self._scan.all.get(shape.path)
+        # a mass API on the body prim is about the body, also where that prim is a collider
         has_own = found is not None and MASS in found.apis and found.path != found.owner
         own = self._read_own(body, shape, moments) if has_own else None
         if own is not None:
@@ -406,6 +414,7 @@ INERTIA_GUESSED = declare(
     doc="OpenUSD's own fallback for a mass that nothing gives a shape to.",
     section="1.3",
 )
+# 2/5 r^2 of a solid ball, per kilogram
 _BALL = 0.4 * 0.1**2
 
 
@@ -434,11 +443,13 @@ def read_shape_mass(reader: StageReader, found: FoundPrim, shape: Shape) -> None
     shape.mass, shape.density = authored.mass, authored.density
 
 
+# one function: the order of the cases is the rule of the module docstring
 def _resolve(
     reader: StageReader, body: Body, authored: AuthoredMass, computed: Inertial | None
 ) -> Inertial | None:
     inertia = authored.inertia()
     com = authored.com(reader.bodies[body.path].scale)
+    # nothing was left for the colliders to say (is_complete), so they were not measured
     if computed is None:
         assert authored.mass is not None
         assert com is not None
@@ -450,6 +461,7 @@ def _resolve(
             reader.reporter.report(MASS_UNKNOWN, body.source, name=body.name)
         return None
     if inertia is None and computed.mass > 0.0:
+        # no scaling by 1.0: the last bit would change
         inertia = computed.inertia if mass == computed.mass else computed.inertia * (mass / computed.mass)
         if com is not None:
             inertia = inertia + point_inertia(mass, com - computed.com)

@@ -47,6 +47,7 @@ class MaterialBindings:
         shapes = [*scan.geometry, *more]
         subsets = [subset for found in shapes for subset in found.subsets or ()]
         colliders = [found for found in shapes if COLLISION in found.apis]
+        # one call for all prims: OpenUSD then computes in parallel and shares what it finds above them
         self._render = self._bind([*shapes, *subsets], UsdShade.Tokens.preview)
         self._physics = self._bind(colliders, "physics")
         # not by shared path: the names of prototypes change from run to run
@@ -68,6 +69,8 @@ class MaterialBindings:
             return ""
         if self._has_contact[key]:
             return self.names[key]
+        # a look that is bound without a purpose answers for physics too; only a binding for physics is worth
+        # a finding
         relationship = UsdShade.MaterialBindingAPI(found.prim).GetDirectBindingRel("physics")
         if relationship and relationship.HasAuthoredTargets():
             where = self._reader.where(found, "material:binding:physics")
@@ -93,6 +96,7 @@ class MaterialBindings:
 
     def _bind(self, founds: list[FoundPrim], purpose: str) -> dict[str, str]:
         """The bound material of each path that has one; nothing is bound where no prim above says so."""
+        # asking for a binding where none is above costs as much as where there is one
         founds = [found for found in founds if found.bound]
         if not founds:
             return {}
@@ -118,6 +122,7 @@ TEXTURE_MISSING = declare(
 
 _CHANNELS = frozenset({"rgb", "rgba", "r", "g", "b", "a"})
 _WRAPS = frozenset({"repeat", "clamp", "mirror", "black"})
+# a network may be a loop
 _CHAIN_LIMIT = 8
 
 
@@ -146,6 +151,7 @@ def _read_file(reader: StageReader, shader: UsdShade.Shader) -> str:
         return ""
     where = reader.where(shader.GetPrim(), "inputs:file")
     if value.resolvedPath:
+        # an image inside a .usdz is admitted with its package
         outer = Ar.SplitPackageRelativePathOuter(value.resolvedPath)[0]
         admitted = reader.gate.take(outer, where, str(value.path))
         return str(value.resolvedPath) if admitted is not None else ""
@@ -169,6 +175,7 @@ def _read_coordinates(reader: StageReader, shader: UsdShade.Shader) -> dict[str,
         if node is None:
             break
         kind = node.GetIdAttr().Get()
+        # the model has one transform; of several the one next to the image counts
         if kind == "UsdTransform2d" and "scale" not in result:
             rotation = _value(reader, node, "rotation")
             result["scale"] = _row(_value(reader, node, "scale"), (1.0, 1.0))
@@ -273,6 +280,7 @@ def _read_look(reader: StageReader, name: str, prim: Usd.Prim) -> RenderMaterial
         reader.reporter.report(SURFACE_FOREIGN, where, name=name, found=found)
         return RenderMaterial(name, source=where)
     inputs = _SurfaceInputs(reader, name, shader)
+    # specularColor is read in this workflow only; in the metallic one the schema ignores it
     specular = inputs.number("useSpecularWorkflow", 0.0) == 1.0
     return RenderMaterial(
         name=name,
@@ -321,6 +329,7 @@ class _SurfaceInputs:
             texture = read_texture(self._reader, output)
             if texture is not None:
                 red, green, blue, alpha = texture.gain
+                # scale multiplies linear colours; the model multiplies display colours
                 if key in COLORED:
                     texture = replace(texture, gain=(*make_display((red, green, blue)), alpha))
                 result[key] = texture

@@ -52,6 +52,7 @@ def read_mesh(
 
     ``materials`` gives the material name of each geometry subset; ``stretch`` is a shear to bake in.
     """
+    # a sheared mesh has the shear in its points, so it is nobody else's
     key = _find_identity(reader, found, materials) if stretch is None else None
     if key is not None and key in reader.meshes:
         return reader.meshes[key]
@@ -90,6 +91,7 @@ def _load_topology(reader: StageReader, found: FoundPrim, stretch: Array | None)
         points *= reader.units.length
     counts = _as_integers(prim.GetAttribute("faceVertexCounts").Get(time))
     indices = _as_integers(prim.GetAttribute("faceVertexIndices").Get(time))
+    # nearly all meshes are; the array of counts is then not kept
     are_triangles = len(counts) == 0 or (counts[0] == 3 and bool((counts == 3).all()))
     bad = _find_fault(points, None if are_triangles else counts, indices, len(counts))
     if bad:
@@ -118,6 +120,7 @@ def load_mesh(
     uv_name, uvs, interpolation = _find_uvs(reader, prim)
     return dataclasses.replace(
         data,
+        # a shear turns normals by another matrix than points; renderers compute them anew
         normals=None if stretch is not None else normals,
         uvs=rows.fit("texture coordinates", uvs, interpolation),
         uv_name=uv_name,

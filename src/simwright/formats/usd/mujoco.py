@@ -39,6 +39,7 @@ def read_range(
     limited = reader.get_text(found, f"mjc:{switch}", "auto")
     if limited == "true":
         return low, high
+    # MuJoCo: min = max = 0 means that no range was given
     if limited == "auto" and low < high and _limits_itself(reader, scan):
         return low, high
     return None
@@ -93,6 +94,7 @@ def _read_tendon(reader: StageReader, scan: StageScan, found: FoundPrim, name: s
     prim, units = found.prim, reader.units
     fixed = reader.get_text(prim, "mjc:type", "spatial") == "fixed"
     path, plain = _read_sum(reader, found) if fixed else (list(_read_route(reader, found)), False)
+    # with a hinge in it the sum is an angle: neither lengths nor forces have stage units
     length = 1.0 if plain else units.length
     gain = units.inertia if plain else units.mass
     effort = units.inertia if plain else units.force
@@ -114,11 +116,13 @@ def _read_tendon(reader: StageReader, scan: StageScan, found: FoundPrim, name: s
     if limits is not None:
         tendon.lower, tendon.upper = limits[0] * length, limits[1] * length
     rest = as_rows(reader.get(prim, "mjc:springlength"), 1)[:, 0] * length
+    # -1 asks MuJoCo to take the length at the start
     if len(rest) and rest[0] != -length:
         tendon.rest_length = (float(rest[0]), float(rest[-1]))
     return tendon
 
 
+# the unit of the sum is known only when all its joints are
 def _read_sum(reader: StageReader, found: FoundPrim) -> tuple[list[TendonPoint], bool]:
     """Joints with their coefficients, and whether the sum has no unit."""
     targets, order = _read_order(reader, found)
@@ -137,6 +141,7 @@ def _read_sum(reader: StageReader, found: FoundPrim) -> tuple[list[TendonPoint],
         points.append(TendonPoint("joint", dof.name, coefficient))
     plain = any(turning)
     for point, turns in zip(points, turning, strict=True):
+        # a slide in such a sum counts per stage length
         if plain and not turns:
             point.value /= reader.units.length
     return points, plain
@@ -152,6 +157,7 @@ def _read_route(reader: StageReader, found: FoundPrim) -> Iterator[TendonPoint]:
     current = 0
     for place, (index, side, segment) in enumerate(zip(order, beside, segments, strict=True)):
         divisor = float(divisors[segment]) if 0 <= segment < len(divisors) else 1.0
+        # the first segment needs a pulley only if it divides
         if segment != current or (place == 0 and divisor != 1.0):
             current = segment
             yield TendonPoint("pulley", value=divisor)
@@ -231,8 +237,10 @@ def read_keyframes(reader: StageReader, scan: StageScan) -> None:
             ("mjc:qvel", keyframe.velocities, [dof.velocities for dof in dofs]),
         ):
             table.update(_deal(_read_state(reader, found, attribute, names, sum(sizes)), dofs, sizes))
+        # an actuator may have several controls, which the note then names
         slots = texts(reader.note(found).get("controls")) or [a.name for a in reader.asset.actuators]
         controls = _read_state(reader, found, "mjc:ctrl", names, len(slots))
+        # an empty array says nothing about controls
         keyframe.controls |= dict(zip(slots, controls, strict=False))
         reader.asset.keyframes.append(keyframe)
 
@@ -317,6 +325,7 @@ def read_tendon_equalities(reader: StageReader, scan: StageScan) -> None:
         )
 
 
+# vectors, the step, other settings and flags in one place: all are options of the same prim
 def read_root_options(reader: StageReader, scan: StageScan) -> None:
     """Options at the root of an asset, where no scene says them."""
     prim = reader.stage.GetDefaultPrim()

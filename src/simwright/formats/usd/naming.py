@@ -18,6 +18,7 @@ MESH = "mesh"
 _DEPTH_LIMIT = 8
 
 
+# one loop: each round puts one more parent in front of those names that still clash
 def choose_names(paths: Iterable[str]) -> dict[str, str]:
     """A unique name for every path: ``/a/link`` and ``/b/link`` become ``a_link`` and ``b_link``."""
     names: dict[str, str] = {}
@@ -50,6 +51,7 @@ def name_shapes(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
     if not noted:
         return choose_names(found.path for found in founds)
     prims = [
+        # the mesh below an instance is called "mesh" in all of them; the instance has the name of the shape
         found.prim.GetParent() if found.name == MESH and is_proxy(found.prim) else found.prim
         for found in founds
     ]
@@ -63,6 +65,7 @@ def name_shapes(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
 
 def _prefer_labels(names: dict[str, str], labels: dict[str, str]) -> dict[str, str]:
     wanted = {path: labels[path] or name for path, name in names.items()}
+    # a label that two prims share tells neither apart, so both fall back to their paths
     uses = Counter(wanted.values())
     scope = NameScope(name for name, count in uses.items() if count == 1)
     return {path: name if uses[name] == 1 else scope.claim(names[path]) for path, name in wanted.items()}

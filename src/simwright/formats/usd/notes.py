@@ -33,6 +33,7 @@ from simwright.model.joint import (
 )
 from simwright.model.ros import Controller
 
+# what has no place comes after what has one, in the order of prims
 LAST = 1 << 30
 
 
@@ -53,6 +54,7 @@ def restore_order(reader: StageReader, scan: StageScan) -> None:
     words = {EqualityKind.TENDON: "equality_order"}
     asset.equalities.sort(key=lambda equality: sort_key(equality, words.get(equality.kind, "order")))
     places = {body.name: number for number, body in enumerate(asset.bodies)}
+    # stable sorts: within a body the order of prims stays
     asset.shapes.sort(key=lambda shape: places.get(shape.body, -1))
     asset.sites.sort(key=lambda site: (sort_key(site)[0], places.get(site.body, -1), sort_key(site)[1]))
 
@@ -85,6 +87,7 @@ def arrange_dofs(note: dict[str, Any], dofs: list[Dof]) -> None:
     axes = texts(note.get("axes"))
     if axes:
         words = {_word(dof): dof for dof in dofs}
+        # an axis was locked or freed since
         if sorted(words) != sorted(axes) or len(words) != len(dofs):
             return
         dofs[:] = _read_stack(note, words) or [words[word] for word in axes]
@@ -124,6 +127,7 @@ def _read_stack(note: dict[str, Any], words: dict[str, Dof]) -> list[Dof]:
         swing = (swings[2 * number], swings[2 * number + 1])
         dof.swing = swing if any(map(math.isfinite, swing)) else None
         known = words.get(place)
+        # limits and drives are attributes, which users edit; axes and anchors are only in the note
         if known is not None and dof.motion is not Motion.BALL:
             dof.lower, dof.upper, dof.drive = known.lower, known.upper, known.drive
         dofs.append(dof)
@@ -145,6 +149,7 @@ def restore_joints(reader: StageReader, scan: StageScan) -> dict[str, float]:
     kept = []
     for joint in asset.joints:
         note = notes.get(joint.path, {})
+        # a joint that no longer closes a loop was made a real joint by an edit
         if note.get("equality") in _EQUALITIES and joint.closes_loop:
             asset.equalities.append(_make_equality(reader, scan.all[joint.path], joint, note))
             continue
@@ -182,6 +187,7 @@ def _restore_dofs(joint: Joint, note: dict[str, Any]) -> None:
         values = numbers(note.get(f"dof_{key}"))
         if len(values) == len(joint.dofs):
             for dof, value in zip(joint.dofs, values, strict=True):
+                # not a number stands for "not said": arrays of OpenUSD hold no nothing
                 setattr(dof, key, value if math.isfinite(value) else None)
     _restore_gear(joint, note)
 
@@ -195,6 +201,7 @@ def _restore_gear(joint: Joint, note: dict[str, Any]) -> None:
 def _restore_kind(joint: Joint, kind: JointKind) -> None:
     """What the source called it, if it still has such freedoms."""
     if kind is JointKind.FLOATING:
+        # a limit on one of the six axes makes it a generic joint
         if joint.velocities == _FREEDOMS and not any(dof.is_limited for dof in joint.dofs):
             joint.kind, joint.dofs = kind, [Dof(Motion.FREE, name=joint.name)]
         return
@@ -233,6 +240,7 @@ def _make_equality(reader: StageReader, found: FoundPrim, joint: Joint, note: di
 def _restore_free(reader: StageReader, found: FoundPrim) -> None:
     """The floating joint of a body that nothing else holds."""
     note, frame = reader.note(found), reader.bodies[found.path]
+    # a joint that was added since holds the body
     if "free_name" not in note or any(
         j.child == frame.name and not j.closes_loop for j in reader.asset.joints
     ):
@@ -404,6 +412,7 @@ def _restore_controllers(reader: StageReader, notes: dict[str, dict[str, Any]]) 
             _table(words.get(key)) for key in ("joints", "interfaces", "settings")
         )
         listed = {role: [str(v) for v in names] for role, names in joints.items() if isinstance(names, list)}
+        # what the schema says wins: it may have been edited
         controller.joints = {**listed, **controller.joints}
         controller.interfaces = {**{role: str(v) for role, v in interfaces.items()}, **controller.interfaces}
         controller.settings = {**settings, **controller.settings}
@@ -428,6 +437,7 @@ def _restore_words(reader: StageReader, notes: dict[str, dict[str, Any]]) -> Non
 def _parse(text: Any) -> dict[str, Any]:
     try:
         words = json.loads(text) if isinstance(text, str) else {}
+    # a note is text that anybody may edit
     except (ValueError, RecursionError):
         return {}
     return _table(words)
@@ -452,6 +462,7 @@ def _make_marker(kind: str, sizes: list[float]) -> Geometry | None:
     return None
 
 
+# a loop with three reasons to leave a note alone
 def restore_idle_motors(reader: StageReader, scan: StageScan) -> None:
     """Add the noted motors whose joint is there and still fixed."""
     if not reader.noted:

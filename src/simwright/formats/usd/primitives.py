@@ -42,6 +42,7 @@ TURNS = {
     "Y": Pose.of(q=quat_from_axis_angle((1.0, 0.0, 0.0), -math.pi / 2)),
 }
 """The rotation of Z onto the other axes."""
+# a scale that single precision cannot tell from an even one
 _EVEN = 1e-5
 
 Sized = tuple[Geometry, Array | None]
@@ -60,6 +61,7 @@ def read_primitive(reader: StageReader, found: FoundPrim, scale: Array) -> Sized
     read_as = _READERS.get(found.type)
     if read_as is None:
         return None
+    # primitives are symmetric, so a mirrored one is the same
     x, y, z = scale.tolist()
     kind, numbers, is_scaled = read_as(reader, found, (abs(x), abs(y), abs(z)))
     geometry = reader.primitives.get((kind, numbers))
@@ -98,6 +100,7 @@ def _read_capsule(reader: StageReader, found: FoundPrim, scale: ScaleTriple) -> 
     radius, height = _read_radius(reader, found, 0.5), _length(reader, found, "height", 1.0)
     if _is_even(*scale):
         return Capsule, (radius * scale[0], height * scale[2]), False
+    # no primitive is a capsule with elliptic ends, so the scale stays on the shape
     return Capsule, (radius, height), True
 
 
@@ -139,6 +142,7 @@ _AXIAL = frozenset(_READERS) - {"Cube", "Sphere"}
 
 
 RADII = "radii"
+# the written mesh is at most 0.5 % inside the ellipsoid
 _ELLIPSOID_TOLERANCE = 0.01
 
 
@@ -151,6 +155,7 @@ def read_ellipsoid(reader: StageReader, found: FoundPrim, scale: Array) -> Ellip
     extent = reader.get(found, "extent")
     if extent is None or len(extent) != 2:
         return None
+    # the extent, not the points: it is small and loads no mesh
     low, high = np.asarray(extent, dtype=np.float64)
     if not np.allclose((high - low) / 2.0, radii, rtol=_ELLIPSOID_TOLERANCE, atol=0.0):
         return None
@@ -173,6 +178,7 @@ def read_terrain(reader: StageReader, found: FoundPrim, scale: Array) -> Heightf
     rows, columns, base = int(grid[0]), int(grid[1]), grid[4]
     if min(rows, columns) < 2 or rows * columns != len(heights):
         return None
+    # the bottom of the mesh is the base below zero, or the lowest height
     extent = np.array(reader.get(found, "extent"), dtype=np.float64)
     low = np.array((-grid[2] / 2.0, -grid[3] / 2.0, min(-base, heights.min())))
     high = np.array((grid[2] / 2.0, grid[3] / 2.0, heights.max()))

@@ -32,6 +32,7 @@ JOINT_TYPES = frozenset(
         "PhysicsDistanceJoint",
     }
 )
+# RosFrameAPI marks Xforms; the other two also sit on geometry, which is then a marker and no shape
 SITE_APIS = frozenset({"RosFrameAPI", "NewtonSiteAPI", "MjcSiteAPI"})
 GEOMETRY_SITE_APIS = frozenset({"NewtonSiteAPI", "MjcSiteAPI"})
 ROS_APIS = frozenset({"RosContextAPI", "RosTopicAPI", "RosServiceAPI", "RosActionAPI"})
@@ -118,9 +119,12 @@ class FoundPrim:
 
 def list_apis(prim: Usd.Prim) -> frozenset[str]:
     """Applied API schemas, registered or not."""
+    # GetAppliedSchemas leaves out schemas that are not registered; the type info has them, but not built-in
+    # ones
     return frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas()) | frozenset(prim.GetAppliedSchemas())
 
 
+# by schema names and not by classes of pxr: schemas of ROS, Newton and MuJoCo need no plugin this way
 _KINDS: tuple[tuple[str, Callable[[PrimSchemas], bool]], ...] = (
     ("bodies", lambda s: RIGID_BODY in s.apis),
     ("joints", lambda s: s.type in JOINT_TYPES),
@@ -147,6 +151,7 @@ _MOST_SORTS = 2000
 def _find_sort(prim: Usd.Prim) -> PrimSchemas:
     """The sort of a prim, made when it is the first of its kind in the process."""
     info = type_of(prim)
+    # the schema type differs from the type name where a layer names a fallback for an unregistered type
     key = (info.GetTypeName(), info.GetSchemaTypeName(), *info.GetAppliedAPISchemas())
     sort = _SORTS.get(key)
     if sort is None:
@@ -171,6 +176,7 @@ class OpinionCache:
         """What is said about a prim."""
         if not self._shares:
             return self._read(prim)
+        # prims of the same specs have the same values, unless something above shifts time (see may_share)
         key = tuple(specs_of(prim))
         known = self._opinions.get(key)
         if known is None:
@@ -188,6 +194,7 @@ class OpinionCache:
 
 def may_share(stage: Usd.Stage, time: Usd.TimeCode) -> bool:
     """Can two prims have the same specs?  Not without arcs to other layers; references may shift time."""
+    # layers beyond the layer stack come by references, payloads or inherits
     return bool(time.IsDefault()) and len(stage.GetUsedLayers()) > len(stage.GetLayerStack())
 
 

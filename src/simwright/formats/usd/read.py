@@ -76,6 +76,7 @@ DEFAULT_PRIM_MISSING = declare(
     section="1.2.5",
 )
 _BINDING = re.compile(r"material bindings on prim at path \((?P<prim>[^)]*)\)")
+# a broken stage can give thousands of the same complaint
 _MAX_MESSAGES = 20
 
 
@@ -100,10 +101,12 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     """Read a .usd, .usda, .usdc or .usdz file."""
     from simwright.usd.open import open_stage
 
+    # one gate for the stage and for the images it names, so that limits count over both
     options = replace(options, gate=options.make_gate(path, reporter))
     stage = open_stage(
         path, packages=options.packages, variants=options.variants, reporter=reporter, gate=options.gate
     )
+    # before reading: the selection changes which prims there are
     if options.fine_colliders:
         select_fine_colliders(stage, options.variants)
     asset = read_stage(stage, options, reporter, name=_choose_name(stage, path), file=str(path))
@@ -118,6 +121,8 @@ def read_stage(
     """Read an open stage.  Its meshes are loaded later, so the asset keeps the stage open."""
     file = file or str(stage.GetRootLayer().identifier)
     try:
+        # reading makes many objects that live until the end; the collector would walk all of them again and
+        # again
         with capture() as messages, pause_collector():
             reader = _make_source(stage, options, reporter, name, file)
             _read_all(reader)
@@ -130,6 +135,7 @@ def read_stage(
 def _make_source(
     stage: Usd.Stage, options: ReadOptions, reporter: Reporter, name: str, file: str
 ) -> StageReader:
+    # without a chosen time the movement is read as well, from the stage as the caller opened it
     played = stage if options.time is None else None
     if options.time is None:
         stage = settle_samples(stage, file, reporter)
@@ -148,9 +154,11 @@ def _make_source(
 
 def _read_all(reader: StageReader) -> None:
     """The table of contents."""
+    # the order matters: a family may look up names and frames of those before it
     scan = scan_stage(reader)
     read_attributes(reader, scan)
     scatters = scan_instancers(reader, scan)
+    # geometry of instancer prototypes is not in the scan, but has bindings too
     bindings = MaterialBindings(reader, scan, list_geometry(scatters))
     read_environment(reader, scan)
     read_provenance(reader)
@@ -160,7 +168,9 @@ def _read_all(reader: StageReader) -> None:
     read_articulations(reader, scan)
     read_shapes(reader, scan, bindings)
     read_instancers(reader, scatters, bindings)
+    # before mass: solvers say which colliders are hollow and how thick their walls are
     read_solvers(reader, scan, bindings)
+    # after solvers: rules relate coordinates, which joint references shift
     read_mimics(reader, scan)
     read_mass(reader, scan)
     read_sites(reader, scan)
@@ -177,12 +187,16 @@ def _read_all(reader: StageReader) -> None:
     read_pairs(reader, scan)
     read_tendon_equalities(reader, scan)
     read_root_options(reader, scan)
+    # notes come last of all that reads prims: they refer to elements by name
     references = restore_joints(reader, scan)
     restore_parts(reader, scan)
     restore_idle_motors(reader, scan)
+    # after everything that refers to joints by path, since all but the first of a stack go
     merge_stacks(reader)
     restore_order(reader, scan)
+    # keyframes count coordinates in the final order of joints and actuators
     read_keyframes(reader, scan)
+    # UsdPhysics counts from where the frames meet; the source may have counted from elsewhere
     shift_coordinates(reader.asset, references)
     report_unknown_types(reader, scan)
     check_turns(reader, scan)

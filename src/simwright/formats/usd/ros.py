@@ -63,6 +63,7 @@ def read_ros(reader: StageReader, scan: StageScan) -> None:
             if api in found.apis:
                 interface = _read_interface(reader, scan, found, kind)
                 if interface is not None:
+                    # several APIs on one prim are against REP-0158 2.2; controllers then mean the first
                     interfaces.setdefault(found.path, interface)
                     reader.asset.interfaces.append(interface)
     names = name_prims(scan.controllers, noted=reader.noted)
@@ -137,6 +138,7 @@ def _find_place(reader: StageReader, scan: StageScan, found: FoundPrim) -> str:
         if at.path in reader.bodies:
             return reader.bodies[at.path].name
         if at.prim == reader.stage.GetDefaultPrim():
+            # an interface below the root belongs to no place on the robot
             return reader.asset.name if at is found else ""
         at = scan.all.get(at.path.rpartition("/")[0])
     return ""
@@ -154,6 +156,7 @@ def _read_controller(
 ) -> Controller:
     prim, space = found.prim, f"ros:{kind}:"
     controller = Controller(name, kind, path=found.path, source=reader.where(prim))
+    # fallbacks too: a controller runs with them
     for prop in prim.GetPropertiesInNamespace(space.split(":")[:-1]):
         key = prop.GetName()[len(space) :].replace(":", ".")
         if isinstance(prop, Usd.Relationship):

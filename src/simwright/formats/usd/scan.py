@@ -56,6 +56,7 @@ class StageScan:
 def scan_stage(reader: StageReader) -> StageScan:
     """Walk the whole stage once."""
     stage = reader.stage
+    # payloads may be left out by the caller, who has then to know what is missing
     loaded = set(stage.GetLoadSet())
     missing = [path for path in stage.FindLoadable() if path not in loaded]
     if missing:
@@ -83,8 +84,10 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
             scan.notes[found.path] = reader.notes[found.path] = read_note(prim)
         for kind in found.schemas.kinds:
             getattr(scan, kind).append(found)
+        # by the relationship and not by its API: files author it without applying PhysicsFilteredPairsAPI
         if found.authored is None or "physics:filteredPairs" in found.authored:
             scan.filtered.append(found)
+        # prototypes below an instancer are not shapes where they stand
         if found.type == "PointInstancer":
             walk.PruneChildren()
     return scan

@@ -81,6 +81,7 @@ _LIGHT_KINDS = {
     "DomeLight": LightKind.DOME,
     "DomeLight_1": LightKind.DOME,
 }
+# UsdGeomCamera: focal length and apertures are in tenths of a scene unit
 _TENTH = 0.1
 _SIZES = ("inputs:width", "inputs:height", "inputs:length")
 
@@ -108,6 +109,7 @@ def _read_camera(
         name=name,
         body=body.name,
         pose=placement.pose,
+        # atan2: a focal length of zero gives 180 degrees and no error
         fov_y=2.0 * math.atan2(height / 2.0, focal),
         near=float(near) * length,
         far=float(far) * length,
@@ -134,6 +136,7 @@ def _read_light(
     exposure = reader.get_number(found, "inputs:exposure", 0.0)
     radius = 0.0
     if kind is LightKind.POINT and not reader.get_flag(found, "treatAsPoint", False):
+        # a sphere light has one radius; an uneven scale has no meaning for it
         size = float(np.max(np.abs(placement.scale))) * reader.units.length
         radius = reader.get_number(found, "inputs:radius", 0.5) * size
     _report_loss(reader, found, name, kind)
@@ -164,6 +167,7 @@ def _read_cone(reader: StageReader, found: FoundPrim) -> tuple[float, float] | N
     if "ShapingAPI" not in found.apis:
         return None
     angle = reader.get_number(found, "inputs:shaping:cone:angle", 90.0)
+    # ShapingAPI with its widest cone shines all round
     if angle >= 180.0:
         return None
     softness = min(max(reader.get_number(found, "inputs:shaping:cone:softness", 0.0), 0.0), 1.0)
@@ -174,6 +178,7 @@ def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, fl
     color = reader.get_array(found, "inputs:color", (1.0, 1.0, 1.0))
     if reader.get_flag(found, "inputs:enableColorTemperature", False):
         kelvin = reader.get_number(found, "inputs:colorTemperature", 6500.0)
+        # colour and temperature multiply (UsdLux)
         color = color * np.array(UsdLux.BlackbodyTemperatureAsRgb(kelvin), dtype=np.float64)
     red, green, blue = (float(v) for v in color)
     return make_display((red, green, blue))
@@ -235,12 +240,14 @@ _UNKNOWN = re.compile(r"(?:Mjc\w*Sensor|Isaac\w*Sensor|\w+Sensor|UltrasonicArray
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+# known and unknown types together: a type counts as unknown only if it is not known
 def read_sensors(reader: StageReader, scan: StageScan) -> None:
     """Add the sensors with a plain meaning; keep and report the others."""
     known = [found for found in scan.all.values() if found.type in _SENSOR_KINDS]
     names = choose_names(found.path for found in known)
     for found in known:
         reader.asset.sensors.append(_read_sensor(reader, found, names[found.path]))
+    # types first: they are few, and the pattern need not be tried on every prim
     types = {found.type for found in scan.all.values()} - _SENSOR_KINDS.keys()
     for kind in sorted(kind for kind in types if _UNKNOWN.match(kind)):
         prims = [found for found in scan.all.values() if found.type == kind]
@@ -265,6 +272,7 @@ def _read_sensor(reader: StageReader, found: FoundPrim, name: str) -> Sensor:
     )
     for attribute, value in _list_values(reader, found.prim):
         if attribute == "sensorPeriod":
+            # a period of zero says nothing about a rate
             sensor.rate = 1.0 / value if isinstance(value, float) and value > 0.0 else None
         else:
             sensor.settings[_WORD.sub("_", attribute).replace(":", "_").lower()] = _scale(
@@ -276,6 +284,7 @@ def _read_sensor(reader: StageReader, found: FoundPrim, name: str) -> Sensor:
 def _find_pose(reader: StageReader, prim: Usd.Prim) -> Pose:
     """OpenUSD ignores the transform of a type it does not know; the tool that wrote it does not."""
     world = reader.world_matrix(prim)
+    # Isaac's sensor types are no registered schemas, so OpenUSD takes their xformOps for plain attributes
     if not prim.IsA(UsdGeom.Xformable):
         local = as_matrix(UsdGeom.Xformable(prim).GetLocalTransformation(reader.time))
         local[:3, 3] *= reader.units.length

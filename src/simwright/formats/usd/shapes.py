@@ -105,6 +105,7 @@ def place_geometry(
 ) -> list[ScaledPose]:
     """Placements on their bodies of prims that stand at ``worlds``, primitives turned onto their axis."""
     matrices = reader.place_on(bodies, worlds)
+    # few turns for many shapes, so matrices of one turn are multiplied together
     turned: dict[int, tuple[Pose, list[int]]] = {}
     for number, found in enumerate(founds):
         turn = find_axis_turn(reader, found)
@@ -150,6 +151,7 @@ def build_shape(
 ) -> Shape | None:
     """The shape of a prim that is placed on ``body``; None (noted as omitted) if it is left out."""
     collision = COLLISION in found.apis
+    # colliders of purpose guide or proxy are there for physics; a renderer does not draw them
     visual = found.visible and (not collision or found.purpose in _SEEN_PURPOSES)
     if not (visual or collision):
         omitted.hidden.append(found)
@@ -186,6 +188,7 @@ def _add_collision(reader: StageReader, found: FoundPrim, bindings: MaterialBind
     is_meshed = "PhysicsMeshCollisionAPI" in found.apis or token is not None
     if is_meshed and not isinstance(shape.geometry, Heightfield):  # its mesh is for who reads no notes
         shape.approximation = Approximation(str(token or "none"))
+    # the schema asks for a distance field by being applied; it has no attribute for that
     if SDF in found.apis:
         shape.settings["sdf_enabled"] = True
     if found.path != found.owner:
@@ -240,6 +243,7 @@ def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, fl
         return None
     values = reader.get(found, _COLOR)
     if found.may_author(f"{_COLOR}:indices"):
+        # indexed primvars have their values in another order, also where there is one
         values = UsdGeom.Gprim(found.prim).GetDisplayColorPrimvar().ComputeFlattened(reader.time)
     if values is None or len(values) != 1:
         return None
@@ -323,6 +327,7 @@ def _scan_prototype(reader: StageReader, instancer: FoundPrim, target: str) -> l
     if not are_sound(outer.T[None]):
         _refuse(reader, instancer, f"its prototype {target} stands where a scale is zero or not finite")
         return []
+    # the transform of the prototype root counts, that of everything above it does not (PointInstancer)
     above = np.linalg.inv(outer)
     parts = []
     for found in inner.geometry:
@@ -372,6 +377,7 @@ def _list_copies(reader: StageReader, scatter: InstancerPrototypes) -> Iterator[
             limit=MAX_SHAPES,
         )
     base = as_matrix(reader.xforms.GetLocalToWorldTransform(scatter.found.prim))
+    # one broken instance of a thousand is left out, the others are not
     odd = [number for number in np.flatnonzero(shown) if not np.isfinite(base @ matrices[number]).all()]
     if odd:
         _refuse(reader, scatter.found, f"{len(odd)} instances, the first number {odd[0]}, are not finite")
@@ -392,7 +398,11 @@ def _compute_matrices(reader: StageReader, usd: UsdGeom.PointInstancer, count: i
     if len(as_rows(usd.GetPositionsAttr().Get(time), 3)) != count:
         return None
     found = usd.ComputeInstanceTransformsAtTime(
-        time, time, UsdGeom.PointInstancer.ExcludeProtoXform, UsdGeom.PointInstancer.IgnoreMask
+        # masked instances are kept here, so that rows and indices stay in step; the mask is applied later
+        time,
+        time,
+        UsdGeom.PointInstancer.ExcludeProtoXform,
+        UsdGeom.PointInstancer.IgnoreMask,
     )
     return [as_matrix(m) for m in found] if found is not None and len(found) == count else None
 

@@ -112,6 +112,7 @@ REFERENCE_IGNORED = declare(
 _DOF_FIELDS = (
     "armature", "friction", "damping", "stiffness", "spring_ref", "ref", "effort_limit", "velocity_limit",
 )  # fmt: skip
+# MuJoCo's references are scalars, so they mean nothing for balls and generic joints
 _REFERENCES = frozenset({"ref", "spring_ref"})
 _LIMIT_FIELDS = (("ke", "limit_stiffness"), ("kd", "limit_damping"))
 _STATE_FIELDS = ("position", "velocity")
@@ -184,6 +185,7 @@ class _SolverValues:
         authored = self.reader.authored.get(path)
         if authored is None:
             return None
+        # prims of the same opinions share the table of authored values, so they share the answer
         key = id(authored), prim, keys, angular
         if key not in self.answers:
             self.answers[key] = self.reader.order.resolve_authored(
@@ -193,6 +195,7 @@ class _SolverValues:
         if found is not None:
             label = label or (keys if isinstance(keys, str) else keys[-1])
             self.reader.asset.origins.setdefault(path, {})[label] = found
+            # values of solvers that lost are compared in SI, since their attributes have different units
             if any(_differs(found.value, hit.value) for hit in found.lost):
                 self.differing.append((path, label, found))
         return found
@@ -242,6 +245,7 @@ class _SolverValues:
 
 def _differs(a: Any, b: Any) -> bool:
     if isinstance(a, float) and isinstance(b, int | float):
+        # single precision and unit factors leave about 1e-7
         return not math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-12)
     return bool(a != b)
 
@@ -258,12 +262,14 @@ def _resolve_scene(resolution: _SolverValues, scan: StageScan) -> None:
         return
     path, environment = scan.scenes[0].path, resolution.reader.asset.environment
     rate = resolution.ask(path, PrimType.SCENE, "time_steps_per_second")
+    # schemas give a rate; the model a step [s]
     if rate is not None and rate.value and rate.value > 0:
         environment.timestep = 1.0 / rate.value
     iterations = resolution.ask(path, PrimType.SCENE, ITERATIONS)
     if iterations is not None and iterations.value is not None:
         environment.settings[ITERATIONS] = iterations.value
     gravity = resolution.ask(path, PrimType.SCENE, "gravity_enabled")
+    # Newton can switch gravity off without touching UsdPhysics
     if gravity is not None and not gravity.value:
         environment.gravity = np.zeros(3)
 

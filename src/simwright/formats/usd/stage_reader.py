@@ -64,8 +64,10 @@ class BodyFrame:
     is_plain: bool = False
 
 
+# tuples, not arrays: they are compared and unpacked thousands of times, which numpy is slow at
 ZERO = (0.0, 0.0, 0.0)
 WORLD_FRAME = BodyFrame(WORLD, IDENTITY, np.ones(3))
+# None is a value that is remembered: an attribute that is declared without one
 _MISSING = object()
 _NO_NOTE: dict[str, Any] = {}
 
@@ -118,8 +120,11 @@ class StageReader:
     def __post_init__(self) -> None:
         self.xforms = UsdGeom.XformCache(self.time)
         self.timed = not self.time.IsDefault()
+        # prims share opinions only where layers are composed; comparing specs costs more than reading
+        # otherwise
         self.opinion_cache = OpinionCache(may_share(self.stage, self.time))
         layers = self.stage.GetUsedLayers()
+        # asked of the layers: there are fewer of them than attributes
         self.animated = any(layer.ListAllTimeSamples() for layer in layers)
         marks = find_marks(layers)
         self.noted = not marks.isdisjoint((NOTES, PRIMS))
@@ -131,6 +136,7 @@ class StageReader:
         path = at.path if isinstance(at, FoundPrim) else path_of(at).pathString
         return Where(self.file, None, None, path, prop)
 
+    # two steps, since hashing a Usd.Prim is cheaper than making its path text
     def _find(self, prim: Usd.Prim) -> FoundPrim | None:
         found = self.by_prim.get(prim)
         if found is None:
@@ -155,6 +161,7 @@ class StageReader:
         """``(n, 4, 4)``: :meth:`world_matrix` of many prims at once."""
         if not founds:
             return np.empty((0, 4, 4))
+        # one array from all matrices: converting each on its own is far slower
         place = self.xforms.GetLocalToWorldTransform
         stacked = np.array([place(found.prim) for found in founds], dtype=np.float64).reshape(-1, 4, 4)
         if not are_sound(stacked):
@@ -165,6 +172,7 @@ class StageReader:
         """Make bodies known by their paths; the frames carry the numbers they come in."""
         self.bodies.update(frames)
         poses = [frame.pose for frame in self.bodies.values()]
+        # the last row is the world, so that its number -1 indexes it
         self.body_rotations = matrices_from_quats(np.array([*(pose.q for pose in poses), IDENTITY.q]))
         self.body_positions = np.array([*(pose.p for pose in poses), IDENTITY.p])
 
@@ -190,6 +198,7 @@ class StageReader:
             value = known.get(name, _MISSING)
             if value is _MISSING:
                 value = known[name] = self._read_value(attribute_of(found.prim, name))
+        # a fallback is a matter of the schema alone, so it is read from the first prim that asks
         elif name in found.schemas.builtin:
             known = found.schemas.fallbacks
             value = known.get(name, _MISSING)
@@ -202,8 +211,10 @@ class StageReader:
     def _read_value(self, attribute: Usd.Attribute) -> Any:
         value = value_of(attribute, self.time)
         if self.exact:
+            # the double that Simwright noted beside a float, while the float is still its rounding
             noted = read_exact(attribute, value)
             return value if noted is None else noted
+        # a float 0.1 comes as 0.10000000149: the shortest decimal that rounds to it is what the author wrote
         return find_decimal(value) if type(value) is float else value
 
     def note(self, found: FoundPrim) -> dict[str, Any]:
@@ -278,6 +289,7 @@ class StageReader:
         numbers = known.get(name)
         if numbers is None:
             numbers = self._read_floats(found, name, default)
+            # what was wrong is not remembered: each prim is to be reported
             if numbers:
                 known[name] = numbers
         return numbers or tuple(default)

@@ -75,10 +75,15 @@ def _find_sampled(stage: Usd.Stage) -> tuple[list[Sdf.Path], list[Sdf.Path]]:
 
 def _put_first(stage: Usd.Stage, paths: list[Sdf.Path]) -> Usd.Stage:
     session = Sdf.Layer.CreateAnonymous("samples.usda")
+    # the session layer of the caller comes along: it holds the variants that were chosen
     session.subLayerPaths = [stage.GetSessionLayer().identifier]
     with capture():
         twin = Usd.Stage.Open(
-            stage.GetRootLayer(), session, stage.GetPathResolverContext(), Usd.Stage.LoadNone
+            # opened without payloads, then given the load rules of the caller: the same prims are loaded
+            stage.GetRootLayer(),
+            session,
+            stage.GetPathResolverContext(),
+            Usd.Stage.LoadNone,
         )
         twin.SetLoadRules(stage.GetLoadRules())
     values = [(path, stage.GetAttributeAtPath(path).Get(Usd.TimeCode.EarliestTime())) for path in paths]
@@ -108,7 +113,9 @@ MOVEMENT_LONG = declare(
 )
 MAX_PLACEMENTS = 2_000_000
 """Placements of all parts at all times of a movement."""
+# longer ranges are taken at the authored times only
 _MAX_FRAMES = 4000
+# metres, parts of quaternions, scales: below, a track is constant but for rounding
 _STILL = 1e-9
 
 
@@ -161,6 +168,7 @@ class _MovingPrims:
         xformable = UsdGeom.Xformable(prim) if prim else None
         if not xformable:
             return moving
+        # what moves above is not inherited then
         if xformable.GetResetXformStack():
             moving = False
         if not xformable.TransformMightBeTimeVarying():
@@ -180,6 +188,7 @@ def _list_codes(stage: Usd.Stage, times: set[float]) -> list[float]:
     return sorted({*codes, *map(float, range(first, last + 1))})
 
 
+# bodies first, then what stands on them: local tracks need the tracks of their bodies
 def _sample(reader: StageReader, stage: Usd.Stage, parts: Sequence[Any], codes: list[float]) -> Movement:
     worlds = _compute_worlds(stage, parts, codes)
     sound = [are_sound(matrices.transpose(0, 2, 1)) for matrices in worlds]
@@ -259,6 +268,7 @@ def _track_part(reader: StageReader, part: Any, local: Array) -> Track:
         for matrices in (local, rest):
             matrices[:, :3, :3] = matrices[:, :3, :3] @ turn.rotation
     track = _make_track(local)
+    # shapes have their scale folded into their size: the track is relative to it
     size = np.where(np.abs(usual := decompose_many(rest)[0].scale) > 1e-12, usual, 1.0)
     return Track(track.positions, track.rotations, track.scales / size * scaled(part))
 

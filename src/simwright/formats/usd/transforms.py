@@ -65,6 +65,7 @@ def are_sound(matrices: Array) -> bool:
     """Are all ``(n, 4, 4)`` row-vector matrices finite, with three axes each?"""
     if not np.isfinite(matrices).all():
         return False
+    # rows are the axes in OpenUSD; squares are compared, which saves the roots
     return bool(np.all(np.sum(matrices[:, :3, :3] ** 2, axis=2) > _FLAT_AXIS**2))
 
 
@@ -82,6 +83,7 @@ def mend_transforms(reader: StageReader, prims: Sequence[Usd.Prim], matrices: Ar
 
 def _report(reader: StageReader, prim: Usd.Prim, *, finite: bool) -> None:
     """Name the topmost prim with the fault."""
+    # all prims below a fault have it too: naming the topmost makes one finding of a thousand
     while prim.GetParent() and not _is_sound(reader, prim.GetParent(), finite=finite):
         prim = prim.GetParent()
     path = prim.GetPath().pathString
@@ -98,6 +100,7 @@ def _is_sound(reader: StageReader, prim: Usd.Prim, *, finite: bool) -> bool:
     return are_sound(matrix[None])
 
 
+# well above what single precision leaves between square axes (about 1e-7)
 _SHEAR = 1e-5
 _UNIT = 1e-6
 _FLAT_SCALE = 1e-12
@@ -143,6 +146,7 @@ def decompose_many(matrices: Array) -> list[ScaledPose]:
     if len(matrices) == 0:
         return []
     linear = matrices[:, :3, :3]
+    # flat and infinite matrices divide by zero here; they are put aside by ``fit``
     with np.errstate(all="ignore"):
         products = linear.transpose(0, 2, 1) @ linear
         scale = np.sqrt(products[:, _DIAGONAL, _DIAGONAL])
@@ -152,6 +156,7 @@ def decompose_many(matrices: Array) -> list[ScaledPose]:
     if not is_fit:
         linear = np.where(fit[:, None, None], linear, np.eye(3))
     axes = linear / (scale if is_fit else np.where(fit[:, None], scale, 1.0))[:, None, :]
+    # a mirroring cannot be a rotation: the first axis is turned round, and its scale is negative
     mirrored = np.linalg.det(axes) < 0.0
     if mirrored.any():
         axes[mirrored, :, 0] *= -1.0
@@ -159,6 +164,7 @@ def decompose_many(matrices: Array) -> list[ScaledPose]:
     stretches: dict[int, Array] = {}
     for i in np.flatnonzero(fit & (skew > _SHEAR)).tolist():
         axes[i], scale[i], stretches[i] = _unshear(axes[i], scale[i], linear[i])
+    # rotations of float matrices leave scales of 1 + 1e-8, which would put a scale on every shape
     scale = np.where(np.abs(np.abs(scale) - 1.0) < _UNIT, np.sign(scale), scale)
     positions, turns = matrices[:, :3, 3].copy(), quats_from_matrices(axes)
     if not is_fit:
@@ -170,6 +176,7 @@ def decompose_many(matrices: Array) -> list[ScaledPose]:
 
 def _unshear(axes: Array, scale: Array, linear: Array) -> tuple[Array, Array, Array]:
     """The nearest rotation, the scale along its axes, and the whole remainder."""
+    # polar decomposition: the nearest rotation in the least-squares sense
     left, _, right = np.linalg.svd(axes * np.abs(scale))
     rotation = left @ right
     stretch = rotation.T @ linear

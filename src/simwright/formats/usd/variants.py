@@ -35,6 +35,8 @@ def select_fine_colliders(stage: Usd.Stage, chosen: Mapping[str, str]) -> None:
     """Select the meshes of hulls in the session layer; nothing where ``chosen`` has the variant set."""
     if SET in chosen:
         return
+    # selected for all holders first and taken back where the prims differ: each selection composes the stage
+    # again
     hulls = {prim.GetPath(): found for prim in _list_holders(stage) if (found := _list_hulls(prim))}
     _select(stage, dict.fromkeys(hulls, FINE))
     other = {path for path, found in hulls.items() if _list_colliders(stage.GetPrimAtPath(path)) != found}
@@ -75,6 +77,7 @@ def _list_colliders(holder: Usd.Prim) -> Colliders:
 def _select(stage: Usd.Stage, selections: Mapping[Sdf.Path, str]) -> None:
     """All at once, which composes the stage again once; an empty name leaves it to the layers."""
     layer = stage.GetSessionLayer()
+    # without the block the stage would compose again for every prim
     with Sdf.ChangeBlock():
         for path, name in selections.items():
             spec = Sdf.CreatePrimInLayer(layer, path)
@@ -92,6 +95,7 @@ VARIANTS_BASELINE = declare(
     doc="Only variants that change nothing but looks are carried beside the selected one.",
     section="3.7",
 )
+# each variant is a whole reading
 MAX_VARIANTS = 32
 """Variants of a set that are evaluated; a set with more is taken as it is selected."""
 _LOOK_TYPES = frozenset({"", "Material", "Shader", "NodeGraph", "Scope"})
@@ -102,6 +106,7 @@ _LOOK_PROPERTIES = (
 Read = Callable[[Path, ReadOptions, Reporter], Asset]
 
 
+# one loop: every step may end the set, and says why
 def read_look_variants(
     stage: Usd.Stage, path: Path, options: ReadOptions, reporter: Reporter, *, asset: Asset, read: Read
 ) -> None:
@@ -119,6 +124,7 @@ def read_look_variants(
             chosen = dataclasses.replace(
                 options, look_variants=False, variants={**options.variants, set_name: variant}
             )
+            # a variant may lead to layers that are missing; that is no reason to refuse the asset
             try:
                 other = read(path, chosen, Reporter())
             except SimwrightError:
@@ -219,6 +225,7 @@ def _is_same_geometry(a: Geometry, b: Geometry) -> bool:
 def _is_equal(a: object, b: object) -> bool:
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return np.array_equal(a, b)
+    # comparing arrays by == gives an array
     return a is b or (not isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) and a == b)
 
 

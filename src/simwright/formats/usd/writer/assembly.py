@@ -46,6 +46,7 @@ def move_anchors(layer: LayerWriter, path: str, physics: Any, pose: Pose) -> Non
             return
         target = str(at).replace(f"/{root}", path, 1)
         for end in _ENDS:
+            # an end without a body is in the world, which does not move with the reference
             if not _has_body(spec, end):
                 frame = pose @ _read_frame(spec, end)
                 layer.set(target, f"physics:localPos{end}", "point3f", frame.p)
@@ -161,6 +162,7 @@ class _Assembly:
             spec = layer.over(path)
             spec.SetInfo("kind", "group")
             inside = layer.vary(path, word, there)
+            # the empty variant, so that the choice exists
             layer.vary(path, word, away)
             layer.select(path, word, there if placement.present else away)
             leaf = join(inside, make_identifier(placement.asset.name))
@@ -182,6 +184,7 @@ class _Assembly:
     def _refer(self, path: str, asset: Asset) -> None:
         spec = self._base.over(path)
         spec.referenceList.prependedItems = [Sdf.Reference(f"./{self._files[id(asset)]}")]
+        # bodies of an instance cannot be moved, and interfaces of one would all have the same name
         if self._uses[id(asset)] > 1 and not asset.bodies and not asset.interfaces:
             spec.instanceable = True
 

@@ -62,6 +62,7 @@ from simwright.usd.layers import export_layer
 from simwright.usd.notes import NOTES, PRIMS, mark_layer
 from simwright.usd.plugins import register_plugins
 
+# topics that ROS itself has outside of every namespace
 _GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
 SUFFIX = ".usda"
 VERSION = "1.0.0"
@@ -88,20 +89,26 @@ def build_layers(
     ready = prepare(asset, reporter)
     settle_looks(ready, reporter)
     plan = make_plan(ready, exact=options.exact)
+    # after planning, which needs the names of freedoms, and before anything reads a coordinate
     settle_references(plan, reporter)
     plan.is_decomposed = options.decompose
+    # first of the layers: what cannot be written is taken out of the plan, and the others follow it
     instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
     write_optics(plan, instances, reporter)
     base = write_base(plan)
     physics = write_physics(plan, reporter)
     extended = write_extended(plan, reporter)
     ros = write_ros(plan, physics, reporter)
+    # notes go to physics.usda, the one feature layer that every asset has
     write_remarks(plan, physics)
+    # last of the features: they hold what no other layer took
     vendors = write_vendors(plan, reporter)
     report_losses(plan, reporter)
     report_decisions(plan, reporter)
     features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
+    # when all prims are there: the order of prims in the composed stage is compared
     note_order(plan, [instances, base, *reversed(features.values())])
+    # an empty layer would be one more file to look into
     features = {file: layer for file, layer in features.items() if layer.is_used}
     layers = {**features, "base.usda": base, "instances.usda": instances}
     images = TextureFiles()
@@ -147,6 +154,7 @@ def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Report
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         place = Path(folder) / "asset" / name_entry(asset)
         entry = write(asset, place, replace(options, flatten=False, wrote=WriteOptions().wrote), reporter)
+        # the inner writing must not tell the caller about files of a temporary folder
         return deliver(entry, target, ReadOptions(), reporter, wrote=options.wrote)
 
 
@@ -182,6 +190,7 @@ def _join(layers: dict[str, LayerWriter], images: TextureFiles) -> None:
 
 
 def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:
+    # stages cannot hold Python objects, so layers of stages that are gone are let go at the next call
     for root in [root for root in _ALIVE if Sdf.Layer.Find(root) is None]:
         del _ALIVE[root]
     _ALIVE[stage.GetRootLayer().identifier] = layers
@@ -247,6 +256,7 @@ def describe_origin(asset: Asset, entry: str) -> dict[str, object]:
     return info
 
 
+# links, scopes, frames and sensors are all there is to the tree, in the order of the layer
 def write_base(plan: WritePlan) -> LayerWriter:
     """Every link, its two scopes, every frame."""
     layer = LayerWriter(plan.root, f"The link tree of {plan.asset.name}.")
@@ -302,6 +312,7 @@ def report_losses(plan: WritePlan, reporter: Reporter) -> None:
         )
 
 
+# kinds and elements side by side, so that each is reported in the same way
 def report_decisions(plan: WritePlan, reporter: Reporter) -> None:
     """What the source says, is written as it is, and a person has to decide: one finding per kind.
 

@@ -59,6 +59,7 @@ def is_neutral(plan: WritePlan, actuator: Actuator) -> bool:
     """Can the neutral schema say it?  It drives a revolute or prismatic joint by a plain law."""
     word = plan.freedoms.get(actuator.target, ("", ""))[1]
     is_joint = actuator.transmission in ("joint", "joint_in_parent") and word in SINGLE
+    # the neutral schema has one gear ratio
     if not is_joint or any(actuator.gear[1:]):
         return False
     law = actuator.settings
@@ -70,6 +71,7 @@ def is_neutral(plan: WritePlan, actuator: Actuator) -> bool:
     return actuator.kind in _MODES
 
 
+# a table of attributes; which of them apply depends on the kind
 def _write_law(layer: LayerWriter, path: str, actuator: Actuator, dof: Dof) -> None:
     unit = DEGREE if dof.motion is Motion.HINGE else 1.0
     mode = _MODES[actuator.kind]
@@ -135,6 +137,7 @@ def write_mimics(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> Non
         follower, leader = plan.freedoms.get(mimic.follower), plan.freedoms.get(mimic.leader)
         if follower is None or leader is None:
             reporter.report(JOINT_REDUCED, mimic.source, what="the mimic rule", name=mimic.follower)
+        # a prim can hold the API once
         elif {follower[1], leader[1]} <= {*SINGLE} and follower[0] not in said:
             said.add(follower[0])
             _write_mimic(layer, mimic, (follower[0], dofs[mimic.follower]), (leader[0], dofs[mimic.leader]))
@@ -165,6 +168,7 @@ def _note_mimics(layer: LayerWriter, path: str, mimics: list[Mimic]) -> None:
     names = [name for m in mimics for name in (m.follower, m.leader, m.name)]
     values = []
     for m in mimics:
+        # MuJoCo's polynomials end with the fourth power
         higher = [*m.polynomial, 0.0, 0.0, 0.0][:3]
         values += [float(m.enabled), m.offset, m.multiplier, *higher]
     layer.note(path, mimics=names, mimic_values=values)
@@ -213,6 +217,7 @@ def _read_material(material: PhysicsMaterial) -> dict[str, Any]:
     return {**values, "ka": material.settings.get("ka")}
 
 
+# values of freedoms that share a prim have to be compared before any is written
 def _write_joint(plan: WritePlan, layer: LayerWriter, joint: Joint, reporter: Reporter) -> None:
     """A joint prim says one value for all its freedoms; what differs between them is noted."""
     places: dict[str, list[Dof]] = {}
@@ -252,6 +257,7 @@ def _read_dof(dof: Dof) -> dict[str, Any]:
     values = {
         row.key: getattr(dof, _DOF_FIELDS.get(row.key, row.key)) for row in ROWS if row.prim is PrimType.JOINT
     }
+    # the rest position of no spring
     if not values["stiffness"]:
         values["spring_ref"] = None
     return values
@@ -262,6 +268,7 @@ def _write_rows(
 ) -> None:
     for row in ROWS:
         value = values.get(row.key) if row.prim is prim else None
+        # the schema's fallback says it
         if value is None or value == row.default:
             continue
         for name, raw in row.write(value, angular=angular).items():

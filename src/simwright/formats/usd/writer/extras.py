@@ -139,6 +139,7 @@ class UnitRescaler:
         if row is None or row.unit is NUMBER or isinstance(value, bool) or not isinstance(value, int | float):
             return value
         angular = row.axis in ANGULAR_AXES if row.axis else element in self._turning
+        # authored in the units of the source stage, written in those of the layers
         factor = row.unit.factor(self._scale, angular=angular) / row.unit.factor(Scale(), angular=angular)
         return value if factor == 1.0 else value * factor
 
@@ -204,7 +205,9 @@ class NativeExtras:
             return False
         return True
 
+    # one function: the first rule that fits decides
     def _write_mjc(self, layer: LayerWriter, element: str, attribute: str, value: Any) -> None:
+        # the reader of MJCF keeps them for the geom and for the material made of it
         if element.startswith(_REPEATED_ELEMENTS):
             return
         family, slash, name = element.partition("/")
@@ -409,6 +412,7 @@ def _choose_place(places: dict[PrimType, str], attribute: str) -> tuple[str, Pri
 
 def _map_value(value: Any, paths: dict[str, str]) -> Any:
     """Targets of relationships follow their prims; one that is gone leaves nothing."""
+    # extras keep relationships as lists of paths
     if isinstance(value, list) and value and all(isinstance(v, str) and v.startswith("/") for v in value):
         return [paths[v] for v in value if v in paths] or None
     return value

@@ -86,6 +86,7 @@ class GeometryContext:
         self.reporter.report(GEOMETRY_LEFT_OUT, shape.source, kind=kind, name=shape.name, why=why)
 
 
+# an instance costs an Xform and a prototype, so single meshes are loaded directly
 _REPEATED_VISUALS = 2
 
 
@@ -115,6 +116,7 @@ class VisualWriter:
         elif not is_mesh(shape.geometry) and not is_primitive(shape.geometry):
             self._context.refuse(shape, "OpenUSD has no such primitive")
             return False
+        # primitives are in every level too: a level replaces the whole scope
         for level, found in levels.items():
             self._layer.select(scope, VISUAL_SET, VISUAL_DEFAULT)
             path = join(self._layer.vary(scope, VISUAL_SET, level), name)
@@ -187,6 +189,7 @@ class VisualWriter:
             self._layer.relate(path, "material:binding", [self._plan.materials[material]])
 
 
+# for two, a class and two instances are no less than two meshes
 _REPEATED_COLLIDERS = 3
 
 
@@ -227,6 +230,7 @@ class ColliderWriter:
         plan, path = self._plan, self._plan.collider_prims[shape.name]
         form = plan.forms[shape.name] = ColliderFidelity(fine=meshes.fine is not None)
         parts = [] if self._decomposer is None else self._decomposer.make(shape, meshes, self._library)
+        # a filtered pair names the prim itself, and a relationship cannot lead into an instance
         is_shared = (count >= _REPEATED_COLLIDERS and shape.name not in self._filtered) or bool(parts)
         spec = self._layer.define(path, "Xform" if is_shared else "Mesh")
         self._layer.name(path, shape.name)
@@ -269,6 +273,7 @@ class ColliderWriter:
             assert stored is not None
             self._compose(self._enter(scope, DECOMPOSED, name), stored, classes)
             return
+        # switched off and not left out: the variant has to take away what the layer defines outside of it
         self._layer.over(self._enter(scope, DECOMPOSED, name)).SetInfo("active", False)
         for stored in parts:
             home, _, part = self._plan.names.claim(scope, f"{name}_part").rpartition("/")
@@ -282,6 +287,7 @@ class ColliderWriter:
     def _claim(self, shape: Shape, meshes: ColliderMeshes, form: ColliderFidelity) -> str:
         """The prototype of colliders of which the same is said."""
         assert meshes.coarse is not None
+        # whatever differs between colliders of one mesh makes another prototype
         said = (
             shape.enabled, shape.mass, shape.density, shape.margin, shape.gap, shape.category_bits,
             shape.collide_bits, None if shape.approximation is None else shape.approximation.token,
@@ -299,6 +305,7 @@ class ColliderWriter:
 
     def _list_extras(self, shape: Shape) -> list[tuple[str, str, str]]:
         """What solvers are told about a shape; each format has its own way to name it."""
+        # USD names elements by path, SDFormat by name, MJCF by family and name
         keys = dict.fromkeys((shape.path, shape.name, f"geom/{shape.name}"))
         return [extra for key in keys if key for extra in self._extras.get(key, ())]
 
@@ -309,6 +316,7 @@ class ColliderWriter:
 
 
 _TENTH = 0.1
+# a full-frame lens of 24 mm; only the field of view matters to who gives no lens
 _FOCAL = 0.024
 _ASPECT = 4.0 / 3.0
 _TYPES = {
@@ -338,6 +346,7 @@ def place_camera(layer: LayerWriter, path: str, camera: Camera) -> None:
     layer.place(path, camera.pose)
     width, height = camera.resolution
     focal = camera.focal_length or _FOCAL
+    # the vertical field of view is what all formats agree on
     tall = 2.0 * focal * math.tan(camera.fov_y / 2.0)
     wide = tall * (width / height if width and height else _ASPECT)
     if camera.aperture is not None and camera.focal_length is not None:
@@ -364,6 +373,7 @@ def place_light(layer: LayerWriter, path: str, light: Light) -> None:
         layer.set(path, "inputs:angle", "float", (light.angle or 0.0) / DEGREE)
     if _TYPES[light.kind] == "SphereLight":
         layer.set(path, "inputs:radius", "float", light.radius)
+        # a sphere light of radius zero would emit nothing
         if light.radius == 0.0:
             layer.set(path, "treatAsPoint", "bool", True)
     if light.kind is LightKind.SPOT and light.cone is not None:

@@ -17,6 +17,7 @@ from simwright.core.math3d import IDENTITY, Array, Pose, quat_between, quat_from
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 
 _LETTERS = "XYZ"
+# frames are composed in double precision; axes that are off by more are another mechanism
 _EXACT = 1e-9
 
 
@@ -84,6 +85,7 @@ def _span(axes: list[Array]) -> Array:
 def find_single(joint: Joint, dof: Dof) -> JointPrim:
     """A joint with one freedom."""
     if dof.motion is Motion.BALL:
+        # without cones a ball has no axis worth turning the frame for
         letter, turn = _align(dof.axis) if dof.swing else ("Z", IDENTITY)
         kind, word = "PhysicsSphericalJoint", ""
     else:
@@ -105,6 +107,7 @@ def _align(axis: Array) -> tuple[str, Pose]:
     return "Z", Pose.of(q=quat_between((0.0, 0.0, 1.0), unit))
 
 
+# one function: a list of reasons why no generic joint has these freedoms
 def _find_generic(joint: Joint) -> JointPrim | None:
     free = any(dof.motion is Motion.FREE for dof in joint.dofs)
     if free:
@@ -112,6 +115,7 @@ def _find_generic(joint: Joint) -> JointPrim | None:
     if any(dof.motion is Motion.BALL for dof in joint.dofs):
         return None
     motions = [dof.motion for dof in joint.dofs]
+    # a generic joint slides before it turns
     if motions != sorted(motions, key=lambda motion: motion is Motion.HINGE):
         return None
     anchors = [dof.anchor for dof in joint.dofs if dof.motion is Motion.HINGE]
@@ -141,6 +145,7 @@ def _find_frame(dofs: list[Dof]) -> Array | None:
     for frame in _list_frames(axes):
         words = [_word(dof, frame) for dof in dofs]
         hinges = [word for word in words if word.startswith("rot")]
+        # the identity is tried first, so that frames stay as they are where they can
         if all(words) and len(set(words)) == len(words) and hinges == sorted(hinges):
             return frame
     return None

@@ -38,6 +38,7 @@ def write_joints(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> Non
     loops = {joint.name for joint in plan.tree.loops}
     for joint in list_written(plan):
         _report_noted(joint, reporter)
+        # UsdPhysics needs no joint for a free body, and engines would make a constraint of one
         if joint.kind is JointKind.FLOATING and joint.parent == WORLD:
             _note_free(plan, layer, joint)
             continue
@@ -83,6 +84,7 @@ def _note_free(plan: WritePlan, layer: LayerWriter, joint: Joint) -> None:
     del plan.joints[joint.name]
 
 
+# what a reader would take the prim for, compared with what the joint is
 def _describe(plan: WritePlan, joint: Joint, form: JointPrim) -> dict[str, Any]:
     """What the prim does not say of the joint."""
     note: dict[str, Any] = {}
@@ -206,6 +208,7 @@ def _write_range(layer: LayerWriter, joint: Joint, form: JointPrim, path: str) -
         layer.set(path, "physics:upperLimit", "float", dof.upper / unit)
     elif form.type == "PhysicsSphericalJoint":
         for number, cone in enumerate(joint.dofs[0].swing or (math.inf, math.inf)):
+            # -1 is "free" for cones and distances; infinity is "free" for hinges and slides
             degrees = cone / DEGREE if math.isfinite(cone) else -1.0
             layer.set(path, f"physics:coneAngle{number}Limit", "float", degrees)
     elif form.type == "PhysicsDistanceJoint" and joint.distance is not None:
@@ -220,6 +223,7 @@ def _write_limits(layer: LayerWriter, joint: Joint, form: JointPrim, path: str) 
     for word in _AXES:
         dof = free.get(word)
         if dof is None:
+            # low above high is how UsdPhysicsLimitAPI locks an axis
             _write_limit(layer, path, word, 1.0, -1.0)
         elif dof.motion in (Motion.HINGE, Motion.SLIDE) and dof.is_limited:
             unit = _unit(dof)
@@ -241,6 +245,7 @@ def write_drive(layer: LayerWriter, path: str, word: str, dof: Dof, drive: Drive
     space = f"drive:{word}:physics"
     layer.apply(path, f"PhysicsDriveAPI:{word}")
     layer.set(path, f"{space}:type", "token", "acceleration" if drive.acceleration else "force", uniform=True)
+    # per radian to per degree: times the radians in a degree; positions are divided by them
     layer.set(path, f"{space}:stiffness", "float", drive.stiffness * unit)
     layer.set(path, f"{space}:damping", "float", drive.damping * unit)
     if drive.target_position:

@@ -46,13 +46,16 @@ class LayerWriter:
 
     def __init__(self, root: str, doc: str, *, exact: bool = False) -> None:
         self._exact = exact
+        # anonymous: a file name would be looked up among open layers
         self.sdf = Sdf.Layer.CreateAnonymous(".usda")
         self.sdf.documentation = doc
         self.sdf.defaultPrim = root.strip("/")
+        # time codes are seconds, so that samples of other layers need no scaling
         self.sdf.timeCodesPerSecond = 1.0
         for key, value in (("metersPerUnit", 1.0), ("kilogramsPerUnit", 1.0), ("upAxis", "Z")):
             self.sdf.pseudoRoot.SetInfo(key, value)
         self.is_used = False
+        # spares looking a spec up by its path for every attribute
         self._prims: dict[str, Sdf.PrimSpec] = {}
 
     def over(self, path: str) -> Sdf.PrimSpec:
@@ -76,6 +79,7 @@ class LayerWriter:
     def apply(self, path: str, *apis: str) -> None:
         """Apply API schemas, each once."""
         spec = self.over(path)
+        # prepended, so that weaker layers keep the schemas they apply
         known = spec.GetInfo("apiSchemas").prependedItems if spec.HasInfo("apiSchemas") else []
         items = [*known, *(api for api in apis if api not in known)]
         spec.SetInfo("apiSchemas", Sdf.TokenListOp.Create(prependedItems=items))
@@ -127,6 +131,7 @@ class LayerWriter:
         """The one transform stack there is: translate, orient, and a scale on leaves (REP-0158 1.1)."""
         self.set(path, "xformOp:translate", "double3", [0.0 if abs(v) < _NOISE else v for v in pose.p])
         self.set(path, "xformOp:orient", "quatd", [0.0 if abs(v) < _NOISE else v for v in pose.q])
+        # doubles: poses of links are multiplied down the tree
         order = ["xformOp:translate", "xformOp:orient"]
         if scale is not None:
             self.set(path, "xformOp:scale", "double3", scale)
@@ -135,6 +140,7 @@ class LayerWriter:
 
     def name(self, path: str, label: str) -> None:
         """Keep a name that the prim's own could not be."""
+        # a path may end inside a variant: {set=name}prim
         if label and label != path.rpartition("/")[2].rpartition("}")[2]:
             self.over(path).SetInfo("displayName", label)
 
@@ -226,10 +232,12 @@ def write_typed(layer: LayerWriter, path: str, name: str, value: Any, schema: st
         layer.set(path, name, kind, value, custom=not schema)
 
 
+# one function: a chain of types that excludes as it goes
 def find_type(name: str, value: Any) -> str | None:
     """The attribute type for a value that was read; None where there is no sure one.  MuJoCo's numbers are doubles."""
     number = "double" if name.startswith("mjc:") else "float"
     if isinstance(value, bool | int | float | str):
+        # by exact type, since a bool is an int to isinstance
         return {bool: "bool", int: "int", float: number, str: "token"}[type(value)]
     if not isinstance(value, list | tuple) or not value:
         return None

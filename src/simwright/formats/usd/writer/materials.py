@@ -62,11 +62,13 @@ class TextureFiles:
         except InputError as error:
             return "", error.message
         suffix = _find_suffix(content)
+        # JPEG blurs numbers such as normals; REP-0158 3.2 wants PNG for them
         if not suffix or (suffix == ".jpg" and not is_picture):
             content, why = _convert(content)
             if why:
                 return "", why
             suffix = ".png"
+        # the same image under two names is stored once
         for path, known in self.files.items():
             if known == content:
                 return path, ""
@@ -102,6 +104,7 @@ def _convert(content: bytes) -> tuple[bytes, str]:
 def _flatten(image: Any) -> Any:
     """Eight bits a channel; wide samples are scaled down, not cut off."""
     if image.mode.startswith("I"):
+        # 65535 / 255: 16 bits to 8
         return image.convert("I").point(lambda value: value / 257).convert("L")
     if image.mode in _MODES:
         return image
@@ -210,6 +213,7 @@ def _write_surface(layer: LayerWriter, path: str, material: RenderMaterial) -> N
         values.append(("specularColor", "color3f", make_linear(material.specular), None))
         layer.set(shader, "inputs:useSpecularWorkflow", "int", 1)
     for name, kind, value, usual in values:
+        # the fallbacks of UsdPreviewSurface need no opinion; colour and roughness are authored in any case
         if value != usual:
             layer.set(shader, f"inputs:{name}", kind, value)
     layer.set(shader, "outputs:surface", "token", None)
@@ -223,6 +227,7 @@ def _write_texture(layer: LayerWriter, path: str, key: str, texture: Texture, fi
     layer.set(image, "inputs:file", "asset", Sdf.AssetPath(f"./{file}"))
     space = texture.color_space
     if space == "auto":
+        # auto means that renderers guess, differently, from the bit depth
         space = "sRGB" if key in _COLORED else "raw"
     layer.set(image, "inputs:sourceColorSpace", "token", space)
     layer.set(image, "inputs:wrapS", "token", texture.wrap_s)

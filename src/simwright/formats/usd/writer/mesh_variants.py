@@ -65,6 +65,7 @@ def make_or_recall(data: MeshData, work: str, package: str, make: Callable[[], A
     if file is not None:
         stream = io.BytesIO()
         np.savez_compressed(stream, **made)  # type: ignore[arg-type]
+        # a read-only home is no reason not to convert
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_atomic(file, stream.getvalue())
@@ -75,6 +76,7 @@ def _read(file: Path) -> Arrays | None:
     try:
         with np.load(file, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
+    # whatever is in the folder: a cache may be cut off by a full disk
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
 
@@ -96,6 +98,7 @@ def find_collider_meshes(shape: Shape, library: GeometryLibrary) -> ColliderMesh
         return _find_mesh(shape, library)
     if not is_primitive(shape.geometry):
         return None
+    # a box may be stretched: UsdPhysics allows a scale on Cube
     kind, _, stretch = describe_primitive(shape.geometry, scaled(shape))
     if kind == "Cube" or np.all(stretch == 1.0):
         return ColliderMeshes()
@@ -168,6 +171,7 @@ def decompose(data: MeshData) -> list[MeshData]:
 def _run(data: MeshData) -> Arrays:
     import coacd
 
+    # it prints to stdout otherwise
     coacd.set_log_level("off")
     mesh = coacd.Mesh(np.asarray(data.vertices, dtype=np.float64), data.triangles())
     found = coacd.run_coacd(mesh, max_ch_vertex=_VERTICES, decimate=True, **_SEARCH)
@@ -185,6 +189,7 @@ def _is_convex(data: MeshData, hull: MeshData) -> bool:
 
 def _find_volume(data: MeshData) -> float:
     corners = data.vertices[data.triangles()]
+    # volume of an open mesh depends on the origin; the middle is the fairest
     corners = corners - corners.mean(axis=(0, 1))
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     return abs(float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum())) / 6.0
@@ -250,6 +255,7 @@ def _simplify(points: Array, triangles: npt.NDArray[np.int32], target: int) -> A
     small, _, mapping = fast_simplification.replay_simplification(welded, kept, collapses)
     moved = np.asarray(mapping)[kept].astype(np.int32)
     alive = (moved[:, 0] != moved[:, 1]) & (moved[:, 1] != moved[:, 2]) & (moved[:, 2] != moved[:, 0])
+    # collapsing may lay two faces onto each other
     _, first = np.unique(np.sort(moved[alive], axis=1), axis=0, return_index=True)
     chosen = np.flatnonzero(alive)[np.sort(first)]
     return {

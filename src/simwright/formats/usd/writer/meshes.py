@@ -71,6 +71,7 @@ class GeometryLibrary:
         """
         geometry, scale = shape.geometry, scaled(shape)
         if isinstance(geometry, Mesh) and _is_plain(geometry.data) and not np.any(scale < 0.0):
+            # one mesh less in the file where source and collider are the same
             known = self._known.get(self._key(shape, "visual", False))
             if known is not None:
                 return known
@@ -90,6 +91,7 @@ class GeometryLibrary:
 
     def store_small(self, word: str, data: MeshData) -> StoredMesh:
         """A hull or the like: equal ones are one, wherever they came from."""
+        # hulls of different meshes are often equal: boxes, plates
         content = (data.vertices.tobytes(), data.indices.tobytes())
         if content not in self._contents:
             self._contents[content] = self.store_data(word, data)
@@ -204,7 +206,9 @@ def make_visual(data: MeshData, scale: Array) -> MeshData:
     is_scaled = bool(np.any(scale != 1.0))
     normals = data.normals
     if normals is not None:
+        # normals go with the inverse of the scale
         normals = _make_unit((normals / scale).astype(np.float32) if is_scaled else normals)
+    # a mirroring turns right-handed faces left-handed; both together cancel
     corners = _reverse_faces(data) if data.left_handed != bool(np.prod(scale) < 0.0) else None
     return MeshData(
         vertices=data.vertices * scale if is_scaled else data.vertices,
@@ -257,6 +261,7 @@ def _write_mesh(layer: LayerWriter, path: str, data: MeshData, double_sided: boo
     layer.set(path, "faceVertexCounts", "int[]", counts)
     layer.set(path, "faceVertexIndices", "int[]", data.indices)
     layer.set(path, "extent", "float3[]", np.stack((points.min(0), points.max(0))))
+    # the fallback catmullClark would round off every box
     layer.set(path, "subdivisionScheme", "token", "none", uniform=True)
     layer.set(path, "orientation", "token", "rightHanded", uniform=True)
     if double_sided:

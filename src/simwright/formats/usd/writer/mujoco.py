@@ -66,6 +66,7 @@ def _write_tendon(plan: WritePlan, layer: LayerWriter, path: str, tendon: Tendon
     for field, name in _TENDON_NUMBERS.items():
         if getattr(tendon, field):
             layer.set(path, f"mjc:{name}", "double", getattr(tendon, field), uniform=True)
+    # MuJoCo's own default
     if tendon.width != Tendon("").width:
         layer.set(path, "mjc:width", "double", tendon.width, uniform=True)
     if math.isfinite(tendon.lower) or math.isfinite(tendon.upper):
@@ -102,6 +103,7 @@ def _write_route(plan: WritePlan, layer: LayerWriter, path: str, tendon: Tendon)
     sides: dict[str, int] = {}
     for point in tendon.path:
         if point.kind == "pulley":
+            # a pulley at the start replaces the divisor of the first segment
             divisors = [point.value] if not places and len(divisors) == 1 else [*divisors, point.value]
             continue
         places.append(_find_point(plan, point.kind, point.name))
@@ -130,6 +132,7 @@ def _write_equalities(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -
             continue
         first, second = plan.tendons.get(equality.a), plan.tendons.get(equality.b, "")
         is_known = equality.kind is EqualityKind.TENDON and (second or not equality.b)
+        # attributes of the equality are on the tendon, which can hold one
         if not first or not is_known or first in held:
             lost.append(equality)
             continue
@@ -204,6 +207,7 @@ def _write_motor(plan: WritePlan, layer: LayerWriter, path: str, actuator: Actua
     for key in _LAW:
         layer.set(path, f"mjc:{_LAW_TYPES[key]}", "token", law[f"{key}_type"], uniform=True)
         layer.set(path, f"mjc:{_LAW_NUMBERS[key]}", "double[]", law[key], uniform=True)
+    # the schema's array has six entries, for transmissions on sites
     gear = [*actuator.gear, *[0.0] * (6 - len(actuator.gear))]
     layer.set(path, "mjc:gear", "double[]", gear, uniform=True)
     for word, limits in (("ctrl", actuator.control_range), ("force", actuator.force_range)):
@@ -334,6 +338,7 @@ def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Ke
         ]
         slots += several or [name]
     layer.set(path, "mjc:ctrl", "double[]", [keyframe.controls.get(slot, 0.0) for slot in slots])
+    # names of slots are only noted where they are not those of the actuators
     if any("[" in slot for slot in slots):
         layer.note(path, controls=slots)
 

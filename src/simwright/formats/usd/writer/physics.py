@@ -30,6 +30,7 @@ from simwright.model.joint import WORLD, JointKind
 _CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube"})
 
 
+# colliders first, then one finding for each way their default differs from the source
 def write_colliders(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Every collider, and what its default leaves out."""
     shapes = [shape for shape in plan.asset.shapes if shape.name in plan.colliders]
@@ -61,6 +62,7 @@ def _write_collider(plan: WritePlan, layer: LayerWriter, shape: Shape) -> None:
         if shape.density:
             layer.set(path, "physics:density", "float", shape.density)
     form = plan.forms.get(shape.name)
+    # the material is bound to the instance, not in the prototype, so that instances may differ
     for place in (prim, *(form.parts if form is not None else ())):
         layer.apply(place, "MaterialBindingAPI")
         layer.relate(place, "material:binding:physics", [plan.contacts[shape.physics_material]])
@@ -74,6 +76,7 @@ def _write_fidelity(plan: WritePlan, layer: LayerWriter, shape: Shape) -> None:
     token = _find_token(shape)
     coarse = token if token in _CONVEX else "convexHull"
     layer.apply(path, "PhysicsMeshCollisionAPI")
+    # in a prototype there are no variants: the finer class says the finer approximation
     if not form.fine or path != prim:
         layer.set(path, "physics:approximation", "token", coarse, uniform=True)
         if form.finer:
@@ -141,6 +144,7 @@ def _write_articulations(plan: WritePlan, layer: LayerWriter) -> None:
             _write_group(layer, path, [f"{body}/collision" for body in bodies], [path])
 
 
+# classes, what each filters, paths, prims: each step needs the whole of the one before
 def _write_bits(plan: WritePlan, layer: LayerWriter) -> None:
     classes: dict[Bits, list[Shape]] = {}
     for shape in plan.asset.shapes:
@@ -149,8 +153,10 @@ def _write_bits(plan: WritePlan, layer: LayerWriter) -> None:
             classes.setdefault(bits, []).append(shape)
     filtered: dict[Bits, list[Bits]] = {}
     for a, b in combinations_with_replacement(sorted(classes), 2):
+        # MuJoCo's rule: they touch if either side's category is in the other's mask
         if not (a[0] & b[1] or b[0] & a[1]):
             filtered.setdefault(a, []).append(b)
+    # also where nothing is filtered: the bits are to come back
     special = {bits for bits in classes if bits != _USUAL}
     involved = sorted({*filtered, *(b for others in filtered.values() for b in others), *special})
     paths = {
@@ -192,6 +198,7 @@ def _write_pairs(plan: WritePlan, layer: LayerWriter) -> None:
             layer.relate(path, "physics:filteredPairs", targets)
 
 
+# a list of notes by family; none depends on another
 def write_remarks(plan: WritePlan, layer: LayerWriter) -> None:
     """Safety limits of joints, sizes of images, reaches of lights, planes without end, frames."""
     for joint in plan.asset.joints:
@@ -244,6 +251,7 @@ def measure(geometry: Geometry) -> list[float] | None:
     return None
 
 
+# 9.8, 9.80665 and 9.81 are all the earth: an asset should not bring a scene for the difference
 _EARTH = np.array((0.0, 0.0, -9.81))
 _ABOUT = 0.05
 
@@ -314,6 +322,7 @@ def _write_body(plan: WritePlan, layer: LayerWriter, body: Body) -> None:
         layer.set(path, "physics:kinematicEnabled", "bool", True)
     if not body.enabled:
         layer.set(path, "physics:rigidBodyEnabled", "bool", False)
+    # UsdPhysics counts velocities in the space of the prim, the model in that of the asset
     back = quat_conjugate(body.pose.q)
     if body.linear_velocity is not None:
         layer.set(path, "physics:velocity", "vector3f", quat_rotate(back, body.linear_velocity))
@@ -349,6 +358,7 @@ def _round_moments(moments: Array) -> Array:
     if moments[largest] > others.sum():
         return moments
     single = np.float32(moments[largest])
+    # at most a few steps of the last bit
     while float(single) > np.float32(others).astype(np.float64).sum():
         single = np.nextafter(single, np.float32(0.0))
     settled = moments.copy()

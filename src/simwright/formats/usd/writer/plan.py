@@ -46,6 +46,7 @@ VISUAL_SET, VISUAL_DEFAULT = "visual_representation", "mesh_medium"
 COLLISION_SET, BASELINE, ADVANCED = "collision_fidelity", "baseline", "advanced"
 DECOMPOSED = "decomposed"
 VISUAL_HIGH, VISUAL_LOW = "mesh_high", "mesh_low"
+# reserved before links are named: a link called "materials" gets another prim name
 _ROOT_SCOPES = (
     VISUAL, COLLISION, "materials", "physics_materials", "prototypes", "Interfaces", "Controllers", "Actuators",
     "Tendons", "Sensors", "Keyframes", "ContactPairs", "PhysicsScene",
@@ -134,6 +135,7 @@ def make_plan(asset: Asset, *, exact: bool = False) -> WritePlan:
 
 def _plan_bodies(plan: WritePlan) -> None:
     poses = {body.name: body.pose for body in plan.asset.bodies}
+    # parents before children, roots that nothing holds before those that hang on the world
     order = [(WORLD, name) for name in plan.tree.roots]
     order += [(edge.parent, edge.child) for edge in plan.tree.edges if edge.parent == WORLD]
     order += [(edge.parent, edge.child) for edge in plan.tree.edges if edge.parent != WORLD]
@@ -151,6 +153,7 @@ def _plan_joints(plan: WritePlan) -> None:
     dangling = {id(joint) for joint in plan.tree.dangling}
     for joint in plan.asset.joints:
         if id(joint) not in dangling:
+            # a joint below its child link would move with it
             home = beside.get(id(joint), joint.parent)
             plan.joints[joint.name] = plan.names.claim(plan.body(home), joint.name, "_joint")
 
@@ -162,6 +165,7 @@ def _plan_shape(plan: WritePlan, shape: Shape) -> None:
         plan.colliders[shape.name] = plan.collider_prims[shape.name] = path
     if shape.visual:
         scope = plan.scope(shape.body, VISUAL)
+        # the collider keeps the name: filters and tendons refer to it
         word = f"{shape.name}_visual" if shape.collision else shape.name
         plan.visuals[shape.name] = plan.names.claim(scope, word)
 
@@ -173,6 +177,7 @@ def _plan_frames(plan: WritePlan) -> None:
         path = plan.names.claim(plan.body(camera.body), camera.name, "_camera")
         plan.cameras[camera.name] = path
         site = find_optical(plan.asset, camera)
+        # two cameras at one place may find the same optical frame
         if site is not None and site.name not in taken:
             taken.add(site.name)
             plan.optical[camera.name] = plan.sites[site.name] = plan.names.claim(path, site.name)
@@ -212,12 +217,14 @@ def note_order(plan: WritePlan, layers: Sequence[LayerWriter]) -> None:
         if keys == sorted(keys):
             continue
         for number, (path, word, _) in enumerate(rows):
+            # not in base.usda and instances.usda, which hold the tree and geometry only
             _find_home(layers[2:], path).note(path, **{word: number})
 
 
 def rank_prims(root: str, layers: Sequence[LayerWriter]) -> dict[str, int]:
     """The place of every prim in the composed stage: depth first, children of weaker layers before the others."""
     ranks: dict[str, int] = {}
+    # composition puts children of weaker layers first; a stage would tell, but would have to be composed
     stack = [root]
     while stack:
         path = stack.pop()
@@ -231,6 +238,7 @@ def rank_prims(root: str, layers: Sequence[LayerWriter]) -> dict[str, int]:
     return ranks
 
 
+# families that count by order, each with the note that tells it
 def _list_families(plan: WritePlan, ranks: dict[str, int]) -> list[list[Row]]:
     asset = plan.asset
     plain = [

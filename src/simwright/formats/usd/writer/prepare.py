@@ -36,6 +36,7 @@ from simwright.model.optics import OPTICAL, find_optical
 from simwright.model.origins import is_fallback
 
 
+# joints and filters become pairs of shapes by the same rule
 def keep_contacts(asset: Asset, name: str, host: str, mount: Joint) -> None:
     """Before the shapes of body ``name`` come to ``host``, which ``mount`` holds it to."""
     touching: dict[str, list[str]] = {}
@@ -49,6 +50,7 @@ def keep_contacts(asset: Asset, name: str, host: str, mount: Joint) -> None:
         side, other = _split((joint.parent, joint.child), name, host)
         if joint is not mount and not joint.collide and other != WORLD:
             apart.append((side, other))
+            # filters between shapes say it now; the joint would filter all shapes of the merged body
             joint.collide = True
     kept = []
     for pair in asset.contact_filters:
@@ -75,15 +77,18 @@ def _split(ends: tuple[str, str], name: str, host: str) -> tuple[str, str]:
 
 
 DEFAULT_CONTACT = "default_contact"
+# a guess, which the finding says
 _FRICTION = 0.5
 _FRAME_WORDS = frozenset({"frame", "optical", "tcp", "tool0", "footprint"})
 
 
 def prepare(asset: Asset, reporter: Reporter) -> Asset:
     """A copy that can be written."""
+    # the caller keeps the asset
     twin = asset.copy()
     _drop_fallbacks(twin)
     _name_freedoms(twin)
+    # before frames are folded: a body without mass is one that shapes give none either
     _settle_mass(twin)
     _fold_frames(twin, reporter)
     _report_mass(twin, reporter)
@@ -95,10 +100,12 @@ def prepare(asset: Asset, reporter: Reporter) -> Asset:
 def _drop_fallbacks(asset: Asset) -> None:
     """What only a schema's fallback says was not said by the asset."""
     for shape in asset.shapes:
+        # read from a stage, the gap of one solver would become that of all
         if shape.gap is not None and is_fallback(asset.origins, shape.path, "gap"):
             shape.gap = None
 
 
+# every body is in one of four states, each with its own finding
 def _report_mass(asset: Asset, reporter: Reporter) -> None:
     for body in asset.bodies:
         if body.inertial is None:
@@ -164,6 +171,7 @@ def _settle_mass(asset: Asset) -> None:
 def _fold_frames(asset: Asset, reporter: Reporter) -> None:
     """What has shapes is folded into another body, but not into the world: there it is a body that rests."""
     shaped = {shape.body for shape in asset.shapes}
+    # folding one frame may make another one foldable, and changes the lists that are walked
     while True:
         for body in asset.bodies:
             if body.inertial is None and not body.kinematic:
@@ -182,6 +190,7 @@ def _find_mount(asset: Asset, body: Body) -> Joint | None:
         for joint in asset.joints
         if joint.kind is JointKind.FIXED and joint.enabled and body.name in (joint.parent, joint.child)
     ]
+    # the joint to the parent: a chain of frames is folded towards the base
     return min(fixed, key=lambda joint: joint.child != body.name, default=None)
 
 
@@ -257,6 +266,7 @@ def _add_optical_frames(asset: Asset) -> None:
             asset.sites.append(Site(name, camera.body, pose, ros_frame=name, source=camera.source))
 
 
+# default material, equal coefficients, then what is still open: the order matters
 def _settle_contact(asset: Asset, reporter: Reporter) -> None:
     """Static and dynamic friction and restitution are all said (REP-0158 1.3.4)."""
     bare = [s for s in asset.shapes if s.collision and not s.physics_material]
@@ -270,6 +280,7 @@ def _settle_contact(asset: Asset, reporter: Reporter) -> None:
         for shape in bare:
             shape.physics_material = name
     for material in asset.physics_materials:
+        # formats with one coefficient give the same for both
         if material.dynamic_friction is None and material.static_friction is not None:
             material.dynamic_friction = material.static_friction
         if material.static_friction is None and material.dynamic_friction is not None:

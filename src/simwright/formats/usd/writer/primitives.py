@@ -12,6 +12,7 @@ from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Ge
 
 UNBOUNDED = 100.0
 """Drawn edge length of a plane without end [m]."""
+# in double precision: the asset was not read from floats, or their decimals were found
 _EVEN = 1e-9
 
 
@@ -41,6 +42,7 @@ def describe_primitive(geometry: Geometry, scale: Array) -> tuple[str, dict[str,
     if kind in ("Sphere", "Capsule", "Cube") and even:
         sizes = {name: size * float(stretch[0]) for name, size in sizes.items()}
         return kind, sizes, np.ones(3)
+    # an even cross section is still round; the length may have another scale
     if kind in ("Cylinder", "Cone") and abs(stretch[0] - stretch[1]) <= _EVEN * stretch[:2].max():
         across, along = float(stretch[0]), float(stretch[2])
         return kind, {"radius": sizes["radius"] * across, "height": sizes["height"] * along}, np.ones(3)

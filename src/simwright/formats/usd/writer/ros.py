@@ -43,6 +43,7 @@ _SETTINGS = {
 """Attribute -> the words it may have in the model, by kind."""
 
 
+# inside before outside: who is left for outside depends on the first
 def write_controllers(
     plan: WritePlan,
     layer: LayerWriter,
@@ -55,11 +56,13 @@ def write_controllers(
     inside = [c for c in plan.asset.controllers if c.kind in _CONTROLLER_APIS]
     outside = [c for c in plan.asset.controllers if c.kind not in _CONTROLLER_APIS]
     for controller in inside:
+        # a controller of the registry needs an interface; without one it runs outside of the simulator
         if _write_inside(plan, layer, controller, interfaces):
             commanded |= dict.fromkeys(n for role in _COMMANDS for n in controller.joints.get(role, ()))
         else:
             outside.append(controller)
     for controller in outside:
+        # a joint is commanded by one controller: those inside the simulator come first
         joints = [name for name in controller.joints.get("command", ()) if name not in commanded]
         _write_outside(plan, layer, controller, joints)
         commanded |= dict.fromkeys(joints)
@@ -167,6 +170,7 @@ def _add_drives(plan: WritePlan, physics: LayerWriter, names: list[str], reporte
             continue
         word, dof = form.axes[0]
         limit = dof.effort_limit
+        # gains of zero: set points arrive and nothing moves until somebody chooses them
         drive = Drive(max_force=limit) if limit is not None else Drive()
         write_drive(physics, plan.joints[name], word, dof, drive)
         bare.append(joint)
@@ -202,6 +206,7 @@ def write_ros(plan: WritePlan, physics: LayerWriter, reporter: Reporter) -> Laye
     _write_frames(plan, layer)
     for joint in list_written(plan):
         path = plan.joints[joint.name]
+        # the prim name is the ROS name where nothing is authored (REP-0158 2.10)
         if joint.ros_name or joint.public_name != path.rpartition("/")[2]:
             layer.set(path, "ros:joint:name", "string", joint.public_name, custom=True)
     write_controllers(plan, layer, physics, interfaces, reporter)
@@ -283,6 +288,7 @@ def _write_interface(layer: LayerWriter, path: str, interface: Interface) -> Non
         layer.set(path, f"{space}:starts_enabled", "bool", False, uniform=True)
 
 
+# rate, frame and quality belong to topics alone, so they end together
 def _write_topic(
     plan: WritePlan, layer: LayerWriter, path: str, interface: Interface, *, frame: str, reporter: Reporter
 ) -> None:
@@ -296,6 +302,7 @@ def _write_topic(
         layer.set(path, "ros:topic:publish_rate", "double", rate, uniform=True)
     override = interface.frame_override
     frames = {*plan.bodies, *(site.ros_frame or site.name for site in plan.asset.sites)}
+    # REP-0158 2.4 forbids an override that is another frame of the asset
     if override and override != frame and override in frames:
         reporter.report(
             FRAME_OVERRIDDEN, interface.source, name=interface.name, override=override, frame=frame

@@ -81,6 +81,7 @@ def _write_value(layer: LayerWriter, path: str, name: str, custom: CustomAttribu
     is_listed = custom.frequency in ("joint_dof", "joint_coord") and isinstance(value, list)
     if not is_listed:
         _write(layer, path, name, custom.type, value)
+    # a reader spreads one value over all freedoms
     elif all(item == value[0] for item in value):
         _write(layer, path, name, custom.type, value[0])
     else:
@@ -148,9 +149,11 @@ _STEP = 0.002
 _MAGNETIC = (0.0, -0.5, 0.0)
 """MuJoCo's own, which need no word."""
 _FLAGS = {"disable": False, "enable": True}
+# options are the words of the source's simulator; MuJoCo's for all else
 _SPACES = {"sdf": "gazebo", "urdf": "gazebo"}
 
 
+# options and flags of one prim
 def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
     """Gravity, step, wind and solver settings that differ from the solver's default."""
     world = plan.asset.environment
@@ -199,6 +202,7 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
         path = plan.bodies[body.name]
         for key, field in _BODY_FIELDS.items():
             value = getattr(body, field)
+            # a scale of one is what every solver has
             if value is not None and not (key == "gravity_scale" and value == 1.0):
                 write_key(layers, path, PrimType.BODY, key, value)
     mujoco = layers["mjc"]
@@ -211,11 +215,13 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
     write_custom(plan, layers["newton"], reporter)
     write_sensors(plan, layers)
     write_world(plan, layers)
+    # after the model's own attributes: settings may be about prims that those define
     write_settings(plan, layers)
     move_extras(plan, layers, reporter)
     return {FILES[space]: layer for space, layer in layers.items()}
 
 
+# position and velocity of every freedom by one rule
 def write_states(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Where hinges and slides start, and how fast, in the words of Newton."""
     lost = []
