@@ -42,7 +42,7 @@ HONOURED: dict[str, tuple[str, str]] = {
     "JNAME-FALLBACK": ("src/simwright/model/joint.py", "tests/formats/usd/test_joints.py"),
     "QOS-DEFAULTS": ("src/simwright/model/ros.py", "tests/formats/usd/test_ros.py"),
     "CTRL-NO-INFER": ("src/simwright/formats/usd/ros.py", "tests/formats/usd/test_ros.py"),
-    "SENS-SIM-IGNORE": ("src/simwright/formats/usd/leftovers.py", "tests/formats/usd/test_read.py"),
+    "SENS-SIM-IGNORE": ("src/simwright/formats/usd/attributes.py", "tests/formats/usd/test_read.py"),
     "REG-CHECKER": ("src/simwright/checker/run.py", "tests/checker/test_run.py"),
     "TOOL-ALL-RULES": ("src/simwright/checker/run.py", "tests/checker/test_ledger.py"),
     "TOOL-SECTION-REFS": ("src/simwright/checker/run.py", "tests/checker/test_cases.py"),

@@ -366,7 +366,7 @@ OPENED = {
     "formats/table.py", "usd/guard.py", "usd/arcs.py", "usd/locate.py", "usd/complaints.py",
     # what a gate has admitted, or bytes that were read before
     "formats/mesh/load.py", "formats/mjcf/source.py", "formats/images.py", "formats/sdf/foreign.py",
-    "formats/mjcf/writer/visuals.py", "formats/usd/writer/images.py", "formats/gltf/textures.py",
+    "formats/mjcf/writer/visuals.py", "formats/usd/writer/materials.py", "formats/gltf/textures.py",
     "sanitizer/fixes/textures.py", "formats/usd/delivery.py", "usd/archive.py", "sanitizer/workspace.py",
     # our own results and private copies
     "formats/place.py", "sanitizer/sanitize.py", "sanitizer/fixes/paths.py", "usd/edit.py", "usd/layers.py",

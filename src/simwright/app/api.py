@@ -193,7 +193,7 @@ def to_stage(
     Its layers are anonymous and live as long as the stage; images are those of the source.  The arguments are those
     of :func:`convert`.
     """
-    from simwright.formats.usd.writer.memory import build_stage
+    from simwright.formats.usd.writer.entry import build_stage
 
     reporter = Reporter() if reporter is None else reporter
     reading = _Reading(format, packages, tuple(allow_outside), arguments, variants)

@@ -116,7 +116,7 @@ def merge_for(scene: Scene, word: str, reporter: Reporter) -> Asset:
 
 
 def _write_usd(_world: World, scene: Scene, entry: Path, _resolution: float, reporter: Reporter) -> Path:
-    from simwright.formats.usd.assembly.write import write_assembly
+    from simwright.formats.usd.writer.assembly import write_assembly
 
     return write_assembly(scene, entry.parent, reporter)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from simwright.formats.usd.placement import decompose, decompose_many
-from simwright.formats.usd.topology import PathIndex
+from simwright.formats.usd.bodies import PathIndex
+from simwright.formats.usd.transforms import decompose, decompose_many
 
 
 def make_matrices() -> np.ndarray:

@@ -10,10 +10,10 @@ from simwright.core.diag import Reporter
 from simwright.core.errors import InputError
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import detect_format, read_asset
-from simwright.formats.usd.leftovers import make_plain
+from simwright.formats.usd.attributes import make_plain
 from simwright.formats.usd.naming import choose_names
-from simwright.formats.usd.placement import decompose
 from simwright.formats.usd.read import read as read_file
+from simwright.formats.usd.transforms import decompose
 
 
 @pytest.mark.parametrize(

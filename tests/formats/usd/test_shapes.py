@@ -216,7 +216,7 @@ def test_point_instancer_makes_shapes_that_share_geometry(read):
 
 
 def test_point_instancer_is_bounded_and_checked(read, monkeypatch):
-    monkeypatch.setattr("simwright.formats.usd.instancers.MAX_SHAPES", 3)
+    monkeypatch.setattr("simwright.formats.usd.shapes.MAX_SHAPES", 3)
     found = read(instancer(4))
     assert len(found.asset.shapes) == 3
     assert "usd-instances-many" in found.kinds

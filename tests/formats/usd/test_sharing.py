@@ -121,10 +121,10 @@ def test_a_mesh_with_an_override_is_its_own(three):
 
 def test_equal_meshes_of_different_prims_are_measured_once(read, monkeypatch):
     counts = []
-    from simwright.formats.usd import mass_sums
+    from simwright.formats.usd import mass
 
-    measure = mass_sums.meshes_moments
-    monkeypatch.setattr(mass_sums, "meshes_moments", lambda m: counts.append(len(m)) or measure(m))
+    measure = mass.meshes_moments
+    monkeypatch.setattr(mass, "meshes_moments", lambda m: counts.append(len(m)) or measure(m))
     mesh = 'def Mesh "{name}" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{' + TETRAHEDRON + "}}"
     parts = "".join(mesh.format(name=name) for name in ("a", "b", "c"))
     reading = read(f'def Xform "R" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {{ {parts} }}')

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rigid bodies (UsdPhysicsRigidBodyAPI) and articulation roots.
+"""Rigid bodies (UsdPhysicsRigidBodyAPI), articulation roots, and whether the joints make trees (REP-0158 1.3).
 
 A body's pose is rigid; the scale of its prim goes to the shapes and frames on it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,13 @@ from simwright.core.diag import Kind, Level, declare
 from simwright.core.math3d import Array, Pose
 from simwright.core.units import DEGREE
 from simwright.formats.usd.naming import name_prims
-from simwright.formats.usd.placement import Placement, decompose_many
-from simwright.formats.usd.scan import Found, Scan
-from simwright.formats.usd.source import ZERO, BodyFrame, Source
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import ZERO, BodyFrame, StageReader
+from simwright.formats.usd.transforms import ScaledPose, decompose_many
 from simwright.model.asset import Articulation, Body
+from simwright.model.joint import WORLD
+from simwright.model.kinematics import build_tree
 
 BODY_MIRRORED = declare(
     "usd-body-mirrored",
@@ -59,67 +64,72 @@ BODY_ASLEEP = declare(
 )
 
 
-def read_bodies(source: Source, scan: Scan) -> None:
+def read_bodies(reader: StageReader, scan: StageScan) -> None:
     """Add every rigid body."""
-    names = name_prims(scan.bodies, noted=source.noted)
-    matrices = source.world_matrices(scan.bodies)
+    names = name_prims(scan.bodies, noted=reader.noted)
+    matrices = reader.world_matrices(scan.bodies)
     placements = decompose_many(matrices)
+    # all frames first: what is reported of a body may name the body above it
     frames: dict[str, BodyFrame] = {}
     for number, (found, placement) in enumerate(zip(scan.bodies, placements, strict=True)):
         name = names[found.path]
         frames[found.path] = BodyFrame(
             name, placement.pose, placement.scale, number, placement.is_exact, placement.is_unscaled
         )
-    source.add_frames(frames)
+    reader.add_frames(frames)
     for found, placement, matrix in zip(scan.bodies, placements, matrices, strict=True):
         name = names[found.path]
-        _report_oddities(source, scan, found, placement, name)
-        source.asset.bodies.append(_read_body(source, found, name, matrix, placement.pose))
+        _report_oddities(reader, scan, found, placement, name)
+        reader.asset.bodies.append(_read_body(reader, found, name, matrix, placement.pose))
 
 
-def _read_body(source: Source, found: Found, name: str, matrix: Array, pose: Pose) -> Body:
-    linear, angular = _read_velocity(source, found, matrix, pose)
+def _read_body(reader: StageReader, found: FoundPrim, name: str, matrix: Array, pose: Pose) -> Body:
+    linear, angular = _read_velocity(reader, found, matrix, pose)
     return Body(
         name=name,
         pose=pose,
-        kinematic=source.get_flag(found, "physics:kinematicEnabled", False),
-        enabled=source.get_flag(found, "physics:rigidBodyEnabled", True),
+        kinematic=reader.get_flag(found, "physics:kinematicEnabled", False),
+        enabled=reader.get_flag(found, "physics:rigidBodyEnabled", True),
         linear_velocity=linear,
         angular_velocity=angular,
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
 
 
-def _report_oddities(source: Source, scan: Scan, found: Found, placement: Placement, name: str) -> None:
+def _report_oddities(
+    reader: StageReader, scan: StageScan, found: FoundPrim, placement: ScaledPose, name: str
+) -> None:
     def report(kind: Kind, **data: Any) -> None:
-        source.reporter.report(kind, source.where(found), name=name, **data)
+        reader.reporter.report(kind, reader.where(found), name=name, **data)
 
     if placement.is_mirrored:
         report(BODY_MIRRORED)
     if placement.stretch is not None:
         report(BODY_SHEARED)
+    # physics moves nested bodies on their own, which a parent transform would move twice
     if found.parent_owner and not _resets_transform(scan, found):
         report(BODY_NESTED, outer=scan.all[found.parent_owner].name)
-    if source.animated and _is_placed(found) and UsdGeom.Xformable(found.prim).TransformMightBeTimeVarying():
-        report(BODY_ANIMATED, time=source.time)
-    if source.get_flag(found, "physics:startsAsleep", False):
+    if reader.animated and _is_placed(found) and UsdGeom.Xformable(found.prim).TransformMightBeTimeVarying():
+        report(BODY_ANIMATED, time=reader.time)
+    if reader.get_flag(found, "physics:startsAsleep", False):
         report(BODY_ASLEEP)
 
 
 def _read_velocity(
-    source: Source, found: Found, matrix: Array, pose: Pose
+    reader: StageReader, found: FoundPrim, matrix: Array, pose: Pose
 ) -> tuple[Array | None, Array | None]:
     """Velocities are authored in the prim's own space, angular ones in degrees per second."""
-    velocity = source.get_finite(found, "physics:velocity", ZERO)
-    spin = source.get_finite(found, "physics:angularVelocity", ZERO)
+    velocity = reader.get_finite(found, "physics:velocity", ZERO)
+    spin = reader.get_finite(found, "physics:angularVelocity", ZERO)
     return (
-        matrix[:3, :3] @ np.array(velocity) * source.units.length if any(velocity) else None,
+        # with the scale: UsdPhysics gives velocities in the space of the prim, so a scaled prim scales them
+        matrix[:3, :3] @ np.array(velocity) * reader.units.length if any(velocity) else None,
         pose.rotation @ np.array(spin) * DEGREE if any(spin) else None,
     )
 
 
-def _resets_transform(scan: Scan, found: Found) -> bool:
+def _resets_transform(scan: StageScan, found: FoundPrim) -> bool:
     """Is the transform stack reset somewhere between the prim and the outer body?"""
     path, outer = found.path, found.parent_owner
     while path != outer:
@@ -130,21 +140,115 @@ def _resets_transform(scan: Scan, found: Found) -> bool:
     return False
 
 
-def _is_placed(found: Found) -> bool:
+def _is_placed(found: FoundPrim) -> bool:
     """Can it have a transform of its own?"""
-    return found.sort.is_xformable and found.may_author("xformOpOrder")
+    return found.schemas.is_xformable and found.may_author("xformOpOrder")
 
 
-def read_articulations(source: Source, scan: Scan) -> None:
+def read_articulations(reader: StageReader, scan: StageScan) -> None:
     """Add every articulation root; ``root`` is the body it is on, else its prim path."""
-    names = name_prims(scan.articulations, noted=source.noted)
+    names = name_prims(scan.articulations, noted=reader.noted)
     for found in scan.articulations:
-        body = source.bodies.get(found.path)
-        source.asset.articulations.append(
+        body = reader.bodies.get(found.path)
+        reader.asset.articulations.append(
             Articulation(
                 name=names[found.path],
                 root=body.name if body else found.path,
                 path=found.path,
-                source=source.where(found),
+                source=reader.where(found),
             )
         )
+
+
+JOINT_CYCLE = declare(
+    "usd-joint-cycle",
+    Level.WARNING,
+    "joint {name!r} closes a loop but does not say physics:excludeFromArticulation",
+    hint="author physics:excludeFromArticulation = true on the joint that closes the loop",
+    doc="Articulations must form a tree; the joint is taken as the one that closes the loop.",
+    section="1.3",
+)
+ARTICULATION_ROOTS = declare(
+    "usd-articulation-roots",
+    Level.WARNING,
+    "the tree of body {body!r} has {count} articulation roots: {roots}",
+    hint="delete PhysicsArticulationRootAPI on all but one",
+    doc="A connected kinematic tree has more than one articulation root.",
+    section="1.3",
+)
+ARTICULATION_EMPTY = declare(
+    "usd-articulation-empty",
+    Level.WARNING,
+    "articulation root {name!r} has no rigid body on it, below it or at its joint",
+    hint="apply PhysicsArticulationRootAPI to a body, a joint to the world, or an ancestor of the bodies",
+    doc="An articulation root stands where it concerns no body.",
+    section="1.3",
+)
+
+
+def check_topology(reader: StageReader) -> None:
+    """Report loops that are not declared and trees with several articulation roots."""
+    # after notes and stacks, which change what the joints are
+    tree = build_tree(reader.asset)
+    for joint in tree.loops:
+        # a distance joint holds nothing in place, so it closes no loop of an articulation
+        if not (joint.closes_loop or joint.distance is not None):
+            reader.reporter.report(JOINT_CYCLE, joint.source, name=joint.name)
+    component: dict[str, str] = {root: root for root in tree.roots}
+    for edge in tree.edges:
+        component[edge.child] = edge.child if edge.parent == WORLD else component[edge.parent]
+    _check_roots(reader, component)
+
+
+def _check_roots(reader: StageReader, component: dict[str, str]) -> None:
+    roots: dict[str, list[str]] = {}
+    members = ArticulationMembers(reader)
+    for articulation in reader.asset.articulations:
+        bodies = members.find(articulation.path)
+        if not bodies:
+            reader.reporter.report(ARTICULATION_EMPTY, articulation.source, name=articulation.name)
+        for tree in dict.fromkeys(component[body] for body in bodies):
+            roots.setdefault(tree, []).append(articulation.path)
+    for body, paths in roots.items():
+        if len(paths) > 1:
+            where = reader.asset.body(body).source
+            reader.reporter.report(
+                ARTICULATION_ROOTS, where, body=body, count=len(paths), roots=", ".join(paths)
+            )
+
+
+class ArticulationMembers:
+    """Who belongs to an articulation root; many roots are asked for, so paths are indexed once."""
+
+    def __init__(self, reader: StageReader) -> None:
+        self._below = PathIndex(reader.bodies)
+        self._names = [frame.name for frame in reader.bodies.values()]
+        self._children = {joint.path: joint.child for joint in reader.asset.joints}
+
+    def find(self, path: str) -> list[str]:
+        """Bodies on or below an articulation root, or the child of the joint it is on."""
+        names = [self._names[number] for number in self._below.find(path)]
+        if path in self._children:
+            names.append(self._children[path])
+        return names
+
+
+class PathIndex:
+    """Finds the paths at or below another one without looking at all of them."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._rows = sorted((f"{path}/", number) for number, path in enumerate(paths))
+        self._paths = [path for path, _ in self._rows]
+
+    def find(self, path: str) -> list[int]:
+        """Positions, in the order the paths came in."""
+        prefix = path.rstrip("/") + "/"
+        first = bisect_left(self._paths, prefix)
+        # the first path that sorts after everything with the prefix
+        last = bisect_left(self._paths, prefix[:-1] + chr(ord("/") + 1))
+        return sorted(number for _, number in self._rows[first:last])
+
+
+def find_members(reader: StageReader, path: str) -> list[str]:
+    """Members of one articulation root (see :class:`ArticulationMembers`, which is faster for many)."""
+    return ArticulationMembers(reader).find(path)

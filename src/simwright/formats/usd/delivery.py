@@ -70,9 +70,11 @@ def pack_file(
     """Write a USD file and everything it needs as a .usdz package; ``options.variants`` become its selections."""
     with _open_source(source, options, reporter) as (stage, gate):
         with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+            # package:// addresses resolve in the context of the stage only
             collection = collect_files(stage.GetRootLayer(), gate)
             _keep_selections(stage, collection)
         _report_left(collection, reporter)
+        # approve() may raise, so nothing is written before it
         members = [(place, _encode_member(collection, place)) for place in collection.places if _fits(place)]
         approve()
         write_atomic(target, encode_archive(members))
@@ -131,6 +133,7 @@ def _check_apart(source: Path, target: Path) -> None:
 
 def _unpack(source: Path, folder: Path) -> Path:
     """The files of a package, whose names the guard has looked at; gives its root layer."""
+    # names of members are checked before any is unpacked: they may lead out of the folder
     check_file(source)
     with zipfile.ZipFile(source) as archive:
         members = [member for member in archive.infolist() if not member.is_dir()]
@@ -138,6 +141,7 @@ def _unpack(source: Path, folder: Path) -> Path:
             file = resolve_inside(folder, member.filename, Where(str(source)))
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(archive.read(member))
+    # the first file of a .usdz is its root layer
     return folder / members[0].filename
 
 
@@ -155,6 +159,7 @@ def _keep_selections(stage: Any, collection: AssetFiles) -> None:
     if not chosen:
         return
     root = collection.layers.get(collection.entry)
+    # the root layer is shared with whoever opened it, so a copy is changed
     if root is None:
         root = Sdf.Layer.CreateAnonymous(collection.entry)
         root.TransferContent(stage.GetRootLayer())
@@ -191,6 +196,7 @@ def _write_files(flat: FlatLayer, folder: Path) -> list[Path]:
     for place, content in sorted(flat.files.items()):
         target = resolve_inside(folder, place)
         data = content.read_bytes() if isinstance(content, Path) else content
+        # two flattened assets in one folder may have images of the same name
         if target.exists() and target.read_bytes() != data:
             raise OutputError(
                 "is another file, which would be overwritten",

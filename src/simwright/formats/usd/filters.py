@@ -10,11 +10,12 @@ from itertools import product
 from pxr import Usd
 
 from simwright.core.diag import Level, declare
+from simwright.formats.usd.bodies import ArticulationMembers, PathIndex
 from simwright.formats.usd.naming import name_prims
-from simwright.formats.usd.noted_joints import numbers
-from simwright.formats.usd.scan import Found, Scan
-from simwright.formats.usd.source import Source
-from simwright.formats.usd.topology import Members, PathIndex
+from simwright.formats.usd.notes import numbers
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.asset import CollisionGroup, ContactFilter, Shape
 from simwright.usd.questions import relationship_of, targets_of
 
@@ -52,78 +53,84 @@ _SELECTIVE = frozenset(
 """With one of these, or another rule, a collection is not simply all at or below the prims it includes."""
 
 
-def read_filters(source: Source, scan: Scan) -> None:
+def read_filters(reader: StageReader, scan: StageScan) -> None:
     """Add groups and pairs."""
-    _read_groups(source, scan)
-    ends = _Ends(source)
+    _read_groups(reader, scan)
+    ends = _FilterEnds(reader)
     seen: set[tuple[str, frozenset[str]]] = set()
+    # authored on either side, or on both: a pair is the same both ways
     for found in scan.filtered:
-        for target in source.get_targets(found, "physics:filteredPairs"):
-            for pair in _read_pair(source, ends, found, target):
+        for target in reader.get_targets(found, "physics:filteredPairs"):
+            for pair in _read_pair(reader, ends, found, target):
                 key = (pair.of, frozenset((pair.a, pair.b)))
                 if pair.a != pair.b and key not in seen:
                     seen.add(key)
-                    source.asset.contact_filters.append(pair)
+                    reader.asset.contact_filters.append(pair)
 
 
-def _read_groups(source: Source, scan: Scan) -> None:
-    names = name_prims(scan.groups, noted=source.noted)
-    colliders = [shape for shape in source.asset.shapes if shape.collision]
+def _read_groups(reader: StageReader, scan: StageScan) -> None:
+    names = name_prims(scan.groups, noted=reader.noted)
+    colliders = [shape for shape in reader.asset.shapes if shape.collision]
     index = PathIndex(shape.path for shape in colliders)
     members_of = {
-        found.path: [colliders[number].name for number in _find_colliders(source, found, colliders, index)]
+        found.path: [colliders[number].name for number in _find_colliders(reader, found, colliders, index)]
         for found in scan.groups
     }
-    bits = _restore_bits(source, scan, members_of)
+    bits = _restore_bits(reader, scan, members_of)
     for found in scan.groups:
         if found.path in bits:
             continue
         members = members_of[found.path]
-        where = source.where(found)
+        where = reader.where(found)
         if not members:
-            source.reporter.report(GROUP_EMPTY, where, name=names[found.path])
+            reader.reporter.report(GROUP_EMPTY, where, name=names[found.path])
         filtered = []
-        for target in source.get_targets(found, "physics:filteredGroups"):
+        for target in reader.get_targets(found, "physics:filteredGroups"):
             if target in names:
                 filtered.append(names[target])
             else:
-                source.reporter.report(GROUP_UNKNOWN, where, name=names[found.path], target=target)
-        source.asset.collision_groups.append(
+                reader.reporter.report(GROUP_UNKNOWN, where, name=names[found.path], target=target)
+        reader.asset.collision_groups.append(
             CollisionGroup(
                 name=names[found.path],
                 members=members,
                 filtered=filtered,
-                inverted=source.get_flag(found, "physics:invertFilteredGroups", False),
-                merge=source.get_text(found, "physics:mergeGroup"),
+                inverted=reader.get_flag(found, "physics:invertFilteredGroups", False),
+                merge=reader.get_text(found, "physics:mergeGroup"),
                 source=where,
             )
         )
 
 
-def _restore_bits(source: Source, scan: Scan, members_of: dict[str, list[str]]) -> set[str]:
+def _restore_bits(reader: StageReader, scan: StageScan, members_of: dict[str, list[str]]) -> set[str]:
     """Groups that were made of bits and still are, so that the bits of their members say it all."""
-    notes = {found.path: source.note(found) for found in scan.groups} if source.noted else {}
+    notes = {found.path: reader.note(found) for found in scan.groups} if reader.noted else {}
     made: dict[str, tuple[int, int]] = {}
     for found in scan.groups:
         note = notes.get(found.path, {})
         bits = numbers(note.get("bits"), finite=True)
         if len(bits) != 2:
             continue
-        filtered = source.get_targets(found, "physics:filteredGroups")
+        filtered = reader.get_targets(found, "physics:filteredGroups")
+        # somebody edited a group, so groups say what counts and bits do not
         if (len(members_of[found.path]), len(filtered)) != (note.get("members"), note.get("filtered")):
             return set()
         made[found.path] = (int(bits[0]), int(bits[1]))
     values = {name: made[path] for path in made for name in members_of[path]}
-    for shape in source.asset.shapes:
+    for shape in reader.asset.shapes:
         if shape.name in values:
             shape.category_bits, shape.collide_bits = values[shape.name]
     return set(made)
 
 
-def _find_colliders(source: Source, found: Found, colliders: list[Shape], index: PathIndex) -> Iterable[int]:
+# one function: fast paths of one question, from the most special to the general
+def _find_colliders(
+    reader: StageReader, found: FoundPrim, colliders: list[Shape], index: PathIndex
+) -> Iterable[int]:
     """The colliders in a group's collection; only those below what it includes are looked at."""
+    # a membership query looks at every collider, so the usual collection is answered from the index
     is_simple = found.authored is not None and found.authored.isdisjoint(_SELECTIVE)
-    if is_simple and source.get(found, _RULE, _EXPAND) == _EXPAND:
+    if is_simple and reader.get(found, _RULE, _EXPAND) == _EXPAND:
         paths = targets_of(relationship_of(found.prim, _INCLUDES))
         if all(path.IsPrimPath() for path in paths):
             return sorted({number for path in paths for number in index.find(path.pathString)})
@@ -136,46 +143,47 @@ def _find_colliders(source: Source, found: Found, colliders: list[Shape], index:
     return [number for number in candidates if query.IsPathIncluded(colliders[number].path)]
 
 
-def _read_pair(source: Source, ends: _Ends, found: Found, target: str) -> list[ContactFilter]:
+def _read_pair(reader: StageReader, ends: _FilterEnds, found: FoundPrim, target: str) -> list[ContactFilter]:
     """A pair of bodies if both ends are bodies, else of all shapes of both ends."""
-    where = source.where(found, "physics:filteredPairs")
+    where = reader.where(found, "physics:filteredPairs")
     sides = []
     for path in (found.path, target):
         bodies, shapes = ends.resolve(path)
         if not (bodies or shapes):
-            source.reporter.report(PAIR_UNKNOWN, where, name=found.name, target=target, side=path)
+            reader.reporter.report(PAIR_UNKNOWN, where, name=found.name, target=target, side=path)
             return []
         sides.append((bodies, shapes))
     (bodies_a, shapes_a), (bodies_b, shapes_b) = sides
+    # two bodies are kept as such, so that colliders added later are filtered too
     if bodies_a and bodies_b:
         return [ContactFilter(a, b, "body", where) for a, b in product(bodies_a, bodies_b)]
     return [ContactFilter(a, b, "shape", where) for a, b in product(shapes_a, shapes_b)]
 
 
-class _Ends:
+class _FilterEnds:
     """What the ends of filtered pairs stand for."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._articulations = {a.path for a in source.asset.articulations}
+    def __init__(self, reader: StageReader) -> None:
+        self._reader = reader
+        self._articulations = {a.path for a in reader.asset.articulations}
         self._on_body: dict[str, list[int]] = {}
         self._at_path: dict[str, list[int]] = {}
-        for number, shape in enumerate(source.asset.shapes):
+        for number, shape in enumerate(reader.asset.shapes):
             if shape.collision:
                 self._on_body.setdefault(shape.body, []).append(number)
                 self._at_path.setdefault(shape.path, []).append(number)
 
     @cached_property
-    def _members(self) -> Members:
-        return Members(self._source)
+    def _members(self) -> ArticulationMembers:
+        return ArticulationMembers(self._reader)
 
     def resolve(self, path: str) -> tuple[list[str], list[str]]:
         """Bodies of a path (itself, or an articulation's), and the colliders on them or at the path."""
         bodies: list[str] = []
-        if path in self._source.bodies:
-            bodies = [self._source.bodies[path].name]
+        if path in self._reader.bodies:
+            bodies = [self._reader.bodies[path].name]
         elif path in self._articulations:
             bodies = self._members.find(path)
         numbers = {number for body in bodies for number in self._on_body.get(body, ())}
         numbers.update(self._at_path.get(path, ()))
-        return bodies, [self._source.asset.shapes[number].name for number in sorted(numbers)]
+        return bodies, [self._reader.asset.shapes[number].name for number in sorted(numbers)]

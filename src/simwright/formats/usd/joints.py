@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints (UsdPhysicsJoint and its kinds): which bodies they hold, and by which frames.
+"""Joints (UsdPhysicsJoint and its kinds): bodies, frames, freedoms, limits and drives (REP-0158 1.3).
 
-A relationship may name a body, anything below a body, a static prim, or nothing (the world).  A joint that
-names only ``body0`` is turned round, so the world is always the parent; its axes are turned with it, so
-that coordinates keep their sign.
+A relationship may name a body, anything below a body, a static prim, or nothing (the world).  A joint that names only
+``body0`` is turned round, so the world is always the parent; its axes are turned with it, so that coordinates keep
+their sign.  A generic joint (D6) is free along every axis without a limit; a limit whose low is above its high locks
+the axis.  Angles are authored in degrees, angular gains per degree.
 """
 
 from __future__ import annotations
@@ -17,19 +18,239 @@ from simwright.core.diag import Level, declare
 from simwright.core.math3d import (
     IDENTITY,
     IDENTITY_QUAT,
+    Array,
     Pose,
     quat_conjugate,
     quat_multiply,
     quat_normalize,
 )
-from simwright.formats.usd.dofs import read_motion
+from simwright.core.units import DEGREE
 from simwright.formats.usd.naming import name_prims
-from simwright.formats.usd.noted_joints import arrange_dofs, turn_frames
-from simwright.formats.usd.placement import decompose
-from simwright.formats.usd.scan import Found, Scan
-from simwright.formats.usd.source import WORLD_FRAME, ZERO, BodyFrame, Source
-from simwright.formats.usd.units import read_bound
-from simwright.model.joint import WORLD, Joint, JointKind
+from simwright.formats.usd.notes import arrange_dofs, turn_frames
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import WORLD_FRAME, ZERO, BodyFrame, StageReader
+from simwright.formats.usd.transforms import decompose
+from simwright.formats.usd.units import HUGE, convert_angle, read_bound
+from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Motion
+
+LIMIT_INVERTED = declare(
+    "usd-limit-inverted",
+    Level.ERROR,
+    "the lower limit {lower} of joint {name!r} is above its upper limit {upper}; the two are exchanged",
+    hint="author lowerLimit <= upperLimit; use a fixed joint to lock",
+    doc="A revolute or prismatic joint has its limits the wrong way round.",
+    section="1.3",
+)
+LIMIT_UNREACHABLE = declare(
+    "usd-limit-unreachable",
+    Level.ERROR,
+    "the limits {lower} and {upper} of joint {name!r} leave no position; they are left out",
+    hint="author finite limits, or -inf and inf for none",
+    doc="A lower limit of plus infinity or an upper limit of minus infinity.",
+    section="1.3",
+    loss=True,
+)
+DRIVE_UNUSED = declare(
+    "usd-drive-unused",
+    Level.WARNING,
+    "joint {name!r} has a drive {instance!r}, but no such axis is free; the drive is left out",
+    hint="revolute joints have a drive angular, prismatic ones linear, generic ones transX to rotZ",
+    doc="A drive is applied to an axis that the joint does not have or that is locked.",
+    loss=True,
+)
+LIMIT_UNUSED = declare(
+    "usd-limit-unused",
+    Level.WARNING,
+    "joint {name!r} of type {type} has a limit {instance!r}, which only generic joints have; it is left out",
+    hint="use the joint's own limit attributes",
+    doc="PhysicsLimitAPI is applied to a joint that has limit attributes of its own.",
+    loss=True,
+)
+
+SCHEMA_UNAPPLIED = declare(
+    "usd-joint-schema-unapplied",
+    Level.WARNING,
+    "joint {name!r} authors {attribute}, but {api} is not applied; it has no effect",
+    hint="apply {api} to the joint",
+    doc="Limits and drives count only where their API schema is applied; else the axis is free.",
+)
+
+Motions = tuple[JointKind, list[Dof], tuple[float, float] | None]
+
+_APPLIED = ("limit:", "drive:")
+_AXES = {"X": 0, "Y": 1, "Z": 2}
+_D6_AXES = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+
+
+def read_motion(reader: StageReader, found: FoundPrim, name: str) -> Motions:
+    """Kind, freedoms and distance range of a joint."""
+    result: Motions
+    _report_unapplied(reader, found, name)
+    match found.type:
+        case "PhysicsRevoluteJoint":
+            result = JointKind.REVOLUTE, [_read_single(reader, found, name, Motion.HINGE)], None
+        case "PhysicsPrismaticJoint":
+            result = JointKind.PRISMATIC, [_read_single(reader, found, name, Motion.SLIDE)], None
+        case "PhysicsSphericalJoint":
+            result = JointKind.BALL, [_read_ball(reader, found, name)], None
+        case "PhysicsDistanceJoint":
+            result = JointKind.DISTANCE, [Dof(Motion.FREE, name=name)], _read_distance(reader, found)
+        case "PhysicsFixedJoint":
+            result = JointKind.FIXED, [], None
+        case _:
+            return _read_generic(reader, found, name)
+    for instance in found.instances_of("PhysicsLimitAPI"):
+        where = reader.where(found)
+        reader.reporter.report(LIMIT_UNUSED, where, name=name, type=found.type, instance=instance)
+    return result
+
+
+def _report_unapplied(reader: StageReader, found: FoundPrim, name: str) -> None:
+    """Name each limit or drive whose attributes stand there without their schema, once."""
+    missing = found.opinions.unapplied
+    if missing is None:
+        missing = found.opinions.unapplied = _find_unapplied(found)
+    for api, attribute in missing.items():
+        where = reader.where(found, attribute)
+        reader.reporter.report(SCHEMA_UNAPPLIED, where, name=name, attribute=attribute, api=api)
+
+
+def _find_unapplied(found: FoundPrim) -> dict[str, str]:
+    """Schemas that are missing, each with the first attribute that wants it."""
+    missing: dict[str, str] = {}
+    for attribute in sorted(a for a in found.opinions.names if a.startswith(_APPLIED)):
+        family, instance, *rest = attribute.split(":")
+        api = f"Physics{family.capitalize()}API:{instance}"
+        if "physics" in rest[:-1] and api not in found.apis:
+            missing.setdefault(api, attribute)
+    return missing
+
+
+def _read_single(reader: StageReader, found: FoundPrim, name: str, motion: Motion) -> Dof:
+    lower = reader.get_number(found, "physics:lowerLimit", -math.inf)
+    upper = reader.get_number(found, "physics:upperLimit", math.inf)
+    if lower > upper:
+        where = reader.where(found, "physics:lowerLimit")
+        reader.reporter.report(LIMIT_INVERTED, where, name=name, lower=lower, upper=upper)
+        lower, upper = upper, lower
+    # FLT_MAX stands for infinity; as a lower limit it leaves nothing
+    if lower >= HUGE or upper <= -HUGE:
+        where = reader.where(found, "physics:lowerLimit")
+        reader.reporter.report(LIMIT_UNREACHABLE, where, name=name, lower=lower, upper=upper)
+        lower, upper = -math.inf, math.inf
+    factor = DEGREE if motion is Motion.HINGE else reader.units.length
+    instance = "angular" if motion is Motion.HINGE else "linear"
+    dof = Dof(
+        motion,
+        axis=_unit(_AXES.get(reader.get_text(found, "physics:axis", "X"), 0)),
+        name=name,
+        lower=read_bound(lower, factor),
+        upper=read_bound(upper, factor),
+    )
+    _attach_drives(reader, found, name, {instance: dof})
+    return dof
+
+
+def _read_ball(reader: StageReader, found: FoundPrim, name: str) -> Dof:
+    cones = [reader.get_number(found, f"physics:coneAngle{i}Limit", -1.0) for i in (0, 1)]
+    swing = None
+    if any(cone >= 0.0 for cone in cones):
+        # a negative cone angle means "free" (UsdPhysics), and the other may still be limited
+        first, second = (convert_angle(cone) if cone >= 0.0 else math.inf for cone in cones)
+        swing = (first, second)
+    axis = _unit(_AXES.get(reader.get_text(found, "physics:axis", "X"), 0))
+    _attach_drives(reader, found, name, {})
+    return Dof(Motion.BALL, axis=axis, name=name, swing=swing)
+
+
+def _read_distance(reader: StageReader, found: FoundPrim) -> tuple[float, float]:
+    """Negative means "no limit"."""
+    low = reader.get_number(found, "physics:minDistance", -1.0)
+    high = reader.get_number(found, "physics:maxDistance", -1.0)
+    length = reader.units.length
+    return (
+        low * length if low >= 0.0 else 0.0,
+        read_bound(high, length) if high >= 0.0 else math.inf,
+    )
+
+
+def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
+    dofs: dict[str, Dof] = {}
+    limited = set(found.instances_of("PhysicsLimitAPI"))
+    for number, axis in enumerate(_D6_AXES):
+        angular = number >= 3
+        lower, upper = -math.inf, math.inf
+        if axis in limited:
+            low, high = _read_limit(reader, found, axis)
+            # UsdPhysicsLimitAPI: low above high locks the axis; it is no error here
+            if low > high:
+                continue
+            factor = DEGREE if angular else reader.units.length
+            lower, upper = read_bound(low, factor), read_bound(high, factor)
+        motion = Motion.HINGE if angular else Motion.SLIDE
+        dof = Dof(motion, axis=_unit(number % 3), lower=lower, upper=upper, name=f"{name}_{axis}")
+        dofs[axis] = dof
+    distance = None
+    if "distance" in limited:
+        low, high = _read_limit(reader, found, "distance")
+        length = reader.units.length
+        distance = (max(low, 0.0) * length, read_bound(high, length) if high >= 0.0 else math.inf)
+    _attach_drives(reader, found, name, dofs)
+    # a generic joint with one free axis is driven and followed like a hinge or slide
+    if len(dofs) == 1:
+        next(iter(dofs.values())).name = name
+    return (JointKind.D6 if dofs else JointKind.FIXED), list(dofs.values()), distance
+
+
+def _read_limit(reader: StageReader, found: FoundPrim, axis: str) -> tuple[float, float]:
+    return (
+        reader.get_number(found, f"limit:{axis}:physics:low", -math.inf),
+        reader.get_number(found, f"limit:{axis}:physics:high", math.inf),
+    )
+
+
+def _attach_drives(reader: StageReader, found: FoundPrim, name: str, dofs: dict[str, Dof]) -> None:
+    for instance in found.instances_of("PhysicsDriveAPI"):
+        dof = dofs.get(instance)
+        if dof is None:
+            where = reader.where(found)
+            reader.reporter.report(DRIVE_UNUSED, where, name=name, instance=instance)
+        else:
+            dof.drive = _read_drive(reader, found, instance, dof.motion is Motion.HINGE)
+
+
+def _read_drive(reader: StageReader, found: FoundPrim, instance: str, angular: bool) -> Drive:
+    """Gains of an acceleration drive have no mass in them; angular ones are per degree in either case."""
+
+    def read(key: str, default: float) -> float:
+        return reader.get_number(found, f"drive:{instance}:physics:{key}", default)
+
+    units = reader.units
+    acceleration = reader.get_text(found, f"drive:{instance}:physics:type", "force") == "acceleration"
+    if angular:
+        # torques per degree: a stiffness of 1 N m/deg is 57.3 N m/rad
+        gain, step, force = units.inertia / DEGREE, DEGREE, units.inertia
+        # an acceleration drive is multiplied by the inertia in the engine, so no mass unit is in its gains
+        gain = 1.0 / DEGREE if acceleration else gain
+    else:
+        gain, step, force = units.mass, units.length, units.force
+        gain = 1.0 if acceleration else gain
+    return Drive(
+        stiffness=read("stiffness", 0.0) * gain,
+        damping=read("damping", 0.0) * gain,
+        target_position=read("targetPosition", 0.0) * step,
+        target_velocity=read("targetVelocity", 0.0) * step,
+        max_force=read_bound(read("maxForce", math.inf), force),
+        acceleration=acceleration,
+    )
+
+
+def _unit(index: int) -> Array:
+    axis = np.zeros(3)
+    axis[index] = 1.0
+    return axis
+
 
 JOINT_TARGET_MISSING = declare(
     "usd-joint-target-missing",
@@ -65,13 +286,14 @@ JOINT_APART = declare(
     "pull the bodies at the start.",
 )
 
+# a millimetre: below, it is rounding of exporters that a solver closes in a step
 _APART = 1e-3
 _SINGLE, _DOUBLE = 1e-6, 1e-12
 """What single and double precision leave between frames that meet [m, rad]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Side:
+class _JointEnd:
     """One end of a joint: the body and the joint's frame on it."""
 
     body: BodyFrame
@@ -83,36 +305,39 @@ class _Side:
         return self.body.pose.move(self.frame.p.tolist())
 
 
-def read_joints(source: Source, scan: Scan) -> None:
+def read_joints(reader: StageReader, scan: StageScan) -> None:
     """Add every joint that has two ends."""
-    names = name_prims(scan.joints, noted=source.noted)
+    names = name_prims(scan.joints, noted=reader.noted)
     for found in scan.joints:
-        joint = _read_joint(source, scan, found, names[found.path])
+        joint = _read_joint(reader, scan, found, names[found.path])
         if joint is not None:
-            source.joints[found.path] = joint.name
-            source.asset.joints.append(joint)
+            reader.joints[found.path] = joint.name
+            reader.asset.joints.append(joint)
 
 
-def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | None:
-    first = _read_side(source, scan, found, name, 0)
-    second = _read_side(source, scan, found, name, 1)
+def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: str) -> Joint | None:
+    first = _read_side(reader, scan, found, name, 0)
+    second = _read_side(reader, scan, found, name, 1)
     if first is None or second is None:
         return None
     if first.body.name == second.body.name:
         body = f"body {first.body.name!r}" if first.body.name else "the world"
-        source.reporter.report(JOINT_ON_ITSELF, source.where(found), name=name, body=body)
+        reader.reporter.report(JOINT_ON_ITSELF, reader.where(found), name=name, body=body)
         return None
+    # the model has the world as parent; UsdPhysics lets either side be empty
     turned = second.body.name == WORLD
     parent, child = (second, first) if turned else (first, second)
-    units = source.units
-    kind, dofs, distance = read_motion(source, found, name)
+    units = reader.units
+    kind, dofs, distance = read_motion(reader, found, name)
     frames = (parent.frame, child.frame)
-    if source.noted:
-        note = source.note(found)
+    if reader.noted:
+        note = reader.note(found)
         arrange_dofs(note, dofs)
         frames = turn_frames(note, dofs, frames)
     if turned:
         for dof in dofs:
+            # with parent and child exchanged the relative motion is inverted; so is the order of stacked
+            # freedoms
             dof.axis = -dof.axis
         dofs.reverse()
     joint = Joint(
@@ -123,33 +348,37 @@ def _read_joint(source: Source, scan: Scan, found: Found, name: str) -> Joint | 
         parent_frame=frames[0],
         child_frame=frames[1],
         dofs=dofs,
-        enabled=source.get_flag(found, "physics:jointEnabled", True),
-        closes_loop=source.get_flag(found, "physics:excludeFromArticulation", False),
-        collide=source.get_flag(found, "physics:collisionEnabled", False),
-        break_force=read_bound(source.get_number(found, "physics:breakForce", math.inf), units.force),
-        break_torque=read_bound(source.get_number(found, "physics:breakTorque", math.inf), units.inertia),
+        enabled=reader.get_flag(found, "physics:jointEnabled", True),
+        closes_loop=reader.get_flag(found, "physics:excludeFromArticulation", False),
+        collide=reader.get_flag(found, "physics:collisionEnabled", False),
+        break_force=read_bound(reader.get_number(found, "physics:breakForce", math.inf), units.force),
+        break_torque=read_bound(reader.get_number(found, "physics:breakTorque", math.inf), units.inertia),
         distance=distance,
-        ros_name=str(source.get_authored(found, "ros:joint:name") or ""),
+        ros_name=str(reader.get_authored(found, "ros:joint:name") or ""),
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
-    _check_anchors(source, joint, parent, child)
-    if not source.exact and kind is not JointKind.DISTANCE:
+    _check_anchors(reader, joint, parent, child)
+    # notes of doubles give the frames exactly; a distance joint holds its frames apart
+    if not reader.exact and kind is not JointKind.DISTANCE:
         _let_meet(joint, parent.body.pose, child.body.pose)
     return joint
 
 
-def _read_side(source: Source, scan: Scan, found: Found, name: str, number: int) -> _Side | None:
+def _read_side(
+    reader: StageReader, scan: StageScan, found: FoundPrim, name: str, number: int
+) -> _JointEnd | None:
     """The body and frame that ``body0`` or ``body1`` name; None if the target does not exist."""
     relationship = f"physics:body{number}"
-    targets = source.get_targets(found, relationship)
-    local = _read_frame(source, found, number)
+    targets = reader.get_targets(found, relationship)
+    local = _read_frame(reader, found, number)
+    # some exporters name the pseudo-root for the world
     if not targets or targets[0] == "/":
-        return _Side(WORLD_FRAME, source.units.turn @ local)
+        return _JointEnd(WORLD_FRAME, reader.units.turn @ local)
     if len(targets) > 1:
-        source.reporter.report(
+        reader.reporter.report(
             JOINT_TARGETS_MANY,
-            source.where(found, relationship),
+            reader.where(found, relationship),
             name=name,
             relationship=relationship,
             count=len(targets),
@@ -157,24 +386,25 @@ def _read_side(source: Source, scan: Scan, found: Found, name: str, number: int)
         )
     target = scan.all.get(targets[0])
     if target is None:
-        where = source.where(found, relationship)
-        source.reporter.report(
+        where = reader.where(found, relationship)
+        reader.reporter.report(
             JOINT_TARGET_MISSING, where, name=name, relationship=relationship, target=targets[0]
         )
         return None
-    body = source.body_of(target.owner)
+    body = reader.body_of(target.owner)
+    # the usual case: the joint names a body, and no matrix has to be taken apart
     if target.path == target.owner and body.is_exact:
-        return _Side(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
-    matrix = source.world_matrix(target)
+        return _JointEnd(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
+    matrix = reader.world_matrix(target)
     world = Pose(matrix[:3, :3] @ local.p + matrix[:3, 3], quat_multiply(decompose(matrix).pose.q, local.q))
-    return _Side(body, ~body.pose @ world)
+    return _JointEnd(body, ~body.pose @ world)
 
 
-def _read_frame(source: Source, found: Found, number: int) -> Pose:
+def _read_frame(reader: StageReader, found: FoundPrim, number: int) -> Pose:
     """The joint's frame as authored, in the space of the prim it names."""
-    x, y, z = source.get_finite(found, f"physics:localPos{number}", ZERO)
-    turn = source.get_finite(found, f"physics:localRot{number}", (0.0, 0.0, 0.0, 0.0))
-    length = source.units.length
+    x, y, z = reader.get_finite(found, f"physics:localPos{number}", ZERO)
+    turn = reader.get_finite(found, f"physics:localRot{number}", (0.0, 0.0, 0.0, 0.0))
+    length = reader.units.length
     rotation = IDENTITY.q if turn == IDENTITY_QUAT else quat_normalize(turn)
     return Pose(np.array((x * length, y * length, z * length)), rotation)
 
@@ -203,10 +433,19 @@ def _let_meet(joint: Joint, parent: Pose, child: Pose) -> None:
         joint.parent_frame = Pose(p, q)
 
 
-def _check_anchors(source: Source, joint: Joint, parent: _Side, child: _Side) -> None:
+def _check_anchors(reader: StageReader, joint: Joint, parent: _JointEnd, child: _JointEnd) -> None:
     """Joints that let nothing slide hold one point of the parent on one of the child."""
     if joint.kind not in (JointKind.FIXED, JointKind.REVOLUTE, JointKind.BALL) or not joint.enabled:
         return
     distance = math.dist(parent.anchor, child.anchor)
     if distance > _APART:
-        source.reporter.report(JOINT_APART, joint.source, name=joint.name, distance=distance)
+        reader.reporter.report(JOINT_APART, joint.source, name=joint.name, distance=distance)
+
+
+def choose_dof(joint: Joint, axis: str = "") -> Dof | None:
+    """The one scalar freedom of a joint, or the one along an axis of a generic joint."""
+    dofs = [dof for dof in joint.dofs if dof.motion in (Motion.HINGE, Motion.SLIDE)]
+    if len(dofs) == len(joint.dofs) == 1:
+        return dofs[0]
+    named = [dof for dof in dofs if axis and dof.name == f"{joint.name}_{axis}"]
+    return named[0] if named else None

@@ -19,8 +19,8 @@ from pxr import Usd, UsdGeom
 from simwright.core.colors import make_all_display
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array
-from simwright.formats.usd.scan import Found
-from simwright.formats.usd.source import Source, as_rows, find_prototype_path
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.stage_reader import StageReader, as_rows, find_prototype_path
 from simwright.model.geometry import Faces, Mesh, MeshData, Subset
 from simwright.usd.questions import is_proxy, specs_of
 
@@ -46,85 +46,88 @@ _SMOOTH = {"none": False, "bilinear": False, "catmullClark": True, "loop": True}
 
 
 def read_mesh(
-    source: Source, found: Found, materials: Mapping[str, str], stretch: Array | None = None
+    reader: StageReader, found: FoundPrim, materials: Mapping[str, str], stretch: Array | None = None
 ) -> Mesh:
     """The mesh of a prim, the same object for all its instances and for all references to the same opinions.
 
     ``materials`` gives the material name of each geometry subset; ``stretch`` is a shear to bake in.
     """
-    key = _find_identity(source, found, materials) if stretch is None else None
-    if key is not None and key in source.meshes:
-        return source.meshes[key]
+    # a sheared mesh has the shear in its points, so it is nobody else's
+    key = _find_identity(reader, found, materials) if stretch is None else None
+    if key is not None and key in reader.meshes:
+        return reader.meshes[key]
     # the closures hold the source, and so the stage: a prim alone would not keep it open
-    mesh = Mesh(load=lambda: load_mesh(source, found, dict(materials), stretch), source=found.path)
-    source.solids[id(mesh)] = lambda: _load_topology(source, found, stretch)
+    mesh = Mesh(load=lambda: load_mesh(reader, found, dict(materials), stretch), source=found.path)
+    reader.solids[id(mesh)] = lambda: _load_topology(reader, found, stretch)
     if key is not None:
-        source.meshes[key] = mesh
+        reader.meshes[key] = mesh
     return mesh
 
 
-def _find_identity(source: Source, found: Found, materials: Mapping[str, str]) -> Any:
+def _find_identity(reader: StageReader, found: FoundPrim, materials: Mapping[str, str]) -> Any:
     """What prims with the same arrays share: their prototype, or all specs that have a say in them."""
     if is_proxy(found.prim):
         return find_prototype_path(found.prim)
-    if source.timed:  # references may shift time
+    if reader.timed:  # references may shift time
         return found.path
     prims = (found.prim, *(subset.prim for subset in found.subsets or ()))
     return (*(tuple(specs_of(prim)) for prim in prims), *materials.items())
 
 
-def load_solid(source: Source, mesh: Mesh) -> tuple[Array, Faces]:
+def load_solid(reader: StageReader, mesh: Mesh) -> tuple[Array, Faces]:
     """Vertices and triangles of a mesh that was read here, without its other data and without keeping them."""
-    load = source.solids.get(id(mesh))
+    load = reader.solids.get(id(mesh))
     if mesh.is_loaded or load is None:
         return mesh.data.vertices, mesh.data.triangles()
     data: MeshData = load()
     return data.vertices, data.triangles()
 
 
-def _load_topology(source: Source, found: Found, stretch: Array | None) -> MeshData:
+def _load_topology(reader: StageReader, found: FoundPrim, stretch: Array | None) -> MeshData:
     """Points, faces and orientation alone; a broken mesh is empty, and reported once."""
-    prim, time = found.prim, source.time
+    prim, time = found.prim, reader.time
     points = as_rows(prim.GetAttribute("points").Get(time), 3)
-    if source.units.length != 1.0:
-        points *= source.units.length
+    if reader.units.length != 1.0:
+        points *= reader.units.length
     counts = _as_integers(prim.GetAttribute("faceVertexCounts").Get(time))
     indices = _as_integers(prim.GetAttribute("faceVertexIndices").Get(time))
+    # nearly all meshes are; the array of counts is then not kept
     are_triangles = len(counts) == 0 or (counts[0] == 3 and bool((counts == 3).all()))
     bad = _find_fault(points, None if are_triangles else counts, indices, len(counts))
     if bad:
-        _report_fault(source, prim, bad, "it is read as empty")
+        _report_fault(reader, prim, bad, "it is read as empty")
         return MeshData(np.zeros((0, 3)), np.zeros(0, np.int32))
     return MeshData(
         vertices=points if stretch is None else points @ stretch.T,
         indices=indices,
         counts=None if are_triangles else counts,
-        left_handed=source.get(found, "orientation") == UsdGeom.Tokens.leftHanded,
+        left_handed=reader.get(found, "orientation") == UsdGeom.Tokens.leftHanded,
     )
 
 
 def load_mesh(
-    source: Source, found: Found, materials: Mapping[str, str], stretch: Array | None = None
+    reader: StageReader, found: FoundPrim, materials: Mapping[str, str], stretch: Array | None = None
 ) -> MeshData:
     """The arrays of a mesh prim [m]."""
-    data = _load_topology(source, found, stretch)
+    data = _load_topology(reader, found, stretch)
     if len(data.vertices) == 0:
         return data
     prim = found.prim
     usd = UsdGeom.Mesh(prim)
     counts = np.full(data.face_count, 3, np.int32) if data.counts is None else data.counts
-    rows = _Rows(source, prim, len(data.vertices), counts)
-    normals = rows.fit("normals", *_find_normals(source, usd))
-    uv_name, uvs, interpolation = _find_uvs(source, prim)
+    rows = _PrimvarRows(reader, prim, len(data.vertices), counts)
+    normals = rows.fit("normals", *_find_normals(reader, usd))
+    uv_name, uvs, interpolation = _find_uvs(reader, prim)
     return dataclasses.replace(
         data,
+        # a shear turns normals by another matrix than points; renderers compute them anew
         normals=None if stretch is not None else normals,
         uvs=rows.fit("texture coordinates", uvs, interpolation),
         uv_name=uv_name,
-        uv_sets=_read_uv_sets(source, prim, rows, uv_name),
-        smooth=_SMOOTH.get(str(source.get_authored(found, "subdivisionScheme"))),
-        colors=rows.fit("colours", *_find_colors(source, usd)),
-        subsets=_read_subsets(source, prim, len(counts), materials),
+        uv_sets=_read_uv_sets(reader, prim, rows, uv_name),
+        smooth=_SMOOTH.get(str(reader.get_authored(found, "subdivisionScheme"))),
+        colors=rows.fit("colours", *_find_colors(reader, usd)),
+        subsets=_read_subsets(reader, prim, len(counts), materials),
     )
 
 
@@ -152,19 +155,19 @@ def _find_fault(points: Array, counts: Faces | None, indices: Faces, faces: int)
     return ""
 
 
-def _report_fault(source: Source, prim: Usd.Prim, what: str, action: str) -> None:
-    where = source.where(prim)
-    if where in source.broken:
+def _report_fault(reader: StageReader, prim: Usd.Prim, what: str, action: str) -> None:
+    where = reader.where(prim)
+    if where in reader.broken:
         return
-    source.broken.add(where)
-    source.reporter.report(MESH_TOPOLOGY, where, name=prim.GetName(), what=what, action=action)
+    reader.broken.add(where)
+    reader.reporter.report(MESH_TOPOLOGY, where, name=prim.GetName(), what=what, action=action)
 
 
-class _Rows:
+class _PrimvarRows:
     """Brings primvar values to one row per vertex or per face corner."""
 
-    def __init__(self, source: Source, prim: Usd.Prim, points: int, counts: Faces) -> None:
-        self._source = source
+    def __init__(self, reader: StageReader, prim: Usd.Prim, points: int, counts: Faces) -> None:
+        self._reader = reader
         self._prim = prim
         self._points = points
         self._counts = counts
@@ -182,9 +185,9 @@ class _Rows:
             "faceVarying": self._corners,
         }.get(interpolation, -1)
         if len(values) != expected:
-            self._source.reporter.report(
+            self._reader.reporter.report(
                 MESH_DATA,
-                self._source.where(self._prim),
+                self._reader.where(self._prim),
                 what=what,
                 name=self._prim.GetName(),
                 count=len(values),
@@ -196,17 +199,17 @@ class _Rows:
         return np.repeat(values, self._counts, axis=0) if interpolation == "uniform" else values
 
 
-def _find_normals(source: Source, usd: UsdGeom.Mesh) -> tuple[Rows | None, str]:
+def _find_normals(reader: StageReader, usd: UsdGeom.Mesh) -> tuple[Rows | None, str]:
     """``primvars:normals`` wins over ``normals``."""
     primvar = UsdGeom.PrimvarsAPI(usd).GetPrimvar("normals")
     if primvar and primvar.HasValue():
-        return _flatten(source, primvar, 3)
-    values = usd.GetNormalsAttr().Get(source.time)
+        return _flatten(reader, primvar, 3)
+    values = usd.GetNormalsAttr().Get(reader.time)
     rows = None if values is None else as_rows(values, 3)
     return rows, str(usd.GetNormalsInterpolation())
 
 
-def _find_uvs(source: Source, prim: Usd.Prim) -> tuple[str, Rows | None, str]:
+def _find_uvs(reader: StageReader, prim: Usd.Prim) -> tuple[str, Rows | None, str]:
     """``primvars:st``, else the first texture coordinates there are: name, rows, interpolation."""
     api = UsdGeom.PrimvarsAPI(prim)
     primvar = api.GetPrimvar("st")
@@ -215,46 +218,46 @@ def _find_uvs(source: Source, prim: Usd.Prim) -> tuple[str, Rows | None, str]:
         primvar = next(others, None)
     if primvar is None:
         return "st", None, ""
-    return str(primvar.GetPrimvarName()), *_flatten(source, primvar, 2)
+    return str(primvar.GetPrimvarName()), *_flatten(reader, primvar, 2)
 
 
-def _read_uv_sets(source: Source, prim: Usd.Prim, rows: _Rows, known: str) -> dict[str, Array]:
+def _read_uv_sets(reader: StageReader, prim: Usd.Prim, rows: _PrimvarRows, known: str) -> dict[str, Array]:
     """Further texture coordinates that images are mapped by."""
     found = {}
-    for name in sorted(source.uv_names - {known, "st"}):
+    for name in sorted(reader.uv_names - {known, "st"}):
         primvar = UsdGeom.PrimvarsAPI(prim).GetPrimvar(name)
         if primvar and primvar.HasValue():
-            fitted = rows.fit("texture coordinates", *_flatten(source, primvar, 2))
+            fitted = rows.fit("texture coordinates", *_flatten(reader, primvar, 2))
             if fitted is not None:
                 found[name] = fitted
     return found
 
 
-def _find_colors(source: Source, usd: UsdGeom.Mesh) -> tuple[Rows | None, str]:
+def _find_colors(reader: StageReader, usd: UsdGeom.Mesh) -> tuple[Rows | None, str]:
     """Display colours that vary over the mesh; a constant one is the shape's colour."""
     primvar = usd.GetDisplayColorPrimvar()
     if not primvar.HasValue() or primvar.GetInterpolation() == UsdGeom.Tokens.constant:
         return None, ""
-    rows, interpolation = _flatten(source, primvar, 3)
+    rows, interpolation = _flatten(reader, primvar, 3)
     return None if rows is None else make_all_display(rows), interpolation
 
 
-def _flatten(source: Source, primvar: UsdGeom.Primvar, width: int) -> tuple[Rows | None, str]:
-    values = primvar.ComputeFlattened(source.time)
+def _flatten(reader: StageReader, primvar: UsdGeom.Primvar, width: int) -> tuple[Rows | None, str]:
+    values = primvar.ComputeFlattened(reader.time)
     rows = None if values is None else as_rows(values, width)
     return rows, str(primvar.GetInterpolation())
 
 
 def _read_subsets(
-    source: Source, prim: Usd.Prim, faces: int, materials: Mapping[str, str]
+    reader: StageReader, prim: Usd.Prim, faces: int, materials: Mapping[str, str]
 ) -> tuple[Subset, ...]:
     subsets = []
     for child in list_subsets(prim):
-        indices = _as_integers(UsdGeom.Subset(child).GetIndicesAttr().Get(source.time))
+        indices = _as_integers(UsdGeom.Subset(child).GetIndicesAttr().Get(reader.time))
         inside = (indices >= 0) & (indices < faces)
         if not np.all(inside):
             outside = int(np.count_nonzero(~inside))
-            _report_fault(source, child, f"{outside} of its faces do not exist", "they are left out")
+            _report_fault(reader, child, f"{outside} of its faces do not exist", "they are left out")
         subsets.append(Subset(child.GetName(), indices[inside], materials.get(child.GetName(), "")))
     return tuple(subsets)
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from simwright.core.names import NameScope
-from simwright.formats.usd.found import Found
+from simwright.formats.usd.prims import FoundPrim
 from simwright.usd.questions import is_proxy, label_of, path_of
 
 MESH = "mesh"
@@ -18,6 +18,7 @@ MESH = "mesh"
 _DEPTH_LIMIT = 8
 
 
+# one loop: each round puts one more parent in front of those names that still clash
 def choose_names(paths: Iterable[str]) -> dict[str, str]:
     """A unique name for every path: ``/a/link`` and ``/b/link`` become ``a_link`` and ``b_link``."""
     names: dict[str, str] = {}
@@ -37,7 +38,7 @@ def choose_names(paths: Iterable[str]) -> dict[str, str]:
     return {path: scope.claim(names[path.rstrip("/")]) for path in order}
 
 
-def name_prims(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
+def name_prims(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
     """A unique name for every prim; ``noted``: display names count."""
     names = choose_names(found.path for found in founds)
     if not noted:
@@ -45,11 +46,12 @@ def name_prims(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
     return _prefer_labels(names, {found.path: str(label_of(found.prim)) for found in founds})
 
 
-def name_shapes(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
+def name_shapes(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
     """A unique name for every shape; ``noted``: one that is an instance of a mesh has the instance's name."""
     if not noted:
         return choose_names(found.path for found in founds)
     prims = [
+        # the mesh below an instance is called "mesh" in all of them; the instance has the name of the shape
         found.prim.GetParent() if found.name == MESH and is_proxy(found.prim) else found.prim
         for found in founds
     ]
@@ -63,6 +65,7 @@ def name_shapes(founds: Sequence[Found], *, noted: bool) -> dict[str, str]:
 
 def _prefer_labels(names: dict[str, str], labels: dict[str, str]) -> dict[str, str]:
     wanted = {path: labels[path] or name for path, name in names.items()}
+    # a label that two prims share tells neither apart, so both fall back to their paths
     uses = Counter(wanted.values())
     scope = NameScope(name for name, count in uses.items() if count == 1)
     return {path: name if uses[name] == 1 else scope.claim(names[path]) for path, name in wanted.items()}

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cube, Sphere, Capsule, Cylinder, Cone and Plane as model geometry, with scale folded in where it fits.
 
-A primitive that its scale turns into another one becomes that (a stretched ball is an ellipsoid); one that
-has no name keeps the scale on its shape.  Equal primitives are one object.
+A primitive that its scale turns into another one becomes that (a stretched ball is an ellipsoid); one that has no name
+keeps the scale on its shape.  Equal primitives are one object.  Ellipsoids and heightfields, which UsdPhysics does not
+have, are written as meshes with a note of their numbers; the note counts only while the mesh still has that size.
 """
 
 from __future__ import annotations
@@ -14,9 +15,19 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, Pose, quat_from_axis_angle
-from simwright.formats.usd.scan import Found
-from simwright.formats.usd.source import Source
-from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Plane, Sphere
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.stage_reader import StageReader, as_floats
+from simwright.model.geometry import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Heightfield,
+    Plane,
+    Sphere,
+)
 
 TAPERED = declare(
     "usd-geometry-tapered",
@@ -31,29 +42,31 @@ TURNS = {
     "Y": Pose.of(q=quat_from_axis_angle((1.0, 0.0, 0.0), -math.pi / 2)),
 }
 """The rotation of Z onto the other axes."""
+# a scale that single precision cannot tell from an even one
 _EVEN = 1e-5
 
 Sized = tuple[Geometry, Array | None]
-Scale = tuple[float, float, float]
+ScaleTriple = tuple[float, float, float]
 Read = tuple[type[Geometry], tuple[float, ...], bool]
 """The class, its numbers, and whether the scale is left over."""
 
 
-def find_axis_turn(source: Source, found: Found) -> Pose | None:
+def find_axis_turn(reader: StageReader, found: FoundPrim) -> Pose | None:
     """The rotation of local Z onto the axis of a primitive; None where there is nothing to turn."""
-    return TURNS.get(source.get_text(found, "axis", "Z")) if found.type in _AXIAL else None
+    return TURNS.get(reader.get_text(found, "axis", "Z")) if found.type in _AXIAL else None
 
 
-def read_primitive(source: Source, found: Found, scale: Array) -> Sized | None:
+def read_primitive(reader: StageReader, found: FoundPrim, scale: Array) -> Sized | None:
     """Geometry of a primitive at a scale, and the scale that is left; None if it is no primitive."""
-    reader = _READERS.get(found.type)
-    if reader is None:
+    read_as = _READERS.get(found.type)
+    if read_as is None:
         return None
+    # primitives are symmetric, so a mirrored one is the same
     x, y, z = scale.tolist()
-    kind, numbers, is_scaled = reader(source, found, (abs(x), abs(y), abs(z)))
-    geometry = source.primitives.get((kind, numbers))
+    kind, numbers, is_scaled = read_as(reader, found, (abs(x), abs(y), abs(z)))
+    geometry = reader.primitives.get((kind, numbers))
     if geometry is None:
-        geometry = source.primitives[kind, numbers] = _make(kind, numbers)
+        geometry = reader.primitives[kind, numbers] = _make(kind, numbers)
     return geometry, np.abs(scale) if is_scaled else None
 
 
@@ -62,8 +75,8 @@ def _make(kind: type[Geometry], numbers: tuple[float, ...]) -> Geometry:
     return make(np.array(numbers)) if kind in (Box, Ellipsoid, Plane) else make(*numbers)
 
 
-def _length(source: Source, found: Found, name: str, default: float) -> float:
-    return abs(source.get_size(found, name, default)) * source.units.length
+def _length(reader: StageReader, found: FoundPrim, name: str, default: float) -> float:
+    return abs(reader.get_size(found, name, default)) * reader.units.length
 
 
 def _is_even(*values: float) -> bool:
@@ -71,50 +84,51 @@ def _is_even(*values: float) -> bool:
     return largest - min(values) <= _EVEN * largest
 
 
-def _read_cube(source: Source, found: Found, scale: Scale) -> Read:
-    size = _length(source, found, "size", 2.0)
+def _read_cube(reader: StageReader, found: FoundPrim, scale: ScaleTriple) -> Read:
+    size = _length(reader, found, "size", 2.0)
     return Box, (size * scale[0], size * scale[1], size * scale[2]), False
 
 
-def _read_sphere(source: Source, found: Found, scale: Scale) -> Read:
-    radius = _length(source, found, "radius", 1.0)
+def _read_sphere(reader: StageReader, found: FoundPrim, scale: ScaleTriple) -> Read:
+    radius = _length(reader, found, "radius", 1.0)
     if _is_even(*scale):
         return Sphere, (radius * scale[0],), False
     return Ellipsoid, (radius * scale[0], radius * scale[1], radius * scale[2]), False
 
 
-def _read_capsule(source: Source, found: Found, scale: Scale) -> Read:
-    radius, height = _read_radius(source, found, 0.5), _length(source, found, "height", 1.0)
+def _read_capsule(reader: StageReader, found: FoundPrim, scale: ScaleTriple) -> Read:
+    radius, height = _read_radius(reader, found, 0.5), _length(reader, found, "height", 1.0)
     if _is_even(*scale):
         return Capsule, (radius * scale[0], height * scale[2]), False
+    # no primitive is a capsule with elliptic ends, so the scale stays on the shape
     return Capsule, (radius, height), True
 
 
-def _read_round(source: Source, found: Found, scale: Scale) -> Read:
+def _read_round(reader: StageReader, found: FoundPrim, scale: ScaleTriple) -> Read:
     kind: type[Geometry] = Cone if found.type == "Cone" else Cylinder
-    radius, height = _read_radius(source, found, 1.0), _length(source, found, "height", 2.0)
+    radius, height = _read_radius(reader, found, 1.0), _length(reader, found, "height", 2.0)
     if _is_even(scale[0], scale[1]):
         return kind, (radius * scale[0], height * scale[2]), False
     return kind, (radius, height), True
 
 
-def _read_radius(source: Source, found: Found, default: float) -> float:
+def _read_radius(reader: StageReader, found: FoundPrim, default: float) -> float:
     if not found.type.endswith("_1"):
-        return _length(source, found, "radius", default)
-    bottom = _length(source, found, "radiusBottom", default)
-    top = _length(source, found, "radiusTop", default)
+        return _length(reader, found, "radius", default)
+    bottom = _length(reader, found, "radiusBottom", default)
+    top = _length(reader, found, "radiusTop", default)
     if not _is_even(bottom, top):
-        where = source.where(found)
-        source.reporter.report(TAPERED, where, type=found.type, name=found.name, bottom=bottom, top=top)
+        where = reader.where(found)
+        reader.reporter.report(TAPERED, where, type=found.type, name=found.name, bottom=bottom, top=top)
     return max(bottom, top)
 
 
-def _read_plane(source: Source, found: Found, scale: Scale) -> Read:
-    width, length = _length(source, found, "width", 2.0), _length(source, found, "length", 2.0)
+def _read_plane(reader: StageReader, found: FoundPrim, scale: ScaleTriple) -> Read:
+    width, length = _length(reader, found, "width", 2.0), _length(reader, found, "length", 2.0)
     return Plane, (width * scale[0], length * scale[1]), False
 
 
-_READERS: dict[str, Callable[[Source, Found, Scale], Read]] = {
+_READERS: dict[str, Callable[[StageReader, FoundPrim, ScaleTriple], Read]] = {
     "Cube": _read_cube,
     "Sphere": _read_sphere,
     "Capsule": _read_capsule,
@@ -125,3 +139,56 @@ _READERS: dict[str, Callable[[Source, Found, Scale], Read]] = {
     "Plane": _read_plane,
 }
 _AXIAL = frozenset(_READERS) - {"Cube", "Sphere"}
+
+
+RADII = "radii"
+# the written mesh is at most 0.5 % inside the ellipsoid
+_ELLIPSOID_TOLERANCE = 0.01
+
+
+def read_ellipsoid(reader: StageReader, found: FoundPrim, scale: Array) -> Ellipsoid | None:
+    """The noted ellipsoid of a mesh prim at a scale; None if there is none, or it is no longer true."""
+    noted = reader.note(found).get(RADII)
+    if noted is None or len(noted) != 3:
+        return None
+    radii = np.array([float(value) for value in noted])
+    extent = reader.get(found, "extent")
+    if extent is None or len(extent) != 2:
+        return None
+    # the extent, not the points: it is small and loads no mesh
+    low, high = np.asarray(extent, dtype=np.float64)
+    if not np.allclose((high - low) / 2.0, radii, rtol=_ELLIPSOID_TOLERANCE, atol=0.0):
+        return None
+    return Ellipsoid(radii * np.abs(scale) * reader.units.length)
+
+
+_GRID_TOLERANCE = 1e-5
+
+
+def read_terrain(reader: StageReader, found: FoundPrim, scale: Array) -> Heightfield | None:
+    """The noted grid of a mesh prim at a scale; None if there is none, or it is no longer true."""
+    note = reader.note(found)
+    grid, heights = as_floats(note.get("grid")), np.array(as_floats(note.get("heights")))
+    if (
+        len(grid) != 5
+        or not np.all(scale > 0.0)
+        or not (np.isfinite(grid).all() and np.isfinite(heights).all())
+    ):
+        return None
+    rows, columns, base = int(grid[0]), int(grid[1]), grid[4]
+    if min(rows, columns) < 2 or rows * columns != len(heights):
+        return None
+    # the bottom of the mesh is the base below zero, or the lowest height
+    extent = np.array(reader.get(found, "extent"), dtype=np.float64)
+    low = np.array((-grid[2] / 2.0, -grid[3] / 2.0, min(-base, heights.min())))
+    high = np.array((grid[2] / 2.0, grid[3] / 2.0, heights.max()))
+    if (
+        extent.shape != (2, 3)
+        or np.abs(extent - (low, high)).max() > _GRID_TOLERANCE * np.abs((low, high)).max()
+    ):
+        return None
+    unit = reader.units.length
+    size = np.array(grid[2:4]) * scale[:2] * unit
+    return Heightfield(
+        heights.reshape(rows, columns) * (scale[2] * unit), size, base * float(scale[2]) * unit
+    )

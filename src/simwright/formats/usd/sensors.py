@@ -1,28 +1,205 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sensor prims of other tools: those with a plain meaning become sensors, the rest is kept and reported.
+"""What is mounted on a body and never touched: sites, cameras, lights and the sensor prims of other tools.
 
-Isaac's inertial, contact and range sensors say where they are and how often they measure; their other values
-go into the settings in SI.  Cameras and ROS interfaces are read elsewhere; the site schemas of Newton and
-MuJoCo are sites.
+Sites are Xforms with RosFrameAPI (REP-0158 2.7) and the site schemas of Newton and MuJoCo.  Isaac's inertial, contact
+and range sensors become sensors, their values in SI in the settings; other sensor types are kept as extras.
 """
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from pxr import Usd, UsdGeom
+from pxr import Usd, UsdGeom, UsdLux
 
+from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Pose
 from simwright.core.units import DEGREE
-from simwright.formats.usd.leftovers import make_plain
-from simwright.formats.usd.naming import choose_names
-from simwright.formats.usd.placement import decompose
-from simwright.formats.usd.scan import Found, Scan
-from simwright.formats.usd.source import Source, as_matrix
-from simwright.model.asset import Sensor
+from simwright.formats.usd.attributes import make_plain
+from simwright.formats.usd.naming import choose_names, name_prims
+from simwright.formats.usd.primitives import read_primitive
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.shapes import place_geometry
+from simwright.formats.usd.stage_reader import BodyFrame, StageReader, as_matrix
+from simwright.formats.usd.transforms import ScaledPose, decompose, decompose_many
+from simwright.model.asset import Camera, Light, LightKind, Sensor, Site
+
+
+def read_sites(reader: StageReader, scan: StageScan) -> None:
+    """Add every frame."""
+    names = name_prims(scan.sites, noted=reader.noted)
+    bodies = [reader.body_of(found.owner) for found in scan.sites]
+    placements = place_geometry(reader, scan.sites, bodies, reader.world_matrices(scan.sites))
+    for found, body, placement in zip(scan.sites, bodies, placements, strict=True):
+        reader.sites[found.path] = names[found.path]
+        reader.asset.sites.append(_read_site(reader, found, names[found.path], body, placement))
+
+
+def _read_site(
+    reader: StageReader, found: FoundPrim, name: str, body: BodyFrame, placement: ScaledPose
+) -> Site:
+    sized = read_primitive(reader, found, placement.scale)
+    site = Site(
+        name=name,
+        body=body.name,
+        pose=placement.pose,
+        geometry=sized[0] if sized else None,
+        path=found.path,
+        source=reader.where(found),
+    )
+    if "RosFrameAPI" in found.apis:
+        site.ros_frame = str(reader.get_authored(found, "ros:frame:id") or found.name)
+        site.static = reader.get_flag(found, "ros:frame:static", True)
+    return site
+
+
+CAMERA_LOSS = declare(
+    "usd-camera-loss",
+    Level.WARNING,
+    "{what} of camera {name!r} is not carried",
+    hint="use a centred perspective camera",
+    doc="Orthographic projection and lens shift have no place in the model.",
+    loss=True,
+)
+LIGHT_LOSS = declare(
+    "usd-light-loss",
+    Level.INFO,
+    "{what} of light {name!r} is not carried",
+    doc="Dome textures and the extent of area lights have no place in the model.",
+    section="3.6",
+    loss=True,
+)
+
+_LIGHT_KINDS = {
+    "DistantLight": LightKind.DIRECTIONAL,
+    "SphereLight": LightKind.POINT,
+    "DomeLight": LightKind.DOME,
+    "DomeLight_1": LightKind.DOME,
+}
+# UsdGeomCamera: focal length and apertures are in tenths of a scene unit
+_TENTH = 0.1
+_SIZES = ("inputs:width", "inputs:height", "inputs:length")
+
+
+def read_cameras(reader: StageReader, scan: StageScan) -> None:
+    """Add every camera; the lens is in tenths of a scene unit."""
+    names = name_prims(scan.cameras, noted=reader.noted)
+    for found, body, placement in _place(reader, scan.cameras):
+        reader.asset.cameras.append(_read_camera(reader, found, names[found.path], body, placement))
+
+
+def _read_camera(
+    reader: StageReader, found: FoundPrim, name: str, body: BodyFrame, placement: ScaledPose
+) -> Camera:
+    length = reader.units.length
+    focal = reader.get_number(found, "focalLength", 50.0)
+    width = reader.get_number(found, "horizontalAperture", 20.955)
+    height = reader.get_number(found, "verticalAperture", 15.2908)
+    near, far = reader.get_array(found, "clippingRange", (1.0, 1e6))
+    if reader.get_text(found, "projection") == "orthographic":
+        reader.reporter.report(CAMERA_LOSS, reader.where(found), what="orthographic projection", name=name)
+    if any(reader.get_number(found, f"{side}ApertureOffset", 0.0) for side in ("horizontal", "vertical")):
+        reader.reporter.report(CAMERA_LOSS, reader.where(found), what="lens shift", name=name)
+    return Camera(
+        name=name,
+        body=body.name,
+        pose=placement.pose,
+        # atan2: a focal length of zero gives 180 degrees and no error
+        fov_y=2.0 * math.atan2(height / 2.0, focal),
+        near=float(near) * length,
+        far=float(far) * length,
+        focal_length=focal * _TENTH * length,
+        aperture=(width * _TENTH * length, height * _TENTH * length),
+        path=found.path,
+        source=reader.where(found),
+    )
+
+
+def read_lights(reader: StageReader, scan: StageScan) -> None:
+    """Add every light; a hidden one has no intensity."""
+    names = name_prims(scan.lights, noted=reader.noted)
+    for found, body, placement in _place(reader, scan.lights):
+        reader.asset.lights.append(_read_light(reader, found, names[found.path], body, placement))
+
+
+def _read_light(
+    reader: StageReader, found: FoundPrim, name: str, body: BodyFrame, placement: ScaledPose
+) -> Light:
+    kind = _LIGHT_KINDS.get(found.type, LightKind.AREA)
+    cone = _read_cone(reader, found) if kind is LightKind.POINT else None
+    intensity = reader.get_number(found, "inputs:intensity", 1.0)
+    exposure = reader.get_number(found, "inputs:exposure", 0.0)
+    radius = 0.0
+    if kind is LightKind.POINT and not reader.get_flag(found, "treatAsPoint", False):
+        # a sphere light has one radius; an uneven scale has no meaning for it
+        size = float(np.max(np.abs(placement.scale))) * reader.units.length
+        radius = reader.get_number(found, "inputs:radius", 0.5) * size
+    _report_loss(reader, found, name, kind)
+    normalized = reader.get_flag(found, "inputs:normalize", False)
+    if normalized and kind in (LightKind.POINT, LightKind.AREA):
+        intensity *= reader.units.length**2  # it is shared out over a surface in stage units
+    return Light(
+        name=name,
+        kind=LightKind.SPOT if cone else kind,
+        body=body.name,
+        pose=placement.pose,
+        color=_read_color(reader, found),
+        intensity=(intensity if found.visible else 0.0) * 2.0**exposure,
+        radius=radius,
+        cone=cone,
+        cast_shadows=reader.get_flag(found, "inputs:shadow:enable", True),
+        angle=reader.get_number(found, "inputs:angle", 0.53) * DEGREE
+        if kind is LightKind.DIRECTIONAL
+        else None,
+        normalized=normalized,
+        path=found.path,
+        source=reader.where(found),
+    )
+
+
+def _read_cone(reader: StageReader, found: FoundPrim) -> tuple[float, float] | None:
+    """Inner and outer half-angle of a shaped light; None if it shines all round."""
+    if "ShapingAPI" not in found.apis:
+        return None
+    angle = reader.get_number(found, "inputs:shaping:cone:angle", 90.0)
+    # ShapingAPI with its widest cone shines all round
+    if angle >= 180.0:
+        return None
+    softness = min(max(reader.get_number(found, "inputs:shaping:cone:softness", 0.0), 0.0), 1.0)
+    return angle * (1.0 - softness) * DEGREE, angle * DEGREE
+
+
+def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, float]:
+    color = reader.get_array(found, "inputs:color", (1.0, 1.0, 1.0))
+    if reader.get_flag(found, "inputs:enableColorTemperature", False):
+        kelvin = reader.get_number(found, "inputs:colorTemperature", 6500.0)
+        # colour and temperature multiply (UsdLux)
+        color = color * np.array(UsdLux.BlackbodyTemperatureAsRgb(kelvin), dtype=np.float64)
+    red, green, blue = (float(v) for v in color)
+    return make_display((red, green, blue))
+
+
+def _report_loss(reader: StageReader, found: FoundPrim, name: str, kind: LightKind) -> None:
+    where = reader.where(found)
+    if reader.get(found, "inputs:texture:file") is not None and kind in (LightKind.DOME, LightKind.AREA):
+        reader.reporter.report(LIGHT_LOSS, where, what="the texture", name=name)
+    if kind is LightKind.AREA and any(reader.get_authored(found, size) is not None for size in _SIZES):
+        reader.reporter.report(LIGHT_LOSS, where, what="the extent", name=name)
+
+
+def _place(
+    reader: StageReader, founds: Sequence[FoundPrim]
+) -> Iterator[tuple[FoundPrim, BodyFrame, ScaledPose]]:
+    """Each with its body and its placement on it."""
+    bodies = [reader.body_of(found.owner) for found in founds]
+    placements = decompose_many(reader.place_on(bodies, reader.world_matrices(founds)))
+    return zip(founds, bodies, placements, strict=True)
+
 
 SENSOR_UNKNOWN = declare(
     "usd-sensor-unknown",
@@ -39,7 +216,7 @@ SENSOR_BODILESS = declare(
     doc="Inertial and contact sensors measure a body.",
 )
 
-_KINDS = {
+_SENSOR_KINDS = {
     "IsaacImuSensor": "imu",
     "IsaacContactSensor": "contact",
     "Lidar": "lidar",
@@ -63,65 +240,69 @@ _UNKNOWN = re.compile(r"(?:Mjc\w*Sensor|Isaac\w*Sensor|\w+Sensor|UltrasonicArray
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def read_sensors(source: Source, scan: Scan) -> None:
+# known and unknown types together: a type counts as unknown only if it is not known
+def read_sensors(reader: StageReader, scan: StageScan) -> None:
     """Add the sensors with a plain meaning; keep and report the others."""
-    known = [found for found in scan.all.values() if found.type in _KINDS]
+    known = [found for found in scan.all.values() if found.type in _SENSOR_KINDS]
     names = choose_names(found.path for found in known)
     for found in known:
-        source.asset.sensors.append(_read_sensor(source, found, names[found.path]))
-    types = {found.type for found in scan.all.values()} - _KINDS.keys()
+        reader.asset.sensors.append(_read_sensor(reader, found, names[found.path]))
+    # types first: they are few, and the pattern need not be tried on every prim
+    types = {found.type for found in scan.all.values()} - _SENSOR_KINDS.keys()
     for kind in sorted(kind for kind in types if _UNKNOWN.match(kind)):
         prims = [found for found in scan.all.values() if found.type == kind]
         for found in prims:
-            for name, value in _list_values(source, found.prim):
-                source.asset.extras.keep("sensor", found.path, name, value, source.where(found, name))
-        where = source.where(prims[0].prim)
-        source.reporter.report(SENSOR_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
+            for name, value in _list_values(reader, found.prim):
+                reader.asset.extras.keep("sensor", found.path, name, value, reader.where(found, name))
+        where = reader.where(prims[0].prim)
+        reader.reporter.report(SENSOR_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
 
 
-def _read_sensor(source: Source, found: Found, name: str) -> Sensor:
-    kind, body = _KINDS[found.type], source.body_of(found.owner)
+def _read_sensor(reader: StageReader, found: FoundPrim, name: str) -> Sensor:
+    kind, body = _SENSOR_KINDS[found.type], reader.body_of(found.owner)
     if kind in _BODILY and not body.name:
-        source.reporter.report(SENSOR_BODILESS, source.where(found), kind=kind, name=name)
+        reader.reporter.report(SENSOR_BODILESS, reader.where(found), kind=kind, name=name)
     sensor = Sensor(
         name=name,
         kind=kind,
         body=body.name,
-        pose=~body.pose @ _find_pose(source, found.prim),
+        pose=~body.pose @ _find_pose(reader, found.prim),
         path=found.path,
-        source=source.where(found),
+        source=reader.where(found),
     )
-    for attribute, value in _list_values(source, found.prim):
+    for attribute, value in _list_values(reader, found.prim):
         if attribute == "sensorPeriod":
+            # a period of zero says nothing about a rate
             sensor.rate = 1.0 / value if isinstance(value, float) and value > 0.0 else None
         else:
             sensor.settings[_WORD.sub("_", attribute).replace(":", "_").lower()] = _scale(
-                source, attribute, value
+                reader, attribute, value
             )
     return sensor
 
 
-def _find_pose(source: Source, prim: Usd.Prim) -> Pose:
+def _find_pose(reader: StageReader, prim: Usd.Prim) -> Pose:
     """OpenUSD ignores the transform of a type it does not know; the tool that wrote it does not."""
-    world = source.world_matrix(prim)
+    world = reader.world_matrix(prim)
+    # Isaac's sensor types are no registered schemas, so OpenUSD takes their xformOps for plain attributes
     if not prim.IsA(UsdGeom.Xformable):
-        local = as_matrix(UsdGeom.Xformable(prim).GetLocalTransformation(source.time))
-        local[:3, 3] *= source.units.length
+        local = as_matrix(UsdGeom.Xformable(prim).GetLocalTransformation(reader.time))
+        local[:3, 3] *= reader.units.length
         world = world @ local
     return decompose(world).pose
 
 
-def _list_values(source: Source, prim: Usd.Prim) -> list[tuple[str, Any]]:
+def _list_values(reader: StageReader, prim: Usd.Prim) -> list[tuple[str, Any]]:
     """Authored attributes that are the sensor's own."""
     names = [n for n in prim.GetAuthoredPropertyNames() if not _ORDINARY.match(n) and prim.HasAttribute(n)]
-    values = ((name, make_plain(source.get(prim, name))) for name in names)
+    values = ((name, make_plain(reader.get(prim, name))) for name in names)
     return [(name, value) for name, value in values if value is not None]
 
 
-def _scale(source: Source, attribute: str, value: Any) -> Any:
+def _scale(reader: StageReader, attribute: str, value: Any) -> Any:
     unit = _UNITS.get(attribute)
     if unit is None or isinstance(value, str | bool):
         return value
-    factor = DEGREE if unit == "angle" else float(getattr(source.units, unit))
+    factor = DEGREE if unit == "angle" else float(getattr(reader.units, unit))
     scaled = np.asarray(value, dtype=np.float64) * factor
     return float(scaled) if scaled.ndim == 0 else [float(v) for v in scaled.ravel()]

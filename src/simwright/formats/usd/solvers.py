@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the solvers' schemas say, in order of priority: one value per key, and where it came from.
+"""The physics scene, and what the solvers' schemas say in order of priority: one value per key, with its origin.
 
-Authored values reach the model.  Where nobody says anything and the importer has no default of its own (contact gap,
+Authored values reach the model.  Where nobody authors one and the importer has no default of its own (contact gap,
 iteration count), the fallback of the first solver in the order that has one does, marked as such; for all the rest
 each engine's own default applies.  The neutral ExtendedPhysics schemas come before every solver's.  Values are SI and
 radians.
@@ -12,23 +12,85 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from simwright.core.diag import Level, Where, declare
-from simwright.core.units import DEGREE
-from simwright.formats.usd.bindings import Bindings
-from simwright.formats.usd.fallbacks import ITERATIONS, fall_back
-from simwright.formats.usd.scan import Scan
-from simwright.formats.usd.source import Source
+from simwright.core.math3d import vec3
+from simwright.core.units import DEGREE, STANDARD_GRAVITY
+from simwright.formats.usd.materials import MaterialBindings
+from simwright.formats.usd.scan import StageScan
+from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.asset import Shape
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
-from simwright.model.origins import Resolved
+from simwright.model.origins import Origin, Resolved
 from simwright.resolve.axes import find_axis
 from simwright.resolve.resolve import ResolverOrder
 from simwright.resolve.table import PrimType, Scale
+
+SCENES_MANY = declare(
+    "usd-scenes-many",
+    Level.WARNING,
+    "the stage has {count} physics scenes; {first} is used",
+    hint="keep one PhysicsScene",
+    doc="Gravity is taken from the first physics scene; simulation owners are not followed.",
+)
+
+
+def read_environment(reader: StageReader, scan: StageScan) -> None:
+    """Set gravity from the first scene; a stage without one says nothing about it."""
+    if not scan.scenes:
+        return
+    first = scan.scenes[0]
+    reader.asset.provenance.info["physicsScene"] = first.path
+    if len(scan.scenes) > 1:
+        where = reader.where(scan.scenes[1].prim)
+        reader.reporter.report(SCENES_MANY, where, count=len(scan.scenes), first=first.path)
+    direction = reader.get_vector(first.prim, "physics:gravityDirection")
+    norm = float(np.linalg.norm(direction))
+    down = reader.units.convert_direction(direction / norm) if norm > 0.0 else vec3(0.0, 0.0, -1.0)
+    magnitude = reader.get_number(first.prim, "physics:gravityMagnitude", -math.inf)
+    if magnitude == math.inf:
+        magnitude = reader.get_size(first.prim, "physics:gravityMagnitude", -1.0)
+    # a negative magnitude means "of the earth", whatever the stage unit
+    strength = STANDARD_GRAVITY if magnitude < 0.0 else magnitude * reader.units.length
+    reader.asset.environment.gravity = down * strength
+
+
+ITERATIONS: Final = "max_solver_iterations"
+_GAP = "gap"
+
+
+def fall_back(reader: StageReader, scan: StageScan, scale: Scale) -> None:
+    """Give the scene and the colliders the values that only a schema has, after all that is authored."""
+    if scan.scenes:
+        _count_iterations(reader, scan.scenes[0].path)
+    _keep_apart(reader, scale)
+
+
+def _count_iterations(reader: StageReader, scene: str) -> None:
+    """Newton's fallback is -1, "as many as you like": that is no count, so the settings do not hold it."""
+    known = reader.asset.origins.get(scene, {})
+    found = reader.order.resolve({}, PrimType.SCENE, ITERATIONS)
+    if ITERATIONS in known or found.origin is Origin.NONE:
+        return
+    reader.asset.origins.setdefault(scene, {})[ITERATIONS] = found
+    if found.value is not None and found.value > 0:
+        reader.asset.environment.settings[ITERATIONS] = found.value
+
+
+def _keep_apart(reader: StageReader, scale: Scale) -> None:
+    gap = reader.order.resolve({}, PrimType.SHAPE, _GAP, scale=scale)
+    if gap.value is None:
+        return
+    origins = reader.asset.origins
+    for shape in reader.asset.shapes:
+        if shape.collision and _GAP not in origins.get(shape.path, ()):
+            shape.gap = gap.value
+            origins.setdefault(shape.path, {})[_GAP] = gap
+
 
 SOLVERS_DIFFER = declare(
     "usd-solvers-differ",
@@ -50,6 +112,7 @@ REFERENCE_IGNORED = declare(
 _DOF_FIELDS = (
     "armature", "friction", "damping", "stiffness", "spring_ref", "ref", "effort_limit", "velocity_limit",
 )  # fmt: skip
+# MuJoCo's references are scalars, so they mean nothing for balls and generic joints
 _REFERENCES = frozenset({"ref", "spring_ref"})
 _LIMIT_FIELDS = (("ke", "limit_stiffness"), ("kd", "limit_damping"))
 _STATE_FIELDS = ("position", "velocity")
@@ -67,21 +130,21 @@ _MATERIAL_FIELDS = {
 }
 
 
-def read_solvers(source: Source, scan: Scan, bindings: Bindings) -> None:
+def read_solvers(reader: StageReader, scan: StageScan, bindings: MaterialBindings) -> None:
     """Resolve everything that any solver says about scene, bodies, joints, shapes and materials."""
-    resolution = _Resolution(source, _read_scale(source, scan))
-    if source.authored:
+    resolution = _SolverValues(reader, _read_scale(reader, scan))
+    if reader.authored:
         _resolve_authored(resolution, scan, bindings)
-    fall_back(source, scan, resolution.scale)
+    fall_back(reader, scan, resolution.scale)
 
 
-def _resolve_authored(resolution: _Resolution, scan: Scan, bindings: Bindings) -> None:
-    source, asset = resolution.source, resolution.source.asset
+def _resolve_authored(resolution: _SolverValues, scan: StageScan, bindings: MaterialBindings) -> None:
+    reader, asset = resolution.reader, resolution.reader.asset
     _resolve_scene(resolution, scan)
     for joint in asset.joints:
         _resolve_joint(resolution, joint)
     for body in asset.bodies:
-        if body.path in source.authored:
+        if body.path in reader.authored:
             for key, name in _BODY_FIELDS:
                 resolution.put(body, name, body.path, PrimType.BODY, key)
     for articulation in asset.articulations:
@@ -98,10 +161,10 @@ def _resolve_authored(resolution: _Resolution, scan: Scan, bindings: Bindings) -
 
 
 @dataclass(slots=True, eq=False)
-class _Resolution:
+class _SolverValues:
     """Asks the resolvers and notes the answers in the asset; prims that say the same get the same answer."""
 
-    source: Source
+    reader: StageReader
     scale: Scale
     differing: list[tuple[str, str, Resolved]] = field(default_factory=list)
     answers: dict[tuple[int, PrimType, str | tuple[str, ...], bool], Resolved | None] = field(
@@ -119,31 +182,33 @@ class _Resolution:
         angular: bool = False,
     ) -> Resolved | None:
         """The authored value of a key; ``label`` is its name among the origins if not the key itself."""
-        authored = self.source.authored.get(path)
+        authored = self.reader.authored.get(path)
         if authored is None:
             return None
+        # prims of the same opinions share the table of authored values, so they share the answer
         key = id(authored), prim, keys, angular
         if key not in self.answers:
-            self.answers[key] = self.source.order.resolve_authored(
+            self.answers[key] = self.reader.order.resolve_authored(
                 authored, prim, keys, scale=self.scale, angular=angular
             )
         found = self.answers[key]
         if found is not None:
             label = label or (keys if isinstance(keys, str) else keys[-1])
-            self.source.asset.origins.setdefault(path, {})[label] = found
+            self.reader.asset.origins.setdefault(path, {})[label] = found
+            # values of solvers that lost are compared in SI, since their attributes have different units
             if any(_differs(found.value, hit.value) for hit in found.lost):
                 self.differing.append((path, label, found))
         return found
 
     def find_said(self, path: str, prim: PrimType) -> set[str]:
         """The keys that are worth asking for."""
-        authored = self.source.authored.get(path)
+        authored = self.reader.authored.get(path)
         if authored is None:
             return set()
         key = id(authored), prim
         known = self.said.get(key)
         if known is None:
-            known = self.said[key] = self.source.order.find_said(authored, prim)
+            known = self.said[key] = self.reader.order.find_said(authored, prim)
         return known
 
     def put(self, element: Any, name: str, path: str, prim: PrimType, key: str) -> None:
@@ -155,7 +220,7 @@ class _Resolution:
     def settings(self, path: str, prim: PrimType, said: set[str], skipped: Iterable[str]) -> dict[str, Any]:
         """The authored values of the other keys."""
         result = {}
-        for key in self.source.order.keys(prim):
+        for key in self.reader.order.keys(prim):
             found = self.ask(path, prim, key) if key in said and key not in skipped else None
             if found is not None and found.value is not None:
                 result[key] = found.value
@@ -167,9 +232,9 @@ class _Resolution:
             return
         path, label, found = self.differing[0]
         loser = next(hit for hit in found.lost if _differs(found.value, hit.value))
-        self.source.reporter.report(
+        self.reader.reporter.report(
             SOLVERS_DIFFER,
-            Where(self.source.file, prim=path, prop=found.attribute.partition(",")[0]),
+            Where(self.reader.file, prim=path, prop=found.attribute.partition(",")[0]),
             count=len(self.differing),
             key=label,
             first=path,
@@ -180,39 +245,42 @@ class _Resolution:
 
 def _differs(a: Any, b: Any) -> bool:
     if isinstance(a, float) and isinstance(b, int | float):
+        # single precision and unit factors leave about 1e-7
         return not math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-12)
     return bool(a != b)
 
 
-def _read_scale(source: Source, scan: Scan) -> Scale:
+def _read_scale(reader: StageReader, scan: StageScan) -> Scale:
     """Stage units, and the angle unit that MuJoCo's compiler setting on the scene names."""
-    scenes = (source.authored.get(found.path, {}) for found in scan.scenes[:1])
+    scenes = (reader.authored.get(found.path, {}) for found in scan.scenes[:1])
     radians = any(scene.get("mjc:compiler:angle") == "radian" for scene in scenes)
-    return Scale(source.units.length, source.units.mass, 1.0 if radians else DEGREE)
+    return Scale(reader.units.length, reader.units.mass, 1.0 if radians else DEGREE)
 
 
-def _resolve_scene(resolution: _Resolution, scan: Scan) -> None:
+def _resolve_scene(resolution: _SolverValues, scan: StageScan) -> None:
     if not scan.scenes:
         return
-    path, environment = scan.scenes[0].path, resolution.source.asset.environment
+    path, environment = scan.scenes[0].path, resolution.reader.asset.environment
     rate = resolution.ask(path, PrimType.SCENE, "time_steps_per_second")
+    # schemas give a rate; the model a step [s]
     if rate is not None and rate.value and rate.value > 0:
         environment.timestep = 1.0 / rate.value
     iterations = resolution.ask(path, PrimType.SCENE, ITERATIONS)
     if iterations is not None and iterations.value is not None:
         environment.settings[ITERATIONS] = iterations.value
     gravity = resolution.ask(path, PrimType.SCENE, "gravity_enabled")
+    # Newton can switch gravity off without touching UsdPhysics
     if gravity is not None and not gravity.value:
         environment.gravity = np.zeros(3)
 
 
-def _resolve_joint(resolution: _Resolution, joint: Joint) -> None:
-    authored = resolution.source.authored.get(joint.path)
+def _resolve_joint(resolution: _SolverValues, joint: Joint) -> None:
+    authored = resolution.reader.authored.get(joint.path)
     if authored is None:
         return
     single = joint.kind in (JointKind.REVOLUTE, JointKind.PRISMATIC)
     if not single and ("mjc:ref" in authored or "mjc:springref" in authored):
-        resolution.source.reporter.report(
+        resolution.reader.reporter.report(
             REFERENCE_IGNORED, joint.source, name=joint.name, count=joint.velocities
         )
     said = resolution.find_said(joint.path, PrimType.JOINT)
@@ -225,7 +293,7 @@ def _resolve_joint(resolution: _Resolution, joint: Joint) -> None:
             _resolve_axis(resolution, joint, dof, axis, said)
 
 
-def _resolve_dof(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, said: set[str]) -> None:
+def _resolve_dof(resolution: _SolverValues, joint: Joint, dof: Dof, axis: str, said: set[str]) -> None:
     """What is said about a joint holds for each of its freedoms."""
     angular = dof.motion is not Motion.SLIDE
     for name in _DOF_FIELDS:
@@ -237,7 +305,7 @@ def _resolve_dof(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, sai
             setattr(dof, name, found.value)
 
 
-def _resolve_axis(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, said: set[str]) -> None:
+def _resolve_axis(resolution: _SolverValues, joint: Joint, dof: Dof, axis: str, said: set[str]) -> None:
     """Stops: a value for all axes comes before one for this axis.  Then the initial state."""
     angular = dof.motion is not Motion.SLIDE
     for gain, name in _LIMIT_FIELDS:
@@ -255,7 +323,7 @@ def _resolve_axis(resolution: _Resolution, joint: Joint, dof: Dof, axis: str, sa
             setattr(dof, name, found.value)
 
 
-def _resolve_shape(resolution: _Resolution, shape: Shape) -> None:
+def _resolve_shape(resolution: _SolverValues, shape: Shape) -> None:
     said = resolution.find_said(shape.path, PrimType.SHAPE)
     if not said:
         return
@@ -264,15 +332,15 @@ def _resolve_shape(resolution: _Resolution, shape: Shape) -> None:
     shape.settings |= resolution.settings(shape.path, PrimType.SHAPE, said, _SHAPE_FIELDS)
     if _is_surface(resolution, shape):
         shape.settings["shell_density"] = "area"
-    if _puts_solref_first(resolution.source.order) and "mjc:solref" in resolution.source.authored[shape.path]:
+    if _puts_solref_first(resolution.reader.order) and "mjc:solref" in resolution.reader.authored[shape.path]:
         shape.settings["contact_first"] = True
 
 
-def _is_surface(resolution: _Resolution, shape: Shape) -> bool:
+def _is_surface(resolution: _SolverValues, shape: Shape) -> bool:
     """Is it hollow by MuJoCo's word, without a wall of its own?  Then density is a mass per area."""
     if shape.settings.get("mass_model") != "shell" or "shell_thickness" in shape.settings:
         return False
-    return resolution.source.asset.origins[shape.path]["mass_model"].namespace == "mjc"
+    return resolution.reader.asset.origins[shape.path]["mass_model"].namespace == "mjc"
 
 
 def _puts_solref_first(order: ResolverOrder) -> bool:
@@ -281,7 +349,7 @@ def _puts_solref_first(order: ResolverOrder) -> bool:
     return "mjc" in names and ("newton" not in names or names.index("mjc") < names.index("newton"))
 
 
-def _resolve_material(resolution: _Resolution, material: PhysicsMaterial, path: str) -> None:
+def _resolve_material(resolution: _SolverValues, material: PhysicsMaterial, path: str) -> None:
     said = resolution.find_said(path, PrimType.MATERIAL)
     if not said:
         return

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms that are none: not finite, or flat because something is scaled to zero.
+"""World matrices: checked for values that are no transform, and taken apart into pose, scale and shear.
 
-The first prim on the way down that has one is named, once; all below it share the fault.
+Matrices of OpenUSD are row-vector (``p' = p M``), those of the model column-vector.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from pxr import Usd
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, Pose, quats_from_matrices
 
 if TYPE_CHECKING:
-    from simwright.formats.usd.scan import Scan
-    from simwright.formats.usd.source import Source
+    from simwright.formats.usd.scan import StageScan
+    from simwright.formats.usd.stage_reader import StageReader
 
 TRANSFORM_INVALID = declare(
     "usd-transform-invalid",
@@ -46,52 +47,137 @@ TURN_INVALID = declare(
     section="1.1",
 )
 
-_FLAT = 1e-12
+_FLAT_AXIS = 1e-12
 
 
-def check_turns(source: Source, scan: Scan) -> None:
+def check_turns(reader: StageReader, scan: StageScan) -> None:
     """Report quaternions without a direction: OpenUSD silently takes them as no turn."""
     for found in scan.all.values():
         if found.authored is None or "xformOp:orient" in found.authored:
-            turn = source.get(found, "xformOp:orient")
+            turn = reader.get(found, "xformOp:orient")
             length = getattr(turn, "GetLength", None)  # an attribute of another type is no turn either
             if turn is not None and not (length and 0.0 < length() < math.inf):
-                where = source.where(found, "xformOp:orient")
-                source.reporter.report(TURN_INVALID, where, name=found.name, value=turn)
+                where = reader.where(found, "xformOp:orient")
+                reader.reporter.report(TURN_INVALID, where, name=found.name, value=turn)
 
 
 def are_sound(matrices: Array) -> bool:
     """Are all ``(n, 4, 4)`` row-vector matrices finite, with three axes each?"""
     if not np.isfinite(matrices).all():
         return False
-    return bool(np.all(np.sum(matrices[:, :3, :3] ** 2, axis=2) > _FLAT**2))
+    # rows are the axes in OpenUSD; squares are compared, which saves the roots
+    return bool(np.all(np.sum(matrices[:, :3, :3] ** 2, axis=2) > _FLAT_AXIS**2))
 
 
-def mend_transforms(source: Source, prims: Sequence[Usd.Prim], matrices: Array) -> Array:
+def mend_transforms(reader: StageReader, prims: Sequence[Usd.Prim], matrices: Array) -> Array:
     """The matrices with the identity where one is not finite; what is wrong is reported."""
     mended = matrices.copy()
     for number, prim in enumerate(prims):
         if not np.all(np.isfinite(matrices[number])):
             mended[number] = np.eye(4)
-            _report(source, prim, finite=False)
+            _report(reader, prim, finite=False)
         elif not are_sound(matrices[number : number + 1]):
-            _report(source, prim, finite=True)
+            _report(reader, prim, finite=True)
     return mended
 
 
-def _report(source: Source, prim: Usd.Prim, *, finite: bool) -> None:
+def _report(reader: StageReader, prim: Usd.Prim, *, finite: bool) -> None:
     """Name the topmost prim with the fault."""
-    while prim.GetParent() and not _is_sound(source, prim.GetParent(), finite=finite):
+    # all prims below a fault have it too: naming the topmost makes one finding of a thousand
+    while prim.GetParent() and not _is_sound(reader, prim.GetParent(), finite=finite):
         prim = prim.GetParent()
     path = prim.GetPath().pathString
-    if path not in source.faulty:
-        source.faulty.add(path)
+    if path not in reader.faulty:
+        reader.faulty.add(path)
         kind = TRANSFORM_FLAT if finite else TRANSFORM_INVALID
-        source.reporter.report(kind, source.where(prim), name=prim.GetName())
+        reader.reporter.report(kind, reader.where(prim), name=prim.GetName())
 
 
-def _is_sound(source: Source, prim: Usd.Prim, *, finite: bool) -> bool:
-    matrix = np.array(source.xforms.GetLocalToWorldTransform(prim), dtype=np.float64)
+def _is_sound(reader: StageReader, prim: Usd.Prim, *, finite: bool) -> bool:
+    matrix = np.array(reader.xforms.GetLocalToWorldTransform(prim), dtype=np.float64)
     if not finite:
         return bool(np.all(np.isfinite(matrix)))
     return are_sound(matrix[None])
+
+
+# well above what single precision leaves between square axes (about 1e-7)
+_SHEAR = 1e-5
+_UNIT = 1e-6
+_FLAT_SCALE = 1e-12
+_DIAGONAL = np.arange(3)
+_FIRST, _SECOND = np.array((0, 0, 1)), np.array((1, 2, 2))
+"""The three pairs of axes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScaledPose:
+    """``pose * diag(scale)``, or ``pose * stretch`` where the matrix is sheared."""
+
+    pose: Pose
+    scale: Array
+    stretch: Array | None = None
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Does it turn left hands into right hands?"""
+        return float(self.scale[0]) < 0.0
+
+    @property
+    def is_exact(self) -> bool:
+        """Do pose and scale give the matrix back?"""
+        return self.stretch is None and min(map(abs, self.scale.tolist())) >= _FLAT_SCALE
+
+    @property
+    def is_unscaled(self) -> bool:
+        """Is it rigid?"""
+        return self.stretch is None and self.scale.tolist() == [1.0, 1.0, 1.0]
+
+
+def decompose(matrix: Array) -> ScaledPose:
+    """Pose, scale and shear of a 4x4 column-vector matrix."""
+    return decompose_many(matrix[None])[0]
+
+
+def decompose_many(matrices: Array) -> list[ScaledPose]:
+    """The same for ``(n, 4, 4)`` matrices at once.
+
+    Scales closer to one than single precision can tell are one.
+    """
+    if len(matrices) == 0:
+        return []
+    linear = matrices[:, :3, :3]
+    # flat and infinite matrices divide by zero here; they are put aside by ``fit``
+    with np.errstate(all="ignore"):
+        products = linear.transpose(0, 2, 1) @ linear
+        scale = np.sqrt(products[:, _DIAGONAL, _DIAGONAL])
+        fit = np.all(np.isfinite(scale) & (scale >= _FLAT_SCALE), axis=1)
+        skew = np.abs(products[:, _FIRST, _SECOND] / (scale[:, _FIRST] * scale[:, _SECOND])).max(axis=1)
+    is_fit = bool(fit.all())
+    if not is_fit:
+        linear = np.where(fit[:, None, None], linear, np.eye(3))
+    axes = linear / (scale if is_fit else np.where(fit[:, None], scale, 1.0))[:, None, :]
+    # a mirroring cannot be a rotation: the first axis is turned round, and its scale is negative
+    mirrored = np.linalg.det(axes) < 0.0
+    if mirrored.any():
+        axes[mirrored, :, 0] *= -1.0
+        scale[mirrored, 0] *= -1.0
+    stretches: dict[int, Array] = {}
+    for i in np.flatnonzero(fit & (skew > _SHEAR)).tolist():
+        axes[i], scale[i], stretches[i] = _unshear(axes[i], scale[i], linear[i])
+    # rotations of float matrices leave scales of 1 + 1e-8, which would put a scale on every shape
+    scale = np.where(np.abs(np.abs(scale) - 1.0) < _UNIT, np.sign(scale), scale)
+    positions, turns = matrices[:, :3, 3].copy(), quats_from_matrices(axes)
+    if not is_fit:
+        lost = ~fit
+        positions[lost], scale[lost] = np.nan_to_num(positions[lost]), np.nan_to_num(scale[lost])
+    rows = enumerate(zip(positions, turns, scale, strict=True))
+    return [ScaledPose(Pose(p, q), s, stretches.get(i)) for i, (p, q, s) in rows]
+
+
+def _unshear(axes: Array, scale: Array, linear: Array) -> tuple[Array, Array, Array]:
+    """The nearest rotation, the scale along its axes, and the whole remainder."""
+    # polar decomposition: the nearest rotation in the least-squares sense
+    left, _, right = np.linalg.svd(axes * np.abs(scale))
+    rotation = left @ right
+    stretch = rotation.T @ linear
+    return rotation, np.sign(scale) * np.linalg.norm(stretch, axis=0), stretch

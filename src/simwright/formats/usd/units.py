@@ -37,11 +37,13 @@ UNIT_INVALID = declare(
 HUGE = 1e30
 """Numbers at least this large stand for infinity; writers put FLT_MAX where they mean "no limit"."""
 
+# beyond, cubes of the unit (density) leave the range of doubles
 _MOST_UNIT = 1e15
 
 UP_ROTATIONS = {
     "Z": np.eye(3),
     "Y": np.array(((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))),
+    # not a legal upAxis of OpenUSD, but files have it
     "X": np.array(((0.0, 0.0, -1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))),
 }
 
@@ -91,6 +93,7 @@ class Units:
         result = np.zeros_like(matrices)
         result[:, :3] = self.rotation @ matrices[:, :3]
         result[:, :3, 3] *= self.length
+        # affine: nothing else is in the bottom row
         result[:, 3, 3] = 1.0
         return result
 
@@ -104,6 +107,7 @@ def read_units(stage: Usd.Stage, where: Where, reporter: Reporter) -> Units:
     length = float(UsdGeom.GetStageMetersPerUnit(stage))
     mass = float(UsdPhysics.GetStageKilogramsPerUnit(stage))
     up = str(UsdGeom.GetStageUpAxis(stage))
+    # kilogramsPerUnit is not asked for: its fallback of one is what REP-0158 wants
     if not UsdGeom.StageHasAuthoredMetersPerUnit(stage):
         reporter.report(UNIT_UNSAID, where, name="metersPerUnit", value=length, wanted="1.0")
     if not stage.HasAuthoredMetadata(UsdGeom.Tokens.upAxis):

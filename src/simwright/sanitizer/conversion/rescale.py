@@ -14,7 +14,7 @@ from typing import Any
 
 from pxr import Sdf, Usd
 
-from simwright.formats.usd.motors import Scale, has_units, pad, scale_law
+from simwright.formats.usd.actuator_laws import TargetUnits, has_units, pad, scale_law
 from simwright.sanitizer.conversion.dimensions import (
     AREA,
     AREA_LIGHTS,
@@ -232,7 +232,7 @@ def rescale_actuator(editor: Editor, prim: Usd.Prim, role: PrimRole, factors: Fa
     law = _read_law(prim)
     if role.motion not in ("turn", "slide") or not has_units(law):
         raise Refused(f"the law of {prim.GetPath()} has no unit that is known; convert the actuator by hand")
-    scaled, command = scale_law(law, Scale(effort, step))
+    scaled, command = scale_law(law, TargetUnits(effort, step))
     for key, _, _, name, _ in _LAW[:2]:
         _replace_parameters(editor, prim, name, law[key], scaled[key])
     for end in ("min", "max"):

@@ -12,9 +12,9 @@ from pxr import Usd
 from simwright.core.diag import Reporter
 from simwright.core.errors import MissingExtraError
 from simwright.formats.format import WriteOptions
-from simwright.formats.usd.writer import lod, parts
+from simwright.formats.usd.writer import mesh_variants
 from simwright.formats.usd.writer.entry import write
-from simwright.formats.usd.writer.mesh_cache import find_folder
+from simwright.formats.usd.writer.mesh_variants import find_folder
 from simwright.formats.usd.writer.solids import is_closed
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh, MeshData, Subset
@@ -85,7 +85,7 @@ def test_levels_of_detail(tmp_path, cache):
 
 
 def test_decimated_faces_keep_their_half():
-    small = lod.decimate(make_hill(), 0.05, 200)
+    small = mesh_variants.decimate(make_hill(), 0.05, 200)
     centres = small.vertices[small.triangles()].mean(axis=1)[:, 0]
     left, right = (centres[subset.faces] for subset in small.subsets)
     assert left.max() < 0.15
@@ -96,7 +96,7 @@ def test_decimated_faces_keep_their_half():
 
 
 def test_small_meshes_are_left_alone():
-    assert lod.decimate(make_angle().data, 0.25, 200) is None
+    assert mesh_variants.decimate(make_angle().data, 0.25, 200) is None
 
 
 def test_convex_parts(tmp_path, cache):
@@ -129,20 +129,20 @@ def test_convex_mesh_has_no_parts(tmp_path, cache):
 
 
 def test_parts_are_closed_and_the_same_without_the_cache(cache):
-    first = parts.decompose(make_angle().data)
+    first = mesh_variants.decompose(make_angle().data)
     assert all(is_closed(part) for part in first)
     (entry,) = cache.iterdir()
     entry.write_bytes(b"damaged")
-    again = parts.decompose(make_angle().data)
+    again = mesh_variants.decompose(make_angle().data)
     assert [part.vertices.tolist() for part in again] == [part.vertices.tolist() for part in first]
 
 
 @pytest.mark.parametrize(
-    ("make", "line"), [(lod.Tiers, "simwright[lod]"), (parts.Decomposer, "simwright[decompose]")]
+    ("make", "line"),
+    [(mesh_variants.DetailLevels, "simwright[lod]"), (mesh_variants.Decomposer, "simwright[decompose]")],
 )
 def test_missing_package_gives_the_line_that_installs_it(make, line, monkeypatch):
-    for module in (lod, parts):
-        monkeypatch.setattr(module, "find_spec", lambda _name: None)
+    monkeypatch.setattr(mesh_variants, "find_spec", lambda _name: None)
     with pytest.raises(MissingExtraError) as error:
         make()
     assert f"pip install '{line}'" in error.value.hint

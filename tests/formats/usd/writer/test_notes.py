@@ -15,7 +15,7 @@ import simwright
 from simwright.core.diag import Level, Reporter
 from simwright.core.math3d import Pose, quat_from_rpy
 from simwright.formats.usd.writer.entry import build_layers
-from simwright.formats.usd.writer.order import rank_prims
+from simwright.formats.usd.writer.plan import rank_prims
 from simwright.model.asset import Actuator, Articulation, Asset, Body, Keyframe, Site
 from simwright.model.extras import CustomAttribute
 from simwright.model.inertia import Inertial
@@ -132,11 +132,11 @@ def test_a_note_of_the_order_counts(tmp_path):
 @pytest.mark.parametrize("name", ["arm/urdf/arm.urdf.xacro", "rover/model.sdf", "quadruped/quadruped.xml"])
 def test_the_order_of_prims_is_known_before_they_are_composed(name, samples):
     asset = simwright.load(samples / name)
-    sheets, _ = build_layers(asset, "robot.usda", Reporter())
-    entry = sheets["robot.usda"].layer
+    layers, _ = build_layers(asset, "robot.usda", Reporter())
+    entry = layers["robot.usda"].sdf
     root = f"/{entry.defaultPrim}"
     features = [item.assetPath[2:] for item in entry.GetPrimAtPath(root).referenceList.prependedItems]
-    ranks = rank_prims(root, [sheets["instances.usda"], *(sheets[file] for file in reversed(features))])
+    ranks = rank_prims(root, [layers["instances.usda"], *(layers[file] for file in reversed(features))])
     stage = simwright.to_stage(samples / name)
     order = [str(prim.GetPath()) for prim in stage.Traverse() if str(prim.GetPath()) in ranks]
     assert len(order) > len(asset.bodies)

@@ -1,2 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The OpenUSD writer: a model becomes the functional layers of REP-0158 1.2, one file per layer or concern."""
+"""The OpenUSD writer: an asset becomes the functional layers of REP-0158 1.2, one file per layer or concern.
+
+entry             ``build_layers`` is the table of contents; folder, one file, stage in memory; ``base.usda``, the entry
+prepare           a copy of the asset made ready: frames that are no bodies, contact materials, mass
+plan              the prim path of every element, and the order of elements
+layer             ``LayerWriter``: one layer, its prims, attributes and arcs; attribute types from values
+instances         ``instances.usda``: visuals, colliders, cameras, lights, prototypes of instances
+primitives        Cube, Sphere, Cylinder, Capsule, Cone and Plane prims
+meshes            ``geometries.usdc``: every mesh once
+solids            meshes for contact: triangles, hulls, round bodies
+mesh_variants     meshes of colliders by fidelity, convex parts, levels of detail, and their cache
+materials         ``materials.usda`` and the images
+physics           ``physics.usda``: bodies, mass, articulation roots, colliders, contact, filters, notes
+joints            joints and equalities in ``physics.usda``: frames, limits, drives
+joint_prims       which UsdPhysics joint type, frames and axes say a joint of the model
+extended_physics  ``extended_physics.usda``: joint dynamics, mimics, actuators
+ros               ``ros.usda``: contexts, interfaces, frames, controllers
+vendor            the engine layers: table of contents; Newton's states and custom attributes, sensors, world options
+mujoco            ``mujoco.usda``: tendons, actuators, contact pairs, keyframes
+extras            solver attributes by the resolvers' rows, or moved from the asset that was read
+assembly          a scene as an assembly of components
+messages          every finding of the writer
+"""

@@ -1,50 +1,69 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The asset's folder: all layers, the entry that brings them together, written whole (REP-0158 1.2).
+"""Entry of the OpenUSD writer: an asset as a folder of layers, as one file, or as a stage in memory.
 
-``<name>.usda`` says what the asset is and refers to the layers: vendors first, then ROS, extended physics, physics
-and the link tree.
+``build_layers`` is the table of contents.  ``<name>.usda`` says what the asset is and refers to the layers (REP-0158
+1.2): vendors first, then ROS, extended physics, physics and the link tree.  In memory the layers are anonymous and
+refer to each other by their identifiers; images stay where the source has them.
 """
 
 from __future__ import annotations
 
+import math
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pxr import Tf
+from pxr import Sdf, Tf
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_staged
+from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.place import choose_place
-from simwright.formats.usd.writer.base import write_base
-from simwright.formats.usd.writer.decisions import report_decisions
-from simwright.formats.usd.writer.extended import write_extended
-from simwright.formats.usd.writer.geometry import write_geometry
-from simwright.formats.usd.writer.images import Images
-from simwright.formats.usd.writer.layout import Layout, plan
-from simwright.formats.usd.writer.lod import Tiers
-from simwright.formats.usd.writer.looks import settle_looks
-from simwright.formats.usd.writer.losses import report_losses
-from simwright.formats.usd.writer.materials import write_materials
+from simwright.formats.usd import FORMAT
+from simwright.formats.usd.writer.extended_physics import write_extended
+from simwright.formats.usd.writer.extras import find_lost_settings
+from simwright.formats.usd.writer.instances import write_geometry, write_optics
+from simwright.formats.usd.writer.layer import LayerWriter
+from simwright.formats.usd.writer.materials import TextureFiles, settle_looks, write_materials
+from simwright.formats.usd.writer.mesh_variants import Decomposer, DetailLevels
 from simwright.formats.usd.writer.meshes import FILE
-from simwright.formats.usd.writer.optics import write_optics
-from simwright.formats.usd.writer.order import note_order
-from simwright.formats.usd.writer.parts import Decomposer
-from simwright.formats.usd.writer.physics import write_physics
+from simwright.formats.usd.writer.messages import (
+    GLOW_DARK,
+    LIGHT_BARE,
+    NOT_CARRIED,
+    SETTING_LOST,
+    SLIDE_ENDLESS,
+    TOPIC_ABSOLUTE,
+)
+from simwright.formats.usd.writer.physics import write_physics, write_remarks
+from simwright.formats.usd.writer.plan import (
+    COLLISION,
+    VISUAL,
+    WritePlan,
+    list_written,
+    make_plan,
+    note_order,
+)
 from simwright.formats.usd.writer.prepare import prepare, settle_references
 from simwright.formats.usd.writer.ros import write_ros
-from simwright.formats.usd.writer.sheet import Sheet
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
-from simwright.model.asset import Asset
-from simwright.model.joint import WORLD
+from simwright.model.asset import Asset, Light, LightKind, Shape
+from simwright.model.joint import WORLD, Joint, Motion
 from simwright.model.kinematics import build_tree
-from simwright.usd.layers import encode_layer, export_layer
+from simwright.model.optics import OPTICAL
+from simwright.usd.layers import export_layer
 from simwright.usd.notes import NOTES, PRIMS, mark_layer
 from simwright.usd.plugins import register_plugins
 
+# topics that ROS itself has outside of every namespace
+_GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
 SUFFIX = ".usda"
 VERSION = "1.0.0"
 OWN_FILES = frozenset(
@@ -54,6 +73,51 @@ OWN_FILES = frozenset(
     }
 )  # fmt: skip
 """What an asset's folder may hold beside its entry."""
+MAX_DEPTH = 400
+"""Links below links: readers of OpenUSD, ours included, stop at a thousand levels of brackets."""
+_ALIVE: dict[str, list[Sdf.Layer]] = {}
+"""For the root layer of each stage in use, by identifier: the layers that it may ask for."""
+
+
+def build_layers(
+    asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
+) -> tuple[dict[str, LayerWriter], TextureFiles]:
+    """Every layer of the folder by relative path, the entry last; and the images."""
+    options = options or WriteOptions()
+    levels = DetailLevels() if options.lod else None
+    decomposer = Decomposer() if options.decompose else None
+    ready = prepare(asset, reporter)
+    settle_looks(ready, reporter)
+    plan = make_plan(ready, exact=options.exact)
+    # after planning, which needs the names of freedoms, and before anything reads a coordinate
+    settle_references(plan, reporter)
+    plan.is_decomposed = options.decompose
+    # first of the layers: what cannot be written is taken out of the plan, and the others follow it
+    instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
+    write_optics(plan, instances, reporter)
+    base = write_base(plan)
+    physics = write_physics(plan, reporter)
+    extended = write_extended(plan, reporter)
+    ros = write_ros(plan, physics, reporter)
+    # notes go to physics.usda, the one feature layer that every asset has
+    write_remarks(plan, physics)
+    # last of the features: they hold what no other layer took
+    vendors = write_vendors(plan, reporter)
+    report_losses(plan, reporter)
+    report_decisions(plan, reporter)
+    features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
+    # when all prims are there: the order of prims in the composed stage is compared
+    note_order(plan, [instances, base, *reversed(features.values())])
+    # an empty layer would be one more file to look into
+    features = {file: layer for file, layer in features.items() if layer.is_used}
+    layers = {**features, "base.usda": base, "instances.usda": instances}
+    images = TextureFiles()
+    if plan.materials:
+        layers["materials.usda"], images = write_materials(plan, reporter)
+    if library.is_used:
+        layers[FILE] = library.layer
+    layers[entry] = _write_entry(plan, [*features, "base.usda"], entry)
+    return layers, images
 
 
 def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
@@ -70,13 +134,13 @@ def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter)
     place = choose_place(asset, folder, name, OWN_FILES, options, named=named)
     check_depth(asset, Where(str(target)))
     try:
-        sheets, images = build_layers(asset, name, reporter, options)
+        layers, images = build_layers(asset, name, reporter, options)
         options.approve()
         with place.fill() as staging:
             write_staged(staging, images.files)
-            while sheets:  # one after the other: none is held longer than it takes to write it
-                file, sheet = sheets.popitem()
-                export_layer(sheet.layer, staging / file)
+            while layers:  # one after the other: none is held longer than it takes to write it
+                file, layer = layers.popitem()
+                export_layer(layer.sdf, staging / file)
     except Tf.ErrorException as error:
         raise OutputError(f"OpenUSD cannot write the asset: {error}", where=Where(str(target))) from None
     return place.path
@@ -90,16 +154,51 @@ def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Report
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         place = Path(folder) / "asset" / name_entry(asset)
         entry = write(asset, place, replace(options, flatten=False, wrote=WriteOptions().wrote), reporter)
+        # the inner writing must not tell the caller about files of a temporary folder
         return deliver(entry, target, ReadOptions(), reporter, wrote=options.wrote)
+
+
+def build_stage(asset: Asset, options: WriteOptions, reporter: Reporter) -> Usd.Stage:
+    """The composed stage of an asset."""
+    from pxr import Usd  # costs memory that writing files does not need
+
+    register_plugins()
+    where = Where(asset.provenance.file)
+    check_depth(asset, where)
+    entry = name_entry(asset)
+    FORMAT.report_losses(asset, reporter)
+    try:
+        layers, images = build_layers(asset, entry, reporter, options)
+        _join(layers, images)
+    except Tf.ErrorException as error:
+        raise OutputError(f"OpenUSD cannot hold the asset: {error}", where=where) from None
+    options.approve()
+    root = layers.pop(entry).sdf
+    stage = Usd.Stage.Open(root)
+    _keep([layer.sdf for layer in layers.values()], stage)
+    return stage
+
+
+def _join(layers: dict[str, LayerWriter], images: TextureFiles) -> None:
+    """Let the layers find each other, and the images of the source."""
+    from pxr import UsdUtils
+
+    places = {f"./{file}": layer.sdf.identifier for file, layer in layers.items()}
+    places |= {f"./{path}": str(Path(file).absolute()) for path, file in images.origins.items()}
+    for layer in layers.values():
+        UsdUtils.ModifyAssetPaths(layer.sdf, lambda path: places.get(path, path))
+
+
+def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:
+    # stages cannot hold Python objects, so layers of stages that are gone are let go at the next call
+    for root in [root for root in _ALIVE if Sdf.Layer.Find(root) is None]:
+        del _ALIVE[root]
+    _ALIVE[stage.GetRootLayer().identifier] = layers
 
 
 def name_entry(asset: Asset) -> str:
     """The file name of the entry, unless the user chose one."""
     return f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
-
-
-MAX_DEPTH = 400
-"""Links below links: readers of OpenUSD, ours included, stop at a thousand levels of brackets."""
 
 
 def check_depth(asset: Asset, where: Where) -> None:
@@ -127,59 +226,16 @@ def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
     return target, name_entry(asset)
 
 
-def build_files(
-    asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
-) -> dict[str, bytes]:
-    """Every file of the folder by relative path."""
-    sheets, images = build_layers(asset, entry, reporter, options)
-    files = {file: encode_layer(sheet.layer, Path(file).suffix) for file, sheet in sheets.items()}
-    return files | images.files
-
-
-def build_layers(
-    asset: Asset, entry: str, reporter: Reporter, options: WriteOptions | None = None
-) -> tuple[dict[str, Sheet], Images]:
-    """Every layer of the folder by relative path, the entry last; and the images."""
-    options = options or WriteOptions()
-    tiers = Tiers() if options.lod else None
-    decomposer = Decomposer() if options.decompose else None
-    ready = prepare(asset, reporter)
-    settle_looks(ready, reporter)
-    layout = plan(ready, exact=options.exact)
-    settle_references(layout, reporter)
-    layout.is_decomposed = options.decompose
-    instances, library = write_geometry(layout, reporter, tiers=tiers, decomposer=decomposer)
-    write_optics(layout, instances, reporter)
-    base = write_base(layout)
-    physics = write_physics(layout, reporter)
-    extended = write_extended(layout, reporter)
-    ros = write_ros(layout, physics, reporter)
-    vendors = write_vendors(layout, reporter)
-    report_losses(layout, reporter)
-    report_decisions(layout, reporter)
-    features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
-    note_order(layout, [instances, base, *reversed(features.values())])
-    features = {file: sheet for file, sheet in features.items() if sheet.is_used}
-    sheets = {**features, "base.usda": base, "instances.usda": instances}
-    images = Images()
-    if layout.materials:
-        sheets["materials.usda"], images = write_materials(layout, reporter)
-    if library.is_used:
-        sheets[FILE] = library.sheet
-    sheets[entry] = _write_entry(layout, [*features, "base.usda"], entry)
-    return sheets, images
-
-
-def _write_entry(layout: Layout, files: list[str], entry: str) -> Sheet:
-    sheet = Sheet(layout.root, f"{layout.asset.name}, written by Simwright.")
+def _write_entry(plan: WritePlan, files: list[str], entry: str) -> LayerWriter:
+    layer = LayerWriter(plan.root, f"{plan.asset.name}, written by Simwright.")
     # here, and here alone: who flattens the asset keeps what the entry says of its layers and nothing of the others
-    mark_layer(sheet.layer, NOTES if layout.exact else PRIMS)
-    spec = sheet.define(layout.root)
+    mark_layer(layer.sdf, NOTES if plan.exact else PRIMS)
+    spec = layer.define(plan.root)
     spec.SetInfo("kind", "component")
-    spec.SetInfo("assetInfo", describe_origin(layout.asset, entry))
-    sheet.name(layout.root, layout.asset.name)
-    sheet.refer(layout.root, files)
-    return sheet
+    spec.SetInfo("assetInfo", describe_origin(plan.asset, entry))
+    layer.name(plan.root, plan.asset.name)
+    layer.refer(plan.root, files)
+    return layer
 
 
 def describe_origin(asset: Asset, entry: str) -> dict[str, object]:
@@ -198,3 +254,105 @@ def describe_origin(asset: Asset, entry: str) -> dict[str, object]:
     if ros:
         info["ros"] = ros
     return info
+
+
+# links, scopes, frames and sensors are all there is to the tree, in the order of the layer
+def write_base(plan: WritePlan) -> LayerWriter:
+    """Every link, its two scopes, every frame."""
+    layer = LayerWriter(plan.root, f"The link tree of {plan.asset.name}.")
+    layer.define(plan.root)
+    layer.place(plan.root, IDENTITY)
+    layer.refer(plan.root, ["instances.usda"])
+    bodies = {body.name: body for body in plan.asset.bodies}
+    used = {(shape.body, word) for shape in plan.asset.shapes for word in _list_scopes(plan, shape.name)}
+    for name, path in plan.bodies.items():
+        spec = layer.define(path)
+        spec.SetInfo("kind", "subcomponent")
+        layer.name(path, bodies[name].name)
+        layer.place(path, plan.poses[name])
+        for word in (VISUAL, COLLISION):
+            if (name, word) in used:
+                layer.define(f"{path}/{word}", "Scope")
+    for word in (VISUAL, COLLISION):
+        if ("", word) in used:
+            layer.define(f"{plan.root}/{word}", "Scope")
+    optical = set(plan.optical.values())
+    for site in plan.asset.sites:
+        path = plan.sites[site.name]
+        layer.define(path)
+        layer.name(path, site.name)
+        layer.place(path, OPTICAL if path in optical else site.pose)
+    for sensor in plan.asset.sensors:
+        if sensor.name in plan.sensors:
+            layer.define(plan.sensors[sensor.name])
+            layer.place(plan.sensors[sensor.name], sensor.pose)
+    return layer
+
+
+def _list_scopes(plan: WritePlan, shape: str) -> list[str]:
+    return [word for word, paths in ((VISUAL, plan.visuals), (COLLISION, plan.colliders)) if shape in paths]
+
+
+def report_losses(plan: WritePlan, reporter: Reporter) -> None:
+    """Elements without a place, then values without an attribute."""
+    asset = plan.asset
+    if plan.tree.dangling:
+        first = plan.tree.dangling[0]
+        reporter.report(
+            NOT_CARRIED,
+            first.source,
+            count=len(plan.tree.dangling),
+            what="joints to bodies that do not exist",
+            first=first.name,
+        )
+    bare = [s for s in asset.shapes if s.settings and s.collision and find_lost_settings(asset, s)]
+    if bare:
+        reporter.report(
+            SETTING_LOST, bare[0].source, what="a contact setting", count=len(bare), first=bare[0].name
+        )
+
+
+# kinds and elements side by side, so that each is reported in the same way
+def report_decisions(plan: WritePlan, reporter: Reporter) -> None:
+    """What the source says, is written as it is, and a person has to decide: one finding per kind.
+
+    Each of these is a warning of ``simwright check`` on the result, and is named when it is converted.
+    """
+    asset = plan.asset
+    glowing = _list_glowing(plan)
+    lit = {shape.body for shape in glowing}
+    found = (
+        (TOPIC_ABSOLUTE, [i for i in asset.interfaces if i.name.startswith("/") and i.name not in _GLOBAL]),
+        (SLIDE_ENDLESS, [joint for joint in list_written(plan) if _is_endless_slide(joint)]),
+        (LIGHT_BARE, [light for light in asset.lights if _is_lamp(light) and light.body not in lit]),
+        (GLOW_DARK, [] if asset.lights or not _is_place(asset) else glowing),
+    )
+    for kind, elements in found:
+        if elements:
+            reporter.report(kind, elements[0].source, count=len(elements), first=elements[0].name)
+
+
+def _list_glowing(plan: WritePlan) -> list[Shape]:
+    """Visuals with an emissive material."""
+    glowing = {material.name for material in plan.asset.materials if any(material.emissive)}
+    return [s for s in plan.asset.shapes if s.name in plan.visuals and _find_looks(s) & glowing]
+
+
+def _is_endless_slide(joint: Joint) -> bool:
+    return [dof.motion for dof in joint.dofs] == [Motion.SLIDE] and math.isinf(
+        joint.dofs[0].upper - joint.dofs[0].lower
+    )
+
+
+def _find_looks(shape: Shape) -> set[str]:
+    data = getattr(shape.geometry, "data", None)
+    return {shape.material, *(subset.material for subset in (data.subsets if data is not None else ()))}
+
+
+def _is_lamp(light: Light) -> bool:
+    return light.body != WORLD and light.kind in (LightKind.POINT, LightKind.SPOT)
+
+
+def _is_place(asset: Asset) -> bool:
+    """Is it surroundings, and no machine?"""
+    return not asset.joints

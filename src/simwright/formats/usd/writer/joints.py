@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints in ``physics.usda``: frames, limits in degrees, drives per degree (REP-0158 1.3).
+"""Joints and equalities in ``physics.usda``: frames, limits in degrees, drives per degree (REP-0158 1.3).
 
-What UsdPhysics has no word for (names of freedoms, what the source called the joint) is noted on the prim where it is
-not what a reader would take it for, so that the way back gives the same joints.
+What UsdPhysics has no attribute for (names of freedoms, what the source called the joint) is noted on the prim where it
+is not what a reader would take it for, so that the way back gives the same joints.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.freedoms import Form, find_form, find_nearest
-from simwright.formats.usd.writer.layout import Layout, list_written
+from simwright.formats.usd.writer.joint_prims import JointPrim, find_joint_prim, find_nearest_prim
+from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import JOINT_REORDERED, NOTED
-from simwright.formats.usd.writer.sheet import Sheet
-from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Motion
+from simwright.formats.usd.writer.plan import WritePlan, list_written
+from simwright.model.joint import WORLD, Dof, Drive, EqualityKind, Joint, JointKind, Motion
 
 _AXES = tuple(f"{kind}{letter}" for kind in ("trans", "rot") for letter in "XYZ")
-_KINDS = {
+_READ_AS = {
     "PhysicsFixedJoint": JointKind.FIXED,
     "PhysicsRevoluteJoint": JointKind.REVOLUTE,
     "PhysicsPrismaticJoint": JointKind.PRISMATIC,
@@ -33,23 +33,24 @@ FREE = "free"
 """The axis word of a body that nothing holds."""
 
 
-def write_joints(layout: Layout, sheet: Sheet, reporter: Reporter) -> None:
+def write_joints(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Every joint; a body that nothing holds needs none, its freedom is noted on the body."""
-    loops = {joint.name for joint in layout.tree.loops}
-    for joint in list_written(layout):
+    loops = {joint.name for joint in plan.tree.loops}
+    for joint in list_written(plan):
         _report_noted(joint, reporter)
+        # UsdPhysics needs no joint for a free body, and engines would make a constraint of one
         if joint.kind is JointKind.FLOATING and joint.parent == WORLD:
-            _note_free(layout, sheet, joint)
+            _note_free(plan, layer, joint)
             continue
-        form = find_form(joint)
+        form = find_joint_prim(joint)
         if form is None:
-            _write_stack(layout, sheet, joint, reporter)
+            _write_stack(plan, layer, joint, reporter)
             continue
-        path = layout.joints[joint.name]
-        _write_joint(layout, sheet, joint, form, path=path, is_loop=joint.name in loops)
-        sheet.note(path, **_describe(layout, joint, form))
+        path = plan.joints[joint.name]
+        _write_joint(plan, layer, joint, form, path=path, is_loop=joint.name in loops)
+        layer.note(path, **_describe(plan, joint, form))
         for word, dof in form.axes or [(dof.motion.value, dof) for dof in joint.dofs]:
-            layout.freedoms[dof.name] = (path, word)
+            plan.freedoms[dof.name] = (path, word)
 
 
 def _report_noted(joint: Joint, reporter: Reporter) -> None:
@@ -63,9 +64,9 @@ def _report_noted(joint: Joint, reporter: Reporter) -> None:
             reporter.report(NOTED, joint.source, what=what, name=joint.name)
 
 
-def _note_free(layout: Layout, sheet: Sheet, joint: Joint) -> None:
+def _note_free(plan: WritePlan, layer: LayerWriter, joint: Joint) -> None:
     """The name and frames of a floating joint, on the body that it leaves free."""
-    path = layout.bodies[joint.child]
+    path = plan.bodies[joint.child]
     dof = joint.dofs[0] if joint.dofs else None
     free: dict[str, Any] = {"name": joint.name}
     if dof is not None and dof.name != joint.name:
@@ -77,16 +78,17 @@ def _note_free(layout: Layout, sheet: Sheet, joint: Joint) -> None:
     for key, frame in (("frame0", joint.parent_frame), ("frame1", joint.child_frame)):
         if not frame.is_close(IDENTITY, 0.0):
             free[key] = [*frame.p, *frame.q]
-    sheet.note(path, **{f"{FREE}_{key}": value for key, value in free.items()})
+    layer.note(path, **{f"{FREE}_{key}": value for key, value in free.items()})
     if dof is not None:
-        layout.freedoms[dof.name] = (path, FREE)
-    del layout.joints[joint.name]
+        plan.freedoms[dof.name] = (path, FREE)
+    del plan.joints[joint.name]
 
 
-def _describe(layout: Layout, joint: Joint, form: Form) -> dict[str, Any]:
+# what a reader would take the prim for, compared with what the joint is
+def _describe(plan: WritePlan, joint: Joint, form: JointPrim) -> dict[str, Any]:
     """What the prim does not say of the joint."""
     note: dict[str, Any] = {}
-    if joint.kind is not _KINDS[form.type]:
+    if joint.kind is not _READ_AS[form.type]:
         note["kind"] = joint.kind.value
     if form.type == "PhysicsJoint" and joint.kind is not JointKind.FLOATING:
         words = [word for word, _ in form.axes]
@@ -98,24 +100,24 @@ def _describe(layout: Layout, joint: Joint, form: Form) -> dict[str, Any]:
             note["dofs"] = names
     elif joint.dofs and joint.dofs[0].name != joint.name:
         note["dofs"] = [dof.name for dof in joint.dofs]
-    return note | _describe_dofs(layout, joint, joint.dofs) | _describe_turn(joint, form)
+    return note | _describe_dofs(plan, joint, joint.dofs) | _describe_turn(joint, form)
 
 
-def find_turn(joint: Joint, form: Form) -> Pose:
+def find_turn(joint: Joint, form: JointPrim) -> Pose:
     """The frame that is written, seen from the joint's own."""
     return ~joint.parent_frame @ form.parent_frame
 
 
-def _describe_turn(joint: Joint, form: Form) -> dict[str, Any]:
+def _describe_turn(joint: Joint, form: JointPrim) -> dict[str, Any]:
     """Coordinates of balls are counted in the joint frame, so its turn is noted."""
     turn = find_turn(joint, form)
     has_ball = any(dof.motion is Motion.BALL for dof in joint.dofs)
     return {"frame": [*turn.p, *turn.q]} if has_ball and not turn.is_close(IDENTITY, 0.0) else {}
 
 
-def _describe_dofs(layout: Layout, joint: Joint, dofs: list[Dof]) -> dict[str, Any]:
+def _describe_dofs(plan: WritePlan, joint: Joint, dofs: list[Dof]) -> dict[str, Any]:
     note: dict[str, Any] = {}
-    references = [layout.references.get(dof.name, 0.0) for dof in dofs]
+    references = [plan.references.get(dof.name, 0.0) for dof in dofs]
     if any(references):
         note["references"] = references
     if any(dof.pitch for dof in dofs):
@@ -127,120 +129,159 @@ def _describe_dofs(layout: Layout, joint: Joint, dofs: list[Dof]) -> dict[str, A
     return note
 
 
-def _write_stack(layout: Layout, sheet: Sheet, joint: Joint, reporter: Reporter) -> None:
+def _write_stack(plan: WritePlan, layer: LayerWriter, joint: Joint, reporter: Reporter) -> None:
     """The nearest generic joint, and the freedoms as they are, noted in its frame."""
-    path, form = layout.joints[joint.name], find_nearest(joint)
+    path, form = plan.joints[joint.name], find_nearest_prim(joint)
     words = [word for word, _ in form.axes]
     reporter.report(JOINT_REORDERED, joint.source, name=joint.name, words=", ".join(words))
-    _write_joint(layout, sheet, joint, form, path=path, is_loop=False)
+    _write_joint(plan, layer, joint, form, path=path, is_loop=False)
     back = find_turn(joint, form)
-    swings = [dof.swing or (math.inf, math.inf) for dof in joint.dofs]
     taken = {id(dof): word for word, dof in reversed(form.axes)}
-    sheet.note(
+    layer.note(
         path,
         kind=joint.kind.value,
         axes=words,
-        dofs=[dof.name for dof in joint.dofs],
-        stack=[dof.motion.value for dof in joint.dofs],
-        stack_words=[taken.get(id(dof), "") for dof in joint.dofs],
-        stack_axes=[v for dof in joint.dofs for v in quat_rotate(quat_conjugate(back.q), dof.axis)],
-        stack_anchors=[v for dof in joint.dofs for v in (~back).apply(dof.anchor)],
-        stack_limits=[v for dof in joint.dofs for v in (dof.lower, dof.upper)],
-        stack_swings=[v for swing in swings for v in swing],
-        **_describe_dofs(layout, joint, joint.dofs),
+        **_describe_stack(joint.dofs, taken, back),
+        **_describe_dofs(plan, joint, joint.dofs),
         **_describe_turn(joint, form),
     )
     for dof in joint.dofs:
-        layout.freedoms[dof.name] = (path, taken.get(id(dof), dof.motion.value))
+        plan.freedoms[dof.name] = (path, taken.get(id(dof), dof.motion.value))
 
 
-def _write_joint(layout: Layout, sheet: Sheet, joint: Joint, form: Form, *, path: str, is_loop: bool) -> None:
-    sheet.define(path, form.type)
-    sheet.name(path, joint.name)
-    write_sides(layout, sheet, path, (joint.parent, form.parent_frame), (joint.child, form.child_frame))
+def _describe_stack(dofs: list[Dof], words: dict[int, str], back: Pose) -> dict[str, Any]:
+    """The freedoms in the written frame, as flat lists: notes hold no lists of lists."""
+    swings = [dof.swing or (math.inf, math.inf) for dof in dofs]
+    return {
+        "dofs": [dof.name for dof in dofs],
+        "stack": [dof.motion.value for dof in dofs],
+        "stack_words": [words.get(id(dof), "") for dof in dofs],
+        "stack_axes": [v for dof in dofs for v in quat_rotate(quat_conjugate(back.q), dof.axis)],
+        "stack_anchors": [v for dof in dofs for v in (~back).apply(dof.anchor)],
+        "stack_limits": [v for dof in dofs for v in (dof.lower, dof.upper)],
+        "stack_swings": [v for swing in swings for v in swing],
+    }
+
+
+def _write_joint(
+    plan: WritePlan, layer: LayerWriter, joint: Joint, form: JointPrim, *, path: str, is_loop: bool
+) -> None:
+    layer.define(path, form.type)
+    layer.name(path, joint.name)
+    write_sides(plan, layer, path, (joint.parent, form.parent_frame), (joint.child, form.child_frame))
     if form.axis:
-        sheet.set(path, "physics:axis", "token", form.axis, uniform=True)
+        layer.set(path, "physics:axis", "token", form.axis, uniform=True)
     if is_loop or joint.closes_loop:
-        sheet.set(path, "physics:excludeFromArticulation", "bool", True, uniform=True)
+        layer.set(path, "physics:excludeFromArticulation", "bool", True, uniform=True)
     if not joint.enabled:
-        sheet.set(path, "physics:jointEnabled", "bool", False)
+        layer.set(path, "physics:jointEnabled", "bool", False)
     if joint.collide:
-        sheet.set(path, "physics:collisionEnabled", "bool", True)
+        layer.set(path, "physics:collisionEnabled", "bool", True)
     for name, value in (("breakForce", joint.break_force), ("breakTorque", joint.break_torque)):
         if math.isfinite(value):
-            sheet.set(path, f"physics:{name}", "float", value)
-    _write_range(sheet, joint, form, path)
+            layer.set(path, f"physics:{name}", "float", value)
+    _write_range(layer, joint, form, path)
     if form.type == "PhysicsJoint":
-        _write_limits(sheet, joint, form, path)
+        _write_limits(layer, joint, form, path)
     for word, dof in form.axes:
         if dof.drive is not None and dof.motion in (Motion.HINGE, Motion.SLIDE):
-            write_drive(sheet, path, word, dof, dof.drive)
+            write_drive(layer, path, word, dof, dof.drive)
 
 
 def write_sides(
-    layout: Layout, sheet: Sheet, path: str, first: tuple[str, Pose], second: tuple[str, Pose]
+    plan: WritePlan, layer: LayerWriter, path: str, first: tuple[str, Pose], second: tuple[str, Pose]
 ) -> None:
     """The two bodies of a joint and its frame on each; the world is not named."""
     for number, (body, frame) in enumerate((first, second)):
         if body != WORLD:
-            sheet.relate(path, f"physics:body{number}", [layout.bodies[body]])
-        sheet.set(path, f"physics:localPos{number}", "point3f", frame.p)
-        sheet.set(path, f"physics:localRot{number}", "quatf", frame.q)
+            layer.relate(path, f"physics:body{number}", [plan.bodies[body]])
+        layer.set(path, f"physics:localPos{number}", "point3f", frame.p)
+        layer.set(path, f"physics:localRot{number}", "quatf", frame.q)
 
 
-def _write_range(sheet: Sheet, joint: Joint, form: Form, path: str) -> None:
+def _write_range(layer: LayerWriter, joint: Joint, form: JointPrim, path: str) -> None:
     """Limits of joints that have attributes of their own; infinite ones are said (REP-0158 1.3)."""
     if form.type in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
         dof = form.axes[0][1]
         unit = _unit(dof)
-        sheet.set(path, "physics:lowerLimit", "float", dof.lower / unit)
-        sheet.set(path, "physics:upperLimit", "float", dof.upper / unit)
+        layer.set(path, "physics:lowerLimit", "float", dof.lower / unit)
+        layer.set(path, "physics:upperLimit", "float", dof.upper / unit)
     elif form.type == "PhysicsSphericalJoint":
         for number, cone in enumerate(joint.dofs[0].swing or (math.inf, math.inf)):
+            # -1 is "free" for cones and distances; infinity is "free" for hinges and slides
             degrees = cone / DEGREE if math.isfinite(cone) else -1.0
-            sheet.set(path, f"physics:coneAngle{number}Limit", "float", degrees)
+            layer.set(path, f"physics:coneAngle{number}Limit", "float", degrees)
     elif form.type == "PhysicsDistanceJoint" and joint.distance is not None:
         low, high = joint.distance
-        sheet.set(path, "physics:minDistance", "float", low)
-        sheet.set(path, "physics:maxDistance", "float", high if math.isfinite(high) else -1.0)
+        layer.set(path, "physics:minDistance", "float", low)
+        layer.set(path, "physics:maxDistance", "float", high if math.isfinite(high) else -1.0)
 
 
-def _write_limits(sheet: Sheet, joint: Joint, form: Form, path: str) -> None:
+def _write_limits(layer: LayerWriter, joint: Joint, form: JointPrim, path: str) -> None:
     """A generic joint is free along what has no limit, so all other axes are locked: low above high."""
     free = dict(form.axes)
     for word in _AXES:
         dof = free.get(word)
         if dof is None:
-            _write_limit(sheet, path, word, 1.0, -1.0)
+            # low above high is how UsdPhysicsLimitAPI locks an axis
+            _write_limit(layer, path, word, 1.0, -1.0)
         elif dof.motion in (Motion.HINGE, Motion.SLIDE) and dof.is_limited:
             unit = _unit(dof)
-            _write_limit(sheet, path, word, dof.lower / unit, dof.upper / unit)
+            _write_limit(layer, path, word, dof.lower / unit, dof.upper / unit)
     if joint.distance is not None:
         low, high = joint.distance
-        _write_limit(sheet, path, "distance", low, high if math.isfinite(high) else -1.0)
+        _write_limit(layer, path, "distance", low, high if math.isfinite(high) else -1.0)
 
 
-def _write_limit(sheet: Sheet, path: str, word: str, low: float, high: float) -> None:
-    sheet.apply(path, f"PhysicsLimitAPI:{word}")
-    sheet.set(path, f"limit:{word}:physics:low", "float", low)
-    sheet.set(path, f"limit:{word}:physics:high", "float", high)
+def _write_limit(layer: LayerWriter, path: str, word: str, low: float, high: float) -> None:
+    layer.apply(path, f"PhysicsLimitAPI:{word}")
+    layer.set(path, f"limit:{word}:physics:low", "float", low)
+    layer.set(path, f"limit:{word}:physics:high", "float", high)
 
 
-def write_drive(sheet: Sheet, path: str, word: str, dof: Dof, drive: Drive) -> None:
+def write_drive(layer: LayerWriter, path: str, word: str, dof: Dof, drive: Drive) -> None:
     """A drive; angular gains are per degree."""
     unit = _unit(dof)
     space = f"drive:{word}:physics"
-    sheet.apply(path, f"PhysicsDriveAPI:{word}")
-    sheet.set(path, f"{space}:type", "token", "acceleration" if drive.acceleration else "force", uniform=True)
-    sheet.set(path, f"{space}:stiffness", "float", drive.stiffness * unit)
-    sheet.set(path, f"{space}:damping", "float", drive.damping * unit)
+    layer.apply(path, f"PhysicsDriveAPI:{word}")
+    layer.set(path, f"{space}:type", "token", "acceleration" if drive.acceleration else "force", uniform=True)
+    # per radian to per degree: times the radians in a degree; positions are divided by them
+    layer.set(path, f"{space}:stiffness", "float", drive.stiffness * unit)
+    layer.set(path, f"{space}:damping", "float", drive.damping * unit)
     if drive.target_position:
-        sheet.set(path, f"{space}:targetPosition", "float", drive.target_position / unit)
-    sheet.set(path, f"{space}:targetVelocity", "float", drive.target_velocity / unit)
+        layer.set(path, f"{space}:targetPosition", "float", drive.target_position / unit)
+    layer.set(path, f"{space}:targetVelocity", "float", drive.target_velocity / unit)
     if math.isfinite(drive.max_force):
-        sheet.set(path, f"{space}:maxForce", "float", drive.max_force)
+        layer.set(path, f"{space}:maxForce", "float", drive.max_force)
 
 
 def _unit(dof: Dof) -> float:
     """Radians in a degree for a hinge, else one."""
     return DEGREE if dof.motion is Motion.HINGE else 1.0
+
+
+_EQUALITY_TYPES = {EqualityKind.CONNECT: "PhysicsSphericalJoint", EqualityKind.WELD: "PhysicsFixedJoint"}
+
+
+def write_equalities(plan: WritePlan, layer: LayerWriter) -> None:
+    """Connects and welds."""
+    for equality in plan.asset.equalities:
+        kind = _EQUALITY_TYPES.get(equality.kind)
+        names = (equality.a, equality.b)
+        if kind is None or any(name != WORLD and name not in plan.bodies for name in names):
+            continue
+        path = plan.names.claim(plan.body(equality.a), equality.name or "equality", "_joint")
+        plan.equalities[equality.name] = path
+        layer.define(path, kind)
+        layer.name(path, equality.name)
+        write_sides(plan, layer, path, (equality.a, equality.frame_a), (equality.b, equality.frame_b))
+        if equality.kind is EqualityKind.CONNECT:
+            for side in (0, 1):
+                layer.set(path, f"physics:coneAngle{side}Limit", "float", -1.0)
+        layer.set(path, "physics:excludeFromArticulation", "bool", True, uniform=True)
+        layer.set(path, "physics:collisionEnabled", "bool", True)
+        if not equality.enabled:
+            layer.set(path, "physics:jointEnabled", "bool", False)
+        layer.note(path, equality=equality.kind.value)
+        if equality.b == WORLD:
+            layer.note(path, turned=True)

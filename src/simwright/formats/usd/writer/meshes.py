@@ -16,11 +16,17 @@ import numpy as np
 from simwright.core.colors import make_all_linear
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope, make_identifier
-from simwright.formats.usd.terrain import make_terrain_note
-from simwright.formats.usd.writer.sheet import Sheet
+from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.solids import make_hull, make_solid
 from simwright.model.asset import Shape, scaled
-from simwright.model.geometry import Faces, Geometry, Heightfield, Mesh, MeshData, Subset
+from simwright.model.geometry import (
+    Faces,
+    Geometry,
+    Heightfield,
+    Mesh,
+    MeshData,
+    Subset,
+)
 from simwright.model.moments import heightfield_solid
 
 FILE = "geometries.usdc"
@@ -32,64 +38,66 @@ Maker: TypeAlias = Callable[[MeshData, Array], MeshData | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stored:
+class StoredMesh:
     """A mesh in the library: its prim, and its arrays without looks."""
 
     path: str
     data: MeshData
 
 
-class Library:
+class GeometryLibrary:
     """Collects meshes; equal geometry at equal scale is stored once."""
 
     def __init__(self) -> None:
-        self.sheet = Sheet(ROOT, "Meshes, points and faces only.")
-        self.sheet.define(ROOT, "Scope")
+        self.layer = LayerWriter(ROOT, "Meshes, points and faces only.")
+        self.layer.define(ROOT, "Scope")
         self.is_used = False
         self._names = NameScope()
-        self._known: dict[tuple[object, ...], Stored | None] = {}
-        self._contents: dict[tuple[bytes, bytes], Stored] = {}
+        self._known: dict[tuple[object, ...], StoredMesh | None] = {}
+        self._contents: dict[tuple[bytes, bytes], StoredMesh] = {}
         self._answers: dict[tuple[str, Callable[[MeshData], bool]], bool] = {}
         self._twins: dict[int, int] = {}
         self._alike: dict[tuple[object, ...], list[Mesh]] = {}
         self._kept: list[Geometry] = []  # their ids are keys, so they must live
 
-    def store_visual(self, shape: Shape, *, double_sided: bool = False) -> Stored | None:
+    def store_visual(self, shape: Shape, *, double_sided: bool = False) -> StoredMesh | None:
         """The mesh of a shape for the eye; None if it has no faces."""
         return self._keep(shape, "visual", make_visual, double_sided=double_sided)
 
-    def store_solid(self, shape: Shape) -> Stored | None:
+    def store_solid(self, shape: Shape) -> StoredMesh | None:
         """The triangles of a shape for contact; None if it has no faces.
 
         A visual that is nothing but the same triangles serves as well.
         """
         geometry, scale = shape.geometry, scaled(shape)
         if isinstance(geometry, Mesh) and _is_plain(geometry.data) and not np.any(scale < 0.0):
+            # one mesh less in the file where source and collider are the same
             known = self._known.get(self._key(shape, "visual", False))
             if known is not None:
                 return known
         return self._keep(shape, "solid", make_solid)
 
-    def store_hull(self, shape: Shape) -> Stored | None:
+    def store_hull(self, shape: Shape) -> StoredMesh | None:
         """The convex hull of a shape; None if it has no volume."""
         return self._keep(shape, "hull", make_hull)
 
-    def store_data(self, word: str, data: MeshData, *, double_sided: bool = False) -> Stored:
+    def store_data(self, word: str, data: MeshData, *, double_sided: bool = False) -> StoredMesh:
         """A mesh that was made already."""
         path = f"{ROOT}/{self._names.claim(make_identifier(word))}"
-        self.sheet.define(path)
-        _write_mesh(self.sheet, f"{path}/{MESH}", data, double_sided)
+        self.layer.define(path)
+        _write_mesh(self.layer, f"{path}/{MESH}", data, double_sided)
         self.is_used = True
-        return Stored(path, replace(data, normals=None, uvs=None, colors=None))
+        return StoredMesh(path, replace(data, normals=None, uvs=None, colors=None))
 
-    def store_small(self, word: str, data: MeshData) -> Stored:
+    def store_small(self, word: str, data: MeshData) -> StoredMesh:
         """A hull or the like: equal ones are one, wherever they came from."""
+        # hulls of different meshes are often equal: boxes, plates
         content = (data.vertices.tobytes(), data.indices.tobytes())
         if content not in self._contents:
             self._contents[content] = self.store_data(word, data)
         return self._contents[content]
 
-    def remember(self, stored: Stored, ask: Callable[[MeshData], bool]) -> bool:
+    def remember(self, stored: StoredMesh, ask: Callable[[MeshData], bool]) -> bool:
         """The answer to a question about a stored mesh, asked once."""
         key = (stored.path, ask)
         if key not in self._answers:
@@ -115,7 +123,7 @@ class Library:
     def _key(self, shape: Shape, role: str, double_sided: bool) -> tuple[object, ...]:
         return self.identify(shape.geometry), tuple(scaled(shape).tolist()), role, double_sided
 
-    def _keep(self, shape: Shape, role: str, make: Maker, *, double_sided: bool = False) -> Stored | None:
+    def _keep(self, shape: Shape, role: str, make: Maker, *, double_sided: bool = False) -> StoredMesh | None:
         key = self._key(shape, role, double_sided)
         if key not in self._known:
             data = make(read_data(shape.geometry), scaled(shape))
@@ -128,7 +136,7 @@ class Library:
                     else self.store_data(word, data, double_sided=double_sided)
                 )
                 if isinstance(shape.geometry, Heightfield) and np.all(scaled(shape) > 0.0):
-                    self.sheet.note(
+                    self.layer.note(
                         f"{stored.path}/{MESH}", **make_terrain_note(shape.geometry, scaled(shape))
                     )
         return self._known[key]
@@ -198,7 +206,9 @@ def make_visual(data: MeshData, scale: Array) -> MeshData:
     is_scaled = bool(np.any(scale != 1.0))
     normals = data.normals
     if normals is not None:
+        # normals go with the inverse of the scale
         normals = _make_unit((normals / scale).astype(np.float32) if is_scaled else normals)
+    # a mirroring turns right-handed faces left-handed; both together cancel
     corners = _reverse_faces(data) if data.left_handed != bool(np.prod(scale) < 0.0) else None
     return MeshData(
         vertices=data.vertices * scale if is_scaled else data.vertices,
@@ -243,18 +253,19 @@ def _turn(rows: Array | None, corners: Faces | None, data: MeshData) -> Array | 
     return turned
 
 
-def _write_mesh(sheet: Sheet, path: str, data: MeshData, double_sided: bool) -> None:
+def _write_mesh(layer: LayerWriter, path: str, data: MeshData, double_sided: bool) -> None:
     counts = np.full(data.face_count, 3, dtype=np.int32) if data.counts is None else data.counts
     points = np.asarray(data.vertices, dtype=np.float32)
-    sheet.define(path, "Mesh")
-    sheet.set(path, "points", "point3f[]", points)
-    sheet.set(path, "faceVertexCounts", "int[]", counts)
-    sheet.set(path, "faceVertexIndices", "int[]", data.indices)
-    sheet.set(path, "extent", "float3[]", np.stack((points.min(0), points.max(0))))
-    sheet.set(path, "subdivisionScheme", "token", "none", uniform=True)
-    sheet.set(path, "orientation", "token", "rightHanded", uniform=True)
+    layer.define(path, "Mesh")
+    layer.set(path, "points", "point3f[]", points)
+    layer.set(path, "faceVertexCounts", "int[]", counts)
+    layer.set(path, "faceVertexIndices", "int[]", data.indices)
+    layer.set(path, "extent", "float3[]", np.stack((points.min(0), points.max(0))))
+    # the fallback catmullClark would round off every box
+    layer.set(path, "subdivisionScheme", "token", "none", uniform=True)
+    layer.set(path, "orientation", "token", "rightHanded", uniform=True)
     if double_sided:
-        sheet.set(path, "doubleSided", "bool", True, uniform=True)
+        layer.set(path, "doubleSided", "bool", True, uniform=True)
     colors = None if data.colors is None else make_all_linear(data.colors[:, :3])
     rows = (
         ("normals", "normal3f[]", data.normals),
@@ -263,21 +274,29 @@ def _write_mesh(sheet: Sheet, path: str, data: MeshData, double_sided: bool) -> 
     )
     for name, kind, values in rows:
         if values is not None:
-            sheet.set(path, name, kind, values)
+            layer.set(path, name, kind, values)
             per_vertex = len(values) == len(points)
-            spec = sheet.layer.GetAttributeAtPath(f"{path}.{name}")
+            spec = layer.sdf.GetAttributeAtPath(f"{path}.{name}")
             spec.SetInfo("interpolation", "vertex" if per_vertex else "faceVarying")
     if data.subsets:
-        sheet.set(path, "subsetFamily:materialBind:familyType", "token", "nonOverlapping", uniform=True)
+        layer.set(path, "subsetFamily:materialBind:familyType", "token", "nonOverlapping", uniform=True)
     for name, subset in name_subsets(data):
         below = f"{path}/{name}"
-        sheet.define(below, "GeomSubset")
-        sheet.set(below, "elementType", "token", "face", uniform=True)
-        sheet.set(below, "familyName", "token", "materialBind", uniform=True)
-        sheet.set(below, "indices", "int[]", subset.faces)
+        layer.define(below, "GeomSubset")
+        layer.set(below, "elementType", "token", "face", uniform=True)
+        layer.set(below, "familyName", "token", "materialBind", uniform=True)
+        layer.set(below, "indices", "int[]", subset.faces)
 
 
 def name_subsets(data: MeshData) -> list[tuple[str, Subset]]:
     """Prim names of the face sets."""
     scope = NameScope()
     return [(scope.claim(make_identifier(subset.name)), subset) for subset in data.subsets]
+
+
+def make_terrain_note(geometry: Heightfield, scale: Array) -> dict[str, list[float]]:
+    """Rows, columns, size in x and y and depth [m], and the heights row by row [m]; all at a scale."""
+    rows, columns = geometry.heights.shape
+    x, y = geometry.size * scale[:2]
+    grid = [float(rows), float(columns), float(x), float(y), float(geometry.base * scale[2])]
+    return {"grid": grid, "heights": [float(v) for v in (geometry.heights * scale[2]).reshape(-1)]}

@@ -1,120 +1,351 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``physics.usda``: bodies, mass, colliders, contact materials, filters (REP-0158 1.3).
+"""``physics.usda``: bodies, mass, articulation roots, colliders, contact materials, filters (REP-0158 1.3).
 
-Only core UsdPhysics is said here; what it has no word for is in ``extended_physics.usda`` or a vendor layer.
+Only core UsdPhysics is authored here (joints: see ``joints``); what it has no attribute for is in
+``extended_physics.usda`` or a vendor layer, or noted on the prim.
 """
 
 from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Array, quat_conjugate, quat_rotate
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.colliders import write_colliders
-from simwright.formats.usd.writer.equalities import write_equalities
-from simwright.formats.usd.writer.filters import write_filters
-from simwright.formats.usd.writer.joints import write_joints
-from simwright.formats.usd.writer.layout import Layout
-from simwright.formats.usd.writer.sheet import Sheet
-from simwright.model.asset import Body
+from simwright.formats.usd.writer.joints import write_equalities, write_joints
+from simwright.formats.usd.writer.layer import LayerWriter, join
+from simwright.formats.usd.writer.meshes import MESH
+from simwright.formats.usd.writer.messages import COLLIDER_ROUND, COLLIDER_SIMPLIFIED
+from simwright.formats.usd.writer.plan import ADVANCED, BASELINE, COLLISION_SET, DECOMPOSED, WritePlan
+from simwright.model.asset import Body, Light, LightKind, Shape, Site
 from simwright.model.filtering import find_components, list_articulated
+from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 from simwright.model.inertia import find_nearest_moments, principal_axes
 from simwright.model.joint import WORLD, JointKind
 
+_CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube"})
+
+
+# colliders first, then one finding for each way their default differs from the source
+def write_colliders(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    """Every collider, and what its default leaves out."""
+    shapes = [shape for shape in plan.asset.shapes if shape.name in plan.colliders]
+    for shape in shapes:
+        _write_collider(plan, layer, shape)
+    forms = plan.forms
+    hulls = [s for s in shapes if s.name in forms and forms[s.name].fine and _find_token(s) not in _CONVEX]
+    round_ = [
+        s for s in shapes if s.name in forms and not isinstance(s.geometry, Mesh) and not forms[s.name].fine
+    ]
+    for kind, found in ((COLLIDER_SIMPLIFIED, hulls), (COLLIDER_ROUND, round_)):
+        if found:
+            reporter.report(kind, found[0].source, count=len(found), first=found[0].name)
+
+
+def _find_token(shape: Shape) -> str:
+    return "none" if shape.approximation is None else shape.approximation.token
+
+
+def _write_collider(plan: WritePlan, layer: LayerWriter, shape: Shape) -> None:
+    path, prim = plan.colliders[shape.name], plan.collider_prims[shape.name]
+    layer.apply(path, "PhysicsCollisionAPI")
+    if not shape.enabled:
+        layer.set(path, "physics:collisionEnabled", "bool", False)
+    if shape.mass or shape.density:
+        layer.apply(path, "PhysicsMassAPI")
+        if shape.mass:
+            layer.set(path, "physics:mass", "float", shape.mass)
+        if shape.density:
+            layer.set(path, "physics:density", "float", shape.density)
+    form = plan.forms.get(shape.name)
+    # the material is bound to the instance, not in the prototype, so that instances may differ
+    for place in (prim, *(form.parts if form is not None else ())):
+        layer.apply(place, "MaterialBindingAPI")
+        layer.relate(place, "material:binding:physics", [plan.contacts[shape.physics_material]])
+    if form is not None:
+        _write_fidelity(plan, layer, shape)
+
+
+def _write_fidelity(plan: WritePlan, layer: LayerWriter, shape: Shape) -> None:
+    """The hull by default, the triangles as a choice; each is said by name."""
+    form, path, prim = plan.forms[shape.name], plan.colliders[shape.name], plan.collider_prims[shape.name]
+    token = _find_token(shape)
+    coarse = token if token in _CONVEX else "convexHull"
+    layer.apply(path, "PhysicsMeshCollisionAPI")
+    # in a prototype there are no variants: the finer class says the finer approximation
+    if not form.fine or path != prim:
+        layer.set(path, "physics:approximation", "token", coarse, uniform=True)
+        if form.finer:
+            layer.set(f"{form.finer}/{MESH}", "physics:approximation", "token", _refine(token), uniform=True)
+        return
+    scope, name = prim.rsplit("/", 1)
+    variants = {BASELINE: coarse, ADVANCED: _refine(token)}
+    if plan.is_decomposed:
+        variants[DECOMPOSED] = "convexHull"
+    for variant, word in variants.items():
+        inside = join(layer.vary(scope, COLLISION_SET, variant), name)
+        layer.set(inside, "physics:approximation", "token", word, uniform=True)
+
+
+def _refine(token: str) -> str:
+    return token if token not in _CONVEX else "none"
+
+
+Bits = tuple[int, int]
+_USUAL = (1, 1)
+
+
+def write_filters(plan: WritePlan, layer: LayerWriter) -> None:
+    """Who does not touch whom."""
+    _write_groups(plan, layer)
+    _write_articulations(plan, layer)
+    _write_bits(plan, layer)
+    _write_pairs(plan, layer)
+
+
+def _write_groups(plan: WritePlan, layer: LayerWriter) -> None:
+    groups = plan.asset.collision_groups
+    paths = {group.name: plan.names.claim(plan.root, group.name, "_group") for group in groups}
+    for group in groups:
+        members = [_find(plan, member) for member in group.members]
+        path = paths[group.name]
+        filtered = [paths[name] for name in group.filtered if name in paths]
+        _write_group(layer, path, (member for member in members if member), filtered)
+        layer.name(path, group.name)
+        if group.inverted:
+            layer.set(path, "physics:invertFilteredGroups", "bool", True)
+        if group.merge:
+            layer.set(path, "physics:mergeGroup", "string", group.merge)
+
+
+def _find(plan: WritePlan, member: str) -> str:
+    return plan.collider_prims.get(member) or plan.bodies.get(member, "")
+
+
+def _write_group(layer: LayerWriter, path: str, members: Iterable[str], filtered: Iterable[str]) -> None:
+    layer.define(path, "PhysicsCollisionGroup")
+    layer.relate(path, "collection:colliders:includes", members)
+    layer.relate(path, "physics:filteredGroups", filtered)
+
+
+def _write_articulations(plan: WritePlan, layer: LayerWriter) -> None:
+    for articulation in plan.asset.articulations:
+        if articulation.self_collide:
+            continue
+        members = list_articulated(plan.asset, articulation, plan.tree)
+        touching = {shape.body for shape in plan.asset.shapes if shape.name in plan.colliders}
+        bodies = [plan.bodies[name] for name in members if name in touching]
+        if len(bodies) > 1:
+            path = plan.names.claim(plan.root, f"{articulation.name}_self_collision")
+            _write_group(layer, path, [f"{body}/collision" for body in bodies], [path])
+
+
+# classes, what each filters, paths, prims: each step needs the whole of the one before
+def _write_bits(plan: WritePlan, layer: LayerWriter) -> None:
+    classes: dict[Bits, list[Shape]] = {}
+    for shape in plan.asset.shapes:
+        if shape.name in plan.colliders:
+            bits = (_bits(shape.category_bits), _bits(shape.collide_bits))
+            classes.setdefault(bits, []).append(shape)
+    filtered: dict[Bits, list[Bits]] = {}
+    for a, b in combinations_with_replacement(sorted(classes), 2):
+        # MuJoCo's rule: they touch if either side's category is in the other's mask
+        if not (a[0] & b[1] or b[0] & a[1]):
+            filtered.setdefault(a, []).append(b)
+    # also where nothing is filtered: the bits are to come back
+    special = {bits for bits in classes if bits != _USUAL}
+    involved = sorted({*filtered, *(b for others in filtered.values() for b in others), *special})
+    paths = {
+        bits: plan.names.claim(plan.root, f"bits_{bits[0] & 0xFFFFFFFF:x}_{bits[1] & 0xFFFFFFFF:x}")
+        for bits in involved
+    }
+    for bits in involved:
+        members = [plan.collider_prims[shape.name] for shape in classes[bits]]
+        others = [paths[b] for b in filtered.get(bits, ())]
+        _write_group(layer, paths[bits], members, others)
+        layer.note(paths[bits], bits=[*bits], members=len(members), filtered=len(others))
+
+
+def _bits(value: int | None) -> int:
+    return 1 if value is None else value
+
+
+def _find_ends(plan: WritePlan, kind: str, name: str) -> list[str]:
+    """The prims that one end of a pair stands for; for the world, its colliders."""
+    if kind == "body" and name == WORLD:
+        return [
+            plan.collider_prims[s.name]
+            for s in plan.asset.shapes
+            if s.body == WORLD and s.name in plan.collider_prims
+        ]
+    path = (plan.bodies if kind == "body" else plan.collider_prims).get(name)
+    return [path] if path else []
+
+
+def _write_pairs(plan: WritePlan, layer: LayerWriter) -> None:
+    pairs: dict[str, list[str]] = {}
+    for pair in plan.asset.contact_filters:
+        for first, second in product(*(_find_ends(plan, pair.of, name) for name in (pair.a, pair.b))):
+            if second not in pairs.setdefault(first, []):
+                pairs[first].append(second)
+    for path, targets in pairs.items():
+        if targets:
+            layer.apply(path, "PhysicsFilteredPairsAPI")
+            layer.relate(path, "physics:filteredPairs", targets)
+
+
+# a list of notes by family; none depends on another
+def write_remarks(plan: WritePlan, layer: LayerWriter) -> None:
+    """Safety limits of joints, sizes of images, reaches of lights, planes without end, frames."""
+    for joint in plan.asset.joints:
+        for dof in joint.dofs:
+            if dof.safety and dof.name in plan.freedoms:
+                text = json.dumps({dof.name: dof.safety}, sort_keys=True)
+                layer.note(plan.freedoms[dof.name][0], safety=text)
+    for camera in plan.asset.cameras:
+        if any(camera.resolution) and camera.name in plan.cameras:
+            layer.note(plan.cameras[camera.name], resolution=[*camera.resolution])
+    for light in plan.asset.lights:
+        _note_light(plan, layer, light)
+    for shape in plan.asset.shapes:
+        if isinstance(shape.geometry, Plane) and shape.geometry.size is None:
+            for path in (plan.colliders.get(shape.name), plan.visuals.get(shape.name)):
+                if path:
+                    layer.note(path, endless=True)
+    for site in plan.asset.sites:
+        _note_marker(layer, plan.sites[site.name], site)
+
+
+def _note_marker(layer: LayerWriter, path: str, site: Site) -> None:
+    sizes = None if site.geometry is None else measure(site.geometry)
+    if sizes is not None and site.geometry is not None:
+        layer.note(path, marker=site.geometry.kind, marker_size=sizes)
+
+
+def _note_light(plan: WritePlan, layer: LayerWriter, light: Light) -> None:
+    """How far a light reaches, and how large the bulb of one is that OpenUSD has at an infinite distance."""
+    path = plan.lights.get(light.name)
+    if path and light.range is not None:
+        layer.note(path, reach=float(light.range))
+    if path and light.radius and light.kind not in (LightKind.POINT, LightKind.SPOT):
+        layer.note(path, bulb=float(light.radius))
+
+
+def measure(geometry: Geometry) -> list[float] | None:
+    """The sizes of a primitive; None for other geometry."""
+    match geometry:
+        case Sphere():
+            return [geometry.radius]
+        case Capsule() | Cylinder():
+            return [geometry.radius, geometry.length]
+        case Box():
+            return [float(v) for v in geometry.size]
+        case Ellipsoid():
+            return [float(v) for v in geometry.radii]
+        case Plane():
+            return [] if geometry.size is None else [float(v) for v in np.ravel(geometry.size)]
+    return None
+
+
+# 9.8, 9.80665 and 9.81 are all the earth: an asset should not bring a scene for the difference
 _EARTH = np.array((0.0, 0.0, -9.81))
 _ABOUT = 0.05
 
 
-def write_physics(layout: Layout, reporter: Reporter) -> Sheet:
+def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
     """All that UsdPhysics says."""
-    sheet = Sheet(layout.root, f"Bodies, joints and contact of {layout.asset.name}.", exact=layout.exact)
-    _write_scene(layout, sheet)
-    _write_contacts(layout, sheet)
-    roots = find_articulation_roots(layout)
-    for body in layout.asset.bodies:
+    layer = LayerWriter(plan.root, f"Bodies, joints and contact of {plan.asset.name}.", exact=plan.exact)
+    _write_scene(plan, layer)
+    _write_contacts(plan, layer)
+    roots = find_articulation_roots(plan)
+    for body in plan.asset.bodies:
         if body.name in roots:
-            sheet.apply(layout.bodies[body.name], "PhysicsArticulationRootAPI")
-        _write_body(layout, sheet, body)
-    write_colliders(layout, sheet, reporter)
-    write_joints(layout, sheet, reporter)
-    write_equalities(layout, sheet)
-    write_filters(layout, sheet)
-    return sheet
+            layer.apply(plan.bodies[body.name], "PhysicsArticulationRootAPI")
+        _write_body(plan, layer, body)
+    write_colliders(plan, layer, reporter)
+    write_joints(plan, layer, reporter)
+    write_equalities(plan, layer)
+    write_filters(plan, layer)
+    return layer
 
 
-def find_articulation_roots(layout: Layout) -> set[str]:
+def find_articulation_roots(plan: WritePlan) -> set[str]:
     """One base link for each articulated tree; without articulations, for each tree that moves."""
-    component = find_components(layout.tree)
-    asset = layout.asset
+    component = find_components(plan.tree)
+    asset = plan.asset
     if asset.articulations:
         return {
-            component[name] for a in asset.articulations for name in list_articulated(asset, a, layout.tree)
+            component[name] for a in asset.articulations for name in list_articulated(asset, a, plan.tree)
         }
-    moving = (e for e in layout.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
+    moving = (e for e in plan.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
     return {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
 
 
-def _write_scene(layout: Layout, sheet: Sheet) -> None:
+def _write_scene(plan: WritePlan, layer: LayerWriter) -> None:
     """Gravity belongs to the world; it is said where it is not the earth's, or the source had a scene."""
-    gravity = layout.asset.environment.gravity
+    gravity = plan.asset.environment.gravity
     if gravity is None:
         return
     if np.allclose(gravity, _EARTH, atol=_ABOUT):
         return
-    path = f"{layout.root}/PhysicsScene"
+    path = f"{plan.root}/PhysicsScene"
     strength = float(np.linalg.norm(gravity))
-    sheet.define(path, "PhysicsScene")
+    layer.define(path, "PhysicsScene")
     if strength > 0.0:
-        sheet.set(path, "physics:gravityDirection", "vector3f", np.asarray(gravity) / strength)
-    sheet.set(path, "physics:gravityMagnitude", "float", strength)
+        layer.set(path, "physics:gravityDirection", "vector3f", np.asarray(gravity) / strength)
+    layer.set(path, "physics:gravityMagnitude", "float", strength)
 
 
-def _write_contacts(layout: Layout, sheet: Sheet) -> None:
-    if layout.contacts:
-        sheet.define(f"{layout.root}/physics_materials", "Scope")
-    for material in layout.asset.physics_materials:
-        path = layout.contacts[material.name]
-        sheet.define(path, "Material")
-        sheet.name(path, material.name)
-        sheet.apply(path, "PhysicsMaterialAPI")
-        sheet.set(path, "physics:staticFriction", "float", material.static_friction)
-        sheet.set(path, "physics:dynamicFriction", "float", material.dynamic_friction)
-        sheet.set(path, "physics:restitution", "float", material.restitution)
+def _write_contacts(plan: WritePlan, layer: LayerWriter) -> None:
+    if plan.contacts:
+        layer.define(f"{plan.root}/physics_materials", "Scope")
+    for material in plan.asset.physics_materials:
+        path = plan.contacts[material.name]
+        layer.define(path, "Material")
+        layer.name(path, material.name)
+        layer.apply(path, "PhysicsMaterialAPI")
+        layer.set(path, "physics:staticFriction", "float", material.static_friction)
+        layer.set(path, "physics:dynamicFriction", "float", material.dynamic_friction)
+        layer.set(path, "physics:restitution", "float", material.restitution)
         if material.density is not None:
-            sheet.set(path, "physics:density", "float", material.density)
+            layer.set(path, "physics:density", "float", material.density)
 
 
-def _write_body(layout: Layout, sheet: Sheet, body: Body) -> None:
-    path = layout.bodies[body.name]
-    sheet.apply(path, "PhysicsRigidBodyAPI")
+def _write_body(plan: WritePlan, layer: LayerWriter, body: Body) -> None:
+    path = plan.bodies[body.name]
+    layer.apply(path, "PhysicsRigidBodyAPI")
     if body.kinematic:
-        sheet.set(path, "physics:kinematicEnabled", "bool", True)
+        layer.set(path, "physics:kinematicEnabled", "bool", True)
     if not body.enabled:
-        sheet.set(path, "physics:rigidBodyEnabled", "bool", False)
+        layer.set(path, "physics:rigidBodyEnabled", "bool", False)
+    # UsdPhysics counts velocities in the space of the prim, the model in that of the asset
     back = quat_conjugate(body.pose.q)
     if body.linear_velocity is not None:
-        sheet.set(path, "physics:velocity", "vector3f", quat_rotate(back, body.linear_velocity))
+        layer.set(path, "physics:velocity", "vector3f", quat_rotate(back, body.linear_velocity))
     if body.angular_velocity is not None:
         spin = quat_rotate(back, body.angular_velocity) / DEGREE
-        sheet.set(path, "physics:angularVelocity", "vector3f", spin)
+        layer.set(path, "physics:angularVelocity", "vector3f", spin)
     if body.inertial is None:
         return
     # found anew: the axes of the source may be turned, and single precision would blur slender bodies
     moments, axes = principal_axes(body.inertial.inertia)
-    sheet.apply(path, "PhysicsMassAPI")
-    sheet.set(path, "physics:mass", "float", body.inertial.mass)
-    sheet.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
+    layer.apply(path, "PhysicsMassAPI")
+    layer.set(path, "physics:mass", "float", body.inertial.mass)
+    layer.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
     if np.any(moments):  # all zero means "not said" in UsdPhysics
         possible = find_nearest_moments(moments)
         rounded = _round_moments(possible)
         is_rounded = np.allclose(rounded, moments, rtol=1e-6, atol=0.0)
-        if not is_rounded or (layout.exact and not np.array_equal(rounded, possible)):
-            sheet.note(path, moments=moments.tolist())
-        sheet.set(path, "physics:diagonalInertia", "float3", rounded)
-        sheet.set(path, "physics:principalAxes", "quatf", axes)
+        if not is_rounded or (plan.exact and not np.array_equal(rounded, possible)):
+            layer.note(path, moments=moments.tolist())
+        layer.set(path, "physics:diagonalInertia", "float3", rounded)
+        layer.set(path, "physics:principalAxes", "quatf", axes)
     else:
-        sheet.note(path, moments=moments.tolist())
+        layer.note(path, moments=moments.tolist())
 
 
 def _round_moments(moments: Array) -> Array:
@@ -127,6 +358,7 @@ def _round_moments(moments: Array) -> Array:
     if moments[largest] > others.sum():
         return moments
     single = np.float32(moments[largest])
+    # at most a few steps of the last bit
     while float(single) > np.float32(others).astype(np.float64).sum():
         single = np.nextafter(single, np.float32(0.0))
     settled = moments.copy()

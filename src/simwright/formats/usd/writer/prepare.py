@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model made ready for REP-0158: frames are no bodies, every collider has a contact material.
+"""A copy of the asset made ready for REP-0158: frames are no bodies, every collider has a contact material.
 
-Works on a copy.  A body without mass that is fixed to another one becomes a site of that one, and what hung on it
-hangs on the other; positions do not change.
+A body without mass that is fixed to another one becomes a site of that one, and what hung on it hangs on the other;
+positions do not change, and who may touch whom does not either.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.core.names import NameScope
-from simwright.formats.usd.writer.fold_contacts import keep_contacts
-from simwright.formats.usd.writer.layout import Layout
 from simwright.formats.usd.writer.messages import (
     BODY_BARE,
     CONTACT_COMPLETED,
@@ -27,7 +25,8 @@ from simwright.formats.usd.writer.messages import (
     MASS_MISSING,
     SETTING_LOST,
 )
-from simwright.model.asset import Asset, Body, Site
+from simwright.formats.usd.writer.plan import WritePlan
+from simwright.model.asset import Asset, Body, Camera, ContactFilter, Light, Sensor, Shape, Site
 from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, Joint, JointKind
@@ -36,16 +35,60 @@ from simwright.model.material import PhysicsMaterial
 from simwright.model.optics import OPTICAL, find_optical
 from simwright.model.origins import is_fallback
 
+
+# joints and filters become pairs of shapes by the same rule
+def keep_contacts(asset: Asset, name: str, host: str, mount: Joint) -> None:
+    """Before the shapes of body ``name`` come to ``host``, which ``mount`` holds it to."""
+    touching: dict[str, list[str]] = {}
+    for shape in asset.shapes:
+        if shape.collision:
+            touching.setdefault(shape.body, []).append(shape.name)
+    if name not in touching or host == WORLD:
+        return
+    apart: list[tuple[str, str]] = []
+    for joint in asset.joints:
+        side, other = _split((joint.parent, joint.child), name, host)
+        if joint is not mount and not joint.collide and other != WORLD:
+            apart.append((side, other))
+            # filters between shapes say it now; the joint would filter all shapes of the merged body
+            joint.collide = True
+    kept = []
+    for pair in asset.contact_filters:
+        side, other = _split((pair.a, pair.b), name, host) if pair.of == "body" else ("", WORLD)
+        if other == WORLD:
+            kept.append(pair)
+        else:
+            apart.append((side, other))
+    kept += [
+        ContactFilter(a, b, "shape")
+        for side, other in apart
+        for a in touching.get(side, ())
+        for b in touching.get(other, ())
+    ]
+    asset.contact_filters = kept
+
+
+def _split(ends: tuple[str, str], name: str, host: str) -> tuple[str, str]:
+    """Which of the two bodies is at one end, and what is at the other; the world for pairs of no concern."""
+    for side, other in (ends, ends[::-1]):
+        if side in (name, host) and other not in (name, host):
+            return side, other
+    return "", WORLD
+
+
 DEFAULT_CONTACT = "default_contact"
+# a guess, which the finding says
 _FRICTION = 0.5
 _FRAME_WORDS = frozenset({"frame", "optical", "tcp", "tool0", "footprint"})
 
 
 def prepare(asset: Asset, reporter: Reporter) -> Asset:
     """A copy that can be written."""
+    # the caller keeps the asset
     twin = asset.copy()
     _drop_fallbacks(twin)
     _name_freedoms(twin)
+    # before frames are folded: a body without mass is one that shapes give none either
     _settle_mass(twin)
     _fold_frames(twin, reporter)
     _report_mass(twin, reporter)
@@ -57,10 +100,12 @@ def prepare(asset: Asset, reporter: Reporter) -> Asset:
 def _drop_fallbacks(asset: Asset) -> None:
     """What only a schema's fallback says was not said by the asset."""
     for shape in asset.shapes:
+        # read from a stage, the gap of one solver would become that of all
         if shape.gap is not None and is_fallback(asset.origins, shape.path, "gap"):
             shape.gap = None
 
 
+# every body is in one of four states, each with its own finding
 def _report_mass(asset: Asset, reporter: Reporter) -> None:
     for body in asset.bodies:
         if body.inertial is None:
@@ -102,10 +147,10 @@ def _name_freedoms(asset: Asset) -> None:
             dof.name = dof.name or (joint.name if len(joint.dofs) == 1 else f"{joint.name}_{number}")
 
 
-def settle_references(layout: Layout, reporter: Reporter) -> None:
+def settle_references(plan: WritePlan, reporter: Reporter) -> None:
     """Count coordinates from where the joint frames meet, as UsdPhysics does; where they started is kept."""
-    layout.references = find_references(layout.asset)
-    stuck = shift_coordinates(layout.asset, {name: -by for name, by in layout.references.items()})
+    plan.references = find_references(plan.asset)
+    stuck = shift_coordinates(plan.asset, {name: -by for name, by in plan.references.items()})
     if stuck:
         what = "the reference coordinate in the law"
         reporter.report(SETTING_LOST, what=what, count=len(stuck), first=stuck[0])
@@ -126,6 +171,7 @@ def _settle_mass(asset: Asset) -> None:
 def _fold_frames(asset: Asset, reporter: Reporter) -> None:
     """What has shapes is folded into another body, but not into the world: there it is a body that rests."""
     shaped = {shape.body for shape in asset.shapes}
+    # folding one frame may make another one foldable, and changes the lists that are walked
     while True:
         for body in asset.bodies:
             if body.inertial is None and not body.kinematic:
@@ -144,6 +190,7 @@ def _find_mount(asset: Asset, body: Body) -> Joint | None:
         for joint in asset.joints
         if joint.kind is JointKind.FIXED and joint.enabled and body.name in (joint.parent, joint.child)
     ]
+    # the joint to the parent: a chain of frames is folded towards the base
     return min(fixed, key=lambda joint: joint.child != body.name, default=None)
 
 
@@ -157,17 +204,12 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
     asset.joints = [joint for joint in asset.joints if joint is not mount]
     _hang_over(asset, body.name, host, pose)
     _turn_world_joints(asset)
-    for family in (asset.shapes, asset.sites, asset.cameras, asset.lights, asset.sensors):
-        for element in family:
-            _move(element, body.name, host, pose)
+    _move_elements(asset, body.name, host, pose)
     asset.sites.append(Site(body.name, host, pose, ros_frame=body.name, path=body.path, source=body.source))
     for articulation in asset.articulations:
         if articulation.root == body.name and host != WORLD:
             articulation.root = host
-    for pair in asset.contact_filters:
-        if pair.of == "body":
-            pair.a, pair.b = (host if name == body.name else name for name in (pair.a, pair.b))
-    asset.contact_filters = [f for f in asset.contact_filters if f.a != f.b and WORLD not in (f.a, f.b)]
+    _rename_in_filters(asset, body.name, host)
 
 
 def _hang_over(asset: Asset, name: str, host: str, pose: Pose) -> None:
@@ -189,9 +231,27 @@ def _turn_world_joints(asset: Asset) -> None:
     asset.joints = [joint for joint in asset.joints if joint.parent != joint.child]
 
 
-def _move(element: Any, name: str, host: str, pose: Pose) -> None:
-    if element.body == name:
-        element.body, element.pose = host, pose @ element.pose
+def _move_elements(asset: Asset, name: str, host: str, pose: Pose) -> None:
+    """What is mounted on a body comes to stand on another, at the same place."""
+    families: tuple[Iterable[Shape | Site | Camera | Light | Sensor], ...] = (
+        asset.shapes,
+        asset.sites,
+        asset.cameras,
+        asset.lights,
+        asset.sensors,
+    )
+    for family in families:
+        for element in family:
+            if element.body == name:
+                element.body, element.pose = host, pose @ element.pose
+
+
+def _rename_in_filters(asset: Asset, name: str, host: str) -> None:
+    """Filters of a body become those of another; what is then about one body, or the world, says nothing."""
+    for pair in asset.contact_filters:
+        if pair.of == "body":
+            pair.a, pair.b = (host if end == name else end for end in (pair.a, pair.b))
+    asset.contact_filters = [f for f in asset.contact_filters if f.a != f.b and WORLD not in (f.a, f.b)]
 
 
 def _add_optical_frames(asset: Asset) -> None:
@@ -206,6 +266,7 @@ def _add_optical_frames(asset: Asset) -> None:
             asset.sites.append(Site(name, camera.body, pose, ros_frame=name, source=camera.source))
 
 
+# default material, equal coefficients, then what is still open: the order matters
 def _settle_contact(asset: Asset, reporter: Reporter) -> None:
     """Static and dynamic friction and restitution are all said (REP-0158 1.3.4)."""
     bare = [s for s in asset.shapes if s.collision and not s.physics_material]
@@ -219,6 +280,7 @@ def _settle_contact(asset: Asset, reporter: Reporter) -> None:
         for shape in bare:
             shape.physics_material = name
     for material in asset.physics_materials:
+        # formats with one coefficient give the same for both
         if material.dynamic_friction is None and material.static_friction is not None:
             material.dynamic_friction = material.static_friction
         if material.static_friction is None and material.dynamic_friction is not None:

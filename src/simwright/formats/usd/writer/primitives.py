@@ -6,12 +6,13 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.math3d import Array
-from simwright.formats.usd.writer.sheet import Sheet
+from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.model.asset import Shape, scaled
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 
 UNBOUNDED = 100.0
 """Drawn edge length of a plane without end [m]."""
+# in double precision: the asset was not read from floats, or their decimals were found
 _EVEN = 1e-9
 
 
@@ -20,17 +21,17 @@ def is_primitive(geometry: Geometry) -> bool:
     return isinstance(geometry, Box | Sphere | Ellipsoid | Cylinder | Capsule | Cone | Plane)
 
 
-def write_primitive(sheet: Sheet, path: str, shape: Shape) -> None:
+def write_primitive(layer: LayerWriter, path: str, shape: Shape) -> None:
     """A primitive, placed and sized."""
     geometry = shape.geometry
     kind, sizes, stretch = describe_primitive(geometry, scaled(shape))
-    sheet.define(path, kind)
+    layer.define(path, kind)
     if isinstance(geometry, Cylinder | Capsule | Cone | Plane):
-        sheet.set(path, "axis", "token", "Z", uniform=True)
+        layer.set(path, "axis", "token", "Z", uniform=True)
     for name, size in sizes.items():
-        sheet.set(path, name, "double", size)
-    sheet.set(path, "extent", "float3[]", _find_extent(kind, sizes))
-    sheet.place(path, shape.pose, None if np.all(stretch == 1.0) else stretch.tolist())
+        layer.set(path, name, "double", size)
+    layer.set(path, "extent", "float3[]", _find_extent(kind, sizes))
+    layer.place(path, shape.pose, None if np.all(stretch == 1.0) else stretch.tolist())
 
 
 def describe_primitive(geometry: Geometry, scale: Array) -> tuple[str, dict[str, float], Array]:
@@ -41,6 +42,7 @@ def describe_primitive(geometry: Geometry, scale: Array) -> tuple[str, dict[str,
     if kind in ("Sphere", "Capsule", "Cube") and even:
         sizes = {name: size * float(stretch[0]) for name, size in sizes.items()}
         return kind, sizes, np.ones(3)
+    # an even cross section is still round; the length may have another scale
     if kind in ("Cylinder", "Cone") and abs(stretch[0] - stretch[1]) <= _EVEN * stretch[:2].max():
         across, along = float(stretch[0]), float(stretch[2])
         return kind, {"radius": sizes["radius"] * across, "height": sizes["height"] * along}, np.ones(3)

@@ -28,6 +28,7 @@ def make_solid(data: MeshData, scale: Array) -> MeshData:
     if np.prod(scale) < 0.0:
         triangles = triangles[:, ::-1]
     a, b, c = triangles.T
+    # corners that are one point: such a triangle has no normal
     has_area = (a != b) & (b != c) & (c != a)
     kept = triangles if has_area.all() else triangles[has_area]
     vertices = data.vertices if np.all(scale == 1.0) else data.vertices * scale
@@ -41,6 +42,7 @@ def make_hull(data: MeshData, scale: Array) -> MeshData | None:
     used = np.zeros(len(data.vertices), dtype=bool)
     used[data.indices] = True
     points = data.vertices[used] * scale
+    # flat points have no hull with a volume
     if len(points) < 4 or _is_flat(points):
         return None
     mesh = manifold3d.Manifold.hull_points(np.ascontiguousarray(points, dtype=np.float32)).to_mesh()
@@ -62,6 +64,7 @@ def is_closed(data: MeshData) -> bool:
     Points at the same place, within a millionth of the mesh's size, are one: exporters split them, some by rounding.
     """
     triangles, size = data.indices.reshape(-1, 3).astype(np.int64), len(data.vertices)
+    # welding is slow; most closed meshes need none
     return _pairs_up(triangles, size) or _pairs_up(_weld(data.vertices)[triangles], size)
 
 

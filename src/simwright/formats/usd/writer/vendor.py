@@ -1,241 +1,246 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``newton.usda``, ``physx.usda``, ``mujoco.usda``, ``gazebo.usda``: what has no neutral word (REP-0158 1.4).
+"""The engine layers ``newton.usda``, ``physx.usda``, ``mujoco.usda`` and ``gazebo.usda`` (REP-0158 1.4).
 
-Two sources: attributes the asset was read with, moved to the prims that are written now; and values of the model that
-only a solver's schema can say, written by the rows of its resolver or by the files named after them.
+Written here: Newton's initial states and custom attributes, sensors, and options of the world.  MuJoCo's own prims are
+in ``mujoco``; attributes the asset was read with, and values by the rows of the resolvers, are in ``extras``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+from pxr import Gf, Sdf
+
 from simwright.core.diag import Reporter
-from simwright.formats.usd.writer.attributes import find_type, write_typed
-from simwright.formats.usd.writer.custom import write_custom
-from simwright.formats.usd.writer.layout import Layout, list_written
-from simwright.formats.usd.writer.meshes import MESH
-from simwright.formats.usd.writer.messages import EXTRAS_LOST
-from simwright.formats.usd.writer.motors_mjc import write_mjc_motors
-from simwright.formats.usd.writer.native import NativeExtras
-from simwright.formats.usd.writer.opinions import (
-    FIELD,
-    FIELD_ASKED,
-    ROWS,
-    Rescaler,
+from simwright.formats.usd.writer.extras import (
+    move_extras,
     write_key,
     write_settings,
 )
-from simwright.formats.usd.writer.pairs import write_pairs
-from simwright.formats.usd.writer.sensors import write_sensors
-from simwright.formats.usd.writer.sheet import Sheet
-from simwright.formats.usd.writer.states import write_keyframes, write_states
-from simwright.formats.usd.writer.tendons import write_tendons
-from simwright.formats.usd.writer.world import write_couplings, write_world
-from simwright.model.filtering import find_components, list_articulated
-from simwright.resolve import usdphysics
+from simwright.formats.usd.writer.layer import LayerWriter, make_attribute_name, write_plain
+from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
+from simwright.formats.usd.writer.mujoco import (
+    write_couplings,
+    write_keyframes,
+    write_mjc_motors,
+    write_pairs,
+    write_tendons,
+)
+from simwright.formats.usd.writer.plan import WritePlan
+from simwright.model.asset import Sensor
+from simwright.model.extras import CustomAttribute
+from simwright.model.joint import WORLD, Motion
+from simwright.model.origins import is_fallback
+from simwright.resolve import newton
 from simwright.resolve.table import PrimType
 
+_TYPES = {
+    "bool": "bool", "int": "int", "int64": "int64", "float": "double", "string": "string", "vec2": "double2",
+    "vec3": "double3", "vec4": "double4", "ivec2": "int2", "ivec3": "int3", "ivec4": "int4", "quat": "quatd",
+    "mat2": "matrix2d", "mat3": "matrix3d", "mat4": "matrix4d",
+}  # fmt: skip
+
+
+def write_custom(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    """Declarations and values; an element without a prim is reported."""
+    lost = []
+    for custom in plan.asset.custom_attributes:
+        name = ":".join(part for part in ("newton", custom.namespace, custom.name) if part)
+        _write(layer, plan.root, name, custom.type, custom.default)
+        words = {"assignment": custom.assignment, "frequency": custom.frequency}
+        layer.over(plan.root).attributes[name].SetInfo("customData", words)
+        places = _find_places(plan, custom)
+        for element, value in custom.values.items():
+            path = places.get(element)
+            if path and path != plan.root:
+                _write_value(layer, path, name, custom, value)
+            else:
+                lost.append(custom)
+    if lost:
+        first = lost[0]
+        reporter.report(
+            NOT_CARRIED, first.source, count=len(lost), what="custom attributes", first=first.name
+        )
+
+
+def _find_places(plan: WritePlan, custom: CustomAttribute) -> dict[str, str]:
+    match custom.frequency:
+        case "body":
+            return plan.bodies
+        case "shape":
+            return {**plan.visuals, **plan.colliders}
+        case "articulation":
+            return {a.name: plan.bodies.get(a.root, "") for a in plan.asset.articulations}
+    free = {joint.name: plan.bodies.get(joint.child, "") for joint in plan.asset.joints}
+    return {**free, **plan.joints}
+
+
+def _write_value(layer: LayerWriter, path: str, name: str, custom: CustomAttribute, value: Any) -> None:
+    """One value, or a list with one per coordinate; a list of equal ones is said once."""
+    is_listed = custom.frequency in ("joint_dof", "joint_coord") and isinstance(value, list)
+    if not is_listed:
+        _write(layer, path, name, custom.type, value)
+    # a reader spreads one value over all freedoms
+    elif all(item == value[0] for item in value):
+        _write(layer, path, name, custom.type, value[0])
+    else:
+        _write(layer, path, name, f"{custom.type}[]", value)
+
+
+def _write(layer: LayerWriter, path: str, name: str, type_: str, value: Any) -> None:
+    kind = _TYPES[type_.removesuffix("[]")]
+    if type_.endswith("[]"):
+        array = f"{kind}[]"
+        items = [_make(kind, item) for item in value]
+        layer.set(path, name, array, Sdf.ValueTypeNames.Find(array).type.pythonClass(items), custom=True)
+    else:
+        layer.set(path, name, kind, _make(kind, value), custom=True)
+
+
+def _make(kind: str, value: Any) -> Any:
+    """A value as OpenUSD wants it; quaternions are w, x, y, z, matrices rows."""
+    if kind in ("bool", "int", "int64", "double", "string"):
+        return value
+    if kind == "quatd":
+        return Gf.Quatd(value[0], Gf.Vec3d(*value[1:]))
+    numbers = [v for row in value for v in row] if kind.startswith("matrix") else value
+    return Sdf.ValueTypeNames.Find(kind).type.pythonClass(*numbers)
+
+
+def write_sensors(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
+    """Every sensor with its settings."""
+    is_mjcf = plan.asset.provenance.format == "mjcf"
+    known = plan.asset.extras.table.get("mjc", {})
+    for sensor in plan.asset.sensors:
+        space = "mjc" if is_mjcf or "mjc:sensor:kind" in known.get(sensor.path, {}) else "gazebo"
+        layer = layers[space]
+        path = _find_path(plan, layer, sensor)
+        _write_sensor(plan, layer, path, f"{space}:sensor", sensor)
+
+
+def _find_path(plan: WritePlan, layer: LayerWriter, sensor: Sensor) -> str:
+    known = plan.sensors.get(sensor.name)
+    if known:
+        return known
+    scope = f"{plan.root}/Sensors"
+    layer.define(scope, "Scope")
+    path = plan.sensors[sensor.name] = plan.names.claim(scope, sensor.name)
+    layer.define(path, "Scope")
+    return path
+
+
+def _write_sensor(plan: WritePlan, layer: LayerWriter, path: str, space: str, sensor: Sensor) -> None:
+    write_plain(layer, path, f"{space}:name", sensor.name)
+    write_plain(layer, path, f"{space}:kind", sensor.kind)
+    if sensor.body != WORLD and sensor.body in plan.bodies:
+        layer.relate(path, f"{space}:body", [plan.bodies[sensor.body]], custom=True)
+    write_plain(layer, path, f"{space}:position", [float(v) for v in sensor.pose.p])
+    write_plain(layer, path, f"{space}:orientation", [float(v) for v in sensor.pose.q])
+    if sensor.target:
+        write_plain(layer, path, f"{space}:target", sensor.target)
+    write_plain(layer, path, f"{space}:rate", sensor.rate)
+    for key, value in sensor.settings.items():
+        write_plain(layer, path, f"{space}:setting:{key}", value)
+
+
+_GRAVITY = (0.0, 0.0, -9.81)
+_STEP = 0.002
+_MAGNETIC = (0.0, -0.5, 0.0)
+"""MuJoCo's own, which need no word."""
+_FLAGS = {"disable": False, "enable": True}
+# options are the words of the source's simulator; MuJoCo's for all else
+_SPACES = {"sdf": "gazebo", "urdf": "gazebo"}
+
+
+# options and flags of one prim
+def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
+    """Gravity, step, wind and solver settings that differ from the solver's default."""
+    world = plan.asset.environment
+    space = _SPACES.get(plan.asset.provenance.format, "mjc")
+    layer, root = layers[space], plan.root
+    values: dict[str, Any] = {}
+    for name, value, usual in (
+        ("gravity", world.gravity, _GRAVITY),
+        ("wind", world.wind, (0.0, 0.0, 0.0)),
+        ("magnetic", world.magnetic_field, _MAGNETIC),
+    ):
+        if value is not None and not np.array_equal(value, usual):
+            values[name] = [float(v) for v in value]
+    if world.timestep is not None and world.timestep != _STEP:
+        values["timestep"] = world.timestep
+    scene = str(plan.asset.provenance.info.get("physicsScene", ""))
+    for name, value in world.settings.items():
+        if is_fallback(plan.asset.origins, scene, name):
+            continue
+        if name in _FLAGS and isinstance(value, list):
+            for flag in value:
+                layer.set(root, make_attribute_name(space, "flag", flag), "bool", _FLAGS[name], custom=True)
+        else:
+            values[name] = value
+    for name, value in values.items():
+        write_plain(layer, root, make_attribute_name(space, "option", name), value)
+
+
 FILES = {"mjc": "mujoco.usda", "newton": "newton.usda", "physx": "physx.usda", "gazebo": "gazebo.usda"}
-_NEUTRAL = {
-    *((row.prim, row.key) for row in usdphysics.ROWS),
-    (PrimType.ARTICULATION, "self_collision_enabled"),
-}
-_SAID = {
-    (row.prim, name)
-    for rows in ROWS.values()
-    for row in rows
-    if (row.prim, row.key) in _NEUTRAL
-    for name in row.attributes
-}
-"""Attributes whose value is in the neutral layers already, by kind of prim."""
-_KINDS = {
-    name: {row.prim for rows in ROWS.values() for row in rows if name in row.attributes}
-    for name in {name for rows in ROWS.values() for row in rows for name in row.attributes}
-}
-"""What kinds of prims an attribute is for."""
-_OPTIONS = {name: row.key for row in ROWS["mjc"] if row.prim is PrimType.SCENE for name in row.attributes}
-"""Attributes of a scene that are written at the root as the model has them: the others of the same key are beaten."""
-_CARRIED = ("mimic", "Mimic", "coef", "target")
-_MODEL = (
-    "mjc:sensor:", "gazebo:sensor:", "mjc:pair:", "mjc:equality:", "mjc:setting:", "mjc:torqueScale", "mjc:qpos",
-    "mjc:qvel", "mjc:ctrl", "mjc:time",
-)  # fmt: skip
-"""What is written from sensors, pairs, equalities, actuators and keyframes of the model."""
-_TENDON = (
-    "type", "path", "sideSites", "stiffness", "damping", "frictionloss", "armature", "width", "range", "limited",
-    "springlength",
-)  # fmt: skip
 _BODY_FIELDS = {
     "rigid_body_linear_damping": "linear_damping",
     "rigid_body_angular_damping": "angular_damping",
     "gravity_scale": "gravity_scale",
 }
-_NATIVE = ("gazebo", "urdf")
-_PLAIN = frozenset({"drive", "ext_physics"})
-"""Spaces whose attributes are written from the model."""
 
 
-def write_vendors(layout: Layout, reporter: Reporter) -> dict[str, Sheet]:
+def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]:
     """A layer per solver that has something to say, by file name."""
-    sheets = {
-        space: Sheet(
-            layout.root, f"What only {space} understands of {layout.asset.name}.", exact=layout.exact
+    layers = {
+        space: LayerWriter(
+            plan.root, f"What only {space} understands of {plan.asset.name}.", exact=plan.exact
         )
         for space in FILES
     }
-    for body in layout.asset.bodies:
-        path = layout.bodies[body.name]
+    for body in plan.asset.bodies:
+        path = plan.bodies[body.name]
         for key, field in _BODY_FIELDS.items():
             value = getattr(body, field)
+            # a scale of one is what every solver has
             if value is not None and not (key == "gravity_scale" and value == 1.0):
-                write_key(sheets, path, PrimType.BODY, key, value)
-    mujoco = sheets["mjc"]
-    write_tendons(layout, mujoco, reporter)
-    write_mjc_motors(layout, mujoco, reporter)
-    write_pairs(layout, mujoco, reporter)
-    write_keyframes(layout, mujoco, reporter)
-    write_couplings(layout, mujoco)
-    write_states(layout, sheets["newton"], reporter)
-    write_custom(layout, sheets["newton"], reporter)
-    write_sensors(layout, sheets)
-    write_world(layout, sheets)
-    write_settings(layout, sheets)
-    _move_extras(layout, sheets, reporter)
-    return {FILES[space]: sheet for space, sheet in sheets.items()}
+                write_key(layers, path, PrimType.BODY, key, value)
+    mujoco = layers["mjc"]
+    write_tendons(plan, mujoco, reporter)
+    write_mjc_motors(plan, mujoco, reporter)
+    write_pairs(plan, mujoco, reporter)
+    write_keyframes(plan, mujoco, reporter)
+    write_couplings(plan, mujoco)
+    write_states(plan, layers["newton"], reporter)
+    write_custom(plan, layers["newton"], reporter)
+    write_sensors(plan, layers)
+    write_world(plan, layers)
+    # after the model's own attributes: settings may be about prims that those define
+    write_settings(plan, layers)
+    move_extras(plan, layers, reporter)
+    return {FILES[space]: layer for space, layer in layers.items()}
 
 
-def _move_extras(layout: Layout, sheets: dict[str, Sheet], reporter: Reporter) -> None:
-    places = _map_places(layout)
-    paths = {source: next(iter(found.values())) for source, found in places.items()}
-    schemas = {name: row.schema for rows in ROWS.values() for row in rows for name in row.attributes}
-    motors = {actuator.path for actuator in layout.asset.actuators}
-    native, rescaler = NativeExtras(layout), Rescaler(layout.asset)
-    fields = {shape.path for shape in layout.asset.shapes if shape.settings.get(FIELD_ASKED)}
-    lost: dict[str, list[str]] = {}
-    for space, element, attribute, extra in layout.asset.extras:
-        path, prim = _choose_place(places.get(element, {}), attribute)
-        is_named = ":" in attribute and not attribute.startswith("state:")
-        if space in _PLAIN or (element in motors and is_named and not attribute.startswith("mjc:group")):
-            continue
-        if (prim, attribute) in _SAID or _is_carried(layout, element, attribute):
-            continue
-        is_native = not is_named or (space in _NATIVE and not attribute.startswith(f"{space}:"))
-        if is_native and native.write(sheets, space, element, attribute, extra.value):
-            continue
-        value = rescaler.convert(element, prim, attribute, _map_value(extra.value, paths))
-        is_beaten = path == layout.root and attribute in _OPTIONS
-        if not (space in sheets and path and is_named and find_type(attribute, value)) or is_beaten:
-            lost.setdefault(space, []).append(f"{element} {attribute}")
-            continue
-        schema = schemas.get(attribute) or _guess_schema(attribute)
-        if prim is PrimType.SCENE or (schema == FIELD and element not in fields):
-            schema = ""
-        write_typed(sheets[space], path, attribute, value, schema)
-    for space, names in lost.items():
-        reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
-
-
-def _is_carried(layout: Layout, element: str, attribute: str) -> bool:
-    """Is it written from the model: mimics, tendons, sensors, keyframes, custom attributes, options at the root?"""
-    name = attribute.partition(":")[2]
-    if name.startswith(_CARRIED) or attribute.startswith(("physxMimicJoint:", *_MODEL)):
-        return True
-    customs = (
-        ":".join(w for w in ("newton", c.namespace, c.name) if w) for c in layout.asset.custom_attributes
-    )
-    if attribute.startswith("newton:") and attribute in customs:
-        return True
-    scene = _find_scene(layout)
-    if element == scene and attribute in _OPTIONS:
-        known = layout.asset.origins.get(scene, {}).get(_OPTIONS[attribute])
-        return known is not None and known.attribute == attribute
-    if attribute == "mjc:compiler:angle":
-        return True
-    is_root = element == _find_root(layout)
-    if is_root and name.startswith(("option:", "flag:")):
-        return True
-    return name.startswith(_TENDON) and any(element == tendon.source.prim for tendon in layout.asset.tendons)
-
-
-def _find_scene(layout: Layout) -> str:
-    """The scene of the stage that was read; empty if it had none."""
-    return str(layout.asset.provenance.info.get("physicsScene", ""))
-
-
-def _find_root(layout: Layout) -> str:
-    """The root of the asset that was read; empty if it was no OpenUSD asset."""
-    asset = layout.asset
-    families: tuple[Iterable[Any], ...] = (
-        asset.bodies,
-        asset.shapes,
-        asset.lights,
-        asset.cameras,
-        asset.sites,
-    )
-    paths = (element.path for family in families for element in family if element.path.startswith("/"))
-    first = next(paths, "")
-    return f"/{first.split('/')[1]}" if first else ""
-
-
-def _map_places(layout: Layout) -> dict[str, dict[PrimType, str]]:
-    """Where the prims of the source are now; one that was several things may be in several places."""
-    places: dict[str, dict[PrimType, str]] = {}
-    for source, prim, path in _list_places(layout):
-        if source and path:
-            places.setdefault(source, {}).setdefault(prim, path)
-    return places
-
-
-def _list_places(layout: Layout) -> Iterator[tuple[str, PrimType, str]]:
-    asset = layout.asset
-    yield from ((body.path, PrimType.BODY, layout.bodies[body.name]) for body in asset.bodies)
-    yield from ((joint.path, PrimType.JOINT, layout.joints[joint.name]) for joint in list_written(layout))
-    for places in (layout.colliders, layout.visuals):
-        yield from ((shape.path, PrimType.SHAPE, places.get(shape.name, "")) for shape in asset.shapes)
-        yield from (
-            (shape.path.removesuffix(f"/{MESH}"), PrimType.SHAPE, places.get(shape.name, ""))
-            for shape in asset.shapes
-            if shape.path.endswith(f"/{MESH}")  # an instance is spoken of at its root
-        )
-    for material in asset.physics_materials:
-        yield material.source.prim, PrimType.MATERIAL, layout.contacts[material.name]
-    yield from (
-        (look.source.prim, PrimType.MATERIAL, layout.materials[look.name]) for look in asset.materials
-    )
-    for articulation in asset.articulations:
-        members = list_articulated(asset, articulation, layout.tree)
-        if members:
-            base = find_components(layout.tree)[members[0]]
-            yield articulation.path, PrimType.ARTICULATION, layout.bodies[base]
-    for tendon in asset.tendons:
-        yield tendon.source.prim, PrimType.ACTUATOR, layout.tendons.get(tendon.name, "")
-    for equality in asset.equalities:
-        yield equality.source.prim, PrimType.JOINT, layout.equalities.get(equality.name, "")
-    yield from ((site.path, PrimType.BODY, layout.sites[site.name]) for site in asset.sites)
-    yield from ((c.path, PrimType.BODY, layout.cameras[c.name]) for c in asset.cameras)
-    yield from ((s.path, PrimType.BODY, layout.sensors.get(s.name, "")) for s in asset.sensors)
-    yield from ((a.path, PrimType.ACTUATOR, layout.actuators.get(a.name, "")) for a in asset.actuators)
-    yield _find_root(layout), PrimType.SCENE, layout.root
-    yield _find_scene(layout), PrimType.SCENE, layout.root
-
-
-def _choose_place(places: dict[PrimType, str], attribute: str) -> tuple[str, PrimType | None]:
-    """The place that an attribute is about: of the kind its schema is for, else the first."""
-    for prim, path in places.items():
-        if prim in _KINDS.get(attribute, ()):
-            return path, prim
-    return next(((path, prim) for prim, path in places.items()), ("", None))
-
-
-def _map_value(value: Any, paths: dict[str, str]) -> Any:
-    """Targets of relationships follow their prims; one that is gone leaves nothing."""
-    if isinstance(value, list) and value and all(isinstance(v, str) and v.startswith("/") for v in value):
-        return [paths[v] for v in value if v in paths] or None
-    return value
-
-
-def _guess_schema(attribute: str) -> str:
-    """PhysX names its schemas after the namespace."""
-    space = attribute.partition(":")[0]
-    return f"{space[0].upper()}{space[1:]}API" if space.startswith("physx") else ""
+# position and velocity of every freedom by one rule
+def write_states(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    """Where hinges and slides start, and how fast, in the words of Newton."""
+    lost = []
+    rows = {row.key: row for row in newton.ROWS if row.prim is PrimType.JOINT}
+    for joint in plan.asset.joints:
+        for dof in joint.dofs:
+            path, word = plan.freedoms.get(dof.name, ("", ""))
+            for key, usual in (("position", dof.neutral()), ("velocity", np.zeros(dof.velocities))):
+                value = getattr(dof, key)
+                if value is None or np.array_equal(np.atleast_1d(value), usual):
+                    continue
+                row = rows.get(f"{word}_{key}")
+                if row is None:
+                    if not (dof.motion is Motion.FREE and key == "position"):
+                        lost.append(joint)
+                    continue
+                angular = dof.motion is Motion.HINGE
+                for name, raw in row.write(float(np.ravel(value)[0]), angular=angular).items():
+                    layer.set(path, name, "float", raw, custom=True)
+    if lost:
+        what = "the initial state of balls and free bodies"
+        reporter.report(SETTING_LOST, lost[0].source, what=what, count=len(lost), first=lost[0].name)

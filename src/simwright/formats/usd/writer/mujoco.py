@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``mujoco.usda``: tendons, actuators without a neutral form, contact pairs, keyframes, couplings (REP-0158 1.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from simwright.core.diag import Reporter
+from simwright.formats.usd.writer.extended_physics import SINGLE, claim_motor, is_neutral
+from simwright.formats.usd.writer.layer import LayerWriter, write_plain
+from simwright.formats.usd.writer.messages import NOT_CARRIED
+from simwright.formats.usd.writer.plan import WritePlan
+from simwright.model.asset import Actuator, Keyframe
+from simwright.model.joint import Dof, Equality, EqualityKind, Motion, Tendon
+from simwright.model.servo import make_law
+
+EQUALITY = "mjc:equality"
+_TENDON_NUMBERS = {
+    "stiffness": "stiffness",
+    "damping": "damping",
+    "friction": "frictionloss",
+    "armature": "armature",
+}
+
+
+def write_tendons(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    """Tendons whose points are all written; the others are reported."""
+    lost = []
+    for tendon in plan.asset.tendons:
+        if any(not _find_point(plan, kind, name) for kind, name in _list_points(tendon)):
+            lost.append(tendon)
+            continue
+        scope = f"{plan.root}/Tendons"
+        layer.define(scope, "Scope")
+        path = plan.tendons[tendon.name] = plan.names.claim(scope, tendon.name)
+        layer.define(path, "MjcTendon")
+        layer.name(path, tendon.name)
+        _write_tendon(plan, layer, path, tendon)
+    if lost:
+        reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="tendons", first=lost[0].name)
+    _write_equalities(plan, layer, reporter)
+
+
+def _list_points(tendon: Tendon) -> list[tuple[str, str]]:
+    points = [(point.kind, point.name) for point in tendon.path if point.kind != "pulley"]
+    return points + [("site", point.side) for point in tendon.path if point.side]
+
+
+def _find_point(plan: WritePlan, kind: str, name: str) -> str:
+    match kind:
+        case "joint":
+            return plan.freedoms.get(name, ("", ""))[0]
+        case "site":
+            return plan.sites.get(name, "")
+    return plan.collider_prims.get(name) or plan.visuals.get(name, "")
+
+
+def _write_tendon(plan: WritePlan, layer: LayerWriter, path: str, tendon: Tendon) -> None:
+    is_fixed = bool(tendon.path) and tendon.path[0].kind == "joint"
+    layer.set(path, "mjc:type", "token", "fixed" if is_fixed else "spatial", uniform=True)
+    (_write_sum if is_fixed else _write_route)(plan, layer, path, tendon)
+    for field, name in _TENDON_NUMBERS.items():
+        if getattr(tendon, field):
+            layer.set(path, f"mjc:{name}", "double", getattr(tendon, field), uniform=True)
+    # MuJoCo's own default
+    if tendon.width != Tendon("").width:
+        layer.set(path, "mjc:width", "double", tendon.width, uniform=True)
+    if math.isfinite(tendon.lower) or math.isfinite(tendon.upper):
+        for end, value in (("min", tendon.lower), ("max", tendon.upper)):
+            layer.set(path, f"mjc:range:{end}", "double", value, uniform=True)
+        layer.set(path, "mjc:limited", "token", "true", uniform=True)
+    if tendon.rest_length is not None:
+        layer.set(path, "mjc:springlength", "double[]", tendon.rest_length, uniform=True)
+
+
+def _write_sum(plan: WritePlan, layer: LayerWriter, path: str, tendon: Tendon) -> None:
+    """Joints with coefficients; freedoms of generic joints are noted by name."""
+    targets, order = _index(_find_point(plan, "joint", point.name) for point in tendon.path)
+    layer.relate(path, "mjc:path", targets)
+    layer.set(path, "mjc:path:indices", "int[]", order, uniform=True)
+    layer.set(path, "mjc:path:coef", "double[]", [point.value for point in tendon.path], uniform=True)
+    if any(plan.freedoms[point.name][1] not in SINGLE for point in tendon.path):
+        layer.note(path, dofs=[point.name for point in tendon.path])
+
+
+def _index(paths: Iterable[str]) -> tuple[list[str], list[int]]:
+    """Each path once, and the order in which they come."""
+    known: dict[str, int] = {}
+    order = [known.setdefault(path, len(known)) for path in paths]
+    return list(known), order
+
+
+def _write_route(plan: WritePlan, layer: LayerWriter, path: str, tendon: Tendon) -> None:
+    """Points, the segment each is in, and the divisor of each segment; a pulley begins a segment."""
+    places: list[str] = []
+    beside: list[int] = []
+    segments: list[int] = []
+    divisors = [1.0]
+    sides: dict[str, int] = {}
+    for point in tendon.path:
+        if point.kind == "pulley":
+            # a pulley at the start replaces the divisor of the first segment
+            divisors = [point.value] if not places and len(divisors) == 1 else [*divisors, point.value]
+            continue
+        places.append(_find_point(plan, point.kind, point.name))
+        side = plan.sites.get(point.side, "") if point.side else ""
+        beside.append(sides.setdefault(side, len(sides)) if side else -1)
+        segments.append(len(divisors) - 1)
+    targets, order = _index(places)
+    layer.relate(path, "mjc:path", targets)
+    arrays: dict[str, tuple[str, list[float] | list[int]]] = {
+        "path:indices": ("int[]", order),
+        "path:segments": ("int[]", segments),
+        "path:divisors": ("double[]", divisors),
+    }
+    if sides:
+        layer.relate(path, "mjc:sideSites", list(sides))
+        arrays["sideSites:indices"] = ("int[]", beside)
+    for name, (kind, values) in arrays.items():
+        layer.set(path, f"mjc:{name}", kind, values, uniform=True)
+
+
+def _write_equalities(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    lost: list[Equality] = []
+    held: set[str] = set()
+    for equality in plan.asset.equalities:
+        if equality.name in plan.equalities:
+            continue
+        first, second = plan.tendons.get(equality.a), plan.tendons.get(equality.b, "")
+        is_known = equality.kind is EqualityKind.TENDON and (second or not equality.b)
+        # attributes of the equality are on the tendon, which can hold one
+        if not first or not is_known or first in held:
+            lost.append(equality)
+            continue
+        held.add(first)
+        plan.equalities[equality.name] = first
+        layer.set(first, f"{EQUALITY}:name", "string", equality.name, custom=True)
+        layer.set(first, f"{EQUALITY}:coef", "double[]", equality.polynomial, custom=True)
+        layer.set(first, f"{EQUALITY}:active", "bool", equality.enabled, custom=True)
+        if second:
+            layer.relate(first, f"{EQUALITY}:tendon", [second], custom=True)
+    if lost:
+        reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="equalities", first=lost[0].name)
+
+
+_LAW = ("gain", "bias", "dynamics")
+_LAW_TYPES = {"gain": "gainType", "bias": "biasType", "dynamics": "dynType"}
+_LAW_NUMBERS = {"gain": "gainPrm", "bias": "biasPrm", "dynamics": "dynPrm"}
+_SAID = frozenset(
+    {
+        "mjcf", "activation_range", "activation_early", "length_range", "crank_length", "slider_site",
+        "reference_site", "effort_table", *_LAW, *(f"{key}_type" for key in _LAW),
+    }
+)  # fmt: skip
+SETTING = "mjc:setting"
+
+
+def write_mjc_motors(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    """MjcActuator prims for laws without a neutral form, further settings for the others."""
+    lost = []
+    for actuator in plan.asset.actuators:
+        if is_neutral(plan, actuator):
+            path = plan.actuators[actuator.name]
+            _write_settings(plan, layer, path, actuator)
+            _write_idle(layer, path, actuator)
+            continue
+        if actuator.name in plan.actuators:  # it drives nothing
+            continue
+        target = find_target(plan, actuator)
+        if not target:
+            lost.append(actuator)
+            continue
+        path = claim_motor(plan, layer, actuator)
+        layer.define(path, "MjcActuator")
+        _write_motor(plan, layer, path, actuator, target)
+        _write_settings(plan, layer, path, actuator)
+    if lost:
+        reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="actuators", first=lost[0].name)
+
+
+def find_target(plan: WritePlan, actuator: Actuator) -> str:
+    """The prim that an actuator acts on; empty if it is not written."""
+    name = actuator.target
+    match actuator.transmission:
+        case "tendon":
+            return plan.tendons.get(name, "")
+        case "site" | "slider_crank":
+            return plan.sites.get(name, "")
+        case "body":
+            return plan.bodies.get(name) or plan.sites.get(name, "")
+    return plan.freedoms.get(name, (plan.sites.get(name, ""), ""))[0]
+
+
+def _write_motor(plan: WritePlan, layer: LayerWriter, path: str, actuator: Actuator, target: str) -> None:
+    layer.relate(path, "mjc:target", [target])
+    word = plan.freedoms.get(actuator.target, ("", ""))[1]
+    plain = ("tendon", "site", "body", "slider_crank")
+    if actuator.transmission not in plain and word not in SINGLE:
+        layer.note(path, target=actuator.target, transmission=actuator.transmission)
+    if actuator.transmission == "joint_in_parent":
+        layer.set(path, "mjc:jointInParent", "bool", True, uniform=True)
+    law = {**make_law(actuator.kind, actuator.stiffness, actuator.damping), **actuator.settings}
+    for key in _LAW:
+        layer.set(path, f"mjc:{_LAW_TYPES[key]}", "token", law[f"{key}_type"], uniform=True)
+        layer.set(path, f"mjc:{_LAW_NUMBERS[key]}", "double[]", law[key], uniform=True)
+    # the schema's array has six entries, for transmissions on sites
+    gear = [*actuator.gear, *[0.0] * (6 - len(actuator.gear))]
+    layer.set(path, "mjc:gear", "double[]", gear, uniform=True)
+    for word, limits in (("ctrl", actuator.control_range), ("force", actuator.force_range)):
+        if limits is not None:
+            _write_range(layer, path, word, limits)
+
+
+def _write_idle(layer: LayerWriter, path: str, actuator: Actuator) -> None:
+    """How a lag is stepped, and numbers that the law does not use, such as a bias that is switched off."""
+    law = actuator.settings
+    if law.get("dynamics_type") == "filterexact":
+        write_plain(layer, path, f"{SETTING}:dynamics_type", "filterexact")
+    for key in _LAW:
+        used = {"fixed": 1, "affine": 3, "filter": 1, "filterexact": 1}.get(law.get(f"{key}_type", "none"), 0)
+        usual = make_law("motor")[key]
+        if any(a != b for a, b in zip(law.get(key, usual)[used:], usual[used:], strict=False)):
+            write_plain(layer, path, f"{SETTING}:{key}", law[key])
+
+
+def _write_range(layer: LayerWriter, path: str, word: str, limits: Any) -> None:
+    for end, value in zip(("min", "max"), limits, strict=True):
+        layer.set(path, f"mjc:{word}Range:{end}", "double", value, uniform=True)
+    layer.set(path, f"mjc:{word}Limited", "token", "true", uniform=True)
+
+
+def _write_settings(plan: WritePlan, layer: LayerWriter, path: str, actuator: Actuator) -> None:
+    settings = actuator.settings
+    for key, name in (("slider_site", "sliderSite"), ("reference_site", "refSite")):
+        if settings.get(key) in plan.sites:
+            layer.relate(path, f"mjc:{name}", [plan.sites[settings[key]]])
+    if "activation_range" in settings:
+        _write_range(layer, path, "act", settings["activation_range"])
+    if settings.get("activation_early"):
+        layer.set(path, "mjc:actEarly", "bool", True, uniform=True)
+    if "crank_length" in settings:
+        layer.set(path, "mjc:crankLength", "double", settings["crank_length"], uniform=True)
+    for end, value in zip(("min", "max"), settings.get("length_range", ()), strict=False):
+        layer.set(path, f"mjc:lengthRange:{end}", "double", value, uniform=True)
+    for key, value in settings.items():
+        if key not in _SAID:
+            write_plain(layer, path, f"{SETTING}:{key}", value)
+
+
+SPACE = "mjc:pair"
+
+
+def write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    """Every pair whose two colliders are written."""
+    lost = []
+    for pair in plan.asset.contact_pairs:
+        sides = [plan.collider_prims.get(name) for name in (pair.a, pair.b)]
+        if None in sides:
+            lost.append(pair)
+            continue
+        scope = f"{plan.root}/ContactPairs"
+        layer.define(scope, "Scope")
+        path = plan.names.claim(scope, pair.name or "pair")
+        layer.define(path, "Scope")
+        layer.name(path, pair.name)
+        for number, side in enumerate(sides, 1):
+            layer.relate(path, f"{SPACE}:geom{number}", [side or ""], custom=True)
+        for key, value in pair.settings.items():
+            write_plain(layer, path, f"{SPACE}:{key}", value)
+    if lost:
+        reporter.report(
+            NOT_CARRIED, lost[0].source, count=len(lost), what="contact pairs", first=lost[0].name
+        )
+
+
+def write_keyframes(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    """Every keyframe as an MjcKeyframe prim."""
+    dofs = [dof for joint in plan.asset.joints for dof in joint.dofs]
+    lost = [key for key in plan.asset.keyframes if not _fits(key, dofs)]
+    for keyframe in plan.asset.keyframes:
+        if keyframe in lost:
+            continue
+        scope = f"{plan.root}/Keyframes"
+        layer.define(scope, "Scope")
+        path = plan.names.claim(scope, keyframe.name)
+        plan.keyframes[keyframe.name] = path
+        layer.define(path, "MjcKeyframe")
+        layer.name(path, keyframe.name)
+        if keyframe.positions:
+            layer.set(path, "mjc:qpos", "double[]", _collect(dofs, keyframe.positions, _neutral))
+        if keyframe.velocities:
+            layer.set(path, "mjc:qvel", "double[]", _collect(dofs, keyframe.velocities, _still))
+        if keyframe.controls:
+            _write_controls(plan, layer, path, keyframe)
+        if keyframe.time:
+            write_plain(layer, path, "mjc:time", keyframe.time)
+    if lost:
+        reporter.report(NOT_CARRIED, count=len(lost), what="keyframes", first=lost[0].name)
+
+
+def _fits(keyframe: Keyframe, dofs: list[Dof]) -> bool:
+    sizes = {dof.name: (dof.positions, dof.velocities) for dof in dofs}
+    tables = (keyframe.positions, keyframe.velocities)
+    return all(
+        name in sizes and np.size(value) == sizes[name][number]
+        for number, table in enumerate(tables)
+        for name, value in table.items()
+    )
+
+
+def _collect(dofs: list[Dof], table: dict[str, Any], default: Any) -> list[float]:
+    parts = [np.atleast_1d(table.get(dof.name, default(dof))) for dof in dofs]
+    return [float(v) for part in parts for v in part]
+
+
+def _neutral(dof: Dof) -> Any:
+    """Where a freedom is that a keyframe says nothing of."""
+    if dof.motion is Motion.FREE and dof.position is not None:
+        return dof.position
+    return dof.neutral()
+
+
+def _still(dof: Dof) -> Any:
+    return np.zeros(dof.velocities)
+
+
+def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Keyframe) -> None:
+    """Controls in the order of the actuators; an actuator with several has ``name[0]`` and so on."""
+    names = [actuator.name for actuator in plan.asset.actuators if actuator.name in plan.actuators]
+    slots = []
+    for name in names:
+        several = [
+            f"{name}[{i}]" for i in range(len(keyframe.controls)) if f"{name}[{i}]" in keyframe.controls
+        ]
+        slots += several or [name]
+    layer.set(path, "mjc:ctrl", "double[]", [keyframe.controls.get(slot, 0.0) for slot in slots])
+    # names of slots are only noted where they are not those of the actuators
+    if any("[" in slot for slot in slots):
+        layer.note(path, controls=slots)
+
+
+def write_couplings(plan: WritePlan, layer: LayerWriter) -> None:
+    """The higher powers of mimics, between radians and metres, and how much a weld resists turning."""
+    for mimic in plan.asset.mimics:
+        path, word = plan.freedoms.get(mimic.follower, ("", ""))
+        if path and word in SINGLE and any(mimic.polynomial):
+            for power, value in enumerate(mimic.polynomial, 2):
+                layer.set(path, f"mjc:coef{power}", "double", value, custom=True)
+    for equality in plan.asset.equalities:
+        path = plan.equalities.get(equality.name, "")
+        if path and equality.torque_scale != 1.0:
+            layer.set(path, "mjc:torqueScale", "double", equality.torque_scale, custom=True)
