@@ -15,12 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import Array, Pose, vec3
+from simwright.core.math3d import (
+    Array,
+    Pose,
+    cross,
+    quats_conjugate,
+    quats_normalize,
+    quats_rotate,
+    to_wxyz,
+    to_xyzw,
+    vec3,
+)
 from simwright.engines.layout import Freedom, Layout
 from simwright.model.joint import POSITIONS, VELOCITIES, Motion
-from simwright.runtime.rotation import conjugate, cross, normalize, rotate
-
-_TO_WXYZ, _FROM_WXYZ = (3, 0, 1, 2), (1, 2, 3, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +72,14 @@ class FlatMap:
         ours, our_rates, theirs, their_rates = self._single
         place[:, theirs], rate[:, their_rates] = q[:, ours] + self._refs[:, None], qd[:, our_rates]
         ours, our_rates, theirs, their_rates = self._ball
-        turn, spin = q[:, ours], qd[:, our_rates]
-        place[:, theirs] = np.where(self._inverted, conjugate(turn), turn)[..., _TO_WXYZ]
-        rate[:, their_rates] = np.where(self._inverted, -rotate(conjugate(turn), spin), spin)
+        turn, spin = to_wxyz(q[:, ours]), qd[:, our_rates]
+        place[:, theirs] = np.where(self._inverted, quats_conjugate(turn), turn)
+        rate[:, their_rates] = np.where(self._inverted, -quats_rotate(quats_conjugate(turn), spin), spin)
         ours, our_rates, theirs, their_rates = self._free
-        pose, moving = q[:, ours], qd[:, our_rates].copy()
-        turn = normalize(pose[..., 3:])
-        moving[..., :3] -= cross(moving[..., 3:], rotate(turn, self._centres))
-        place[:, theirs] = np.concatenate((pose[..., :3], turn[..., _TO_WXYZ]), axis=-1)
+        pose, moving = to_wxyz(q[:, ours]), qd[:, our_rates].copy()
+        turn = quats_normalize(pose[..., 3:])
+        moving[..., :3] -= cross(moving[..., 3:], quats_rotate(turn, self._centres))
+        place[:, theirs] = np.concatenate((pose[..., :3], turn), axis=-1)
         rate[:, their_rates] = moving
         return place, rate
 
@@ -82,14 +89,14 @@ class FlatMap:
         ours, our_rates, theirs, their_rates = self._single
         q[:, ours], qd[:, our_rates] = place[:, theirs] - self._refs[:, None], rate[:, their_rates]
         ours, our_rates, theirs, their_rates = self._ball
-        turn, spin = place[:, theirs][..., _FROM_WXYZ], rate[:, their_rates]
-        q[:, ours] = np.where(self._inverted, conjugate(turn), turn)
-        qd[:, our_rates] = np.where(self._inverted, -rotate(conjugate(turn), spin), spin)
+        turn, spin = place[:, theirs], rate[:, their_rates]
+        q[:, ours] = to_xyzw(np.where(self._inverted, quats_conjugate(turn), turn))
+        qd[:, our_rates] = np.where(self._inverted, -quats_rotate(quats_conjugate(turn), spin), spin)
         ours, our_rates, theirs, their_rates = self._free
         pose, moving = place[:, theirs], rate[:, their_rates].copy()
-        turn = normalize(pose[..., 3:][..., _FROM_WXYZ])
-        moving[..., :3] += cross(moving[..., 3:], rotate(turn, self._centres))
-        q[:, ours] = np.concatenate((pose[..., :3], turn), axis=-1)
+        turn = quats_normalize(pose[..., 3:])
+        moving[..., :3] += cross(moving[..., 3:], quats_rotate(turn, self._centres))
+        q[:, ours] = to_xyzw(np.concatenate((pose[..., :3], turn), axis=-1))
         qd[:, our_rates] = moving
         return q, qd
 

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.math3d import Array, Pose, VectorLike
+from simwright.core.math3d import Array, Pose, VectorLike, cross
 from simwright.model.asset import Asset
 from simwright.model.inertia import Inertial
 from simwright.model.kinematics import Tree
 from simwright.model.mass import body_inertials
 from simwright.model.mechanism import Mechanism, Motions, compile_mechanism
-from simwright.model.steps import cross
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Where the file says nothing [m/s^2]."""

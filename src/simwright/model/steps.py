@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from simwright.core.math3d import Array, matrices_from_quats
+from simwright.core.math3d import Array, cross, matrices_from_quats
 from simwright.model.joint import Dof, Motion
 
 SHIFT = "shift"
@@ -151,14 +151,6 @@ def _fill_triples(screws: Array, rows: list[int], steps: list[Step], at: Array) 
         else:
             screws[own, :, :3] = axis
             screws[own, :, 3:] = cross(point, axis)
-
-
-def cross(a: Array, b: Array) -> Array:
-    """Cross products of the last axis (faster than numpy's for many)."""
-    result = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        result[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
-    return result
 
 
 def _skew(v: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
-from simwright.core.math3d import Array, Pose, vec3
+from simwright.core.math3d import Array, Seven, pose_from_seven, pose_to_seven, vec3
 from simwright.model.geometry import Geometry
 from simwright.model.inertia import Inertial, combine
 from simwright.runtime.custom import CustomArray
@@ -23,7 +23,6 @@ from simwright.runtime.kinds import COORDINATES, FREEDOMS, BodyFlag, JointType, 
 from simwright.scenes.builder_config import FREE_DOF, NO_BOUND, NO_LIMIT, DofConfig, ShapeConfig, as_number
 from simwright.scenes.builder_shape import measure_radius, weigh_shape
 
-Seven: TypeAlias = tuple[float, float, float, float, float, float, float]
 Triple: TypeAlias = tuple[float, float, float]
 IDENTITY_SEVEN: Seven = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 _AXES: tuple[Triple, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -359,9 +358,11 @@ class Builder:
         """The coordinates at which the bodies of a joint are where they are, or zero."""
         kind, parent = JointType(self.joint_type[joint]), self.joint_parent[joint]
         if kind in (JointType.FREE, JointType.DISTANCE):
-            above = as_pose(self.body_q[parent] if parent >= 0 else IDENTITY_SEVEN)
-            child = as_pose(self.body_q[self.joint_child[joint]]) @ as_pose(self.joint_X_c[joint])
-            return as_seven(~(above @ as_pose(self.joint_X_p[joint])) @ child)
+            above = pose_from_seven(self.body_q[parent] if parent >= 0 else IDENTITY_SEVEN)
+            child = pose_from_seven(self.body_q[self.joint_child[joint]]) @ pose_from_seven(
+                self.joint_X_c[joint]
+            )
+            return pose_to_seven(~(above @ pose_from_seven(self.joint_X_p[joint])) @ child)
         if kind is JointType.BALL:
             return (0.0, 0.0, 0.0, 1.0)
         return (0.0,) * COORDINATES.get(kind, axes)
@@ -373,7 +374,7 @@ class Builder:
             self.shape_source[index],
             density=self.shape_density[index],
             thickness=None if self.shape_is_solid[index] else self.shape_margin[index],
-        ).moved(as_pose(self.shape_transform[index]))
+        ).moved(pose_from_seven(self.shape_transform[index]))
 
     def _inertial(self, body: int) -> Inertial:
         return Inertial(self.body_mass[body], vec3(self.body_com[body]), self.body_inertia[body])
@@ -383,18 +384,6 @@ class Builder:
         x, y, z = (float(v) for v in inertial.com)
         self.body_com[body] = (x, y, z)
         self.body_inertia[body] = inertial.inertia
-
-
-def as_seven(pose: Pose) -> Seven:
-    """Position, then quaternion x, y, z, w."""
-    (px, py, pz), (w, x, y, z) = pose.p.tolist(), pose.q.tolist()
-    return px, py, pz, x, y, z, w
-
-
-def as_pose(seven: Sequence[float]) -> Pose:
-    """A pose from seven numbers; the quaternion is taken as it is."""
-    px, py, pz, x, y, z, w = seven
-    return Pose(np.array((px, py, pz)), np.array((w, x, y, z)))
 
 
 def _settle_dofs(

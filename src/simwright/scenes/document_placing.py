@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simwright.core.diag import Where
-from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.math3d import IDENTITY, Pose, pose_from_seven, pose_to_seven
 from simwright.model.geometry import Geometry, Mesh, MeshData
 from simwright.runtime.kinds import ShapeType
-from simwright.scenes.builder import Builder, as_pose, as_seven
+from simwright.scenes.builder import Builder
 from simwright.scenes.document_shapes import InlineShape, Material, MeshShape
 from simwright.scenes.messages import SceneError
 
@@ -53,7 +53,7 @@ def place_shape(  # noqa: PLR0917 - a builder, a shape, and what is around it
         kind, scale = ShapeType.MESH, shape.factors
         source, origin = load_inline_mesh(shape, sources, where)
         if origin is not IDENTITY:
-            pose = as_seven(as_pose(pose) @ origin)
+            pose = pose_to_seven(pose_from_seven(pose) @ origin)
     else:
         kind, names = _SIZES[getattr(shape, "type")]  # noqa: B009 - every member of the union has one
         numbers = [float(getattr(shape, name)) for name in names]

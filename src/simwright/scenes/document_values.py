@@ -25,10 +25,10 @@ from pydantic import (
 from simwright.core.documents.expressions import NUMBER_SCHEMA, Number, read_number
 from simwright.core.documents.record import Record, refuse, refuse_word
 from simwright.core.documents.tree import spell_path
+from simwright.core.math3d import Seven
 
 Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]
-Seven = tuple[float, float, float, float, float, float, float]
 IDENTITY_ROTATION: Quad = (0.0, 0.0, 0.0, 1.0)
 AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 

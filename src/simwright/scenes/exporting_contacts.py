@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from simwright.core.math3d import Array
 from simwright.model.asset import Asset, ContactFilter, ContactPair
 from simwright.runtime.collision import find_pairs
 from simwright.runtime.model import Model
-from simwright.runtime.rotation import Values
 from simwright.scenes.one_world import list_moving
 
 DEFAULT_TAU = 0.01
@@ -73,12 +73,12 @@ def set_alike(asset: Asset, model: Model, shapes: Sequence[str]) -> None:
         shape.gap = None
 
 
-def mix_materials(model: Model, a: Values, b: Values) -> dict[str, Values]:
+def mix_materials(model: Model, a: Array, b: Array) -> dict[str, Array]:
     """Contact values of shapes ``a`` with shapes ``b``, row by row."""
     tau = np.where(np.isfinite(model.shape_material_tau), model.shape_material_tau, DEFAULT_TAU)
     tau = np.maximum(tau, 0.0)
 
-    def halve(name: str) -> Values:
+    def halve(name: str) -> Array:
         one, other = (np.maximum(getattr(model, name)[rows], 0.0) for rows in (a, b))
         total = one + other
         return np.asarray(np.divide(one * other, total, out=np.zeros_like(total), where=total > 0.0))
@@ -93,7 +93,7 @@ def mix_materials(model: Model, a: Values, b: Values) -> dict[str, Values]:
     }
 
 
-def _choose_dimensions(mixed: dict[str, Values]) -> Values:
+def _choose_dimensions(mixed: dict[str, Array]) -> Array:
     """Directions of friction that the materials have."""
     has = np.where(mixed["roll"] > 0.0, _ROLLING, np.where(mixed["twist"] > 0.0, _TWISTING, _SLIDING))
     return np.where(mixed["mu"] > 0.0, has, _FRICTIONLESS)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import Array, Pose, quat_normalize
-from simwright.scenes.builder import as_pose
+from simwright.core.math3d import Array, Pose, pose_from_seven, quat_normalize
 
 
 def widen(values: Any) -> Array:
@@ -18,5 +17,5 @@ def widen(values: Any) -> Array:
 
 def take_pose(seven: Any) -> Pose:
     """A pose from position and quaternion x, y, z, w, made unit length."""
-    pose = as_pose(widen(seven).tolist())
+    pose = pose_from_seven(widen(seven).tolist())
     return Pose(pose.p, quat_normalize(pose.q))

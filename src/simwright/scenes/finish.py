@@ -14,7 +14,7 @@ from simwright.core.math3d import Array
 from simwright.runtime.arrays import AnyArray, describe_arrays
 from simwright.runtime.custom import CustomArray
 from simwright.runtime.kinds import BodyFlag, ShapeFlag, ShapeType
-from simwright.runtime.kinematics import Motion, move_bodies
+from simwright.runtime.kinematics import WorldMotion, move_bodies
 from simwright.runtime.model import Model
 from simwright.scenes.builder import Builder, as_vector
 from simwright.scenes.builder_shape import measure_bounds
@@ -183,7 +183,7 @@ def _balance(mass: AnyArray, inertia: AnyArray) -> None:
 
 def _move(arrays: dict[str, AnyArray]) -> None:
     names = ("joint_q", "joint_qd", "joint_X_p", "body_q", "body_qd")
-    motion = Motion(*(arrays[name][None].copy() for name in names))
+    motion = WorldMotion(*(arrays[name][None].copy() for name in names))
     move_bodies(arrays, motion)
     arrays["body_q"], arrays["body_qd"] = motion.body_q[0], motion.body_qd[0]
 

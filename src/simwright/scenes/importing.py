@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import IDENTITY, quat_rotate
+from simwright.core.math3d import IDENTITY, pose_to_seven, quat_rotate
 from simwright.model.asset import Asset, Body
 from simwright.model.branches import Branch, Step, plan_branches
 from simwright.model.filtering import find_filtered_pairs
@@ -17,7 +17,7 @@ from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD, Joint
 from simwright.model.places import Places
 from simwright.runtime.kinds import JointType
-from simwright.scenes.builder import IDENTITY_SEVEN, Builder, as_seven
+from simwright.scenes.builder import IDENTITY_SEVEN, Builder
 from simwright.scenes.importing_custom import add_attributes
 from simwright.scenes.importing_joints import JointMaker, drive_both
 from simwright.scenes.importing_mass import free_derived
@@ -117,7 +117,7 @@ class _Filling:
         as_origin = self._sap and self._format == "urdf"
         self.found.bodies[body.name] = self._builder.add_body(
             self._names.name_body(body),
-            IDENTITY_SEVEN if as_origin else as_seven(pose),
+            IDENTITY_SEVEN if as_origin else pose_to_seven(pose),
             self._weigh(body),
             locked=body.inertial is not None,
             kinematic=body.kinematic and is_root,
@@ -148,7 +148,7 @@ class _Filling:
         floating = self._options.floating
         if floating is None:
             floating = self._format != "urdf"
-        place = as_seven(self._options.xform @ body.pose)
+        place = pose_to_seven(self._options.xform @ body.pose)
         label = self._names.name_base(body, floating=floating)
         if not floating:
             return builder.add_joint(JointType.FIXED, -1, child, parent_xform=place, label=label)

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from simwright.core.diag import Reporter
+from simwright.core.math3d import pose_to_seven
 from simwright.model.flat_joints import (
     Seat,
     bound_distance,
@@ -20,7 +21,7 @@ from simwright.model.flat_joints import (
 )
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.runtime.kinds import JointType, TargetMode
-from simwright.scenes.builder import Builder, as_seven
+from simwright.scenes.builder import Builder
 from simwright.scenes.builder_config import FREE_DOF, NO_LIMIT, DofConfig
 from simwright.scenes.importing_messages import DRIVE_ACCELERATION, JOINT_APPROXIMATED, JOINT_CONE
 
@@ -131,8 +132,8 @@ def _list_arguments(seat: Seat) -> dict[str, Any]:
     return {
         "parent": seat.parent,
         "child": seat.child,
-        "parent_xform": as_seven(seat.parent_frame),
-        "child_xform": as_seven(seat.child_frame),
+        "parent_xform": pose_to_seven(seat.parent_frame),
+        "child_xform": pose_to_seven(seat.child_frame),
         "label": seat.label,
         "filter_parent": seat.filter_parent,
         "enabled": seat.enabled,

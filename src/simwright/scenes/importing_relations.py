@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose
+from simwright.core.math3d import Pose, pose_to_seven
 from simwright.model.asset import Actuator, Asset
 from simwright.model.coupling import list_couplings, plan_closures
 from simwright.model.joint import Joint
 from simwright.runtime.kinds import JointType, TargetMode
-from simwright.scenes.builder import Builder, as_seven
+from simwright.scenes.builder import Builder
 from simwright.scenes.importing_messages import MIMIC_LOST, report_lost
 
 _ONE = (TargetMode.POSITION, TargetMode.VELOCITY)
@@ -92,8 +92,8 @@ def add_equalities(
             JointType.BALL if closure.is_point else JointType.FIXED,
             closure.parent,
             closure.child,
-            parent_xform=as_seven(closure.parent_frame),
-            child_xform=as_seven(closure.child_frame),
+            parent_xform=pose_to_seven(closure.parent_frame),
+            child_xform=pose_to_seven(closure.child_frame),
             label=equality.source.prim or f"{asset.name}/{equality.name}",
             filter_parent=False,
         )

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose, vec3
+from simwright.core.math3d import Pose, pose_to_seven, vec3
 from simwright.model.asset import Asset, Body, Shape, Site, scaled
 from simwright.model.geometry import Box, Geometry, Heightfield, Mesh, Plane, Sphere, box_bounds
 from simwright.model.inertia import Inertial
 from simwright.model.mass import shape_inertial
 from simwright.model.moments import compute_moments
 from simwright.runtime.kinds import ShapeType
-from simwright.scenes.builder import Builder, Triple, as_seven
+from simwright.scenes.builder import Builder, Triple
 from simwright.scenes.builder_config import ShapeConfig
 from simwright.scenes.builder_shape import describe_geometry
 from simwright.scenes.importing_messages import DECOMPOSITION_SKIPPED, GEOMETRY_LOST
@@ -58,7 +58,7 @@ class ShapeMaker:
             body,
             kind,
             scale,
-            pose=as_seven(self._options.xform @ pose if body < 0 else pose),
+            pose=pose_to_seven(self._options.xform @ pose if body < 0 else pose),
             source=source,
             config=self._configure(shape),
             label=label,
@@ -79,7 +79,7 @@ class ShapeMaker:
             body,
             kind,
             scale,
-            pose=as_seven(self._options.xform @ site.pose if body < 0 else site.pose),
+            pose=pose_to_seven(self._options.xform @ site.pose if body < 0 else site.pose),
             config=self._config.with_values({"is_site": True, "is_visible": described is not None}),
             label=label,
         )

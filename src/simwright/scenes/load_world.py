@@ -7,11 +7,12 @@ from typing import Any
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import SimwrightError, UsageError
+from simwright.core.math3d import pose_from_seven
 from simwright.core.packages import find_packages
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import read_asset
 from simwright.scenes import builder_inline as inline
-from simwright.scenes.builder import Builder, as_pose
+from simwright.scenes.builder import Builder
 from simwright.scenes.builder_config import MATERIAL_FIELDS
 from simwright.scenes.document import SceneFile
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset, UnsupportedAsset
@@ -201,7 +202,7 @@ def make_options(asset: Any, *, sap: bool = False) -> ImportOptions:
     """Import options of an asset of a scene file."""
     values = {name: getattr(asset, name) for name in OPTION_NAMES if hasattr(asset, name)}
     said = asset.merge_fields(only_material=sap)
-    values["xform"] = as_pose(asset.xform.seven)
+    values["xform"] = pose_from_seven(asset.xform.seven)
     values["config"] = said
     values["forced"] = {name: said[name] for name in MATERIAL_FIELDS if name in said}
     values["mesh_scale"] = getattr(asset, "mesh_scale", None) or asset.source.mesh_scale or (1.0, 1.0, 1.0)

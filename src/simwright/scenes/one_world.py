@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz
 from simwright.runtime.arrays import AnyArray, ArrayInfo, describe_arrays
 from simwright.runtime.kinds import JointType, ShapeType
 from simwright.runtime.labels import Labels
 from simwright.runtime.model import Model
 from simwright.runtime.pairs import Pairs
-from simwright.runtime.rotation import Values, rotate
 
 _MOTION = frozenset(
     {
@@ -44,8 +44,8 @@ def take_world(model: Model, number: int = 0) -> Model:
     arrays["joint_X_p"][on_world & ~floats, :3] -= offset
     for joint in np.flatnonzero(on_world & floats).tolist():
         start = int(arrays["joint_q_start"][joint])
-        turn = arrays["joint_X_p"][joint, 3:] * (-1.0, -1.0, -1.0, 1.0)
-        arrays["joint_q"][start : start + 3] -= rotate(turn, offset)
+        turn = quats_conjugate(to_wxyz(arrays["joint_X_p"][joint, 3:]))
+        arrays["joint_q"][start : start + 3] -= quats_rotate(turn, offset)
     arrays["body_q"][:, :3] -= offset
     arrays["world_offset"][:] = 0.0
     labels = {
@@ -108,7 +108,7 @@ def group_worlds(model: Model) -> list[list[int]]:
     return groups
 
 
-def _is_same(table: Values, row: Values) -> Any:
+def _is_same(table: Array, row: Array) -> Any:
     with np.errstate(invalid="ignore"):  # infinite less infinite
         close = np.abs(table - row) <= _ROUNDING * (1.0 + np.abs(row))
     return np.all(close | (np.isnan(table) & np.isnan(row)) | (table == row), axis=1)
@@ -126,8 +126,8 @@ def _find_placed(model: Model) -> dict[str, Any]:
     }
 
 
-def _describe_worlds(model: Model, info: ArrayInfo, masks: dict[str, Any]) -> Values | None:
-    """Values of all worlds as rows, places counted from where each world stands; None where nothing hangs on them."""
+def _describe_worlds(model: Model, info: ArrayInfo, masks: dict[str, Any]) -> Array | None:
+    """Array of all worlds as rows, places counted from where each world stands; None where nothing hangs on them."""
     if info.name in _MOTION or info.frequency == "world" or info.closing:
         return None
     count, worlds = model.per_world[info.frequency], model.world_count
@@ -145,7 +145,7 @@ def _describe_worlds(model: Model, info: ArrayInfo, masks: dict[str, Any]) -> Va
     return np.asarray(values.reshape(worlds, -1))
 
 
-def _describe_shared(model: Model) -> Values:
+def _describe_shared(model: Model) -> Array:
     """Where shared shapes stand, seen from each world; planes without end only by their height."""
     first = model.per_world["shape"] * model.world_count
     offsets = model.world_offset.astype(np.float64)
@@ -154,7 +154,7 @@ def _describe_shared(model: Model) -> Values:
         pose = model.shape_transform[shape].astype(np.float64)
         away = pose[:3] - offsets
         if model.shape_type[shape] == ShapeType.PLANE and not np.any(model.shape_scale[shape]):
-            normal = rotate(pose[3:], np.array((0.0, 0.0, 1.0)))
+            normal = quats_rotate(to_wxyz(pose[3:]), np.array((0.0, 0.0, 1.0)))
             away = (away @ normal)[:, None] * normal
         seen.append(away)
     return np.concatenate(seen, axis=1) if seen else np.zeros((model.world_count, 0))

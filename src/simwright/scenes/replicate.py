@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import Array, vec3
+from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz, vec3
 from simwright.runtime.arrays import AnyArray, ArrayInfo, describe_arrays
 from simwright.runtime.collision import CollisionModel, find_pairs
 from simwright.runtime.kinds import JointType
 from simwright.runtime.labels import Labels
 from simwright.runtime.model import Model
 from simwright.runtime.pairs import Pairs
-from simwright.runtime.rotation import conjugate, rotate
 from simwright.scenes.finish import World
 
 DEFAULT_SPACING = (2.0, 2.0, 0.0)
@@ -172,5 +171,5 @@ def _shift(arrays: dict[str, AnyArray], world: World, offsets: Array) -> None:
     view = arrays["joint_q"].reshape(count, len(one))
     for joint in np.flatnonzero(on_world & floats).tolist():
         start = int(held["joint_q_start"][joint])
-        turned = rotate(conjugate(held["joint_X_p"][joint, 3:]), offsets)
+        turned = quats_rotate(quats_conjugate(to_wxyz(held["joint_X_p"][joint, 3:])), offsets)
         view[:, start : start + 3] = one[start : start + 3] + turned

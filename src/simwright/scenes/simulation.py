@@ -22,6 +22,7 @@ import numpy as np
 
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.errors import UsageError
+from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz
 from simwright.engines.flat import FlatMap, FlatPlace
 from simwright.engines.layout import Layout
 from simwright.engines.protocol import Scene, Settings, Simulation
@@ -31,7 +32,6 @@ from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import TargetMode
 from simwright.runtime.kinematics import eval_fk
 from simwright.runtime.model import Model
-from simwright.runtime.rotation import Values, conjugate, rotate
 from simwright.runtime.state import Control, State
 from simwright.scenes.exporting import ExportedWorld, export_world
 from simwright.scenes.load import LoadedScene
@@ -106,7 +106,9 @@ class ArrayMap:
             for number, dof in enumerate(by_name[name].dofs):
                 places.append(FlatPlace(known[dof.name], q + number, qd + number, centre))
             if one.joint_type[joint] in FLOATS and one.joint_parent[joint] < 0:
-                shift[:, q : q + 3] = rotate(conjugate(one.joint_X_p[joint, 3:].astype(np.float64)), offsets)
+                shift[:, q : q + 3] = quats_rotate(
+                    quats_conjugate(to_wxyz(one.joint_X_p[joint, 3:])), offsets
+                )
         self._shift = shift
         """What the places of worlds add to ``joint_q`` of bodies that float against the world (worlds x joint_q)."""
         widths = model.per_world["joint_coord"], model.per_world["joint_dof"]
@@ -114,20 +116,20 @@ class ArrayMap:
         bodies = {name: row for row, name in enumerate(exported.bodies)}
         self._bodies = np.array([bodies[name] for name in layout.bodies], dtype=np.int64)
 
-    def to_engine(self, q: AnyArray, qd: AnyArray, rows: Any) -> tuple[Values, Values]:
+    def to_engine(self, q: AnyArray, qd: AnyArray, rows: Any) -> tuple[Array, Array]:
         """Positions and velocities of the engine from ``joint_q`` and ``joint_qd`` of some worlds."""
         return self._flat.to_layout(q.astype(np.float64) - self._shift[rows], qd.astype(np.float64))
 
-    def from_engine(self, place: Values, rate: Values) -> tuple[Values, Values]:
+    def from_engine(self, place: Array, rate: Array) -> tuple[Array, Array]:
         """``joint_q`` and ``joint_qd`` of all worlds from the engine's positions and velocities."""
         q, qd = self._flat.from_layout(place, rate)
         return q + self._shift, qd
 
-    def spread_dofs(self, values: AnyArray) -> Values:
+    def spread_dofs(self, values: AnyArray) -> Array:
         """An array with an entry for each freedom of all worlds, as the engine counts freedoms."""
         return self._flat.spread(values.reshape(self.model.world_count, -1).astype(np.float64))
 
-    def spread_bodies(self, values: AnyArray) -> Values:
+    def spread_bodies(self, values: AnyArray) -> Array:
         """An array with a row for each body of all worlds, as the engine counts bodies."""
         rows = values.reshape(self.model.world_count, -1, *values.shape[1:]).astype(np.float64)
         return np.asarray(rows[:, self._bodies])

@@ -16,15 +16,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.math3d import Array, Pose
+from simwright.core.math3d import (
+    Array,
+    cross,
+    poses_compose,
+    poses_invert,
+    quats_conjugate,
+    quats_multiply,
+    quats_normalize,
+    quats_rotate,
+)
 from simwright.engines.layout import Freedom, Layout
 from simwright.formats.mjcf.memory import MujocoNames
 from simwright.model.joint import Motion
-from simwright.runtime.rotation import compose, conjugate, cross, invert, multiply, normalize, rotate
 
 Index = npt.NDArray[np.int64]
-_FROM_WXYZ, _TO_WXYZ = (1, 2, 3, 0), (3, 0, 1, 2)
-_POSE_FROM_WXYZ, _POSE_TO_WXYZ = (0, 1, 2, 4, 5, 6, 3), (0, 1, 2, 6, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,24 +99,24 @@ class CoordinateMap:
     def _turn_to_engine(self, q: Array, v: Array, qpos: Array, qvel: Array) -> None:
         if len(self._ball.freedoms):
             ball = self._ball
-            turn, spin = normalize(q[:, ball.q][..., _FROM_WXYZ]), v[:, ball.v]
-            local = rotate(conjugate(turn), spin)
+            turn, spin = quats_normalize(q[:, ball.q]), v[:, ball.v]
+            local = quats_rotate(quats_conjugate(turn), spin)
             turn, local = _invert_turn(turn, local, spin, ball.inverted)
-            inner = multiply(multiply(ball.far[:, 3:], turn), conjugate(ball.far[:, 3:]))
-            qpos[:, ball.qpos] = inner[..., _TO_WXYZ]
-            qvel[:, ball.qvel] = rotate(ball.far[:, 3:], local)
+            inner = quats_multiply(quats_multiply(ball.far[:, 3:], turn), quats_conjugate(ball.far[:, 3:]))
+            qpos[:, ball.qpos] = inner
+            qvel[:, ball.qvel] = quats_rotate(ball.far[:, 3:], local)
         if len(self._free.freedoms):
             free = self._free
-            pose, rate = q[:, free.q][..., _POSE_FROM_WXYZ], v[:, free.v]
-            pose[..., 3:] = normalize(pose[..., 3:])
+            pose, rate = q[:, free.q], v[:, free.v]
+            pose[..., 3:] = quats_normalize(pose[..., 3:])
             pose, rate = _invert_motion(pose, rate, free.inverted)
-            body = compose(compose(free.near, pose), invert(free.far))
-            spin = rotate(free.near[:, 3:], rate[..., 3:])
-            arm = rotate(body[..., 3:], free.far[:, :3])
+            body = poses_compose(poses_compose(free.near, pose), poses_invert(free.far))
+            spin = quats_rotate(free.near[:, 3:], rate[..., 3:])
+            arm = quats_rotate(body[..., 3:], free.far[:, :3])
             held = np.empty_like(rate)
-            held[..., :3] = rotate(free.near[:, 3:], rate[..., :3]) - cross(spin, arm)
-            held[..., 3:] = rotate(conjugate(body[..., 3:]), spin)
-            qpos[:, free.qpos] = body[..., _POSE_TO_WXYZ]
+            held[..., :3] = quats_rotate(free.near[:, 3:], rate[..., :3]) - cross(spin, arm)
+            held[..., 3:] = quats_rotate(quats_conjugate(body[..., 3:]), spin)
+            qpos[:, free.qpos] = body
             qvel[:, free.qvel] = held
 
     def positions(self, qpos: Array) -> Array:
@@ -119,22 +125,22 @@ class CoordinateMap:
         q[:, self._scalars[0]] = qpos[:, self._scalars[2]]
         if len(self._ball.freedoms):
             ball = self._ball
-            q[:, ball.q] = self._read_turns(qpos)[..., _TO_WXYZ]
+            q[:, ball.q] = self._read_turns(qpos)
         if len(self._free.freedoms):
-            q[:, self._free.q] = self._read_poses(qpos)[..., _POSE_TO_WXYZ]
+            q[:, self._free.q] = self._read_poses(qpos)
         return q
 
     def _read_turns(self, qpos: Array) -> Array:
         ball = self._ball
-        inner = qpos[:, ball.qpos][..., _FROM_WXYZ]
-        turn = multiply(multiply(conjugate(ball.far[:, 3:]), inner), ball.far[:, 3:])
-        return np.where(ball.inverted[:, None], conjugate(turn), turn)
+        inner = qpos[:, ball.qpos]
+        turn = quats_multiply(quats_multiply(quats_conjugate(ball.far[:, 3:]), inner), ball.far[:, 3:])
+        return np.where(ball.inverted[:, None], quats_conjugate(turn), turn)
 
     def _read_poses(self, qpos: Array) -> Array:
         free = self._free
-        body = qpos[:, free.qpos][..., _POSE_FROM_WXYZ]
-        pose = compose(invert(free.near), compose(body, free.far))
-        return np.where(free.inverted[:, None], invert(pose), pose)
+        body = qpos[:, free.qpos]
+        pose = poses_compose(poses_invert(free.near), poses_compose(body, free.far))
+        return np.where(free.inverted[:, None], poses_invert(pose), pose)
 
     def velocities(self, qpos: Array, qvel: Array) -> Array:
         """Velocities of the layout from ``qpos`` and ``qvel``."""
@@ -143,19 +149,21 @@ class CoordinateMap:
         if len(self._ball.freedoms):
             ball = self._ball
             turn = self._read_turns(qpos)
-            local = rotate(conjugate(ball.far[:, 3:]), qvel[:, ball.qvel])
+            local = quats_rotate(quats_conjugate(ball.far[:, 3:]), qvel[:, ball.qvel])
             # an inverted ball turns the other way, along the axes of the frame it is walked to
-            v[:, ball.v] = np.where(ball.inverted[:, None], -local, rotate(turn, local))
+            v[:, ball.v] = np.where(ball.inverted[:, None], -local, quats_rotate(turn, local))
         if len(self._free.freedoms):
             free = self._free
-            body = qpos[:, free.qpos][..., _POSE_FROM_WXYZ]
+            body = qpos[:, free.qpos]
             rate = qvel[:, free.qvel]
-            spin = rotate(body[..., 3:], rate[..., 3:])
+            spin = quats_rotate(body[..., 3:], rate[..., 3:])
             moved = np.empty_like(rate)
-            back = conjugate(free.near[:, 3:])
-            moved[..., :3] = rotate(back, rate[..., :3] + cross(spin, rotate(body[..., 3:], free.far[:, :3])))
-            moved[..., 3:] = rotate(back, spin)
-            pose = compose(invert(free.near), compose(body, free.far))
+            back = quats_conjugate(free.near[:, 3:])
+            moved[..., :3] = quats_rotate(
+                back, rate[..., :3] + cross(spin, quats_rotate(body[..., 3:], free.far[:, :3]))
+            )
+            moved[..., 3:] = quats_rotate(back, spin)
+            pose = poses_compose(poses_invert(free.near), poses_compose(body, free.far))
             _, moved = _invert_motion(pose, moved, free.inverted)
             v[:, free.v] = moved
         return v
@@ -174,9 +182,9 @@ class CoordinateMap:
         drift = np.zeros(self.nv)
         free = self._free
         if len(free.freedoms):
-            body = qpos[free.qpos][..., _POSE_FROM_WXYZ]
-            spin = rotate(body[..., 3:], qvel[free.qvel][..., 3:])
-            drift[free.qvel[:, :3]] = -cross(spin, cross(spin, rotate(body[..., 3:], free.far[:, :3])))
+            body = qpos[free.qpos]
+            spin = quats_rotate(body[..., 3:], qvel[free.qvel][..., 3:])
+            drift[free.qvel[:, :3]] = -cross(spin, cross(spin, quats_rotate(body[..., 3:], free.far[:, :3])))
         return drift
 
 
@@ -206,15 +214,10 @@ def _collect(rows: list[tuple[Freedom, list[int], list[int]]], nq: int, nv: int)
         np.array([_count(f.v, nv) for f in freedoms], dtype=np.int64).reshape(-1, nv),
         np.array([row[1] for row in rows], dtype=np.int64).reshape(-1, nq),
         np.array([row[2] for row in rows], dtype=np.int64).reshape(-1, nv),
-        np.array([_as_seven(f.near) for f in freedoms]).reshape(-1, 7),
-        np.array([_as_seven(f.far) for f in freedoms]).reshape(-1, 7),
+        np.array([(*f.near.p, *f.near.q) for f in freedoms]).reshape(-1, 7),
+        np.array([(*f.far.p, *f.far.q) for f in freedoms]).reshape(-1, 7),
         np.array([f.inverted for f in freedoms], dtype=bool),
     )
-
-
-def _as_seven(pose: Pose) -> list[float]:
-    w, x, y, z = pose.q
-    return [*pose.p, x, y, z, w]
 
 
 def _invert_turn(
@@ -222,16 +225,16 @@ def _invert_turn(
 ) -> tuple[Array, Array]:
     """Turns, and rates along the axes of the turned frame, of balls that are walked the other way."""
     which = inverted[:, None]
-    return np.where(which, conjugate(turn), turn), np.where(which, -spin, local)
+    return np.where(which, quats_conjugate(turn), turn), np.where(which, -spin, local)
 
 
 def _invert_motion(pose: Array, rate: Array, inverted: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
     """Poses and rates of free dofs that are walked the other way; its own inverse."""
     if not inverted.any():
         return pose, rate
-    back = conjugate(pose[..., 3:])
+    back = quats_conjugate(pose[..., 3:])
     moved = np.empty_like(rate)
-    moved[..., :3] = rotate(back, cross(rate[..., 3:], pose[..., :3]) - rate[..., :3])
-    moved[..., 3:] = -rotate(back, rate[..., 3:])
+    moved[..., :3] = quats_rotate(back, cross(rate[..., 3:], pose[..., :3]) - rate[..., :3])
+    moved[..., 3:] = -quats_rotate(back, rate[..., 3:])
     which = inverted[:, None]
-    return np.where(which, invert(pose), pose), np.where(which, moved, rate)
+    return np.where(which, poses_invert(pose), pose), np.where(which, moved, rate)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, quats_rotate
 from simwright.engines.layout import Layout
 from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.coordinates import CoordinateMap
@@ -27,7 +27,6 @@ from simwright.formats.mjcf import FORMAT
 from simwright.formats.mjcf.memory import CompiledAsset, MujocoNames, compile_asset
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD, Motion
-from simwright.runtime.rotation import rotate
 
 _FIXED_GAIN, _AFFINE = 0, (0, 1)
 """mjGAIN_FIXED; mjBIAS_NONE and mjBIAS_AFFINE."""
@@ -223,23 +222,22 @@ class MujocoSimulation(Simulation):
             force = forces[:, freedom.velocities]
             if not force.any():
                 continue
-            x, y, z = freedom.near.q[1:]
-            turn = np.array((x, y, z, freedom.near.q[0]))
+            turn = freedom.near.q
             if freedom.parent != WORLD:  # along axes that move with the parent
                 if not poses:
                     everything = self.body_poses()[part.rows]
                     poses.update(zip(self.layout.bodies, everything.swapaxes(0, 1), strict=True))
-                carried = poses[freedom.parent][:, [4, 5, 6, 3]]
+                carried = poses[freedom.parent][:, 3:]
                 force = np.concatenate(
-                    [rotate(turn, force[:, i : i + 3]) for i in range(0, force.shape[1], 3)], axis=1
+                    [quats_rotate(turn, force[:, i : i + 3]) for i in range(0, force.shape[1], 3)], axis=1
                 )
                 turn = carried
             body = ids[freedom.body]
             if freedom.motion is Motion.BALL:
-                on_bodies[:, body, 3:] += rotate(turn, force[:, :3])
+                on_bodies[:, body, 3:] += quats_rotate(turn, force[:, :3])
             else:
-                on_bodies[:, body, :3] += rotate(turn, force[:, :3])
-                on_bodies[:, body, 3:] += rotate(turn, force[:, 3:6])
+                on_bodies[:, body, :3] += quats_rotate(turn, force[:, :3])
+                on_bodies[:, body, 3:] += quats_rotate(turn, force[:, 3:6])
 
     def step(self, steps: int = 1) -> None:
         """See the protocol."""

@@ -6,11 +6,10 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from simwright.core.math3d import IDENTITY, Pose, quat_rotate
+from simwright.core.math3d import IDENTITY, Pose, pose_to_seven, quat_rotate
 from simwright.engines.newton.attributes import add_attributes
 from simwright.engines.newton.choices import Choices
 from simwright.engines.newton.equality_rows import add_equality_rows
-from simwright.engines.newton.frames import as_transform
 from simwright.engines.newton.joints import add_joint, drive_both, reverse_joint, set_springs
 from simwright.engines.newton.looks import report_pictures
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE
@@ -99,7 +98,7 @@ class _Fill:
         if body.kinematic and not is_root:
             self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
         index = builder.add_link(
-            xform=as_transform(self._stand @ body.pose),
+            xform=pose_to_seven(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
             inertia=[[float(v) for v in row] for row in inertial.inertia],
             mass=float(inertial.mass),

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simwright.core.math3d import IDENTITY, Pose
-from simwright.engines.newton.frames import as_transform
+from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
 from simwright.engines.newton.result import Imported
 from simwright.model.joint import WORLD, Joint
 
@@ -69,7 +68,7 @@ def _describe_row(result: Imported, joint: Joint, kind: int, base: Pose) -> dict
         "body2": result.bodies.get(joint.child, -1),
         "anchor": warp.vec3(*(float(v) for v in (on_child if is_weld else on_parent).p)),
         "torquescale": float(scale),
-        "relpose": warp.transform(*as_transform(relative)),
+        "relpose": warp.transform(*pose_to_seven(relative)),
         "joint1": -1,
         "joint2": -1,
         "polycoef": [0.0] * 5,

@@ -8,12 +8,6 @@ from typing import Any
 from simwright.core.math3d import IDENTITY, Pose, VectorLike, quat_between, vec3
 
 
-def as_transform(pose: Pose) -> tuple[float, ...]:
-    """Seven numbers: position [m], quaternion x, y, z, w."""
-    w, x, y, z = (float(v) for v in pose.q)
-    return (*(float(v) for v in pose.p), x, y, z, w)
-
-
 def as_xyzw(q: VectorLike) -> tuple[float, float, float, float]:
     """A quaternion w, x, y, z in Newton's order."""
     w, x, y, z = (float(v) for v in q)

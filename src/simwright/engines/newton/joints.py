@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.engines.newton.frames import as_transform
+from simwright.core.math3d import pose_to_seven
 from simwright.engines.newton.messages import (
     DRIVE_ACCELERATION,
     JOINT_APPROXIMATED,
@@ -38,8 +38,8 @@ def _list_arguments(seat: flat_joints.Seat) -> dict[str, Any]:
     return {
         "child": seat.child,
         "parent": seat.parent,
-        "parent_xform": as_transform(seat.parent_frame),
-        "child_xform": as_transform(seat.child_frame),
+        "parent_xform": pose_to_seven(seat.parent_frame),
+        "child_xform": pose_to_seven(seat.child_frame),
         "label": seat.label,
         "collision_filter_parent": seat.filter_parent,
         "enabled": seat.enabled,

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose
-from simwright.engines.newton.frames import as_transform
+from simwright.core.math3d import Pose, pose_to_seven
 from simwright.engines.newton.messages import MIMIC_LOST, MIMIC_SOFTNESS, report_lost
 from simwright.model.asset import Asset
 from simwright.model.coupling import list_couplings, plan_closures
@@ -63,8 +62,8 @@ def add_equalities(
             add(
                 closure.parent,
                 closure.child,
-                parent_xform=as_transform(closure.parent_frame),
-                child_xform=as_transform(closure.child_frame),
+                parent_xform=pose_to_seven(closure.parent_frame),
+                child_xform=pose_to_seven(closure.child_frame),
                 label=equality.source.prim or equality.name,
                 collision_filter_parent=False,
             )

@@ -7,9 +7,8 @@ from typing import Any
 
 from simwright.core.diag import NOWHERE, Reporter
 from simwright.core.errors import UsageError
-from simwright.core.math3d import IDENTITY, Pose
+from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
 from simwright.engines.newton.choices import Choices
-from simwright.engines.newton.frames import as_transform
 from simwright.model.asset import Articulation, Asset
 
 
@@ -46,7 +45,7 @@ def find_articulation(builder: Any, body: int) -> int:
 def hold_root(builder: Any, child: int, choices: Choices, base: Pose) -> int:
     """The joint of a body that nothing in the asset holds; gives its index."""
     parent, label = choices.parent_body, builder.body_label[child]
-    place = builder.body_q[child] if parent == -1 else as_transform(base)
+    place = builder.body_q[child] if parent == -1 else pose_to_seven(base)
     if choices.base_joint is not None:
         given = {"label": f"{label}_base_joint", **choices.base_joint}
         return int(builder.add_joint(parent=parent, child=child, parent_xform=place, **given))

@@ -12,9 +12,8 @@ import numpy as np
 
 from simwright.core.colors import to_display
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose
+from simwright.core.math3d import Pose, pose_to_seven
 from simwright.engines.newton.fields import put_field, resolve_field
-from simwright.engines.newton.frames import as_transform
 from simwright.engines.newton.looks import describe_picture, find_picture, split_corners
 from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.model.asset import Asset, Shape, Site, scaled
@@ -73,7 +72,7 @@ class ShapeMaker:
             self._builder.add_shape(
                 body=body,
                 type=kind,
-                xform=as_transform(self._base @ shape.pose if body < 0 else shape.pose),
+                xform=pose_to_seven(self._base @ shape.pose if body < 0 else shape.pose),
                 cfg=self._build_config(shape),
                 scale=scale,
                 src=source,
@@ -100,7 +99,7 @@ class ShapeMaker:
         return int(
             self._builder.add_site(
                 body,
-                xform=as_transform(self._base @ site.pose if body < 0 else site.pose),
+                xform=pose_to_seven(self._base @ site.pose if body < 0 else site.pose),
                 type=kind,
                 scale=scale,
                 label=site.path or site.name,

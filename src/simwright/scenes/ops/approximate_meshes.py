@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from simwright.core.math3d import vec3
+from simwright.core.math3d import pose_from_seven, pose_to_seven, vec3
 from simwright.model.geometry import Mesh
 from simwright.model.inertia import combine
 from simwright.runtime.kinds import ShapeFlag, ShapeType
-from simwright.scenes.builder import Builder, as_pose, as_seven
+from simwright.scenes.builder import Builder
 from simwright.scenes.builder_shape import measure_radius, weigh_shape
 from simwright.scenes.enclosing import find_box, find_hull
 from simwright.scenes.messages import SELECTOR_EMPTY
@@ -78,7 +78,7 @@ def _keep_mass(builder: Builder, shape: int) -> None:
         builder.shape_source[shape],
         density=density,
         thickness=None if builder.shape_is_solid[shape] else builder.shape_margin[shape],
-    ).moved(as_pose(builder.shape_transform[shape]))
+    ).moved(pose_from_seven(builder.shape_transform[shape]))
     builder.body_own[body] = combine((builder.body_own[body], part))
     builder.shape_density[shape] = 0.0
 
@@ -92,7 +92,7 @@ def _scaled_vertices(builder: Builder, shape: int) -> tuple[np.ndarray, Mesh]:
 def _put_box(builder: Builder, shape: int) -> None:
     vertices, _ = _scaled_vertices(builder, shape)
     pose, half = find_box(vertices)
-    builder.shape_transform[shape] = as_seven(as_pose(builder.shape_transform[shape]) @ pose)
+    builder.shape_transform[shape] = pose_to_seven(pose_from_seven(builder.shape_transform[shape]) @ pose)
     builder.shape_type[shape] = int(ShapeType.BOX)
     builder.shape_scale[shape] = (float(half[0]), float(half[1]), float(half[2]))
     builder.shape_source[shape] = None
