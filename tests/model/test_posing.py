@@ -9,7 +9,7 @@ import pytest
 
 from simwright.core.math3d import IDENTITY, Pose, quat_from_axis_angle, vec3
 from simwright.model.joint import Dof, Joint, JointKind, Motion
-from simwright.model.posing import make_way, measure_gap, measure_way, solve_coordinates
+from simwright.model.kinematics import make_way, measure_gap, measure_way, solve_coordinates
 
 X, Y, Z = np.eye(3)
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from simwright.scenes.control import read_control
-from simwright.scenes.document import Scene, parse_scene
+from simwright.scenes.document import Scene, build_schema, parse_scene
 from simwright.scenes.ops.arrays import ARRAYS
 from simwright.scenes.ops.registry import load_operations
-from simwright.scenes.schema import build_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "scenes.md").read_text()

@@ -96,8 +96,7 @@ class Recorder:
     def _save_video(
         self, target: Path, size: tuple[int, int], progress: Callable[[int, int], None] | None
     ) -> Path:
-        from simwright.engines.mujoco.pictures import WorldPainter
-        from simwright.engines.mujoco.renderer import choose_graphics
+        from simwright.engines.mujoco.renderer import WorldPainter, choose_graphics
 
         video = import_video()
         choose_graphics()

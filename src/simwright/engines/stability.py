@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Diagnostic, Reporter
+from simwright.core.diag import Diagnostic, Level, Reporter, declare
 from simwright.core.errors import EXIT_FINDINGS, SimwrightError
 from simwright.core.math3d import Array
 from simwright.engines.layout import Layout
-from simwright.engines.messages import STATE_UNSTABLE
 
 LARGEST = 1e8
 """Positions and velocities beyond this are no motion any more [m, rad, m/s, rad/s]."""
@@ -57,3 +56,12 @@ def _find_worst(layout: Layout, positions: Array, velocities: Array) -> tuple[st
             if sizes[at] > worst[0]:
                 worst = (float(sizes[at]), freedom.name, f"{word} of {own[at]:.3g}")
     return worst[1], worst[2]
+
+
+STATE_UNSTABLE = declare(
+    "engine-unstable",
+    Level.ERROR,
+    "the simulation became unstable at {time:.4f} s in world {world}: {what} {name!r} has {value}",
+    hint="use a smaller time step, softer gains, or more joint armature",
+    doc="Coordinates or velocities grew without bound or are no numbers any more.",
+)

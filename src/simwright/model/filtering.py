@@ -8,11 +8,12 @@ listed: no engine lets a body touch itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain, combinations, combinations_with_replacement, product
 from typing import TYPE_CHECKING
 
 from simwright.model.elements import Articulation, CollisionGroup, ContactFilter, Shape
-from simwright.model.joint import WORLD
+from simwright.model.joint import WORLD, JointKind
 from simwright.model.kinematics import Tree, build_tree
 
 if TYPE_CHECKING:
@@ -143,3 +144,48 @@ def _pair_masked(colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
     for (bits_a, shapes_a), (bits_b, shapes_b) in combinations_with_replacement(classes.items(), 2):
         if not (bits_a[0] & bits_b[1] or bits_b[0] & bits_a[1]):
             yield from product(shapes_a, shapes_b)
+
+
+@dataclass(slots=True)
+class ArticulationBase:
+    """The first body of a tree, and the joint that holds it to the world; without one (empty), it floats."""
+
+    body: str
+    joint: str = ""
+    kind: JointKind = JointKind.FLOATING
+
+
+@dataclass(slots=True)
+class ArticulationMembers:
+    """Names of all that belongs to an articulation, in the order of the asset.
+
+    ``joints`` carry the bodies, ``loop_joints`` close loops between them; ``bases`` has one entry per tree, which is
+    one for an articulation that hangs together.
+    """
+
+    bodies: list[str] = field(default_factory=list)
+    joints: list[str] = field(default_factory=list)
+    loop_joints: list[str] = field(default_factory=list)
+    bases: list[ArticulationBase] = field(default_factory=list)
+
+
+def find_members(asset: Asset, articulation: Articulation, tree: Tree) -> ArticulationMembers:
+    """The members of an articulation; the tree is that of the asset."""
+    bodies = list_articulated(asset, articulation, tree)
+    inside = {*bodies, WORLD}
+    carriers = {edge.joint.name for edge in tree.edges if edge.child in inside}
+    closing = {j.name for j in tree.loops if {j.parent, j.child} <= inside}
+    held = {edge.child: edge.joint for edge in tree.edges if edge.parent == WORLD}
+    floating = set(tree.roots)
+    return ArticulationMembers(
+        bodies,
+        [joint.name for joint in asset.joints if joint.name in carriers],
+        [joint.name for joint in asset.joints if joint.name in closing],
+        [
+            ArticulationBase(name, held[name].name, held[name].kind)
+            if name in held
+            else ArticulationBase(name)
+            for name in bodies
+            if name in held or name in floating
+        ],
+    )

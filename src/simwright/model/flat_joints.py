@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -193,3 +194,25 @@ def carry_velocity(builder: Any, joint: int, child: int, parent_frame: Pose) -> 
         start = builder.joint_qd_start[joint]
         turned = (*quat_rotate(back, rates[:3]), *quat_rotate(back, rates[3:]))
         builder.joint_qd[start : start + 6] = [float(v) for v in turned]
+
+
+@dataclass(slots=True, eq=False)
+class Places:
+    """Builder indices by the names of the asset."""
+
+    bodies: dict[str, int] = field(default_factory=dict)
+    joints: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, int] = field(default_factory=dict)
+    sites: dict[str, int] = field(default_factory=dict)
+    articulations: dict[str, int] = field(default_factory=dict)
+
+    def by_frequency(self) -> dict[str, dict[str, int]]:
+        """The indices of the elements that each frequency of custom attributes counts over."""
+        return {
+            "body": self.bodies,
+            "shape": self.shapes,
+            "joint": self.joints,
+            "joint_dof": self.joints,
+            "joint_coord": self.joints,
+            "articulation": self.articulations,
+        }

@@ -8,9 +8,10 @@ every value.  ``compat="sap"`` reads as SAP Warp does: unknown keys are left out
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -22,10 +23,18 @@ from simwright.core.documents.validate import validate_document
 from simwright.core.errors import UsageError
 from simwright.scenes.document_assets import Asset
 from simwright.scenes.document_mechanics import Articulation, Body, InitialPosition, Joint
-from simwright.scenes.document_review import review_scene
 from simwright.scenes.document_settings import BuilderSettings, ControlSource, Ground, Replicate, Simulation
-from simwright.scenes.document_shapes import ALIASES_OF
+from simwright.scenes.document_shapes import ALIASES_OF, Material, ShapeFields
+from simwright.scenes.messages import ID_REPEATED, KEY_WITHOUT_EFFECT
 from simwright.scenes.ops.registry import AnyOperation
+
+if TYPE_CHECKING:
+    from simwright.scenes.document import Scene
+import json
+
+from simwright.core.documents.expressions import NUMBER_SCHEMA
+from simwright.scenes.builder_config import ALIASES
+from simwright.scenes.selectors import RANGE_SCHEMA
 
 SCHEMA_VERSION = 1
 _KEEPS_NULL = frozenset({"joint_ordering"})
@@ -149,3 +158,164 @@ def drop_nulls(data: Any) -> Any:
     if isinstance(data, list):
         return [drop_nulls(value) for value in data]
     return data
+
+
+_INSTEAD = {
+    "kd": "contact dissipation is 'tau' [s]",
+    "kf": "contact friction is 'mu'",
+    "ka": "there is no adhesion",
+}
+
+
+def review_scene(scene: Scene, document: Document, reporter: Reporter) -> None:
+    """Report keys without effect and ids that are there twice."""
+    for path, fields in _list_fields(scene):
+        said = fields.list_without_effect()
+        if fields.sdf_texture_format is not None:
+            said.append("sdf_texture_format")
+        for key in said:
+            reporter.report(
+                KEY_WITHOUT_EFFECT,
+                document.find_where(*path, key, key=True),
+                key=key,
+                hint=_INSTEAD.get(key.rsplit("_", 1)[-1], ""),
+            )
+    if scene.builder.register_mujoco_custom_attributes is not None:
+        key = "register_mujoco_custom_attributes"
+        where = document.find_where("builder", key, key=True)
+        hint = "attributes of MuJoCo are read in any case"
+        reporter.report(KEY_WITHOUT_EFFECT, where, key=key, hint=hint)
+    _report_repeated(scene.bodies, "bodies", "body", document, reporter)
+    _report_repeated(scene.joints, "joints", "joint", document, reporter)
+
+
+def _list_fields(scene: Scene) -> Iterator[tuple[tuple[Step, ...], ShapeFields]]:
+    """Every block of shape fields and its path."""
+    yield ("builder", "defaults", "shape"), scene.builder.defaults.shape
+    yield from _list_blocks(scene.ground, ("ground",))
+    for name in ("assets", "bodies", "post_build"):
+        for number, entry in enumerate(getattr(scene, name)):
+            if isinstance(entry, Material):
+                yield from _list_blocks(entry, (name, number))
+            for inner, shape in enumerate(getattr(entry, "shapes", ())):
+                yield from _list_blocks(shape, (name, number, "shapes", inner))
+
+
+def _list_blocks(
+    material: Material, path: tuple[Step, ...]
+) -> Iterator[tuple[tuple[Step, ...], ShapeFields]]:
+    for key in ("physics", "shape", "cfg"):
+        block = getattr(material, key)
+        if block is not None:
+            yield (*path, key), block
+
+
+def _report_repeated(
+    entries: Iterable[Any], key: str, what: str, document: Document, reporter: Reporter
+) -> None:
+    seen: set[str] = set()
+    for number, entry in enumerate(entries):
+        if entry.id in seen:
+            where = document.find_where(key, number, "id")
+            reporter.report(ID_REPEATED, where, what=what, name=entry.id)
+        seen.add(entry.id)
+
+
+FILE = Path(__file__).with_name("scene.schema.json")
+_TITLE = "Simwright scene, schema version 1"
+_MATERIAL = ("margin", "gap", "mu", "ke", "tau")
+
+
+def build_schema() -> dict[str, Any]:
+    """The schema as data."""
+    schema = Scene.model_json_schema(mode="validation")
+    definitions = schema["$defs"]
+    hidden = {name for name in definitions if name.startswith("Unsupported")}
+    for name in hidden:
+        del definitions[name]
+    _walk(schema, {f"#/$defs/{name}" for name in hidden})
+    for definition in definitions.values():
+        _add_aliases(definition)
+    _share(schema, "Number", NUMBER_SCHEMA)
+    _share(schema, "Range", RANGE_SCHEMA)
+    definitions |= {"Number": NUMBER_SCHEMA, "Range": RANGE_SCHEMA}
+    _allow(definitions["Transform"], {"const": "identity"})
+    _allow(definitions["Source"], {"type": "string", "description": "a path, or XML"})
+    _allow(definitions["Ground"], {"type": "boolean"})
+    for name, definition in definitions.items():
+        if "op" in definition.get("properties", {}):
+            word = definition["properties"]["op"].get("const", name)
+            definition["title"] = str(word)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": _TITLE}
+
+
+def render_schema() -> str:
+    """The schema as text, as it is published."""
+    return json.dumps(build_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _walk(node: Any, hidden: set[str]) -> None:
+    """Tidy every part: members nobody should write, titles that only repeat the key, defaults that say nothing."""
+    if isinstance(node, list):
+        for item in node:
+            _walk(item, hidden)
+        return
+    if not isinstance(node, dict):
+        return
+    for key in ("oneOf", "anyOf"):
+        if isinstance(node.get(key), list):
+            node[key] = [item for item in node[key] if item.get("$ref") not in hidden]
+    for name, inner in (node.get("properties") or {}).items():
+        if isinstance(inner, dict):
+            inner.pop("title", None)
+            if inner.get("default", 0) is None:
+                del inner["default"]
+            _allow_null(node, name)
+    for value in node.values():
+        _walk(value, hidden)
+
+
+def _share(node: Any, name: str, shared: dict[str, Any]) -> None:
+    """Refer to a definition instead of repeating it."""
+    if isinstance(node, list):
+        for item in node:
+            _share(item, name, shared)
+    elif isinstance(node, dict):
+        if node.get("anyOf") == shared["anyOf"]:
+            del node["anyOf"]
+            node.pop("examples", None)
+            if node.get("description") == shared["description"]:
+                del node["description"]
+            node["$ref"] = f"#/$defs/{name}"
+        for value in node.values():
+            _share(value, name, shared)
+
+
+def _allow_null(owner: dict[str, Any], name: str) -> None:
+    """A key that may be left out may also be null."""
+    inner = owner["properties"][name]
+    if name in owner.get("required", ()) or "const" in inner:
+        return
+    if "anyOf" in inner:
+        if {"type": "null"} not in inner["anyOf"]:
+            inner["anyOf"].append({"type": "null"})
+        return
+    kept = {key: inner.pop(key) for key in ("description", "default", "examples") if key in inner}
+    body = dict(inner)
+    inner.clear()
+    inner.update(kept)
+    inner["anyOf"] = [body, {"type": "null"}]
+
+
+def _allow(definition: dict[str, Any], other: dict[str, Any]) -> None:
+    """Let a mapping also be written in another way."""
+    body = {key: definition.pop(key) for key in list(definition) if key not in {"title", "description"}}
+    definition["anyOf"] = [body, other]
+
+
+def _add_aliases(definition: dict[str, Any]) -> None:
+    properties = definition.get("properties", {})
+    if not all(name in properties for name in _MATERIAL):
+        return
+    for word, meant in ALIASES.items():
+        properties.setdefault(word, {**properties[meant], "description": f"the same as {meant}"})

@@ -3,31 +3,34 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import IDENTITY, pose_to_seven, quat_rotate
-from simwright.model.asset import Asset, Body
-from simwright.model.branches import Branch, Step, plan_branches
+from simwright.core.math3d import IDENTITY, Array, pose_to_seven, quat_rotate
+from simwright.model.asset import Articulation, Asset, Body, Shape, Site
+from simwright.model.branches import Branch, Plan, Step, plan_branches
 from simwright.model.filtering import find_filtered_pairs
-from simwright.model.flat_joints import Seat, carry_velocity
+from simwright.model.flat_joints import Places, Seat, carry_velocity
 from simwright.model.inertia import Inertial, combine
-from simwright.model.joint import WORLD, Joint
-from simwright.model.places import Places
+from simwright.model.joint import WORLD, Joint, JointKind, Motion
+from simwright.model.kinematics import make_way, measure_gap, measure_way, solve_coordinates
+from simwright.model.mass import body_inertials
 from simwright.runtime.kinds import JointType
 from simwright.scenes.builder import IDENTITY_SEVEN, Builder
 from simwright.scenes.importing_custom import add_attributes
-from simwright.scenes.importing_joints import JointMaker, drive_both
-from simwright.scenes.importing_mass import free_derived
-from simwright.scenes.importing_messages import EQUIPMENT_LOST, report_lost
-from simwright.scenes.importing_names import AssetNames
+from simwright.scenes.importing_joints import JointMaker, add_equalities, drive_both, set_mimics, set_motors
+from simwright.scenes.importing_messages import (
+    EQUIPMENT_LOST,
+    POSE_OVERRULED,
+    POSE_UNREACHABLE,
+    list_names,
+    report_lost,
+)
 from simwright.scenes.importing_options import ImportOptions, choose_parts
-from simwright.scenes.importing_poses import pose_joints
-from simwright.scenes.importing_relations import add_equalities, set_mimics, set_motors
-from simwright.scenes.importing_sap import imitate_sap, order_shapes
-from simwright.scenes.importing_shapes import ShapeMaker
+from simwright.scenes.importing_shapes import ShapeMaker, imitate_sap, order_shapes
 
 _OPTIONS = ImportOptions()
 
@@ -204,3 +207,125 @@ def _take_gravity(builder: Builder, asset: Asset, options: ImportOptions) -> Non
             builder.gravity = -float(np.linalg.norm(gravity))
     elif gravity is not None and not builder.gravity_said:
         builder.gravity = tuple(quat_rotate(options.xform.q, gravity).tolist())
+
+
+_SAME = 1e-9
+
+
+def free_derived(asset: Asset) -> None:
+    """Bodies that weigh exactly what their colliders do have no mass of their own.
+
+    Readers of formats whose rules derive masses from colliders (OpenUSD, MJCF) have applied those rules already.
+    """
+    if asset.provenance.format not in ("usd", "mjcf"):
+        return
+    stated = {body.name: body.inertial for body in asset.bodies}
+    for body in asset.bodies:
+        body.inertial = None
+    derived = body_inertials(asset)
+    for body in asset.bodies:
+        held = stated[body.name]
+        body.inertial = None if held is None or _is_same(held, derived[body.name]) else held
+
+
+def _is_same(a: Inertial, b: Inertial) -> bool:
+    size = float(np.abs(b.inertia).max())
+    return bool(
+        a.mass > 0.0
+        and abs(a.mass - b.mass) <= _SAME * a.mass
+        and np.all(np.abs(a.com - b.com) <= _SAME * (1.0 + np.abs(b.com)))
+        and np.all(np.abs(a.inertia - b.inertia) <= _SAME * size)
+    )
+
+
+class AssetNames:
+    """Gives the labels of one asset; those of SAP Warp where the builder is to agree with it."""
+
+    def __init__(self, builder: Builder, asset: Asset, prefix: str) -> None:
+        self._builder = builder
+        self._stage = asset.provenance.format == "usd"
+        self._sap = builder.compat == "sap"
+        self._robot = asset.name
+        self._prefix = "" if self._sap else prefix
+
+    def name_body(self, body: Body) -> str:
+        """The label of a body."""
+        return self._full(body.name, body.path)
+
+    def name_joint(self, joint: Joint) -> str:
+        """The label of a joint."""
+        return self._full(joint.name, joint.path)
+
+    def name_shape(self, shape: Shape | Site) -> str:
+        """The label of a shape or site; empty leaves it to the builder."""
+        if self._sap and not self._stage:
+            return ""
+        return self._full(shape.name, shape.path)
+
+    def name_base(self, body: Body, *, floating: bool) -> str:
+        """The label of the joint between the world and a root; empty leaves it to the builder."""
+        if self._stage:
+            kind = "free_joint" if floating else "fixed_joint"
+            return "" if self._sap else f"{self._full(body.name, body.path)}_{kind}"
+        base = "floating_base" if floating else "fixed_base"
+        label = f"{self._prefix}{self._robot}/{base}"
+        taken = label in self._builder.joint_label and not self._sap
+        return f"{self._prefix}{self._robot}/{body.name}_{base}" if taken else label
+
+    def name_articulation(self, declared: Articulation | None, root: Body) -> str:
+        """The label of an articulation: the robot's, or the path of its root."""
+        if self._stage:
+            path = (declared.path or declared.name) if declared is not None else root.path or root.name
+            return f"{self._prefix}{path.lstrip('/')}" if self._prefix else path
+        label = f"{self._prefix}{self._robot}"
+        taken = label in self._builder.articulation_label and not self._sap
+        return f"{label}/{root.name}" if taken else label
+
+    def _full(self, name: str, path: str) -> str:
+        if self._stage:
+            return f"{self._prefix}{path.lstrip('/') or name}" if self._prefix else path or name
+        return f"{self._prefix}{self._robot}/{name}"
+
+
+_APART = 1e-4
+"""Bodies nearer to their place than this are there [m]."""
+_TURNED = 1e-3
+"""The same for turns [rad]."""
+_ZERO = 1e-6
+"""Coordinates that are rounding of single precision [m, rad]."""
+
+
+def pose_joints(asset: Asset, plan: Plan, reporter: Reporter) -> None:
+    """Give the joints of all branches the coordinates that their bodies' poses mean."""
+    poses = {WORLD: IDENTITY} | {body.name: body.pose for body in asset.bodies}
+    overruled: list[Joint] = []
+    for joint in (step.joint for branch in plan.branches for step in branch.steps if step.joint is not None):
+        way = measure_way(joint, poses[joint.parent], poses[joint.child])
+        if joint.kind is JointKind.DISTANCE or any(dof.motion is Motion.FREE for dof in joint.dofs):
+            continue
+        stated = any(dof.position is not None for dof in joint.dofs)
+        coordinates = joint.initial() if stated else solve_coordinates(joint, way)
+        apart, turned = measure_gap(make_way(joint, coordinates), way)
+        missed = apart > _APART or turned > _TURNED
+        if stated:
+            overruled += [joint] if missed else []
+            continue
+        _set_positions(joint, coordinates)
+        if missed:
+            degrees = round(math.degrees(turned), 3)
+            reporter.report(
+                POSE_UNREACHABLE, joint.source, name=joint.name, apart=round(apart, 6), degrees=degrees
+            )
+    if overruled:
+        names = list_names(overruled)
+        reporter.report(POSE_OVERRULED, overruled[0].source, count=len(overruled), names=names)
+
+
+def _set_positions(joint: Joint, coordinates: Array) -> None:
+    """Write coordinates that differ from the neutral ones."""
+    neutral, start = joint.neutral(), 0
+    for dof in joint.dofs:
+        part = slice(start, start + dof.positions)
+        if np.any(np.abs(coordinates[part] - neutral[part]) > _ZERO):
+            dof.position = coordinates[part] if dof.motion is Motion.BALL else float(coordinates[start])
+        start += dof.positions

@@ -19,7 +19,7 @@ from simwright.runtime.collision import CollisionModel, CollisionState
 from simwright.runtime.model import Model
 from simwright.runtime.state import Control, State
 from simwright.scenes.load import load_scene
-from simwright.scenes.load_errors import UnsupportedSceneFeature
+from simwright.scenes.messages import UnsupportedSceneFeature
 
 SapModel = Model
 SapState = State

@@ -14,8 +14,8 @@ What Newton's own importer does differently is listed in ``docs/newton-differenc
 """
 
 from simwright.engines.newton.arrays import to_warp
+from simwright.engines.newton.build import add_asset, add_file, add_usd
 from simwright.engines.newton.choices import Choices
-from simwright.engines.newton.entry import add_asset, add_file, add_usd
 from simwright.engines.newton.result import Imported
 
 __all__ = ["Choices", "Imported", "add_asset", "add_file", "add_usd", "to_warp"]

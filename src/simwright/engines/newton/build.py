@@ -4,27 +4,47 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from simwright.core.math3d import IDENTITY, Pose, pose_to_seven, quat_rotate
-from simwright.engines.newton.attributes import add_attributes
-from simwright.engines.newton.choices import Choices
-from simwright.engines.newton.equality_rows import add_equality_rows
-from simwright.engines.newton.joints import add_joint, drive_both, reverse_joint, set_springs
-from simwright.engines.newton.looks import report_pictures
-from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE
-from simwright.engines.newton.motors import set_motors
-from simwright.engines.newton.order import Branch, Plan, Step, plan_branches
-from simwright.engines.newton.registered import has_registered, read_registered
-from simwright.engines.newton.relations import add_equalities, add_filters, report_tendons, set_mimics
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import MissingExtraError, UsageError
+from simwright.core.math3d import IDENTITY, Pose, pose_to_seven, quat_between, quat_rotate, vec3
+from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
+from simwright.engines.newton.joints import (
+    add_joint,
+    check_roots,
+    close_articulation,
+    drive_both,
+    find_root_poses,
+    hold_root,
+    reverse_joint,
+    set_springs,
+)
+from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
+from simwright.engines.newton.registered import add_attributes, has_registered, read_registered
+from simwright.engines.newton.relations import (
+    add_equalities,
+    add_equality_rows,
+    add_filters,
+    report_tendons,
+    set_mimics,
+    set_motors,
+)
 from simwright.engines.newton.result import Imported
-from simwright.engines.newton.roots import close_articulation, find_root_poses, hold_root
-from simwright.engines.newton.shapes import ShapeMaker, approximate
-from simwright.model.asset import Body
+from simwright.engines.newton.shapes import ShapeMaker, approximate, report_pictures
+from simwright.formats.format import ReadOptions
+from simwright.formats.table import find_near, read_asset
+from simwright.model.asset import Asset, Body
+from simwright.model.branches import Branch, Plan, Step, plan_branches
 from simwright.model.flat_joints import Seat, carry_velocity
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
+from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 _GRAVITY_COMPENSATION = "mujoco:gravcomp"
 
@@ -34,7 +54,7 @@ def fill_builder(
 ) -> None:
     """The table of contents."""
     asset, reporter = result.asset, result.reporter
-    plan = plan_branches(asset, choices)
+    plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
     fill = _Fill(builder, result, base, choices)
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
@@ -194,3 +214,96 @@ def _collapse(builder: Any, result: Imported) -> None:
     kept = ((name, articulations[i]) for name, i in result.articulations.items() if i in articulations)
     result.articulations = dict(kept)
     result.collapse_results = merged
+
+
+def add_usd(
+    builder: Any,
+    path: str | os.PathLike[str],
+    *,
+    xform: Pose | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> Imported:
+    """Import a USD stage into a builder; ``options`` are fields of :class:`ReadOptions` and :class:`Choices`."""
+    return add_file(builder, path, format_name="usd", xform=xform, reporter=reporter, **options)
+
+
+def add_file(
+    builder: Any,
+    path: str | os.PathLike[str],
+    *,
+    format_name: str | None = None,
+    xform: Pose | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> Imported:
+    """Import a file of any format Simwright reads into a builder; options as in :func:`add_usd`."""
+    import_newton()
+    reporter = Reporter() if reporter is None else reporter
+    choices = {name: options.pop(name) for name in sorted(NAMES & options.keys())}
+    options.setdefault("packages", find_near(path))
+    try:
+        reading = ReadOptions(**options)
+    except TypeError as error:
+        raise UsageError(f"no such option: {error}", hint=f"known are {', '.join(sorted(NAMES))}") from None
+    asset = read_asset(path, format_name=format_name, options=reading, reporter=reporter)
+    stage = None
+    if asset.provenance.format == "usd" and (has_registered(builder) or choices.get("override_root_xform")):
+        from simwright.usd.open import open_stage
+
+        stage = open_stage(
+            Path(path), packages=reading.packages, variants=reading.variants, reporter=Reporter()
+        )
+    resolvers = reading.resolvers
+    return add_asset(
+        builder, asset, xform=xform, reporter=reporter, stage=stage, resolvers=resolvers, **choices
+    )
+
+
+def add_asset(
+    builder: Any,
+    asset: Asset,
+    *,
+    xform: Pose | None = None,
+    reporter: Reporter | None = None,
+    stage: Any = None,
+    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
+    **choices: Any,
+) -> Imported:
+    """Fill a builder from an asset, which stands at ``xform``; what has no place is reported.
+
+    The asset is turned onto the builder's up axis.  Every tree of joints becomes an articulation, so that the
+    builder can be finalized; bodies that nothing holds get a free joint.  ``stage`` is the open stage the asset
+    was read from, with ``resolvers``: attributes that the builder has registered are read from its prims.
+    ``choices`` are fields of :class:`Choices`.
+    """
+    import_newton()
+    reporter = Reporter() if reporter is None else reporter
+    settled = settle_choices(Choices(**choices), asset)
+    check_roots(builder, settled, xform)
+    result = Imported(asset=choose_parts(asset, settled), reporter=reporter, resolvers=tuple(resolvers))
+    with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in resolvers)
+    with listen(reporter, Where(asset.provenance.file)):
+        fill_builder(builder, result, find_base(builder, xform), settled, stage, with_mjc=with_mjc)
+    return result
+
+
+def import_newton() -> ModuleType:
+    """The package, or the line that installs it."""
+    try:
+        import warp
+
+        warp.config.quiet = True  # before Newton is imported, which prints what Warp finds
+        import newton
+    except ImportError:
+        raise MissingExtraError("newton", "newton", "filling a Newton builder") from None
+    module: ModuleType = newton
+    return module
+
+
+def find_base(builder: Any, pose: Pose | None) -> Pose:
+    """Where a Z-up asset stands in a builder, whose up axis may be another one."""
+    up = vec3([float(v) for v in builder.up_vector])
+    turn = quat_between((0.0, 0.0, 1.0), up)
+    base = Pose(vec3(), turn) if up[2] < 1.0 else IDENTITY
+    return base if pose is None else pose @ base

@@ -6,12 +6,13 @@ from __future__ import annotations
 from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose, pose_to_seven
+from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
 from simwright.engines.newton.messages import MIMIC_LOST, MIMIC_SOFTNESS, report_lost
-from simwright.model.asset import Asset
+from simwright.engines.newton.result import Imported
+from simwright.model.asset import Actuator, Asset
 from simwright.model.coupling import list_couplings, plan_closures
 from simwright.model.filtering import find_filtered_pairs
-from simwright.model.joint import Mimic
+from simwright.model.joint import WORLD, Joint, Mimic
 
 
 def set_mimics(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
@@ -86,3 +87,151 @@ def add_filters(builder: Any, asset: Asset, shapes: dict[str, int]) -> None:
         pair = tuple(sorted(shapes[name] for name in names if name in shapes))
         if len(pair) == 2 and pair not in known:
             builder.add_shape_collision_filter_pair(*pair)
+
+
+_LABEL = "mujoco:actuator_label"
+
+
+def set_motors(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
+    """Put every motor of an asset into the builder, where it has a place for it."""
+    places = _find_dofs(builder, asset.joints, joints)
+    rows = _find_rows(builder)
+    lost: list[Actuator] = []
+    for actuator in asset.actuators:
+        at = places.get(actuator.target) if actuator.transmission == "joint" else None
+        plain = at is not None and tuple(actuator.gear[:1]) == (1.0,) and not any(actuator.gear[1:])
+        row = rows.get(actuator.path)
+        if plain and actuator.kind in ("position", "velocity"):
+            assert at is not None
+            _set_servo(builder, actuator, at)
+            if row is not None:
+                _drive_row(builder, actuator, row, at)
+        elif plain and actuator.kind == "motor" and row is None:
+            import newton
+
+            builder.joint_target_mode[at] = int(newton.JointTargetMode.EFFORT)
+        elif row is None:
+            lost.append(actuator)
+            continue
+        if row is None and actuator.force_range is not None:
+            builder.joint_effort_limit[at] = max(abs(bound) for bound in actuator.force_range)
+    report_lost(reporter, "actuators", lost)
+
+
+def _set_servo(builder: Any, actuator: Actuator, at: int) -> None:
+    """Gains and mode; a freedom may have a position and a velocity servo."""
+    import newton
+
+    modes = newton.JointTargetMode
+    other = {int(modes.POSITION), int(modes.VELOCITY)}
+    mine = modes.POSITION if actuator.kind == "position" else modes.VELOCITY
+    had = builder.joint_target_mode[at]
+    if actuator.kind == "position":
+        builder.joint_target_ke[at] = actuator.stiffness
+    if actuator.kind == "velocity" or had == int(modes.NONE):
+        builder.joint_target_kd[at] = actuator.damping
+    both = had in other - {int(mine)}
+    builder.joint_target_mode[at] = int(modes.POSITION_VELOCITY if both else mine)
+
+
+def _find_rows(builder: Any) -> dict[str, int]:
+    """Rows of the MuJoCo solver's motors by prim path."""
+    labels = builder.custom_attributes.get(_LABEL)
+    values = (labels.values or ()) if labels is not None else ()
+    return {str(label): row for row, label in enumerate(values)} if isinstance(values, list) else {}
+
+
+def _drive_row(builder: Any, actuator: Actuator, row: int, at: int) -> None:
+    """Let the targets of the freedom drive a row, rather than a control of its own."""
+    import newton
+    import warp
+
+    solver = newton.solvers.SolverMuJoCo
+    kind = solver.CtrlType.POSITION if actuator.kind == "position" else solver.CtrlType.VELOCITY
+    for name, value in (
+        ("ctrl_source", int(solver.CtrlSource.JOINT_TARGET)),
+        ("actuator_trnid", warp.vec2i(at, 0)),
+        ("ctrl_type", int(kind)),
+    ):
+        attribute = builder.custom_attributes.get(f"mujoco:{name}")
+        if attribute is not None:
+            attribute.values[row] = value
+
+
+def _find_dofs(builder: Any, joints: list[Joint], indices: dict[str, int]) -> dict[str, int]:
+    """Velocity index of every joint and freedom with one velocity."""
+    places: dict[str, int] = {}
+    for joint in joints:
+        if joint.name in indices:
+            at = builder.joint_qd_start[indices[joint.name]]
+            for dof in joint.dofs:
+                if dof.velocities == 1:
+                    places[dof.name or joint.name] = at
+                at += dof.velocities
+            if joint.velocities == 1:
+                places[joint.name] = builder.joint_qd_start[indices[joint.name]]
+    return places
+
+
+FREQUENCY = "mujoco:equality_constraint"
+_KINDS = {"MjcEqualityConnectAPI": 0, "MjcEqualityWeldAPI": 1}
+_BODY = 1
+_OF_JOINT = 1
+"""What a row is about: bodies (MuJoCo's object type), and what stands for it in Newton: a joint."""
+_SOFT: dict[str, tuple[float, ...]] = {
+    "mujoco:eq_solref": (0.02, 1.0),
+    "mujoco:eq_solimp": (0.9, 0.95, 0.001, 0.5, 2.0),
+}
+"""MuJoCo's own, for an equality that says nothing."""
+
+
+def add_equality_rows(builder: Any, stage: Any, result: Imported, base: Pose) -> None:
+    """A row for every joint of the stage that is a connect or a weld."""
+    if f"{FREQUENCY}_type" not in builder.custom_attributes:
+        return
+    import newton
+
+    attributes = [
+        attribute
+        for attribute in builder.custom_attributes.values()
+        if attribute.frequency == FREQUENCY and attribute.usd_attribute_name
+    ]
+    for joint in result.asset.joints:
+        index = result.joints.get(joint.name)
+        prim = stage.GetPrimAtPath(joint.path) if joint.closes_loop and joint.path else None
+        if index is None or not prim:
+            continue
+        for api, kind in _KINDS.items():
+            if newton.usd.has_applied_api_schema(prim, api):
+                soft = newton.usd.get_custom_attribute_values(prim, attributes, context={"builder": builder})
+                words = _describe_row(result, joint, kind, base)
+                words |= {"world": builder.current_world, "target_kind": _OF_JOINT, "target": index}
+                row = {f"{FREQUENCY}_{name}": value for name, value in words.items()}
+                for key, fallback in _SOFT.items():
+                    row[key] = soft.get(key, builder.custom_attributes[key].dtype(*fallback))
+                builder.add_custom_values(**row)
+
+
+def _describe_row(result: Imported, joint: Joint, kind: int, base: Pose) -> dict[str, Any]:
+    """The point of a connect is given on its first body, that of a weld on its second."""
+    import warp
+
+    on_parent = (base if joint.parent == WORLD else IDENTITY) @ joint.parent_frame
+    on_child = (base if joint.child == WORLD else IDENTITY) @ joint.child_frame
+    is_weld = kind == _KINDS["MjcEqualityWeldAPI"]
+    scale = result.asset.extras.get("mjc", joint.path, "mjc:torqueScale", 1.0) if is_weld else 0.0
+    relative = on_parent @ ~on_child if is_weld else IDENTITY
+    return {
+        "type": kind,
+        "objtype": _BODY,
+        "body1": result.bodies.get(joint.parent, -1),
+        "body2": result.bodies.get(joint.child, -1),
+        "anchor": warp.vec3(*(float(v) for v in (on_child if is_weld else on_parent).p)),
+        "torquescale": float(scale),
+        "relpose": warp.transform(*pose_to_seven(relative)),
+        "joint1": -1,
+        "joint2": -1,
+        "polycoef": [0.0] * 5,
+        "label": joint.path,
+        "enabled": joint.enabled,
+    }

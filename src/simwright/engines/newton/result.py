@@ -9,7 +9,7 @@ from typing import Any
 
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
-from simwright.model.places import Places
+from simwright.model.flat_joints import Places
 from simwright.resolve.collect import schema_attrs
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 

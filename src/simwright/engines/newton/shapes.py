@@ -6,15 +6,16 @@ A mesh that several shapes share is one ``newton.Mesh``.  Bodies have their mass
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.colors import to_display
-from simwright.core.diag import Reporter
+from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
-from simwright.engines.newton.fields import put_field, resolve_field
-from simwright.engines.newton.looks import describe_picture, find_picture, split_corners
 from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.model.asset import Asset, Shape, Site, scaled
 from simwright.model.geometry import (
@@ -26,9 +27,11 @@ from simwright.model.geometry import (
     Geometry,
     Heightfield,
     Mesh,
+    MeshData,
     Plane,
     Polyline,
     Sphere,
+    fan_triangles,
 )
 from simwright.model.material import RenderMaterial, Texture
 from simwright.model.moments import heightfield_solid
@@ -274,3 +277,153 @@ def _build_heightfield(geometry: Heightfield) -> Any:
     return newton.Heightfield(
         geometry.heights, rows, columns, hx=float(geometry.size[0]) / 2, hy=float(geometry.size[1]) / 2
     )
+
+
+FIELD_INVALID = declare(
+    "newton-field-invalid",
+    Level.WARNING,
+    "{name} of shape {shape!r} is {value!r}, which is not {expected}; Newton's default is used",
+    doc="A setting of a distance field that Newton does not accept.",
+)
+HYDROELASTIC_LOST = declare(
+    "newton-hydroelastic-lost",
+    Level.WARNING,
+    "mesh {shape!r} is to be hydroelastic but has no distance field; it is not",
+    hint="author newton:sdfMaxResolution or newton:sdfTargetVoxelSize",
+    doc="Hydroelastic contact of a mesh needs a distance field of known size.",
+)
+_FORMATS = ("float32", "uint16", "uint8")
+_CELLS = 64
+_TILE = 8
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Field:
+    """What Newton's shape lists hold about a distance field."""
+
+    max_resolution: int | None
+    target_voxel_size: float | None
+    narrow_band_range: tuple[float, float]
+    texture_format: str
+    padding: float | None
+    is_hydroelastic: bool
+    is_asked: bool
+
+
+def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> Field:
+    """The settings of a shape, checked, over a default shape configuration."""
+    check = _Check(shape, reporter)
+    settings = shape.settings
+    cell = check.take("sdf_target_voxel_size", "more than 0", lambda v: v > 0)
+    cells = check.take("sdf_max_resolution", "a positive multiple of 8", lambda v: v > 0 and v % _TILE == 0)
+    asked = bool(settings.get("sdf_enabled")) or cell is not None or cells is not None
+    cell = default.sdf_target_voxel_size if cell is None else cell
+    if cell is not None:
+        cells = None
+    elif cells is None:
+        cells = _CELLS if asked else default.sdf_max_resolution
+    low, high = default.sdf_narrow_band_range
+    hydroelastic = settings.get("hydroelastic_enabled")
+    if hydroelastic is None:
+        hydroelastic = False if asked else default.is_hydroelastic
+    if hydroelastic and isinstance(shape.geometry, Mesh) and cells is None and cell is None:
+        reporter.report(HYDROELASTIC_LOST, shape.source, shape=shape.name)
+        hydroelastic = False
+    return Field(
+        None if cells is None else int(cells),
+        cell,
+        (settings.get("sdf_narrow_band_inner", low), settings.get("sdf_narrow_band_outer", high)),
+        check.take("sdf_texture_format", f"one of {', '.join(_FORMATS)}", lambda v: v in _FORMATS)
+        or default.sdf_texture_format,
+        check.take("sdf_padding", "0 or more", lambda v: v >= 0),
+        bool(hydroelastic),
+        asked,
+    )
+
+
+class _Check:
+    """Takes settings of a shape that pass a test and reports the others."""
+
+    def __init__(self, shape: Shape, reporter: Reporter) -> None:
+        self._shape = shape
+        self._reporter = reporter
+
+    def take(self, name: str, expected: str, is_good: Any) -> Any:
+        value = self._shape.settings.get(name)
+        if value is None or is_good(value):
+            return value
+        self._reporter.report(
+            FIELD_INVALID,
+            self._shape.source,
+            name=name,
+            shape=self._shape.name,
+            value=value,
+            expected=expected,
+        )
+        return None
+
+
+def put_field(builder: Any, index: int, field: Field) -> None:
+    """Write the settings into the builder, which makes the field when it is finalized."""
+    import newton
+
+    builder.shape_sdf_max_resolution[index] = field.max_resolution
+    builder.shape_sdf_target_voxel_size[index] = field.target_voxel_size
+    builder.shape_sdf_narrow_band_range[index] = field.narrow_band_range
+    builder.shape_sdf_texture_format[index] = field.texture_format
+    builder.shape_sdf_padding[index] = field.padding
+    if field.is_hydroelastic:
+        builder.shape_flags[index] |= int(newton.ShapeFlags.HYDROELASTIC)
+
+
+TEXTURE_LOST = declare(
+    "newton-texture-lost",
+    Level.INFO,
+    "{count} picture(s) of material {name!r} are not carried, the first is that of its {first}",
+    hint="Newton's viewers draw one picture, that of the diffuse colour, on meshes with texture coordinates",
+    doc="Newton's shapes have a picture for the diffuse colour of meshes, and for nothing else.",
+)
+_DIFFUSE = "diffuse"
+
+
+def find_picture(shape: Shape, material: RenderMaterial | None) -> Texture | None:
+    """The picture that is drawn on a shape; None if there is none, or no coordinates for it."""
+    if material is None or not shape.visual or not isinstance(shape.geometry, Mesh):
+        return None
+    picture = material.textures.get(_DIFFUSE)
+    return None if picture is None or shape.geometry.data.uvs is None else picture
+
+
+def split_corners(data: MeshData) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Vertices, triangles and texture coordinates, one for each vertex."""
+    assert data.uvs is not None
+    if len(data.uvs) == len(data.vertices) != len(data.indices):
+        return data.vertices, data.triangles(), data.uvs
+    counts = np.full(len(data.indices) // 3, 3, dtype=np.int32) if data.counts is None else data.counts
+    corners = fan_triangles(counts, np.arange(len(data.indices), dtype=np.int32))
+    rows = np.column_stack((data.indices, data.uvs))
+    _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    triangles = number.reshape(-1)[corners]
+    return (
+        data.vertices[data.indices[first]],
+        triangles[:, ::-1] if data.left_handed else triangles,
+        data.uvs[first],
+    )
+
+
+def describe_picture(picture: Texture) -> dict[str, Any]:
+    """Arguments of ``newton.Mesh``: the file, and how coordinates are scaled, turned and moved."""
+    (sx, sy), (tx, ty) = picture.scale, picture.offset
+    cos, sin = math.cos(picture.rotation), math.sin(picture.rotation)
+    return {
+        "texture": picture.file,
+        "texture_transform": ((sx * cos, -sy * sin, tx), (sx * sin, sy * cos, ty)),
+    }
+
+
+def report_pictures(materials: list[RenderMaterial], carried: set[str], reporter: Reporter) -> None:
+    """One finding per material with pictures that Newton does not draw; ``carried`` have their diffuse one drawn."""
+    for material in materials:
+        lost = [word for word in material.textures if word != _DIFFUSE or material.name not in carried]
+        if lost:
+            reporter.report(TEXTURE_LOST, material.source, name=material.name, count=len(lost), first=lost[0])

@@ -14,7 +14,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.engines.flat import FlatMap, FlatPlace
 from simwright.engines.layout import Freedom, Layout
-from simwright.engines.newton.entry import add_asset, import_newton
+from simwright.engines.newton.build import add_asset, import_newton
 from simwright.engines.newton.result import Imported
 from simwright.engines.protocol import Capabilities, Scene, Settings, Simulation, as_scene
 from simwright.engines.stability import is_sound, make_error

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from simwright.scenes.document_placing import place_shape
+from simwright.scenes.builder_inline import place_shape
 from simwright.scenes.document_shapes import SHAPES
 from simwright.scenes.document_values import BodyName
 from simwright.scenes.ops.bench import Bench

@@ -6,14 +6,21 @@ from __future__ import annotations
 import pkgutil
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Union, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args
 
 from pydantic import ConfigDict, Discriminator, Tag, ValidationInfo, field_validator
 
+from simwright.core.diag import Reporter
 from simwright.core.documents.record import Record, refuse_word
 from simwright.core.registry import Registry
 from simwright.scenes.document_values import is_compat
+from simwright.scenes.ops.bench import Bench, put_position
 from simwright.scenes.ops.operation import Operation, name_operation
+
+if TYPE_CHECKING:
+    from simwright.scenes.builder import Builder
+    from simwright.scenes.document import SceneFile
+    from simwright.scenes.sources import SourceFinder
 
 _NO_OPERATIONS = frozenset({"arrays", "bench", "operation", "registry", "run"})
 
@@ -73,3 +80,24 @@ def _build_type() -> Any:
 
 AnyOperation: Any = _build_type()
 """One entry of ``post_build``, told apart by its operation."""
+
+
+def run_operations(builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter) -> list[str]:
+    """Apply ``post_build`` in its order; gives what is not supported."""
+    unsupported: list[str] = []
+    for number, entry in enumerate(file.scene.post_build):
+        if isinstance(entry, UnsupportedOperation):
+            unsupported.extend(entry.list_unsupported())
+            continue
+        bench = Bench(builder, reporter, file, sources, ("post_build", number), unsupported)
+        load_operations()[entry.op].apply(bench, entry)
+    return unsupported
+
+
+def set_initial_positions(
+    builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter
+) -> None:
+    """Apply ``initial_joint_q``."""
+    for number, entry in enumerate(file.scene.initial_joint_q):
+        bench = Bench(builder, reporter, file, sources, ("initial_joint_q", number))
+        put_position(bench, entry.index, entry.reference, entry.offset, entry.value)
