@@ -22,14 +22,16 @@ from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, Joi
 from simwright.model.mass import body_inertials
 from simwright.runtime.kinds import JointType, ShapeFlag, ShapeType, TargetMode
 from simwright.scenes.builder import Builder
-from simwright.scenes.finish import World, finish_world
-from simwright.scenes.importing import Imported, import_asset
+from simwright.scenes.finish import WorldArrays, finish_world
+from simwright.scenes.importing import ImportedAsset, import_asset
 from simwright.scenes.importing_options import ImportOptions
 
 BASE = Pose.of((1.0, 2.0, 3.0), (0.5, 0.5, 0.5, 0.5))
 
 
-def bring(asset: Asset, builder: Builder | None = None, **options: Any) -> tuple[Builder, Imported, World]:
+def bring(
+    asset: Asset, builder: Builder | None = None, **options: Any
+) -> tuple[Builder, ImportedAsset, WorldArrays]:
     builder = Builder() if builder is None else builder
     found = import_asset(builder, asset, ImportOptions(**options))
     return builder, found, finish_world(builder)

@@ -26,18 +26,18 @@ from simwright.core.math3d import (
     to_xyzw,
     vec3,
 )
-from simwright.engines.layout import Freedom, Layout
+from simwright.engines.layout import Layout, LayoutDof
 from simwright.model.joint import POSITIONS, VELOCITIES, Motion
 
 
 @dataclass(frozen=True, slots=True)
-class FlatPlace:
+class FlatDofPlace:
     """Where a freedom begins in the ``joint_q`` and ``joint_qd`` of one world of a flat builder.
 
     ``centre`` is the centre of mass of the body it carries, in that body's frame [m].
     """
 
-    freedom: Freedom
+    freedom: LayoutDof
     q: int
     qd: int
     centre: Any = (0.0, 0.0, 0.0)
@@ -46,7 +46,7 @@ class FlatPlace:
 class FlatMap:
     """Translates coordinates (worlds x entries) of a flat builder with ``widths`` of joint_q and joint_qd."""
 
-    def __init__(self, layout: Layout, places: Sequence[FlatPlace], widths: tuple[int, int]) -> None:
+    def __init__(self, layout: Layout, places: Sequence[FlatDofPlace], widths: tuple[int, int]) -> None:
         self.layout, self._widths = layout, widths
         single = [p for p in places if p.freedom.motion in (Motion.HINGE, Motion.SLIDE)]
         self._single = _index(single, 1, 1)
@@ -113,13 +113,13 @@ class FlatMap:
         return result
 
 
-def _index(places: list[FlatPlace], nq: int, nv: int) -> list[Any]:
+def _index(places: list[FlatDofPlace], nq: int, nv: int) -> list[Any]:
     """Entries of some freedoms: in joint_q and joint_qd, then in positions and velocities (freedoms x entries)."""
     rows = np.array([(p.q, p.qd, p.freedom.q, p.freedom.v) for p in places], dtype=np.int64).reshape(-1, 4)
     return [rows[:, i, None] + np.arange(nq if i % 2 == 0 else nv) for i in range(4)]
 
 
-def _find_centre(place: FlatPlace) -> Array:
+def _find_centre(place: FlatDofPlace) -> Array:
     """The centre of mass in the joint's frame on the body."""
     frame: Pose = ~place.freedom.far
     return frame.apply(vec3(place.centre))

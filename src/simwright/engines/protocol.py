@@ -29,7 +29,7 @@ import numpy as np
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Array
-from simwright.engines.layout import Freedom, Layout
+from simwright.engines.layout import Layout, LayoutDof
 from simwright.model.asset import Asset
 
 Watch = Callable[[int], None]
@@ -96,7 +96,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class WorldSet:
     """Several worlds: ``assets`` that differ in numbers only, and for each world which of them it is.
 
     Every world stands at the origin; worlds do not touch each other.
@@ -293,7 +293,7 @@ class Engine(Protocol):
 
     def open(
         self,
-        source: Asset | Scene,
+        source: Asset | WorldSet,
         settings: Settings | None = None,
         reporter: Reporter | None = None,
         *,
@@ -313,13 +313,13 @@ def report_unheld(told: Reporter, reporter: Reporter) -> None:
             reporter.add(finding)
 
 
-def as_scene(source: Asset | Scene, worlds: int) -> Scene:
+def as_world_set(source: Asset | WorldSet, worlds: int) -> WorldSet:
     """An asset in so many worlds, or the scene as it is."""
-    if isinstance(source, Scene):
+    if isinstance(source, WorldSet):
         return source
     if worlds < 1:
         raise UsageError(f"{worlds} worlds", hint="at least one")
-    return Scene((source,), (0,) * worlds)
+    return WorldSet((source,), (0,) * worlds)
 
 
 def _unpack(row: Array, place: slice) -> Any:
@@ -327,7 +327,7 @@ def _unpack(row: Array, place: slice) -> Any:
     return float(values[0]) if len(values) == 1 else values
 
 
-def _check_width(value: Any, freedom: Freedom, place: slice) -> Array:
+def _check_width(value: Any, freedom: LayoutDof, place: slice) -> Array:
     given = np.atleast_1d(np.asarray(value, dtype=np.float64))
     wanted = place.stop - place.start
     if given.shape != (wanted,):

@@ -14,6 +14,13 @@ from simwright.engines.layout import Layout
 
 LARGEST = 1e8
 """Positions and velocities beyond this are no motion any more [m, rad, m/s, rad/s]."""
+STATE_UNSTABLE = declare(
+    "engine-unstable",
+    Level.ERROR,
+    "the simulation became unstable at {time:.4f} s in world {world}: {what} {name!r} has {value}",
+    hint="use a smaller time step, softer gains, or more joint armature",
+    doc="Coordinates or velocities grew without bound or are no numbers any more.",
+)
 
 
 class UnstableError(SimwrightError):
@@ -56,12 +63,3 @@ def _find_worst(layout: Layout, positions: Array, velocities: Array) -> tuple[st
             if sizes[at] > worst[0]:
                 worst = (float(sizes[at]), freedom.name, f"{word} of {own[at]:.3g}")
     return worst[1], worst[2]
-
-
-STATE_UNSTABLE = declare(
-    "engine-unstable",
-    Level.ERROR,
-    "the simulation became unstable at {time:.4f} s in world {world}: {what} {name!r} has {value}",
-    hint="use a smaller time step, softer gains, or more joint armature",
-    doc="Coordinates or velocities grew without bound or are no numbers any more.",
-)

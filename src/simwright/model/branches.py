@@ -19,7 +19,7 @@ from simwright.model.joint import WORLD, Joint, JointKind
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class BranchStep:
     """One body and the joint that carries it; without a joint the body floats."""
 
     body: str
@@ -32,10 +32,10 @@ class Step:
 class Branch:
     """One articulation: its steps, and the articulation root it was declared by, if there is one."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[BranchStep] = field(default_factory=list)
     declared: Articulation | None = None
 
-    def order_bodies(self, names: Iterable[str], *, follow_joints: bool) -> list[Step]:
+    def order_bodies(self, names: Iterable[str], *, follow_joints: bool) -> list[BranchStep]:
         """The steps in the order in which bodies are added: that of the joints, or that of ``names``."""
         if follow_joints:
             return self.steps
@@ -44,14 +44,14 @@ class Branch:
 
 
 @dataclass(slots=True, eq=False)
-class Plan:
+class BranchPlan:
     """All branches, and the joints that close loops between the bodies in them."""
 
     branches: list[Branch] = field(default_factory=list)
     loops: list[Joint] = field(default_factory=list)
 
 
-def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: bool = True) -> Plan:
+def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: bool = True) -> BranchPlan:
     """Branches of an asset: declared articulations first, in their order, then the rest in body order.
 
     ``ordering`` is depth first ("dfs"), breadth first ("bfs") or that of the joints (None); ``only_enabled`` leaves
@@ -59,7 +59,7 @@ def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: b
     """
     if ordering not in ("dfs", "bfs", None):
         raise UsageError(f"joint_ordering is {ordering!r}", hint='"dfs", "bfs" or None')
-    walk = _Walk(asset, depth_first=ordering != "bfs", only_enabled=only_enabled)
+    walk = _BranchSearch(asset, depth_first=ordering != "bfs", only_enabled=only_enabled)
     walk.spread(WORLD)
     walk.turn_around()
     held = {joint.child for joint in walk.carriers}
@@ -67,7 +67,7 @@ def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: b
     for candidates in ([name for name in order if name not in held], order):
         for name in candidates:
             if name not in walk.branch_of:
-                walk.start(Step(name))
+                walk.start(BranchStep(name))
                 walk.spread(name)
                 walk.turn_around()
     walk.hang_by_distance()
@@ -83,10 +83,10 @@ def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: b
         for branch in branches:
             branch.steps[1:] = sorted(branch.steps[1:], key=lambda step: place[id(step.joint)])
     loops = [joint for joint in walk.joints if id(joint) not in walk.used]
-    return Plan(branches, loops)
+    return BranchPlan(branches, loops)
 
 
-class _Walk:
+class _BranchSearch:
     """The state of the search: which branch holds each body, and which joints are spoken for."""
 
     def __init__(self, asset: Asset, *, depth_first: bool, only_enabled: bool) -> None:
@@ -111,7 +111,7 @@ class _Walk:
         self.branch_of: dict[str, Branch] = {}
         self.used: set[int] = set()
 
-    def start(self, step: Step) -> None:
+    def start(self, step: BranchStep) -> None:
         """A new branch with this body at its root."""
         self.branches.append(Branch([step]))
         self.branch_of[step.body] = self.branches[-1]
@@ -124,7 +124,7 @@ class _Walk:
             if joint is None:
                 _ = open_ends.pop() if self.depth_first else open_ends.popleft()
             elif joint.child not in self.branch_of:
-                self._carry(joint, Step(joint.child, joint.parent, joint))
+                self._carry(joint, BranchStep(joint.child, joint.parent, joint))
                 open_ends.append(iter(self.leaving.get(joint.child, ())))
 
     def turn_around(self) -> None:
@@ -135,7 +135,7 @@ class _Walk:
             for joint in self.carriers:
                 reached = joint.child in self.branch_of and joint.parent not in self.branch_of
                 if reached and joint.parent != WORLD:
-                    self._carry(joint, Step(joint.parent, joint.child, joint, reversed=True))
+                    self._carry(joint, BranchStep(joint.parent, joint.child, joint, reversed=True))
                     self.spread(joint.parent)
                     found = True
 
@@ -157,7 +157,7 @@ class _Walk:
                     self.branch_of[step.body] = above
                 branch.steps = []
 
-    def _carry(self, joint: Joint, step: Step) -> None:
+    def _carry(self, joint: Joint, step: BranchStep) -> None:
         self.used.add(id(joint))
         if step.parent == WORLD:
             self.start(step)

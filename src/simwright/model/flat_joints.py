@@ -27,7 +27,7 @@ _RIGID = 1e8
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Seat:
+class JointPlacement:
     """Where a joint goes: builder indices (-1 is the world), frames, label and contact of its bodies."""
 
     parent: int
@@ -39,8 +39,8 @@ class Seat:
     enabled: bool = True
 
     @classmethod
-    def of(cls, joint: Joint, bodies: Mapping[str, int], stand: Pose, label: str) -> Seat:
-        """The seat of a joint between bodies that are there, of an asset that stands at a pose."""
+    def of(cls, joint: Joint, bodies: Mapping[str, int], stand: Pose, label: str) -> JointPlacement:
+        """The placement of a joint between bodies that are there, of an asset that stands at a pose."""
         on_world = joint.parent == WORLD
         return cls(
             parent=-1 if on_world else bodies[joint.parent],
@@ -81,7 +81,9 @@ def _reverse_dof(dof: Dof) -> Dof:
     return dataclasses.replace(dof, position=position if dof.motion is Motion.BALL else None)
 
 
-def move_anchor(joint: Joint, seat: Seat, approximate: Approximate, who: str) -> tuple[list[Dof], Seat]:
+def move_anchor(
+    joint: Joint, placement: JointPlacement, approximate: Approximate, who: str
+) -> tuple[list[Dof], JointPlacement]:
     """Freedoms turn about the frame's origin: an anchor they share moves both frames.
 
     ``who`` has no screws and no gearboxes ("Newton has").
@@ -93,13 +95,13 @@ def move_anchor(joint: Joint, seat: Seat, approximate: Approximate, who: str) ->
         approximate(joint, "free hinges", f"{who} no gearboxes")
     anchors = [dof.anchor for dof in turning]
     if not any(np.any(anchor) for anchor in anchors):
-        return joint.dofs, seat
+        return joint.dofs, placement
     if any(not np.allclose(anchor, anchors[0]) for anchor in anchors):
         approximate(joint, "a joint with one anchor", "its axes do not meet in one point")
     shift = Pose.of(anchors[0])
     dofs = [dataclasses.replace(dof, anchor=vec3()) for dof in joint.dofs]
-    parent_frame, child_frame = seat.parent_frame @ shift, seat.child_frame @ shift
-    return dofs, dataclasses.replace(seat, parent_frame=parent_frame, child_frame=child_frame)
+    parent_frame, child_frame = placement.parent_frame @ shift, placement.child_frame @ shift
+    return dofs, dataclasses.replace(placement, parent_frame=parent_frame, child_frame=child_frame)
 
 
 def order_axes(joint: Joint, dofs: list[Dof], approximate: Approximate) -> tuple[list[Dof], list[Dof]]:
@@ -197,7 +199,7 @@ def carry_velocity(builder: Any, joint: int, child: int, parent_frame: Pose) -> 
 
 
 @dataclass(slots=True, eq=False)
-class Places:
+class ElementIndices:
     """Builder indices by the names of the asset."""
 
     bodies: dict[str, int] = field(default_factory=dict)

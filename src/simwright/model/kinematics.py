@@ -17,10 +17,15 @@ import numpy as np
 
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_angle, quat_conjugate, quat_multiply
-from simwright.model.joint import WORLD, Dof, Joint, Motion
+from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
+
+_ROUNDS = 30
+_EXACT = 1e-13
+_LONGEST = 1.0
+"""Largest step of a coordinate in one round [rad, m]."""
 
 
 @dataclass(slots=True, eq=False)
@@ -181,12 +186,6 @@ def place_bodies(asset: Asset) -> None:
     poses = forward_kinematics(asset)
     for body in asset.bodies:
         body.pose = poses[body.name]
-
-
-_ROUNDS = 30
-_EXACT = 1e-13
-_LONGEST = 1.0
-"""Largest step of a coordinate in one round [rad, m]."""
 
 
 def measure_way(joint: Joint, parent: Pose, child: Pose) -> Pose:

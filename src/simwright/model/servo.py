@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 _PLAIN_DYNAMICS = ("none", "filter", "filterexact")
+_SIZE = 10
 
 
 def classify(law: dict[str, Any]) -> tuple[str, str]:
@@ -41,9 +42,6 @@ def _special_word(law: dict[str, Any], types: tuple[str, str]) -> str:
     if types == ("fixed", "affine") and law["dynamics_type"] == "filter":
         return "cylinder"
     return "general"
-
-
-_SIZE = 10
 
 
 def make_law(kind: str, stiffness: float = 0.0, damping: float = 0.0) -> dict[str, Any]:

@@ -35,17 +35,25 @@ _KINDS = {
     "d6": JointType.D6,
     "distance": JointType.DISTANCE,
 }
+_SIZES: dict[str, tuple[ShapeType, tuple[str, ...]]] = {
+    "box": (ShapeType.BOX, ("hx", "hy", "hz")),
+    "sphere": (ShapeType.SPHERE, ("radius",)),
+    "capsule": (ShapeType.CAPSULE, ("radius", "half_height")),
+    "cylinder": (ShapeType.CYLINDER, ("radius", "half_height")),
+    "cone": (ShapeType.CONE, ("radius", "half_height")),
+    "ellipsoid": (ShapeType.ELLIPSOID, ("a", "b", "c")),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class JointEnds:
     """Bodies of a joint by index; the world is -1."""
 
     parent: int
     child: int
 
 
-def add_body(builder: Builder, body: mechanics.Body, sources: SourceFinder, where: Where) -> int:
+def add_body(builder: Builder, body: mechanics.InlineBody, sources: SourceFinder, where: Where) -> int:
     """An inline body with its shapes; gives its index."""
     index = builder.add_body(
         body.label or body.id, body.transform.seven, Inertial(body.mass) if body.mass else None
@@ -57,7 +65,7 @@ def add_body(builder: Builder, body: mechanics.Body, sources: SourceFinder, wher
     return index
 
 
-def add_joint(builder: Builder, joint: Any, ends: Ends) -> int:
+def add_joint(builder: Builder, joint: Any, ends: JointEnds) -> int:
     """An inline joint between bodies that are there already; gives its index."""
     linear, angular = _list_axes(builder, joint)
     index = builder.add_joint(
@@ -97,7 +105,7 @@ def _list_axes(builder: Builder, joint: Any) -> tuple[list[Any], list[Any]]:
             return [], []
 
 
-def add_articulation(builder: Builder, articulation: mechanics.Articulation, number: int) -> int:
+def add_articulation(builder: Builder, articulation: mechanics.InlineArticulation, number: int) -> int:
     """Joints of one articulation, by their ids; gives its index."""
     missing = [name for name in articulation.joints if name not in builder.joint_ids]
     if missing:
@@ -107,16 +115,6 @@ def add_articulation(builder: Builder, articulation: mechanics.Articulation, num
     indices = [builder.joint_ids[name] for name in articulation.joints]
     label = articulation.label or articulation.id or f"articulation_{number}"
     return builder.add_articulation(indices, label)
-
-
-_SIZES: dict[str, tuple[ShapeType, tuple[str, ...]]] = {
-    "box": (ShapeType.BOX, ("hx", "hy", "hz")),
-    "sphere": (ShapeType.SPHERE, ("radius",)),
-    "capsule": (ShapeType.CAPSULE, ("radius", "half_height")),
-    "cylinder": (ShapeType.CYLINDER, ("radius", "half_height")),
-    "cone": (ShapeType.CONE, ("radius", "half_height")),
-    "ellipsoid": (ShapeType.ELLIPSOID, ("a", "b", "c")),
-}
 
 
 def list_body_fields(body: Material, compat: str | None) -> dict[str, Any]:

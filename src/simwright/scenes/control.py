@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.float64]
 
 
-class Table(Record):
+class TargetTable(Record):
     """Rows of equal width."""
 
     values: list[list[Number]] = Field(min_length=1, description="one row for each moment")
@@ -54,7 +54,7 @@ class Table(Record):
         return value
 
 
-class TimedTable(Table):
+class TimedTargetTable(TargetTable):
     """Rows with their moments: one ``dt`` apart, or at ``times``."""
 
     dt: Number | None = Field(default=None, gt=0, description="time between rows [s]")
@@ -64,7 +64,7 @@ class TimedTable(Table):
     )
 
     @model_validator(mode="after")
-    def _check_times(self) -> TimedTable:
+    def _check_times(self) -> TimedTargetTable:
         if (self.dt is None) == (self.times is None):
             raise refuse("has to say one of 'dt' and 'times'")
         if self.times is not None:
@@ -82,10 +82,12 @@ class ControlDocument(Record):
 
     schema_version: int = Field(default=1, ge=1, le=1, description="version of this format: 1")
     name: str = Field(default="", description="name of the sequence")
-    joint_target_pos: TimedTable | None = Field(default=None, description="position targets")
-    controls: TimedTable | None = Field(default=None, description="raw controls of actuators (robot files)")
-    joint_q: Table | None = Field(default=None, description="initial positions, in the first row")
-    joint_qd: Table | None = Field(default=None, description="initial velocities, in the first row")
+    joint_target_pos: TimedTargetTable | None = Field(default=None, description="position targets")
+    controls: TimedTargetTable | None = Field(
+        default=None, description="raw controls of actuators (robot files)"
+    )
+    joint_q: TargetTable | None = Field(default=None, description="initial positions, in the first row")
+    joint_qd: TargetTable | None = Field(default=None, description="initial velocities, in the first row")
 
     @model_validator(mode="after")
     def _check_something(self) -> ControlDocument:
@@ -180,7 +182,7 @@ def read_control(path: str | Path, *, loop: bool = False) -> ControlSequence:
     return ControlSequence(targets, controls, loop, q, qd, str(path))
 
 
-def _read_table(table: TimedTable | None, loop: bool) -> TimedRows | None:
+def _read_table(table: TimedTargetTable | None, loop: bool) -> TimedRows | None:
     if table is None:
         return None
     rows = np.asarray(table.values, dtype=np.float64)

@@ -1,60 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A scene file as a validated document, schema version 1.
+"""A scene file as a validated document, schema version 1, and the JSON Schema that is made from it.
 
-``read_scene`` gives a :class:`SceneFile`: the validated :class:`Scene`, and the text's tree, which knows the place of
-every value.  ``compat="sap"`` reads as SAP Warp does: unknown keys are left out silently, numbers stay as written.
+``read_scene`` gives a :class:`SceneFile`: the validated :class:`SceneDocument`, and the text's tree, which knows the
+place of every value.  ``compat="sap"`` reads as SAP Warp does: unknown keys are left out silently, numbers stay as
+written.
+
+The schema is published as ``scene.schema.json`` beside this module, for editors to complete and check by.  What the
+loader takes in several spellings (aliases, ``identity``, plain strings for sources, null for "not said") is in it; what
+only reading can tell is not.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from simwright.core.diag import NOWHERE, Reporter, Where
+from simwright.core.documents.expressions import NUMBER_SCHEMA
 from simwright.core.documents.read import DEFAULT_LIMITS, Limits, Syntax, parse_document, read_document
 from simwright.core.documents.record import Record, refuse
 from simwright.core.documents.tree import Document, Step
 from simwright.core.documents.validate import validate_document
 from simwright.core.errors import UsageError
-from simwright.scenes.document_assets import Asset
-from simwright.scenes.document_mechanics import Articulation, Body, InitialPosition, Joint
-from simwright.scenes.document_settings import BuilderSettings, ControlSource, Ground, Replicate, Simulation
+from simwright.scenes.builder_config import ALIASES
+from simwright.scenes.document_assets import SceneAsset
+from simwright.scenes.document_mechanics import InitialPosition, InlineArticulation, InlineBody, InlineJoint
+from simwright.scenes.document_settings import (
+    BuilderSettings,
+    ControlSource,
+    Ground,
+    Replicate,
+    SimulationSettings,
+)
 from simwright.scenes.document_shapes import ALIASES_OF, Material, ShapeFields
 from simwright.scenes.messages import ID_REPEATED, KEY_WITHOUT_EFFECT
 from simwright.scenes.ops.registry import AnyOperation
-
-if TYPE_CHECKING:
-    from simwright.scenes.document import Scene
-import json
-
-from simwright.core.documents.expressions import NUMBER_SCHEMA
-from simwright.scenes.builder_config import ALIASES
 from simwright.scenes.selectors import RANGE_SCHEMA
 
 SCHEMA_VERSION = 1
 _KEEPS_NULL = frozenset({"joint_ordering"})
 _KEPT_WHOLE = frozenset({"solver"})
+_INSTEAD = {
+    "kd": "contact dissipation is 'tau' [s]",
+    "kf": "contact friction is 'mu'",
+    "ka": "there is no adhesion",
+}
+FILE = Path(__file__).with_name("scene.schema.json")
+_TITLE = "Simwright scene, schema version 1"
+_MATERIAL = ("margin", "gap", "mu", "ke", "tau")
 
 
-class Scene(Record):
+class SceneDocument(Record):
     """Everything a scene file may say."""
 
     schema_version: int = Field(
         default=SCHEMA_VERSION, description="version of this format: 1", json_schema_extra={"enum": [1]}
     )
     name: str = Field(default="", description="name of the scene")
-    simulation: Simulation = Field(default_factory=Simulation, description="how the scene is run")
+    simulation: SimulationSettings = Field(
+        default_factory=SimulationSettings, description="how the scene is run"
+    )
     builder: BuilderSettings = Field(default_factory=BuilderSettings, description="defaults of what is built")
     ground: Ground = Field(default_factory=Ground, description="the ground plane; false for none")
-    assets: list[Asset] = Field(default_factory=list, description="external assets")
-    bodies: list[Body] = Field(default_factory=list, description="inline bodies")
-    joints: list[Joint] = Field(default_factory=list, description="inline joints")
-    articulations: list[Articulation] = Field(default_factory=list, description="joints solved together")
+    assets: list[SceneAsset] = Field(default_factory=list, description="external assets")
+    bodies: list[InlineBody] = Field(default_factory=list, description="inline bodies")
+    joints: list[InlineJoint] = Field(default_factory=list, description="inline joints")
+    articulations: list[InlineArticulation] = Field(
+        default_factory=list, description="joints solved together"
+    )
     initial_joint_q: list[InitialPosition] = Field(default_factory=list, description="initial positions")
     post_build: list[AnyOperation] = Field(default_factory=list, description="edits, in this order")
     replicate: Replicate = Field(default_factory=Replicate, description="copies of the world")
@@ -83,7 +102,7 @@ class Scene(Record):
 class SceneFile:
     """A scene and where it is written.  ``ignored`` are keys that ``compat="sap"`` left out."""
 
-    scene: Scene
+    scene: SceneDocument
     document: Document
     folder: Path
     compat: str | None = None
@@ -134,7 +153,7 @@ def validate_scene(
         raise UsageError(f"compat is {compat!r}", hint="there is 'sap', and None", where=NOWHERE)
     ignored: list[str] = []
     scene = validate_document(
-        Scene,
+        SceneDocument,
         document,
         what="scene",
         context={"compat": compat},
@@ -160,14 +179,7 @@ def drop_nulls(data: Any) -> Any:
     return data
 
 
-_INSTEAD = {
-    "kd": "contact dissipation is 'tau' [s]",
-    "kf": "contact friction is 'mu'",
-    "ka": "there is no adhesion",
-}
-
-
-def review_scene(scene: Scene, document: Document, reporter: Reporter) -> None:
+def review_scene(scene: SceneDocument, document: Document, reporter: Reporter) -> None:
     """Report keys without effect and ids that are there twice."""
     for path, fields in _list_fields(scene):
         said = fields.list_without_effect()
@@ -189,7 +201,7 @@ def review_scene(scene: Scene, document: Document, reporter: Reporter) -> None:
     _report_repeated(scene.joints, "joints", "joint", document, reporter)
 
 
-def _list_fields(scene: Scene) -> Iterator[tuple[tuple[Step, ...], ShapeFields]]:
+def _list_fields(scene: SceneDocument) -> Iterator[tuple[tuple[Step, ...], ShapeFields]]:
     """Every block of shape fields and its path."""
     yield ("builder", "defaults", "shape"), scene.builder.defaults.shape
     yield from _list_blocks(scene.ground, ("ground",))
@@ -221,14 +233,9 @@ def _report_repeated(
         seen.add(entry.id)
 
 
-FILE = Path(__file__).with_name("scene.schema.json")
-_TITLE = "Simwright scene, schema version 1"
-_MATERIAL = ("margin", "gap", "mu", "ke", "tau")
-
-
 def build_schema() -> dict[str, Any]:
     """The schema as data."""
-    schema = Scene.model_json_schema(mode="validation")
+    schema = SceneDocument.model_json_schema(mode="validation")
     definitions = schema["$defs"]
     hidden = {name for name in definitions if name.startswith("Unsupported")}
     for name in hidden:
@@ -239,8 +246,8 @@ def build_schema() -> dict[str, Any]:
     _share(schema, "Number", NUMBER_SCHEMA)
     _share(schema, "Range", RANGE_SCHEMA)
     definitions |= {"Number": NUMBER_SCHEMA, "Range": RANGE_SCHEMA}
-    _allow(definitions["Transform"], {"const": "identity"})
-    _allow(definitions["Source"], {"type": "string", "description": "a path, or XML"})
+    _allow(definitions["TransformFields"], {"const": "identity"})
+    _allow(definitions["SceneSource"], {"type": "string", "description": "a path, or XML"})
     _allow(definitions["Ground"], {"type": "boolean"})
     for name, definition in definitions.items():
         if "op" in definition.get("properties", {}):

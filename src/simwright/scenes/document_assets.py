@@ -10,12 +10,12 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo, 
 
 from simwright.core.documents.record import refuse, refuse_word
 from simwright.scenes.document_shapes import Material
-from simwright.scenes.document_sources import ExternalAsset, Source
+from simwright.scenes.document_sources import ExternalAsset, SceneSource
 from simwright.scenes.document_values import (
     IDENTITY,
     Factor,
     Factors,
-    Transform,
+    TransformFields,
     UnsupportedType,
     is_compat,
     name_type,
@@ -42,8 +42,8 @@ class AssetOptions(Material):
     """What every asset may have.  The last five are known, but nothing is done with them."""
 
     id: str = Field(default="", description="name for messages")
-    source: Source = Field(description="path, XML text, or {git: {repo, rev, path, sparse}}")
-    xform: Transform = Field(default=IDENTITY, description="pose of the root")
+    source: SceneSource = Field(description="path, XML text, or {git: {repo, rev, path, sparse}}")
+    xform: TransformFields = Field(default=IDENTITY, description="pose of the root")
     floating: bool | None = Field(
         default=None, description="free base (true), fixed base (false), or as the file says"
     )
@@ -172,7 +172,7 @@ def name_asset(data: Any) -> str:
     return name_type(data, TYPES)
 
 
-Asset = Annotated[
+SceneAsset = Annotated[
     Annotated[UsdAsset, Tag("usd")]
     | Annotated[UrdfAsset, Tag("urdf")]
     | Annotated[MjcfAsset, Tag("mjcf")]

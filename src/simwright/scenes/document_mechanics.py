@@ -17,7 +17,7 @@ from pydantic import (
 
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse, refuse_word
-from simwright.scenes.document_shapes import Material, Shape
+from simwright.scenes.document_shapes import AnyInlineShape, Material
 from simwright.scenes.document_values import (
     IDENTITY,
     Axis,
@@ -25,7 +25,7 @@ from simwright.scenes.document_values import (
     Identifier,
     Length,
     Quantity,
-    Transform,
+    TransformFields,
     UnsupportedType,
     is_compat,
     name_type,
@@ -97,14 +97,14 @@ class AxisFields(DofFields):
     )
 
 
-class Body(Material):
+class InlineBody(Material):
     """A rigid body.  Shapes add to its mass by their density."""
 
     id: Identifier = Field(description="name for joints and operations")
     label: str = Field(default="", description="name in the runtime; the id if not said")
-    transform: Transform = Field(default=IDENTITY, description="pose")
+    transform: TransformFields = Field(default=IDENTITY, description="pose")
     mass: Quantity = Field(default=0.0, ge=0, description="mass without shapes [kg]")
-    shapes: list[Shape] = Field(default_factory=list, description="its shapes")
+    shapes: list[AnyInlineShape] = Field(default_factory=list, description="its shapes")
 
 
 class JointBase(Record):
@@ -114,8 +114,8 @@ class JointBase(Record):
     label: str = Field(default="", description="name in the runtime; the id if not said")
     parent: BodyName = Field(default="world", description="parent body, or world")
     child: BodyName = Field(description="child body")
-    parent_xform: Transform = Field(default=IDENTITY, description="joint frame in the parent body")
-    child_xform: Transform = Field(default=IDENTITY, description="joint frame in the child body")
+    parent_xform: TransformFields = Field(default=IDENTITY, description="joint frame in the parent body")
+    child_xform: TransformFields = Field(default=IDENTITY, description="joint frame in the child body")
     collision_filter_parent: bool = Field(default=True, description="no contact between parent and child")
 
 
@@ -180,7 +180,7 @@ def name_joint(data: Any) -> str:
     return name_type(data, JOINTS)
 
 
-Joint = Annotated[
+InlineJoint = Annotated[
     Annotated[FixedJoint, Tag("fixed")]
     | Annotated[FreeJoint, Tag("free")]
     | Annotated[RevoluteJoint, Tag("revolute")]
@@ -194,7 +194,7 @@ Joint = Annotated[
 """One inline joint, told apart by its type."""
 
 
-class Articulation(Record):
+class InlineArticulation(Record):
     """Joints that are solved together, parents before children."""
 
     id: str = Field(default="", description="name of the articulation")

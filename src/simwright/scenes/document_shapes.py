@@ -14,7 +14,15 @@ from pydantic import Discriminator, Field, Tag, ValidationInfo, model_validator
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse
 from simwright.scenes.builder_config import ALIASES, MATERIAL_FIELDS
-from simwright.scenes.document_values import IDENTITY, Color, Factors, Length, Quantity, Transform, is_compat
+from simwright.scenes.document_values import (
+    IDENTITY,
+    Color,
+    Factors,
+    Length,
+    Quantity,
+    TransformFields,
+    is_compat,
+)
 
 ALIASES_OF: dict[str, tuple[str, ...]] = {
     field: tuple(word for word, meant in ALIASES.items() if meant == field)
@@ -140,7 +148,7 @@ class InlineShape(Material):
     """What every inline shape may have."""
 
     label: str = Field(default="", description="name of the shape; shape_<number> if not said")
-    transform: Transform = Field(default=IDENTITY, description="pose in the body")
+    transform: TransformFields = Field(default=IDENTITY, description="pose in the body")
     color: Color | None = Field(default=None, description="[red, green, blue] from 0 to 1, or to 255")
 
 
@@ -246,7 +254,7 @@ def name_shape(data: Any) -> str:
     return str(kind).lower()
 
 
-Shape = Annotated[
+AnyInlineShape = Annotated[
     Annotated[BoxShape, Tag("box")]
     | Annotated[SphereShape, Tag("sphere")]
     | Annotated[CapsuleShape, Tag("capsule")]

@@ -198,7 +198,7 @@ class Turn(Record):
     axis_angle: AxisAngle
 
 
-class Transform(Record):
+class TransformFields(Record):
     """A place and an orientation; missing parts are identity."""
 
     p: Vector = Field(default=(0.0, 0.0, 0.0), description="position [m]")
@@ -219,7 +219,7 @@ class Transform(Record):
         return (*self.p, *self.q)
 
 
-IDENTITY = Transform()
+IDENTITY = TransformFields()
 
 
 class UnsupportedType(Record):

@@ -32,7 +32,7 @@ from simwright.runtime.model import Model
 from simwright.scenes.builder_config import NO_BOUND, NO_LIMIT
 from simwright.scenes.exporting_shapes import (
     DEFAULT_TAU,
-    ShapeTaker,
+    ShapeExporter,
     set_alike,
     set_contacts,
     set_filters,
@@ -84,6 +84,15 @@ _THIN = 1e-3
 """Half the thickness of colliders that have none [m]."""
 MAX_BODIES = 100_000
 """Most bodies of a scene that becomes an asset."""
+_KINDS = {
+    JointType.PRISMATIC: JointKind.PRISMATIC,
+    JointType.REVOLUTE: JointKind.REVOLUTE,
+    JointType.BALL: JointKind.BALL,
+    JointType.FIXED: JointKind.FIXED,
+    JointType.FREE: JointKind.FLOATING,
+    JointType.DISTANCE: JointKind.DISTANCE,
+    JointType.D6: JointKind.D6,
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -157,11 +166,11 @@ def _export(model: Model, name: str) -> ExportedWorld:
     asset = Asset(name=name, provenance=Provenance(format="scene"))
     bodies = choose_names(list(model.body_label))
     joints = choose_names(list(model.joint_label), bodies)
-    taker = JointTaker(model, bodies, joints)
+    taker = JointExporter(model, bodies, joints)
     asset.bodies = [_take_body(model, index, body) for index, body in enumerate(bodies)]
     asset.joints = [taker.take(index) for index in range(model.joint_count)]
     asset.mimics = _list_mimics(model, asset.joints)
-    shapes = ShapeTaker(model, asset, bodies, choose_names(list(model.shape_label)))
+    shapes = ShapeExporter(model, asset, bodies, choose_names(list(model.shape_label)))
     for index in range(model.shape_count):
         shapes.add(index)
     gravity = widen(model.gravity).reshape(-1, 3)
@@ -310,18 +319,7 @@ def _report_lost(model: Model, reporter: Reporter, where: Where) -> None:
         reporter.report(ATTRIBUTES_LOST, where, count=len(model.custom), names=names)
 
 
-_KINDS = {
-    JointType.PRISMATIC: JointKind.PRISMATIC,
-    JointType.REVOLUTE: JointKind.REVOLUTE,
-    JointType.BALL: JointKind.BALL,
-    JointType.FIXED: JointKind.FIXED,
-    JointType.FREE: JointKind.FLOATING,
-    JointType.DISTANCE: JointKind.DISTANCE,
-    JointType.D6: JointKind.D6,
-}
-
-
-class JointTaker:
+class JointExporter:
     """Takes joints out of a model, with the names that bodies and joints are given."""
 
     def __init__(self, model: Model, bodies: Sequence[str], names: Sequence[str]) -> None:

@@ -22,8 +22,18 @@ from simwright.runtime.model import Model
 from simwright.scenes.builder_shape import make_geometry
 from simwright.scenes.one_world import list_moving
 
+DEFAULT_TAU = 0.01
+"""Dissipation time where a shape says none [s]."""
+_MATERIAL = (
+    "shape_material_ke", "shape_material_tau", "shape_material_mu", "shape_material_mu_torsional",
+    "shape_material_mu_rolling", "shape_margin",
+)  # fmt: skip
+_LEAST_MU = 1e-5
+"""MuJoCo takes no friction of zero in a direction that it looks at."""
+_FRICTIONLESS, _SLIDING, _TWISTING, _ROLLING = 1, 3, 4, 6
 
-class ShapeTaker:
+
+class ShapeExporter:
     """Takes shapes out of a model into an asset, contact materials shared by equal ones."""
 
     def __init__(self, model: Model, asset: Asset, bodies: Sequence[str], names: Sequence[str]) -> None:
@@ -32,7 +42,7 @@ class ShapeTaker:
         self.names = names
         self._asset = asset
         self._materials: dict[tuple[float, ...], PhysicsMaterial] = {}
-        self._looks = LookTaker(model, asset)
+        self._looks = MaterialExporter(model, asset)
 
     def add(self, index: int) -> None:
         """One shape, or a site where it is marked as one."""
@@ -92,7 +102,7 @@ class ShapeTaker:
         return self._materials[key].name
 
 
-class LookTaker:
+class MaterialExporter:
     """Gives exported shapes the materials they had in their assets."""
 
     def __init__(self, model: Model, asset: Asset) -> None:
@@ -137,17 +147,6 @@ class LookTaker:
             self._names[key] = self._scope.claim(name)
             self._asset.materials.append(dataclasses.replace(materials[name], name=self._names[key]))
         return self._names[key]
-
-
-DEFAULT_TAU = 0.01
-"""Dissipation time where a shape says none [s]."""
-_MATERIAL = (
-    "shape_material_ke", "shape_material_tau", "shape_material_mu", "shape_material_mu_torsional",
-    "shape_material_mu_rolling", "shape_margin",
-)  # fmt: skip
-_LEAST_MU = 1e-5
-"""MuJoCo takes no friction of zero in a direction that it looks at."""
-_FRICTIONLESS, _SLIDING, _TWISTING, _ROLLING = 1, 3, 4, 6
 
 
 def set_contacts(asset: Asset, model: Model, bodies: Sequence[str], shapes: Sequence[str]) -> None:

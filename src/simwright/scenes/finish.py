@@ -34,7 +34,7 @@ _LEAST = 1e-6
 
 
 @dataclass(slots=True, eq=False)
-class World:
+class WorldArrays:
     """Arrays of one world in double precision, labels, filters and bounds; what replication copies."""
 
     arrays: dict[str, AnyArray]
@@ -57,7 +57,7 @@ class World:
         return rows - 1 if frequency == "articulation" else rows
 
 
-def finish_world(builder: Builder, *, move: bool = True) -> World:
+def finish_world(builder: Builder, *, move: bool = True) -> WorldArrays:
     """Make arrays of a builder; with ``move``, bodies go where the joint coordinates have them."""
     grow_attributes(builder)
     arrays = _collect(builder)
@@ -66,7 +66,7 @@ def finish_world(builder: Builder, *, move: bool = True) -> World:
     if move:
         _move(arrays)
     bounds = _measure_bounds(builder)
-    return World(
+    return WorldArrays(
         arrays,
         {
             "body": builder.body_label,

@@ -11,9 +11,9 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Array, pose_to_seven, quat_rotate
 from simwright.model.asset import Articulation, Asset, Body, Shape, Site
-from simwright.model.branches import Branch, Plan, Step, plan_branches
+from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
 from simwright.model.filtering import find_filtered_pairs
-from simwright.model.flat_joints import Places, Seat, carry_velocity
+from simwright.model.flat_joints import ElementIndices, JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD, Joint, JointKind, Motion
 from simwright.model.kinematics import make_way, measure_gap, measure_way, solve_coordinates
@@ -21,7 +21,13 @@ from simwright.model.mass import body_inertials
 from simwright.runtime.kinds import JointType
 from simwright.scenes.builder import IDENTITY_SEVEN, Builder
 from simwright.scenes.importing_custom import add_attributes
-from simwright.scenes.importing_joints import JointMaker, add_equalities, drive_both, set_mimics, set_motors
+from simwright.scenes.importing_joints import (
+    JointImporter,
+    add_equalities,
+    drive_both,
+    set_mimics,
+    set_motors,
+)
 from simwright.scenes.importing_messages import (
     EQUIPMENT_LOST,
     POSE_OVERRULED,
@@ -30,13 +36,20 @@ from simwright.scenes.importing_messages import (
     report_lost,
 )
 from simwright.scenes.importing_options import ImportOptions, choose_parts
-from simwright.scenes.importing_shapes import ShapeMaker, imitate_sap, order_shapes
+from simwright.scenes.importing_shapes import ShapeImporter, imitate_sap, order_shapes
 
 _OPTIONS = ImportOptions()
+_SAME = 1e-9
+_APART = 1e-4
+"""Bodies nearer to their place than this are there [m]."""
+_TURNED = 1e-3
+"""The same for turns [rad]."""
+_ZERO = 1e-6
+"""Coordinates that are rounding of single precision [m, rad]."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Imported(Places):
+class ImportedAsset(ElementIndices):
     """Builder indices of what came in, by the names of the asset."""
 
     asset: Asset
@@ -49,14 +62,14 @@ def import_asset(
     *,
     reporter: Reporter | None = None,
     prefix: str = "",
-) -> Imported:
+) -> ImportedAsset:
     """Add an asset to the world that is being built; ``prefix`` keeps labels apart that are there already."""
     reporter = Reporter() if reporter is None else reporter
     parts = choose_parts(asset, options)
     free_derived(parts)
     if builder.compat == "sap":
         imitate_sap(parts)
-    filling = _Filling(builder, parts, options, reporter, prefix)
+    filling = _AssetImport(builder, parts, options, reporter, prefix)
     plan = plan_branches(parts, options.joint_ordering, only_enabled=options.only_load_enabled_joints)
     if builder.compat != "sap" and parts.provenance.format == "usd":
         pose_joints(parts, plan, reporter)
@@ -79,7 +92,7 @@ def import_asset(
     return found
 
 
-class _Filling:
+class _AssetImport:
     """Adds the parts of one asset to one builder."""
 
     def __init__(
@@ -90,13 +103,13 @@ class _Filling:
         self._options = options
         self._sap = builder.compat == "sap"
         self._format = asset.provenance.format
-        self._joints = JointMaker(builder, reporter, self._format if self._sap else "")
+        self._joints = JointImporter(builder, reporter, self._format if self._sap else "")
         config = builder.default_shape.with_values(options.config)
-        self._shapes = ShapeMaker(builder, asset, options, config, reporter)
-        self._names = AssetNames(builder, asset, prefix)
+        self._shapes = ShapeImporter(builder, asset, options, config, reporter)
+        self._names = AssetLabels(builder, asset, prefix)
         self._bodies = {body.name: body for body in asset.bodies}
         self._first_shape = builder.shape_count
-        self.found = Imported(asset=asset)
+        self.found = ImportedAsset(asset=asset)
 
     def add_branch(self, branch: Branch) -> None:
         """The bodies and joints of one articulation."""
@@ -139,7 +152,7 @@ class _Filling:
         ]
         return combine(self._shapes.weigh(shape, body) for shape in shells) if shells else None
 
-    def _add_step(self, step: Step) -> int:
+    def _add_step(self, step: BranchStep) -> int:
         if step.joint is None:
             return self._hold(step.body)
         joint = self._joints.reverse(step.joint) if step.reversed else step.joint
@@ -163,12 +176,12 @@ class _Filling:
 
     def _add_joint(self, joint: Joint) -> int:
         label = self._names.name_joint(joint)
-        seat = Seat.of(joint, self.found.bodies, self._options.xform, label)
-        index = self._joints.add(joint, seat)
+        placement = JointPlacement.of(joint, self.found.bodies, self._options.xform, label)
+        index = self._joints.add(joint, placement)
         if self._options.force_position_velocity_actuation:
             drive_both(self._builder, index)
-        if seat.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
-            carry_velocity(self._builder, index, seat.child, seat.parent_frame)
+        if placement.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
+            carry_velocity(self._builder, index, placement.child, placement.parent_frame)
         self.found.joints[joint.name] = index
         return index
 
@@ -209,9 +222,6 @@ def _take_gravity(builder: Builder, asset: Asset, options: ImportOptions) -> Non
         builder.gravity = tuple(quat_rotate(options.xform.q, gravity).tolist())
 
 
-_SAME = 1e-9
-
-
 def free_derived(asset: Asset) -> None:
     """Bodies that weigh exactly what their colliders do have no mass of their own.
 
@@ -238,7 +248,7 @@ def _is_same(a: Inertial, b: Inertial) -> bool:
     )
 
 
-class AssetNames:
+class AssetLabels:
     """Gives the labels of one asset; those of SAP Warp where the builder is to agree with it."""
 
     def __init__(self, builder: Builder, asset: Asset, prefix: str) -> None:
@@ -287,15 +297,7 @@ class AssetNames:
         return f"{self._prefix}{self._robot}/{name}"
 
 
-_APART = 1e-4
-"""Bodies nearer to their place than this are there [m]."""
-_TURNED = 1e-3
-"""The same for turns [rad]."""
-_ZERO = 1e-6
-"""Coordinates that are rounding of single precision [m, rad]."""
-
-
-def pose_joints(asset: Asset, plan: Plan, reporter: Reporter) -> None:
+def pose_joints(asset: Asset, plan: BranchPlan, reporter: Reporter) -> None:
     """Give the joints of all branches the coordinates that their bodies' poses mean."""
     poses = {WORLD: IDENTITY} | {body.name: body.pose for body in asset.bodies}
     overruled: list[Joint] = []

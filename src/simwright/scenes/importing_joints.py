@@ -11,7 +11,7 @@ from simwright.core.math3d import Pose, pose_to_seven
 from simwright.model.asset import Actuator, Asset
 from simwright.model.coupling import list_couplings, plan_closures
 from simwright.model.flat_joints import (
-    Seat,
+    JointPlacement,
     bound_distance,
     bound_stop,
     choose_mode,
@@ -33,8 +33,10 @@ from simwright.scenes.importing_messages import (
     report_lost,
 )
 
+_ONE = (TargetMode.POSITION, TargetMode.VELOCITY)
 
-class JointMaker:
+
+class JointImporter:
     """Adds joints to a builder; ``dialect`` is the format whose words SAP Warp reads, empty for all of them."""
 
     def __init__(self, builder: Builder, reporter: Reporter, dialect: str = "") -> None:
@@ -42,11 +44,11 @@ class JointMaker:
         self._reporter = reporter
         self._dialect = dialect
 
-    def add(self, joint: Joint, seat: Seat) -> int:
+    def add(self, joint: Joint, placement: JointPlacement) -> int:
         """Add one joint and its initial coordinates; gives its index."""
         builder = self._builder
-        dofs, seat = move_anchor(joint, seat, self._approximate, "the arrays have")
-        given, motions = _list_arguments(seat), [dof.motion for dof in dofs]
+        dofs, placement = move_anchor(joint, placement, self._approximate, "the arrays have")
+        given, motions = _list_arguments(placement), [dof.motion for dof in dofs]
         if joint.kind is JointKind.DISTANCE:
             index = builder.add_joint(JointType.DISTANCE, linear=_distance_axes(joint), **given)
         elif not dofs:
@@ -135,16 +137,16 @@ def _set_stops(config: DofConfig, dof: Dof) -> None:
     config.limit_ke, config.limit_kd = bound_stop(dof, config.limit_ke, config.limit_kd)
 
 
-def _list_arguments(seat: Seat) -> dict[str, Any]:
+def _list_arguments(placement: JointPlacement) -> dict[str, Any]:
     """Arguments of ``Builder.add_joint``."""
     return {
-        "parent": seat.parent,
-        "child": seat.child,
-        "parent_xform": pose_to_seven(seat.parent_frame),
-        "child_xform": pose_to_seven(seat.child_frame),
-        "label": seat.label,
-        "filter_parent": seat.filter_parent,
-        "enabled": seat.enabled,
+        "parent": placement.parent,
+        "child": placement.child,
+        "parent_xform": pose_to_seven(placement.parent_frame),
+        "child_xform": pose_to_seven(placement.child_frame),
+        "label": placement.label,
+        "filter_parent": placement.filter_parent,
+        "enabled": placement.enabled,
     }
 
 
@@ -158,9 +160,6 @@ def _distance_axes(joint: Joint) -> list[DofConfig]:
 def _triple(values: Any) -> tuple[float, float, float]:
     x, y, z = (float(v) for v in values)
     return x, y, z
-
-
-_ONE = (TargetMode.POSITION, TargetMode.VELOCITY)
 
 
 def set_motors(builder: Builder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:

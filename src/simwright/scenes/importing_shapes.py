@@ -24,9 +24,18 @@ from simwright.scenes.importing_options import ImportOptions
 
 _SITE_SIZE = 0.01
 _CONVEX = ("convexhull", "convexdecomposition")
+_TYPES = (
+    ShapeType.SPHERE,
+    ShapeType.BOX,
+    ShapeType.CAPSULE,
+    ShapeType.CYLINDER,
+    ShapeType.CONE,
+    ShapeType.MESH,
+    ShapeType.PLANE,
+)
 
 
-class ShapeMaker:
+class ShapeImporter:
     """Adds the shapes of one asset to a builder; ``config`` is what a shape that says nothing has."""
 
     def __init__(
@@ -218,17 +227,6 @@ def _fit(shape: Shape, scale: Triple, *, ball: bool) -> tuple[ShapeType, Triple,
     fitted = describe_geometry(Sphere(float(np.linalg.norm(half))) if ball else Box(2 * half))
     assert fitted is not None
     return (*fitted, None, pose)
-
-
-_TYPES = (
-    ShapeType.SPHERE,
-    ShapeType.BOX,
-    ShapeType.CAPSULE,
-    ShapeType.CYLINDER,
-    ShapeType.CONE,
-    ShapeType.MESH,
-    ShapeType.PLANE,
-)
 
 
 def imitate_sap(asset: Asset) -> None:

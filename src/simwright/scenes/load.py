@@ -28,21 +28,23 @@ from simwright.runtime.state import Control, State
 from simwright.scenes import builder_inline as inline
 from simwright.scenes.builder import Builder, Triple
 from simwright.scenes.builder_config import MATERIAL_FIELDS
-from simwright.scenes.document import Scene, SceneFile, read_scene
+from simwright.scenes.document import SceneDocument, SceneFile, read_scene
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset, UnsupportedAsset
 from simwright.scenes.document_mechanics import UnsupportedJoint
-from simwright.scenes.finish import World, finish_world
+from simwright.scenes.finish import WorldArrays, finish_world
 from simwright.scenes.importing import import_asset
 from simwright.scenes.importing_messages import ARTICULATION_MADE, BODY_ALONE
 from simwright.scenes.importing_options import OPTION_NAMES, ImportOptions
 from simwright.scenes.messages import SceneError, UnsupportedSceneFeature
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.registry import run_operations, set_initial_positions
 from simwright.scenes.replicate import DEFAULT_SPACING, replicate
 from simwright.scenes.sources import SourceFinder
 
 MAX_SHAPES = 100_000_000
 """More bodies and shapes than this in all worlds are refused."""
+_BY_CLASS = ("no_class_as_colliders", "visual_classes", "collider_classes", "ignore_classes")
+DEFAULT_LABEL = "ground_plane"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -59,7 +61,7 @@ class LoadedScene:
     collision_state: CollisionState
     unsupported_features: tuple[str, ...] = ()
     source_path: str = ""
-    scene: Scene = field(default_factory=lambda: Scene.model_validate({}))
+    scene: SceneDocument = field(default_factory=lambda: SceneDocument.model_validate({}))
     findings: tuple[Diagnostic, ...] = ()
 
     def __repr__(self) -> str:
@@ -177,7 +179,7 @@ def assemble_scene(
     )
 
 
-def _count_worlds(scene: Scene, asked: int | None, compat: str | None) -> int:
+def _count_worlds(scene: SceneDocument, asked: int | None, compat: str | None) -> int:
     if asked is not None and asked < 1 and compat != "sap":
         raise UsageError(f"num_worlds is {asked}", hint="at least one world")
     return scene.choose_worlds(asked)
@@ -191,7 +193,7 @@ def _check_spacing(spacing: Sequence[float]) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _check_size(builder: Builder, scene: Scene, count: int, file: SceneFile) -> None:
+def _check_size(builder: Builder, scene: SceneDocument, count: int, file: SceneFile) -> None:
     if builder.shape_count == 0 and not scene.ground.enabled:
         where = file.find_where() if file.document else NOWHERE
         raise SceneError(
@@ -202,7 +204,7 @@ def _check_size(builder: Builder, scene: Scene, count: int, file: SceneFile) -> 
         raise LimitError(f"{count} worlds have {total} bodies and shapes", hint=f"at most {MAX_SHAPES}")
 
 
-def _choose_capacity(scene: Scene, asked: int | None, count: int, compat: str | None) -> int:
+def _choose_capacity(scene: SceneDocument, asked: int | None, count: int, compat: str | None) -> int:
     """Contacts of all worlds; the file has those of one (SAP Warp's loader leaves the product to its caller)."""
     if asked is not None:
         return asked
@@ -210,12 +212,9 @@ def _choose_capacity(scene: Scene, asked: int | None, count: int, compat: str | 
     return int(said) if compat == "sap" else int(said) * count
 
 
-_BY_CLASS = ("no_class_as_colliders", "visual_classes", "collider_classes", "ignore_classes")
-
-
 def build_world(builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter) -> list[str]:
     """Fill a builder with what a scene file says of one world; gives the features that are not supported."""
-    building = _Building(builder, file, sources, reporter)
+    building = _WorldBuild(builder, file, sources, reporter)
     building.set_defaults()
     building.add_assets()
     building.add_bodies()
@@ -227,7 +226,7 @@ def build_world(builder: Builder, file: SceneFile, sources: SourceFinder, report
     return building.unsupported
 
 
-class _Building:
+class _WorldBuild:
     def __init__(self, builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter) -> None:
         self._builder = builder
         self._file = file
@@ -258,7 +257,7 @@ class _Building:
             if isinstance(asset, UnsupportedAsset) or gaps:
                 continue
             where = self._file.find_where("assets", number, "source")
-            with _Placed(where):
+            with _ErrorsLocated(where):
                 self._add_asset(asset, where, seen)
 
     def _add_asset(self, asset: Any, where: Where, seen: set[str]) -> None:
@@ -278,7 +277,7 @@ class _Building:
         self._first_body = self._builder.body_count
         for number, body in enumerate(self._scene.bodies):
             where = self._file.find_where("bodies", number)
-            with _Placed(where):
+            with _ErrorsLocated(where):
                 inline.add_body(self._builder, body, self._sources, where)
 
     def add_joints(self) -> None:
@@ -288,10 +287,12 @@ class _Building:
             if isinstance(joint, UnsupportedJoint):
                 self.unsupported += joint.list_unsupported()
                 continue
-            bench = Bench(self._builder, self._reporter, self._file, self._sources, ("joints", number))
+            context = OperationContext(
+                self._builder, self._reporter, self._file, self._sources, ("joints", number)
+            )
             try:
-                ends = inline.Ends(
-                    bench.find_body(joint.parent, "parent"), bench.find_body(joint.child, "child")
+                ends = inline.JointEnds(
+                    context.find_body(joint.parent, "parent"), context.find_body(joint.child, "child")
                 )
             except SceneError as error:
                 if not self._sap:
@@ -299,13 +300,13 @@ class _Building:
                 self.unsupported.append(f"joint[{joint.id}] {error.message}")
                 continue
             where = self._file.find_where("joints", number)
-            with _Placed(where):
+            with _ErrorsLocated(where):
                 self._builder.joint_where[inline.add_joint(self._builder, joint, ends)] = where
 
     def add_articulations(self) -> None:
         """Inline articulations."""
         for number, articulation in enumerate(self._scene.articulations):
-            with _Placed(self._file.find_where("articulations", number)):
+            with _ErrorsLocated(self._file.find_where("articulations", number)):
                 inline.add_articulation(self._builder, articulation, number)
 
     def complete_articulations(self) -> None:
@@ -350,7 +351,7 @@ def find_trees(builder: Builder, first: int) -> list[list[int]]:
     return trees
 
 
-class _Placed:
+class _ErrorsLocated:
     """Errors of a step are told with its place in the scene file, unless they have one of their own."""
 
     def __init__(self, where: Where) -> None:
@@ -398,9 +399,6 @@ def make_options(asset: Any, *, sap: bool = False) -> ImportOptions:
     return ImportOptions(**values)
 
 
-DEFAULT_LABEL = "ground_plane"
-
-
 def build_shared(
     builder: Builder,
     *,
@@ -409,7 +407,7 @@ def build_shared(
     label: str = DEFAULT_LABEL,
     config: Mapping[str, Any] | None = None,
     color: Triple | None = None,
-) -> World:
+) -> WorldArrays:
     """What the worlds of a scene share: the ground, made with the defaults of its builder, or nothing."""
     shared = Builder(
         compat=builder.compat,

@@ -16,7 +16,7 @@ from simwright.runtime.kinds import JointType
 from simwright.runtime.labels import Labels
 from simwright.runtime.model import Model
 from simwright.runtime.pairs import Pairs
-from simwright.scenes.finish import World
+from simwright.scenes.finish import WorldArrays
 
 DEFAULT_SPACING = (2.0, 2.0, 0.0)
 _COUNTED = ("body", "joint", "joint_dof", "joint_coord", "articulation", "shape")
@@ -26,6 +26,7 @@ _WORLD_OF = {
     "articulation_world": "articulation",
     "shape_world": "shape",
 }
+_OWN = frozenset({"gravity", "world_offset"})
 
 
 def place_worlds(count: int, spacing: Sequence[float] = DEFAULT_SPACING) -> Array:
@@ -58,8 +59,8 @@ def _find_side(count: int, dimensions: int) -> int:
 
 
 def replicate(
-    world: World,
-    shared: World,
+    world: WorldArrays,
+    shared: WorldArrays,
     count: int = 1,
     spacing: Sequence[float] = DEFAULT_SPACING,
     *,
@@ -102,13 +103,10 @@ def replicate(
     return model, collision
 
 
-_OWN = frozenset({"gravity", "world_offset"})
-
-
 class _Tiling:
     """Copies arrays of one world ``count`` times and adds the shared rows."""
 
-    def __init__(self, world: World, shared: World, count: int, *, first_world: int) -> None:
+    def __init__(self, world: WorldArrays, shared: WorldArrays, count: int, *, first_world: int) -> None:
         self._world = world
         self._shared = shared
         self._count = count
@@ -152,7 +150,7 @@ class _Tiling:
         return np.concatenate((np.repeat(worlds, local), np.full(more, -1, dtype=np.int32)))
 
 
-def _shift(arrays: dict[str, AnyArray], world: World, offsets: Array) -> None:
+def _shift(arrays: dict[str, AnyArray], world: WorldArrays, offsets: Array) -> None:
     """Move worlds to their places: bodies, what hangs on the world, and shapes that stand in it."""
     held = world.arrays
     count = len(offsets)

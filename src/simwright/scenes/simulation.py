@@ -23,9 +23,9 @@ import numpy as np
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz
-from simwright.engines.flat import FlatMap, FlatPlace
+from simwright.engines.flat import FlatDofPlace, FlatMap
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Scene, Settings, Simulation
+from simwright.engines.protocol import Settings, Simulation, WorldSet
 from simwright.engines.stability import UnstableError
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
 from simwright.runtime.arrays import AnyArray
@@ -82,7 +82,7 @@ def open_scene(
     kinds = np.zeros(model.world_count, dtype=np.int64)
     for kind, rows in enumerate(groups):
         kinds[rows] = kind
-    scene = Scene(tuple(world.asset for world in exported), tuple(kinds.tolist()))
+    scene = WorldSet(tuple(world.asset for world in exported), tuple(kinds.tolist()))
     inner = adapter.open(scene, settings, reporter)
     return SceneSimulation(model, inner, ArrayMap(model, exported[0], inner.layout))
 
@@ -95,7 +95,7 @@ class ArrayMap:
         one = exported.model
         known = {freedom.name: freedom for freedom in layout.freedoms}
         by_name = {joint.name: joint for joint in exported.asset.joints}
-        places: list[FlatPlace] = []
+        places: list[FlatDofPlace] = []
         shift = np.zeros((model.world_count, model.per_world["joint_coord"]))
         offsets = model.world_offset.astype(np.float64)
         for joint, name in enumerate(exported.joints):
@@ -104,7 +104,7 @@ class ArrayMap:
             q, qd = int(one.joint_q_start[joint]), int(one.joint_qd_start[joint])
             centre = one.body_com[int(one.joint_child[joint])]
             for number, dof in enumerate(by_name[name].dofs):
-                places.append(FlatPlace(known[dof.name], q + number, qd + number, centre))
+                places.append(FlatDofPlace(known[dof.name], q + number, qd + number, centre))
             if one.joint_type[joint] in FLOATS and one.joint_parent[joint] < 0:
                 shift[:, q : q + 3] = quats_rotate(
                     quats_conjugate(to_wxyz(one.joint_X_p[joint, 3:])), offsets

@@ -23,7 +23,7 @@ from simwright.core.errors import InputError, NotFoundError
 from simwright.core.files import suggest_sibling
 from simwright.core.gate import find_root
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
-from simwright.scenes.document_sources import ExternalAsset, Source
+from simwright.scenes.document_sources import ExternalAsset, SceneSource
 from simwright.scenes.messages import FILE_ELSEWHERE
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ from simwright.core.errors import UnsafePathError
 from simwright.scenes.document_sources import GitSource
 
 _SUFFIXES = {"urdf": ".urdf", "mjcf": ".xml", "sdf": ".sdf", "usd": ".usda"}
+_YES = frozenset({"1", "true", "yes", "on"})
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+PROTOCOLS = "https:ssh:file"
+TIMEOUT = 600.0
+"""Longest one git command may take [s]."""
 
 
 class SourceFinder:
@@ -77,7 +82,7 @@ class SourceFinder:
         external = asset.external_assets if isinstance(asset, MjcfAsset) else ()
         return self._lay_beside(file, external, where) if external else file
 
-    def find_source(self, source: Source, kind: str, where: Where = NOWHERE) -> Path:
+    def find_source(self, source: SceneSource, kind: str, where: Where = NOWHERE) -> Path:
         """The file of a source of type ``kind``."""
         if source.text is not None:
             return self._write_text(source.text, kind)
@@ -169,13 +174,6 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
-
-
-_YES = frozenset({"1", "true", "yes", "on"})
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-PROTOCOLS = "https:ssh:file"
-TIMEOUT = 600.0
-"""Longest one git command may take [s]."""
 
 
 class GitError(InputError):

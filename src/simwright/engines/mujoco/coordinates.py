@@ -26,7 +26,7 @@ from simwright.core.math3d import (
     quats_normalize,
     quats_rotate,
 )
-from simwright.engines.layout import Freedom, Layout
+from simwright.engines.layout import Layout, LayoutDof
 from simwright.formats.mjcf.memory import MujocoNames
 from simwright.model.joint import Motion
 
@@ -34,10 +34,10 @@ Index = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class _Turning:
+class _RotatingDofs:
     """Ball and free dofs of one kind: their places on both sides (rows) and their frames."""
 
-    freedoms: tuple[Freedom, ...]
+    freedoms: tuple[LayoutDof, ...]
     q: Index
     v: Index
     qpos: Index
@@ -56,7 +56,7 @@ class CoordinateMap:
         self.width = layout.nv
         scalars: list[tuple[int, int, int, int]] = []
         screws: list[tuple[int, int, int, int, float, float]] = []
-        turning: dict[str, list[tuple[Freedom, list[int], list[int]]]] = {"free": [], "ball": []}
+        turning: dict[str, list[tuple[LayoutDof, list[int], list[int]]]] = {"free": [], "ball": []}
         for freedom in layout.freedoms:
             joints = [model.joint(name) for name in _find_joints(freedom, names)]
             if not joints:
@@ -188,7 +188,7 @@ class CoordinateMap:
         return drift
 
 
-def _find_joints(freedom: Freedom, names: MujocoNames) -> Sequence[str]:
+def _find_joints(freedom: LayoutDof, names: MujocoNames) -> Sequence[str]:
     if freedom.joint is None:
         return [names.free_joints[freedom.body]] if freedom.body in names.free_joints else []
     return names.joints.get(freedom.name, ())
@@ -198,17 +198,17 @@ def _count(first: int, number: int) -> list[int]:
     return list(range(first, first + number))
 
 
-def _shift(freedom: Freedom, slides: int) -> Freedom:
+def _shift(freedom: LayoutDof, slides: int) -> LayoutDof:
     """The rotation of a free dof whose position is in slides."""
     if not slides:
         return freedom
     values = {name: getattr(freedom, name) for name in freedom.__slots__}
-    return Freedom(**{**values, "motion": Motion.BALL, "q": freedom.q + slides, "v": freedom.v + slides})
+    return LayoutDof(**{**values, "motion": Motion.BALL, "q": freedom.q + slides, "v": freedom.v + slides})
 
 
-def _collect(rows: list[tuple[Freedom, list[int], list[int]]], nq: int, nv: int) -> _Turning:
+def _collect(rows: list[tuple[LayoutDof, list[int], list[int]]], nq: int, nv: int) -> _RotatingDofs:
     freedoms = tuple(row[0] for row in rows)
-    return _Turning(
+    return _RotatingDofs(
         freedoms,
         np.array([_count(f.q, nq) for f in freedoms], dtype=np.int64).reshape(-1, nq),
         np.array([_count(f.v, nv) for f in freedoms], dtype=np.int64).reshape(-1, nv),

@@ -21,10 +21,10 @@ from simwright.engines.mujoco.springs import set_springs, stiffen
 from simwright.engines.protocol import (
     Capabilities,
     Contact,
-    Scene,
     Settings,
     Simulation,
-    as_scene,
+    WorldSet,
+    as_world_set,
     report_unheld,
 )
 from simwright.engines.stability import LARGEST, make_error
@@ -70,6 +70,8 @@ _WORDS = {
     "stiff": ("no", "yes"),
 }
 _NUMBERS = {"impratio": float, "iterations": int, "tolerance": float}
+CHUNK = 256
+"""Steps after which states are looked at: how far a simulation runs on after it became unstable."""
 
 
 class MujocoEngine:
@@ -82,7 +84,7 @@ class MujocoEngine:
 
     def open(
         self,
-        source: Asset | Scene,
+        source: Asset | WorldSet,
         settings: Settings | None = None,
         reporter: Reporter | None = None,
         *,
@@ -95,7 +97,7 @@ class MujocoEngine:
         if settings.solver:
             options["solver"] = settings.solver
         reporter = Reporter() if reporter is None else reporter
-        return MujocoSimulation(as_scene(source, worlds), settings, options, reporter)
+        return MujocoSimulation(as_world_set(source, worlds), settings, options, reporter)
 
 
 def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,12 +122,8 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
 ENGINE = MujocoEngine()
 
 
-CHUNK = 256
-"""Steps after which states are looked at: how far a simulation runs on after it became unstable."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class _WorldGroup:
     """Worlds (``rows``) that share a compiled model."""
 
     rows: Any
@@ -143,7 +141,7 @@ class MujocoSimulation(Simulation):
     """See :class:`~simwright.engines.protocol.Simulation`."""
 
     def __init__(
-        self, scene: Scene, settings: Settings, options: Mapping[str, Any], reporter: Reporter
+        self, scene: WorldSet, settings: Settings, options: Mapping[str, Any], reporter: Reporter
     ) -> None:
         before = len(reporter)
         self.worlds = scene.worlds
@@ -178,7 +176,7 @@ class MujocoSimulation(Simulation):
         settings: Settings,
         options: Mapping[str, Any],
         reporter: Reporter | None,
-    ) -> _Part:
+    ) -> _WorldGroup:
         told = Reporter()
         FORMAT.report_losses(asset, told)
         compiled = compile_asset(asset, told, sets_springs=True)
@@ -189,9 +187,9 @@ class MujocoSimulation(Simulation):
         set_springs(compiled.model, asset, layout, compiled.names)
         if options.get("stiff") == "yes":
             stiffen(compiled.model)
-        return _Part(rows, asset, compiled, CoordinateMap(layout, compiled.names, compiled.model))
+        return _WorldGroup(rows, asset, compiled, CoordinateMap(layout, compiled.names, compiled.model))
 
-    def _start(self, part: _Part) -> None:
+    def _start(self, part: _WorldGroup) -> None:
         """The initial state of the asset: the keyframe that the writer made for it, or MuJoCo's own start."""
         name = part.compiled.names.initial
         if name is None:
@@ -293,7 +291,7 @@ class MujocoSimulation(Simulation):
                 self._push(part, given, ids, on_bodies)
             outer[part.rows] = on_bodies.reshape(len(part.rows), -1)
 
-    def _push(self, part: _Part, forces: Array, ids: Mapping[str, int], on_bodies: Array) -> None:
+    def _push(self, part: _WorldGroup, forces: Array, ids: Mapping[str, int], on_bodies: Array) -> None:
         """Forces of free dofs and torques of balls as wrenches on what they carry."""
         poses: dict[str, Array] = {}
         for freedom in self.layout.freedoms:
@@ -439,7 +437,7 @@ class MujocoSimulation(Simulation):
         """MuJoCo's own data of a world, computed forward; valid until the next call of the simulation."""
         return self.batch.hold(world)
 
-    def _find_part(self, world: int) -> _Part:
+    def _find_part(self, world: int) -> _WorldGroup:
         return next(part for part in self.parts if world in part.rows)
 
     def close(self) -> None:

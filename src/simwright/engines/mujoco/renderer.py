@@ -23,6 +23,11 @@ from simwright.model.asset import Asset
 
 Picture = npt.NDArray[np.uint8]
 _VARIABLE = "MUJOCO_GL"
+MOST_WORLDS = 64
+"""Worlds that are drawn at most: the first ones."""
+_SHARED_GROUP = 5
+_FIELD_OF_VIEW = 45.0
+_AZIMUTH, _ELEVATION = 125.0, -22.0
 
 
 class ModelRenderer:
@@ -79,13 +84,6 @@ def open_window(model: MjModel, data: MjData) -> Any:
         return mujoco.viewer.launch_passive(model, data, show_left_ui=False, show_right_ui=False)
     except Exception as error:  # noqa: BLE001 - windows fail in ways of their own
         raise UsageError(f"MuJoCo cannot open a window: {error}") from None
-
-
-MOST_WORLDS = 64
-"""Worlds that are drawn at most: the first ones."""
-_SHARED_GROUP = 5
-_FIELD_OF_VIEW = 45.0
-_AZIMUTH, _ELEVATION = 125.0, -22.0
 
 
 class WorldPainter:

@@ -35,12 +35,12 @@ from simwright.engines.newton.relations import (
     set_motors,
 )
 from simwright.engines.newton.result import Imported
-from simwright.engines.newton.shapes import ShapeMaker, approximate, report_pictures
+from simwright.engines.newton.shapes import NewtonShapeMaker, approximate, report_pictures
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
 from simwright.model.asset import Asset, Body
-from simwright.model.branches import Branch, Plan, Step, plan_branches
-from simwright.model.flat_joints import Seat, carry_velocity
+from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
+from simwright.model.flat_joints import JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
@@ -55,7 +55,7 @@ def fill_builder(
     """The table of contents."""
     asset, reporter = result.asset, result.reporter
     plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
-    fill = _Fill(builder, result, base, choices)
+    fill = _BuilderFiller(builder, result, base, choices)
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
     for branch in plan.branches:
@@ -79,7 +79,7 @@ def fill_builder(
         _collapse(builder, result)
 
 
-class _Fill:
+class _BuilderFiller:
     """Adds the parts of one asset to one builder."""
 
     def __init__(self, builder: Any, result: Imported, base: Pose, choices: Choices) -> None:
@@ -142,13 +142,13 @@ class _Fill:
         else:
             self._reporter.report(GRAVITY_SCALE, body.source, name=body.name, scale=body.gravity_scale)
 
-    def _add_step(self, step: Step) -> int:
+    def _add_step(self, step: BranchStep) -> int:
         if step.joint is None:
             return self._float(step)
         joint = reverse_joint(step.joint, self._reporter) if step.reversed else step.joint
         return self._add_joint(joint)
 
-    def _float(self, step: Step) -> int:
+    def _float(self, step: BranchStep) -> int:
         """A free joint to the world, moving as its body does; or another one, if that is chosen."""
         builder, child = self._builder, self._result.bodies[step.body]
         index = hold_root(builder, child, self._choices, self._base)
@@ -157,17 +157,17 @@ class _Fill:
         return index
 
     def _add_joint(self, joint: Joint) -> int:
-        seat = Seat.of(joint, self._result.bodies, self._stand, joint.path or joint.name)
-        index = add_joint(self._builder, joint, seat, self._reporter)
+        placement = JointPlacement.of(joint, self._result.bodies, self._stand, joint.path or joint.name)
+        index = add_joint(self._builder, joint, placement, self._reporter)
         if self._choices.force_position_velocity_actuation:
             drive_both(self._builder, index)
-        if seat.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
-            carry_velocity(self._builder, index, seat.child, seat.parent_frame)
+        if placement.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
+            carry_velocity(self._builder, index, placement.child, placement.parent_frame)
         set_springs(self._builder, index, joint, self._reporter)
         self._result.joints[joint.name] = index
         return index
 
-    def add_loops(self, plan: Plan) -> None:
+    def add_loops(self, plan: BranchPlan) -> None:
         """Joints that close loops belong to no articulation."""
         self._stand = self._base
         for joint in plan.loops:
@@ -179,7 +179,9 @@ class _Fill:
     def add_shapes(self) -> None:
         """Shapes in their order, then sites."""
         asset, result = self._result.asset, self._result
-        maker = ShapeMaker(self._builder, asset, self._base, self._reporter, self._choices.mesh_maxhullvert)
+        maker = NewtonShapeMaker(
+            self._builder, asset, self._base, self._reporter, self._choices.mesh_maxhullvert
+        )
         for shape in asset.shapes:
             index = maker.add_shape(shape, result.bodies.get(shape.body, -1))
             if index is not None:

@@ -36,23 +36,23 @@ def _say(reporter: Reporter) -> flat_joints.Approximate:
     return approximate
 
 
-def _list_arguments(seat: flat_joints.Seat) -> dict[str, Any]:
+def _list_arguments(placement: flat_joints.JointPlacement) -> dict[str, Any]:
     """Keyword arguments that every ``add_joint_*`` takes."""
     return {
-        "child": seat.child,
-        "parent": seat.parent,
-        "parent_xform": pose_to_seven(seat.parent_frame),
-        "child_xform": pose_to_seven(seat.child_frame),
-        "label": seat.label,
-        "collision_filter_parent": seat.filter_parent,
-        "enabled": seat.enabled,
+        "child": placement.child,
+        "parent": placement.parent,
+        "parent_xform": pose_to_seven(placement.parent_frame),
+        "child_xform": pose_to_seven(placement.child_frame),
+        "label": placement.label,
+        "collision_filter_parent": placement.filter_parent,
+        "enabled": placement.enabled,
     }
 
 
-def add_joint(builder: Any, joint: Joint, seat: flat_joints.Seat, reporter: Reporter) -> int:
+def add_joint(builder: Any, joint: Joint, placement: flat_joints.JointPlacement, reporter: Reporter) -> int:
     """Add one joint and its initial coordinates; gives its index."""
-    dofs, seat = flat_joints.move_anchor(joint, seat, _say(reporter), "Newton has")
-    given = _list_arguments(seat)
+    dofs, placement = flat_joints.move_anchor(joint, placement, _say(reporter), "Newton has")
+    given = _list_arguments(placement)
     motions = [dof.motion for dof in dofs]
     if joint.kind is JointKind.DISTANCE:
         low, high = flat_joints.bound_distance(joint)

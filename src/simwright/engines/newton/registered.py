@@ -28,6 +28,21 @@ _EQUALITIES = ("MjcEqualityConnectAPI", "MjcEqualityWeldAPI")
 _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError)
 _FORCE, _RAW, _FALLBACK = 0, 1, 2
 """How the MuJoCo solver takes the stops of a freedom: Newton's gains, its own two numbers, its own default."""
+_TYPES = {
+    "bool": "bool",
+    "int": "int32",
+    "float": "float32",
+    "vec2": "vec2",
+    "vec3": "vec3",
+    "vec4": "vec4",
+    "quat": "quat",
+}
+_ALIASES = {
+    "half": "float", "double": "float", "float32": "float", "float64": "float",
+    "int32": "int", "int64": "int", "uint": "int",
+    "float2": "vec2", "float3": "vec3", "float4": "vec4",
+    "quatf": "quat", "quatd": "quat", "quath": "quat",
+}  # fmt: skip
 
 
 def has_registered(builder: Any) -> bool:
@@ -43,7 +58,7 @@ def has_registered(builder: Any) -> bool:
 
 def read_registered(builder: Any, stage: Any, result: Imported, *, with_mjc: bool) -> None:
     """Set every registered attribute from the prims of the elements in the builder."""
-    reading = _Reading(builder, stage, result, _OWN | _OF_MODEL if with_mjc else _OWN)
+    reading = _StageAttributeReader(builder, stage, result, _OWN | _OF_MODEL if with_mjc else _OWN)
     colliders = {
         s.path: result.shapes[s.name] for s in result.asset.shapes if s.collision and s.name in result.shapes
     }
@@ -64,7 +79,7 @@ def read_registered(builder: Any, stage: Any, result: Imported, *, with_mjc: boo
     reading.add_rows()
 
 
-class _Reading:
+class _StageAttributeReader:
     """One stage being asked for the attributes of one builder."""
 
     def __init__(self, builder: Any, stage: Any, result: Imported, skipped: frozenset[str]) -> None:
@@ -255,23 +270,6 @@ def _list_labels(joint: Joint, prims: dict[str, str]) -> list[str]:
         elif dof.velocities == 1:
             labels.append(f"{joint.path}:{find_axis(joint, dof)}")
     return labels
-
-
-_TYPES = {
-    "bool": "bool",
-    "int": "int32",
-    "float": "float32",
-    "vec2": "vec2",
-    "vec3": "vec3",
-    "vec4": "vec4",
-    "quat": "quat",
-}
-_ALIASES = {
-    "half": "float", "double": "float", "float32": "float", "float64": "float",
-    "int32": "int", "int64": "int", "uint": "int",
-    "float2": "vec2", "float3": "vec3", "float4": "vec4",
-    "quatf": "quat", "quatd": "quat", "quath": "quat",
-}  # fmt: skip
 
 
 def add_attributes(

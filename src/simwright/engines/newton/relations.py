@@ -14,6 +14,18 @@ from simwright.model.coupling import list_couplings, plan_closures
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.joint import WORLD, Joint, Mimic
 
+_LABEL = "mujoco:actuator_label"
+FREQUENCY = "mujoco:equality_constraint"
+_KINDS = {"MjcEqualityConnectAPI": 0, "MjcEqualityWeldAPI": 1}
+_BODY = 1
+_OF_JOINT = 1
+"""What a row is about: bodies (MuJoCo's object type), and what stands for it in Newton: a joint."""
+_SOFT: dict[str, tuple[float, ...]] = {
+    "mujoco:eq_solref": (0.02, 1.0),
+    "mujoco:eq_solimp": (0.9, 0.95, 0.001, 0.5, 2.0),
+}
+"""MuJoCo's own, for an equality that says nothing."""
+
 
 def set_mimics(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
     """Let followers follow; one that follows a follower follows its leader instead."""
@@ -87,9 +99,6 @@ def add_filters(builder: Any, asset: Asset, shapes: dict[str, int]) -> None:
         pair = tuple(sorted(shapes[name] for name in names if name in shapes))
         if len(pair) == 2 and pair not in known:
             builder.add_shape_collision_filter_pair(*pair)
-
-
-_LABEL = "mujoco:actuator_label"
 
 
 def set_motors(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
@@ -171,18 +180,6 @@ def _find_dofs(builder: Any, joints: list[Joint], indices: dict[str, int]) -> di
             if joint.velocities == 1:
                 places[joint.name] = builder.joint_qd_start[indices[joint.name]]
     return places
-
-
-FREQUENCY = "mujoco:equality_constraint"
-_KINDS = {"MjcEqualityConnectAPI": 0, "MjcEqualityWeldAPI": 1}
-_BODY = 1
-_OF_JOINT = 1
-"""What a row is about: bodies (MuJoCo's object type), and what stands for it in Newton: a joint."""
-_SOFT: dict[str, tuple[float, ...]] = {
-    "mujoco:eq_solref": (0.02, 1.0),
-    "mujoco:eq_solimp": (0.9, 0.95, 0.001, 0.5, 2.0),
-}
-"""MuJoCo's own, for an equality that says nothing."""
 
 
 def add_equality_rows(builder: Any, stage: Any, result: Imported, base: Pose) -> None:

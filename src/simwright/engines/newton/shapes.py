@@ -47,9 +47,33 @@ _SITE_SIZE = 0.01
 _PLAIN = (to_display(0.18),) * 3
 """OpenUSD's colour of what has none, as Newton's viewers take it."""
 _CONTACT_SETTINGS = ("ke", "kd", "kf", "ka", "kh")
+FIELD_INVALID = declare(
+    "newton-field-invalid",
+    Level.WARNING,
+    "{name} of shape {shape!r} is {value!r}, which is not {expected}; Newton's default is used",
+    doc="A setting of a distance field that Newton does not accept.",
+)
+HYDROELASTIC_LOST = declare(
+    "newton-hydroelastic-lost",
+    Level.WARNING,
+    "mesh {shape!r} is to be hydroelastic but has no distance field; it is not",
+    hint="author newton:sdfMaxResolution or newton:sdfTargetVoxelSize",
+    doc="Hydroelastic contact of a mesh needs a distance field of known size.",
+)
+_FORMATS = ("float32", "uint16", "uint8")
+_CELLS = 64
+_TILE = 8
+TEXTURE_LOST = declare(
+    "newton-texture-lost",
+    Level.INFO,
+    "{count} picture(s) of material {name!r} are not carried, the first is that of its {first}",
+    hint="Newton's viewers draw one picture, that of the diffuse colour, on meshes with texture coordinates",
+    doc="Newton's shapes have a picture for the diffuse colour of meshes, and for nothing else.",
+)
+_DIFFUSE = "diffuse"
 
 
-class ShapeMaker:
+class NewtonShapeMaker:
     """Adds the shapes of one asset to a builder; ``base`` is where the asset's world stands."""
 
     def __init__(
@@ -279,26 +303,8 @@ def _build_heightfield(geometry: Heightfield) -> Any:
     )
 
 
-FIELD_INVALID = declare(
-    "newton-field-invalid",
-    Level.WARNING,
-    "{name} of shape {shape!r} is {value!r}, which is not {expected}; Newton's default is used",
-    doc="A setting of a distance field that Newton does not accept.",
-)
-HYDROELASTIC_LOST = declare(
-    "newton-hydroelastic-lost",
-    Level.WARNING,
-    "mesh {shape!r} is to be hydroelastic but has no distance field; it is not",
-    hint="author newton:sdfMaxResolution or newton:sdfTargetVoxelSize",
-    doc="Hydroelastic contact of a mesh needs a distance field of known size.",
-)
-_FORMATS = ("float32", "uint16", "uint8")
-_CELLS = 64
-_TILE = 8
-
-
 @dataclasses.dataclass(frozen=True, slots=True)
-class Field:
+class SdfSettings:
     """What Newton's shape lists hold about a distance field."""
 
     max_resolution: int | None
@@ -310,9 +316,9 @@ class Field:
     is_asked: bool
 
 
-def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> Field:
+def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> SdfSettings:
     """The settings of a shape, checked, over a default shape configuration."""
-    check = _Check(shape, reporter)
+    check = _SettingReader(shape, reporter)
     settings = shape.settings
     cell = check.take("sdf_target_voxel_size", "more than 0", lambda v: v > 0)
     cells = check.take("sdf_max_resolution", "a positive multiple of 8", lambda v: v > 0 and v % _TILE == 0)
@@ -329,7 +335,7 @@ def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> Field:
     if hydroelastic and isinstance(shape.geometry, Mesh) and cells is None and cell is None:
         reporter.report(HYDROELASTIC_LOST, shape.source, shape=shape.name)
         hydroelastic = False
-    return Field(
+    return SdfSettings(
         None if cells is None else int(cells),
         cell,
         (settings.get("sdf_narrow_band_inner", low), settings.get("sdf_narrow_band_outer", high)),
@@ -341,7 +347,7 @@ def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> Field:
     )
 
 
-class _Check:
+class _SettingReader:
     """Takes settings of a shape that pass a test and reports the others."""
 
     def __init__(self, shape: Shape, reporter: Reporter) -> None:
@@ -363,7 +369,7 @@ class _Check:
         return None
 
 
-def put_field(builder: Any, index: int, field: Field) -> None:
+def put_field(builder: Any, index: int, field: SdfSettings) -> None:
     """Write the settings into the builder, which makes the field when it is finalized."""
     import newton
 
@@ -374,16 +380,6 @@ def put_field(builder: Any, index: int, field: Field) -> None:
     builder.shape_sdf_padding[index] = field.padding
     if field.is_hydroelastic:
         builder.shape_flags[index] |= int(newton.ShapeFlags.HYDROELASTIC)
-
-
-TEXTURE_LOST = declare(
-    "newton-texture-lost",
-    Level.INFO,
-    "{count} picture(s) of material {name!r} are not carried, the first is that of its {first}",
-    hint="Newton's viewers draw one picture, that of the diffuse colour, on meshes with texture coordinates",
-    doc="Newton's shapes have a picture for the diffuse colour of meshes, and for nothing else.",
-)
-_DIFFUSE = "diffuse"
 
 
 def find_picture(shape: Shape, material: RenderMaterial | None) -> Texture | None:

@@ -12,11 +12,11 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
-from simwright.engines.flat import FlatMap, FlatPlace
-from simwright.engines.layout import Freedom, Layout
+from simwright.engines.flat import FlatDofPlace, FlatMap
+from simwright.engines.layout import Layout, LayoutDof
 from simwright.engines.newton.build import add_asset, import_newton
 from simwright.engines.newton.result import Imported
-from simwright.engines.protocol import Capabilities, Scene, Settings, Simulation, as_scene
+from simwright.engines.protocol import Capabilities, Settings, Simulation, WorldSet, as_world_set
 from simwright.engines.stability import is_sound, make_error
 from simwright.model.asset import Asset, Environment
 from simwright.model.joint import Motion
@@ -68,7 +68,7 @@ class NewtonEngine:
 
     def open(
         self,
-        source: Asset | Scene,
+        source: Asset | WorldSet,
         settings: Settings | None = None,
         reporter: Reporter | None = None,
         *,
@@ -79,13 +79,13 @@ class NewtonEngine:
         settings.check(CAPABILITIES)
         import_newton()
         reporter = Reporter() if reporter is None else reporter
-        return NewtonSimulation(as_scene(source, worlds), settings, reporter)
+        return NewtonSimulation(as_world_set(source, worlds), settings, reporter)
 
 
 class NewtonSimulation(Simulation):
     """Worlds moved by one of Newton's solvers; see :class:`~simwright.engines.protocol.Simulation`."""
 
-    def __init__(self, scene: Scene, settings: Settings, reporter: Reporter) -> None:
+    def __init__(self, scene: WorldSet, settings: Settings, reporter: Reporter) -> None:
         self._newton = newton = import_newton()
         before = len(reporter)
         self._solver_name = settings.solver or CAPABILITIES.default_solver
@@ -118,7 +118,7 @@ class NewtonSimulation(Simulation):
         newton.eval_fk(self._their, self._now.joint_q, self._now.joint_qd, self._now)
         self.findings = tuple(list(reporter)[before:])
 
-    def _build(self, scene: Scene, device: str, reporter: Reporter, *, register: bool) -> None:
+    def _build(self, scene: WorldSet, device: str, reporter: Reporter, *, register: bool) -> None:
         """One builder for each kind of world, all worlds copied into one model."""
         newton = self._newton
 
@@ -172,7 +172,7 @@ class NewtonSimulation(Simulation):
             if modes[column] in (1, 3):
                 self._controls[:, column] = start[self._targets[entry[v]]]
 
-    def _find_places(self, builder: Any, result: Imported) -> list[FlatPlace]:
+    def _find_places(self, builder: Any, result: Imported) -> list[FlatDofPlace]:
         """Where the freedoms of the layout are in one world; slides stand before hinges in a joint of several."""
         places = []
         for freedom in self.layout.freedoms:
@@ -184,7 +184,7 @@ class NewtonSimulation(Simulation):
                 joint = result.joints[freedom.joint.name]
                 shift = _find_shift(freedom)
             q, qd = (int(starts[joint]) + shift for starts in (builder.joint_q_start, builder.joint_qd_start))
-            places.append(FlatPlace(freedom, q, qd, builder.body_com[result.bodies[freedom.body]]))
+            places.append(FlatDofPlace(freedom, q, qd, builder.body_com[result.bodies[freedom.body]]))
         return places
 
     @property
@@ -322,7 +322,7 @@ class NewtonSimulation(Simulation):
         self._solver = None
 
 
-def _find_shift(freedom: Freedom) -> int:
+def _find_shift(freedom: LayoutDof) -> int:
     """How far behind the start of its joint a hinge or slide stands."""
     assert freedom.joint is not None
     dofs = list(reversed(freedom.joint.dofs)) if freedom.inverted else list(freedom.joint.dofs)

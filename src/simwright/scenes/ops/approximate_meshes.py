@@ -16,14 +16,18 @@ from simwright.runtime.kinds import ShapeFlag, ShapeType
 from simwright.scenes.builder import Builder
 from simwright.scenes.builder_shape import measure_radius, weigh_shape
 from simwright.scenes.messages import SELECTOR_EMPTY
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
 from simwright.scenes.selectors import LabelSelector
+
+THINNEST = 1e-6
+"""Half extent of a box around what is flat [m]."""
+_MOST_FACES = 4096
 
 
 @operation
 def approximate_meshes(
-    bench: Bench,
+    context: OperationContext,
     choice: LabelSelector,
     *,
     method: Annotated[
@@ -35,28 +39,28 @@ def approximate_meshes(
 
     The mass of their bodies stays: what is touched changes, not what it weighs.
     """
-    builder = bench.builder
-    if bench.is_compat and method != "bounding_box":
-        bench.skip(f"post_build approximate_meshes method={method}")
+    builder = context.builder
+    if context.is_compat and method != "bounding_box":
+        context.skip(f"post_build approximate_meshes method={method}")
         return
-    chosen = range(builder.shape_count) if bench.is_compat else bench.choose_shapes(choice)
+    chosen = range(builder.shape_count) if context.is_compat else context.choose_shapes(choice)
     meshes = [shape for shape in chosen if _is_colliding_mesh(builder, shape)]
-    if chosen and not meshes and not bench.is_compat:
-        bench.reporter.report(
+    if chosen and not meshes and not context.is_compat:
+        context.reporter.report(
             SELECTOR_EMPTY,
-            bench.find_where("op"),
+            context.find_where("op"),
             selector="approximate_meshes",
             what="colliding mesh",
             hint="",
         )
     for shape in meshes:
-        if not bench.is_compat:
+        if not context.is_compat:
             _keep_mass(builder, shape)
         if method == "bounding_box":
             _put_box(builder, shape)
         else:
             _put_hull(builder, shape)
-        if not bench.is_compat:
+        if not context.is_compat:
             kind = ShapeType(builder.shape_type[shape])
             radius = measure_radius(kind, builder.shape_scale[shape], builder.shape_source[shape])
             builder.shape_collision_radius[shape] = radius
@@ -105,11 +109,6 @@ def _put_hull(builder: Builder, shape: int) -> None:
     if hull is not None:
         builder.shape_source[shape] = hull
     builder.shape_type[shape] = int(ShapeType.CONVEX_MESH)
-
-
-THINNEST = 1e-6
-"""Half extent of a box around what is flat [m]."""
-_MOST_FACES = 4096
 
 
 def find_box(points: Array) -> tuple[Pose, Array]:

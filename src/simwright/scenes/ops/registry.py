@@ -14,7 +14,7 @@ from simwright.core.diag import Reporter
 from simwright.core.documents.record import Record, refuse_word
 from simwright.core.registry import Registry
 from simwright.scenes.document_values import is_compat
-from simwright.scenes.ops.bench import Bench, put_position
+from simwright.scenes.ops.context import OperationContext, put_position
 from simwright.scenes.ops.operation import Operation, name_operation
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simwright.scenes.document import SceneFile
     from simwright.scenes.sources import SourceFinder
 
-_NO_OPERATIONS = frozenset({"arrays", "bench", "operation", "registry", "run"})
+_NO_OPERATIONS = frozenset({"arrays", "context", "operation", "registry"})
 
 
 def _list_rows() -> dict[str, str]:
@@ -89,8 +89,8 @@ def run_operations(builder: Builder, file: SceneFile, sources: SourceFinder, rep
         if isinstance(entry, UnsupportedOperation):
             unsupported.extend(entry.list_unsupported())
             continue
-        bench = Bench(builder, reporter, file, sources, ("post_build", number), unsupported)
-        load_operations()[entry.op].apply(bench, entry)
+        context = OperationContext(builder, reporter, file, sources, ("post_build", number), unsupported)
+        load_operations()[entry.op].apply(context, entry)
     return unsupported
 
 
@@ -99,5 +99,5 @@ def set_initial_positions(
 ) -> None:
     """Apply ``initial_joint_q``."""
     for number, entry in enumerate(file.scene.initial_joint_q):
-        bench = Bench(builder, reporter, file, sources, ("initial_joint_q", number))
-        put_position(bench, entry.index, entry.reference, entry.offset, entry.value)
+        context = OperationContext(builder, reporter, file, sources, ("initial_joint_q", number))
+        put_position(context, entry.index, entry.reference, entry.offset, entry.value)
