@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.math3d import (
     Array,
     Pose,
+    VectorLike,
     cross,
     quats_conjugate,
     quats_normalize,
@@ -40,13 +41,14 @@ class FlatDofPlace:
     freedom: LayoutDof
     q: int
     qd: int
-    centre: Any = (0.0, 0.0, 0.0)
+    centre: VectorLike = (0.0, 0.0, 0.0)
 
 
 class FlatMap:
     """Translates coordinates (worlds x entries) of a flat builder with ``widths`` of joint_q and joint_qd."""
 
     def __init__(self, layout: Layout, places: Sequence[FlatDofPlace], widths: tuple[int, int]) -> None:
+        # index arrays for each kind of motion, made once: comprehensions count as branches (complexity 13)
         self.layout, self._widths = layout, widths
         single = [p for p in places if p.freedom.motion in (Motion.HINGE, Motion.SLIDE)]
         self._single = _index(single, 1, 1)
@@ -113,7 +115,7 @@ class FlatMap:
         return result
 
 
-def _index(places: list[FlatDofPlace], nq: int, nv: int) -> list[Any]:
+def _index(places: list[FlatDofPlace], nq: int, nv: int) -> list[npt.NDArray[np.int64]]:
     """Entries of some freedoms: in joint_q and joint_qd, then in positions and velocities (freedoms x entries)."""
     rows = np.array([(p.q, p.qd, p.freedom.q, p.freedom.v) for p in places], dtype=np.int64).reshape(-1, 4)
     return [rows[:, i, None] + np.arange(nq if i % 2 == 0 else nv) for i in range(4)]

@@ -28,7 +28,7 @@ import numpy as np
 
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, VectorLike
 from simwright.engines.layout import Layout, LayoutDof
 from simwright.model.asset import Asset
 
@@ -234,15 +234,21 @@ class Simulation(abc.ABC):
 
     # what follows is the same for every engine
 
-    def get(self, name: str, world: int = 0) -> Any:
+    def get(self, name: str, world: int = 0) -> float | Array:
         """The position of a dof: a number, or an array for ball and free dofs."""
         return _unpack(self.positions[world], self.layout.find(name).positions)
 
-    def get_velocity(self, name: str, world: int = 0) -> Any:
+    def get_velocity(self, name: str, world: int = 0) -> float | Array:
         """The velocity of a dof."""
         return _unpack(self.velocities[world], self.layout.find(name).velocities)
 
-    def set(self, name: str, position: Any = None, velocity: Any = None, world: int | None = None) -> None:
+    def set(
+        self,
+        name: str,
+        position: float | VectorLike | None = None,
+        velocity: float | VectorLike | None = None,
+        world: int | None = None,
+    ) -> None:
         """Set the position, the velocity or both of a dof, in all worlds or in one."""
         freedom = self.layout.find(name)
         chosen = range(self.worlds) if world is None else [world]
@@ -322,12 +328,12 @@ def as_world_set(source: Asset | WorldSet, worlds: int) -> WorldSet:
     return WorldSet((source,), (0,) * worlds)
 
 
-def _unpack(row: Array, place: slice) -> Any:
+def _unpack(row: Array, place: slice) -> float | Array:
     values = row[place]
     return float(values[0]) if len(values) == 1 else values
 
 
-def _check_width(value: Any, freedom: LayoutDof, place: slice) -> Array:
+def _check_width(value: float | VectorLike, freedom: LayoutDof, place: slice) -> Array:
     given = np.atleast_1d(np.asarray(value, dtype=np.float64))
     wanted = place.stop - place.start
     if given.shape != (wanted,):

@@ -59,31 +59,28 @@ def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: b
     """
     if ordering not in ("dfs", "bfs", None):
         raise UsageError(f"joint_ordering is {ordering!r}", hint='"dfs", "bfs" or None')
-    walk = _BranchSearch(asset, depth_first=ordering != "bfs", only_enabled=only_enabled)
-    walk.spread(WORLD)
-    walk.turn_around()
-    held = {joint.child for joint in walk.carriers}
-    order = [body.name for body in asset.bodies]
-    for candidates in ([name for name in order if name not in held], order):
-        for name in candidates:
-            if name not in walk.branch_of:
-                walk.start(BranchStep(name))
-                walk.spread(name)
-                walk.turn_around()
-    walk.hang_by_distance()
-    branches = [branch for branch in walk.branches if branch.steps]
+    search = _BranchSearch(asset, depth_first=ordering != "bfs", only_enabled=only_enabled)
+    search.reach_all([body.name for body in asset.bodies])
+    search.hang_by_distance()
+    branches = [branch for branch in search.branches if branch.steps]
     _declare(asset, branches)
+    _sort_branches(asset, branches)
+    if ordering is None:
+        place = {id(joint): i for i, joint in enumerate(search.joints)}
+        for branch in branches:
+            # the root stays first: it has no joint, or one to the world, which the others hang on
+            branch.steps[1:] = sorted(branch.steps[1:], key=lambda step: place[id(step.joint)])
+    loops = [joint for joint in search.joints if id(joint) not in search.used]
+    return BranchPlan(branches, loops)
+
+
+def _sort_branches(asset: Asset, branches: list[Branch]) -> None:
+    """Declared articulations first, in their order, then by their first body in the asset."""
     number = {id(articulation): i for i, articulation in enumerate(asset.articulations)}
-    first = {name: i for i, name in enumerate(order)}
+    first = {body.name: i for i, body in enumerate(asset.bodies)}
     branches.sort(
         key=lambda b: (number.get(id(b.declared), len(number)), min(first[step.body] for step in b.steps))
     )
-    if ordering is None:
-        place = {id(joint): i for i, joint in enumerate(walk.joints)}
-        for branch in branches:
-            branch.steps[1:] = sorted(branch.steps[1:], key=lambda step: place[id(step.joint)])
-    loops = [joint for joint in walk.joints if id(joint) not in walk.used]
-    return BranchPlan(branches, loops)
 
 
 class _BranchSearch:
@@ -91,16 +88,7 @@ class _BranchSearch:
 
     def __init__(self, asset: Asset, *, depth_first: bool, only_enabled: bool) -> None:
         self.depth_first = depth_first
-        names = {WORLD, *(body.name for body in asset.bodies)}
-        self.joints = [
-            joint
-            for joint in asset.joints
-            if (joint.enabled or not only_enabled)
-            and {joint.parent, joint.child} <= names
-            and joint.parent != joint.child
-        ]
-        if asset.provenance.format == "usd":
-            self.joints.sort(key=lambda joint: joint.path.split("/"))
+        self.joints = _list_joints(asset, only_enabled=only_enabled)
         tree = [joint for joint in self.joints if joint.enabled and not joint.closes_loop]
         self.carriers = [joint for joint in tree if joint.kind is not JointKind.DISTANCE]
         self.distances = [joint for joint in tree if joint.kind is JointKind.DISTANCE]
@@ -110,6 +98,18 @@ class _BranchSearch:
         self.branches: list[Branch] = []
         self.branch_of: dict[str, Branch] = {}
         self.used: set[int] = set()
+
+    def reach_all(self, order: list[str]) -> None:
+        """Put every body into a branch: those on the world, those that nothing carries, then one of each cycle."""
+        self.spread(WORLD)
+        self.turn_around()
+        held = {joint.child for joint in self.carriers}
+        for candidates in ([name for name in order if name not in held], order):
+            for name in candidates:
+                if name not in self.branch_of:
+                    self.start(BranchStep(name))
+                    self.spread(name)
+                    self.turn_around()
 
     def start(self, step: BranchStep) -> None:
         """A new branch with this body at its root."""
@@ -165,6 +165,22 @@ class _BranchSearch:
             branch = self.branch_of[step.parent]
             branch.steps.append(step)
             self.branch_of[step.body] = branch
+
+
+def _list_joints(asset: Asset, *, only_enabled: bool) -> list[Joint]:
+    """Joints between two different bodies that are there, in the order in which they are followed."""
+    names = {WORLD, *(body.name for body in asset.bodies)}
+    joints = [
+        joint
+        for joint in asset.joints
+        if (joint.enabled or not only_enabled)
+        and {joint.parent, joint.child} <= names
+        and joint.parent != joint.child
+    ]
+    if asset.provenance.format == "usd":
+        # by the parts of the path, not its text: "/a/b" comes before "/a-c" then, as a stage is traversed
+        joints.sort(key=lambda joint: joint.path.split("/"))
+    return joints
 
 
 def _declare(asset: Asset, branches: list[Branch]) -> None:

@@ -24,6 +24,7 @@ Pair = tuple[str, str]
 
 def find_filtered_pairs(asset: Asset, tree: Tree | None = None) -> set[Pair]:
     """Names of the collider pairs that never touch, each in the order of the asset's shapes."""
+    # the one place where all rules meet: every source of pairs is a line below (complexity 13)
     colliders = [shape for shape in asset.shapes if shape.collision and shape.enabled]
     place = {shape.name: number for number, shape in enumerate(colliders)}
     by_body: dict[str, list[Shape]] = {}
@@ -107,21 +108,12 @@ def _pair_grouped(groups: list[CollisionGroup], colliders: list[Shape]) -> Itera
     Groups that merge act as one.  Only what is filtered is looked at, so a thousand groups cost no more than
     the pairs they make.
     """
+    # grouped twice, by merge group and by member, in one pass over the groups (complexity 14)
     key = {group.name: f"merge {group.merge}" if group.merge else group.name for group in groups}
-    filtered: dict[str, set[str]] = {}
-    inverted: set[str] = set()
-    named: dict[str, set[str]] = {}
-    for group in groups:
-        own = key[group.name]
-        filtered.setdefault(own, set()).update(key[name] for name in group.filtered if name in key)
-        if group.inverted:
-            inverted.add(own)
-        for member in group.members:
-            named.setdefault(member, set()).add(own)
+    filtered = _find_filtered(groups, key)
+    inverted = {key[group.name] for group in groups if group.inverted}
+    memberships = _find_memberships(groups, key, colliders)
     members: dict[str, list[Shape]] = {}
-    memberships = [
-        (shape, named.get(shape.name, set()) | named.get(shape.body, set())) for shape in colliders
-    ]
     for shape, belongs in memberships:
         for own in belongs:
             members.setdefault(own, []).append(shape)
@@ -132,6 +124,25 @@ def _pair_grouped(groups: list[CollisionGroup], colliders: list[Shape]) -> Itera
         else:
             others = chain.from_iterable(members.get(other, ()) for other in filtered[own])
         yield from product(shapes, others)
+
+
+def _find_filtered(groups: list[CollisionGroup], key: dict[str, str]) -> dict[str, set[str]]:
+    """The keys that each group filters; groups that merge filter what any of them does."""
+    filtered: dict[str, set[str]] = {}
+    for group in groups:
+        filtered.setdefault(key[group.name], set()).update(key[n] for n in group.filtered if n in key)
+    return filtered
+
+
+def _find_memberships(
+    groups: list[CollisionGroup], key: dict[str, str], colliders: list[Shape]
+) -> list[tuple[Shape, set[str]]]:
+    """Keys of the groups that each collider is in, by its own name or by that of its body."""
+    named: dict[str, set[str]] = {}
+    for group in groups:
+        for member in group.members:
+            named.setdefault(member, set()).add(key[group.name])
+    return [(shape, named.get(shape.name, set()) | named.get(shape.body, set())) for shape in colliders]
 
 
 def _pair_masked(colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
@@ -171,6 +182,7 @@ class ArticulationMembers:
 
 def find_members(asset: Asset, articulation: Articulation, tree: Tree) -> ArticulationMembers:
     """The members of an articulation; the tree is that of the asset."""
+    # four lists of names over one set of bodies: comprehensions count as branches (complexity 15)
     bodies = list_articulated(asset, articulation, tree)
     inside = {*bodies, WORLD}
     carriers = {edge.joint.name for edge in tree.edges if edge.child in inside}

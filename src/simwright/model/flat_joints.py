@@ -11,13 +11,42 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from simwright.core.math3d import Pose, quat_conjugate, quat_rotate, vec3
 from simwright.core.units import DEGREE
+from simwright.model.elements import Actuator
 from simwright.model.joint import WORLD, Dof, Joint, Motion
+
+
+class FlatBuilder(Protocol):
+    """What the importers share of the builders they fill: lists over joints, dofs, coordinates and bodies."""
+
+    joint_q: list[float]
+    joint_qd: list[float]
+    joint_q_start: list[int]
+    joint_qd_start: list[int]
+    joint_dof_dim: list[tuple[int, int]]
+    joint_target_mode: list[int]
+    joint_target_ke: list[float]
+    joint_target_kd: list[float]
+    body_qd: list[Any]
+
+
+class TargetModes(Protocol):
+    """The enumeration of a builder's target modes (Newton's ``JointTargetMode``): numbers of what drives a dof."""
+
+    @property
+    def NONE(self) -> Any: ...  # noqa: D102, N802 - Newton's
+    @property
+    def POSITION(self) -> Any: ...  # noqa: D102, N802 - Newton's
+    @property
+    def VELOCITY(self) -> Any: ...  # noqa: D102, N802 - Newton's
+    @property
+    def POSITION_VELOCITY(self) -> Any: ...  # noqa: D102, N802 - Newton's
+
 
 Approximate: TypeAlias = Callable[[Joint, str, str], None]
 """Says of a joint as what it goes in instead, and why."""
@@ -170,7 +199,7 @@ def choose_mode(dof: Dof) -> str:
     return "VELOCITY" if dof.drive.damping != 0.0 else "EFFORT"
 
 
-def set_state(builder: Any, index: int, dofs: list[Dof]) -> None:
+def set_state(builder: FlatBuilder, index: int, dofs: list[Dof]) -> None:
     """Write authored initial positions and velocities into a builder's ``joint_q`` and ``joint_qd``."""
     at_q, at_qd = builder.joint_q_start[index], builder.joint_qd_start[index]
     for dof in dofs:
@@ -188,7 +217,7 @@ def set_state(builder: Any, index: int, dofs: list[Dof]) -> None:
         at_qd += dof.velocities
 
 
-def carry_velocity(builder: Any, joint: int, child: int, parent_frame: Pose) -> None:
+def carry_velocity(builder: FlatBuilder, joint: int, child: int, parent_frame: Pose) -> None:
     """The velocity of a body that moves freely against the world is that of its joint."""
     rates = [float(v) for v in builder.body_qd[child]]
     if any(rates):
@@ -196,6 +225,50 @@ def carry_velocity(builder: Any, joint: int, child: int, parent_frame: Pose) -> 
         start = builder.joint_qd_start[joint]
         turned = (*quat_rotate(back, rates[:3]), *quat_rotate(back, rates[3:]))
         builder.joint_qd[start : start + 6] = [float(v) for v in turned]
+
+
+def drive_both(builder: FlatBuilder, joint: int, modes: TargetModes) -> None:
+    """Let the dofs of a joint that have both gains be driven by position and velocity targets."""
+    start = builder.joint_qd_start[joint]
+    for at in range(start, start + sum(builder.joint_dof_dim[joint])):
+        if builder.joint_target_mode[at] == int(modes.POSITION) and builder.joint_target_kd[at] != 0.0:
+            builder.joint_target_mode[at] = int(modes.POSITION_VELOCITY)
+
+
+def is_plain(actuator: Actuator) -> bool:
+    """Does an actuator push the coordinate of a joint as it is, without a gear?  Builders know no other."""
+    return (
+        actuator.transmission == "joint" and tuple(actuator.gear[:1]) == (1.0,) and not any(actuator.gear[1:])
+    )
+
+
+def find_single_dofs(builder: FlatBuilder, joints: list[Joint], indices: Mapping[str, int]) -> dict[str, int]:
+    """Entry in ``joint_qd`` of every joint and dof with one velocity, by name."""
+    places: dict[str, int] = {}
+    for joint in joints:
+        if joint.name not in indices:
+            continue
+        start = at = builder.joint_qd_start[indices[joint.name]]
+        for dof in joint.dofs:
+            if dof.velocities == 1:
+                places[dof.name or joint.name] = at
+            at += dof.velocities
+        if joint.velocities == 1:
+            places[joint.name] = start
+    return places
+
+
+def set_servo(builder: FlatBuilder, actuator: Actuator, at: int, modes: TargetModes) -> None:
+    """Gains and mode of the dof at ``at``, which may have a position and a velocity servo."""
+    position, velocity = int(modes.POSITION), int(modes.VELOCITY)
+    mine, other = (position, velocity) if actuator.kind == "position" else (velocity, position)
+    had = builder.joint_target_mode[at]
+    if actuator.kind == "position":
+        builder.joint_target_ke[at] = actuator.stiffness
+    # the damping of a position servo does not replace the gain of a velocity servo that is there already
+    if actuator.kind == "velocity" or had == int(modes.NONE):
+        builder.joint_target_kd[at] = actuator.damping
+    builder.joint_target_mode[at] = int(modes.POSITION_VELOCITY) if had == other else mine
 
 
 @dataclass(slots=True, eq=False)

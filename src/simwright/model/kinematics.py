@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -90,25 +90,17 @@ def build_tree(asset: Asset) -> Tree:
     Joints marked as closing a loop, and distance joints, never carry a body.
     """
     tree = Tree()
-    names = {body.name for body in asset.bodies}
-    links: dict[str, list[Joint]] = {WORLD: [], **{name: [] for name in names}}
-    held: set[str] = set()
-    for joint in asset.joints:
-        ends = (joint.parent, joint.child)
-        if any(end != WORLD and end not in names for end in ends) or ends == (WORLD, WORLD):
-            tree.dangling.append(joint)
-        elif not joint.enabled:
-            tree.disabled.append(joint)
-        elif joint.closes_loop or joint.kind is JointKind.DISTANCE or joint.parent == joint.child:
-            tree.loops.append(joint)
-        else:
-            links[joint.parent].append(joint)
-            links[joint.child].append(joint)
-            held.add(joint.child)
     order = [body.name for body in asset.bodies]
+    links: dict[str, list[Joint]] = {WORLD: [], **{name: [] for name in order}}
+    held: set[str] = set()
+    for joint in _sort_out(asset, tree, {WORLD, *order}):
+        links[joint.parent].append(joint)
+        links[joint.child].append(joint)
+        held.add(joint.child)
     seen = {WORLD}
     used: set[int] = set()
     _walk(WORLD, links, seen, used, tree)
+    # first those that no joint carries; what is left are cycles, which begin at their first body
     for candidates in ([n for n in order if n not in held], order):
         for name in candidates:
             if name not in seen:
@@ -116,6 +108,19 @@ def build_tree(asset: Asset) -> Tree:
                 tree.roots.append(name)
                 _walk(name, links, seen, used, tree)
     return tree
+
+
+def _sort_out(asset: Asset, tree: Tree, names: set[str]) -> Iterator[Joint]:
+    """Joints that may carry a body; the others are put into their lists of ``tree``."""
+    for joint in asset.joints:
+        if not {joint.parent, joint.child} <= names or joint.parent == joint.child == WORLD:
+            tree.dangling.append(joint)
+        elif not joint.enabled:
+            tree.disabled.append(joint)
+        elif joint.closes_loop or joint.kind is JointKind.DISTANCE or joint.parent == joint.child:
+            tree.loops.append(joint)
+        else:
+            yield joint
 
 
 def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: set[int], tree: Tree) -> None:

@@ -13,18 +13,17 @@ from simwright.core.math3d import IDENTITY, Array, pose_to_seven, quat_rotate
 from simwright.model.asset import Articulation, Asset, Body, Shape, Site
 from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
 from simwright.model.filtering import find_filtered_pairs
-from simwright.model.flat_joints import ElementIndices, JointPlacement, carry_velocity
+from simwright.model.flat_joints import ElementIndices, JointPlacement, carry_velocity, drive_both
 from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD, Joint, JointKind, Motion
 from simwright.model.kinematics import make_way, measure_gap, measure_way, solve_coordinates
 from simwright.model.mass import body_inertials
-from simwright.runtime.kinds import JointType
+from simwright.runtime.kinds import JointType, TargetMode
 from simwright.scenes.builder import IDENTITY_SEVEN, Builder
 from simwright.scenes.importing_custom import add_attributes
 from simwright.scenes.importing_joints import (
     JointImporter,
     add_equalities,
-    drive_both,
     set_mimics,
     set_motors,
 )
@@ -179,7 +178,7 @@ class _AssetImport:
         placement = JointPlacement.of(joint, self.found.bodies, self._options.xform, label)
         index = self._joints.add(joint, placement)
         if self._options.force_position_velocity_actuation:
-            drive_both(self._builder, index)
+            drive_both(self._builder, index, TargetMode)
         if placement.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
             carry_velocity(self._builder, index, placement.child, placement.parent_frame)
         self.found.joints[joint.name] = index

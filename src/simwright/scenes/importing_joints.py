@@ -15,10 +15,13 @@ from simwright.model.flat_joints import (
     bound_distance,
     bound_stop,
     choose_mode,
+    find_single_dofs,
+    is_plain,
     list_drive,
     move_anchor,
     order_axes,
     reverse_joint,
+    set_servo,
     set_state,
 )
 from simwright.model.joint import Dof, Joint, JointKind, Motion
@@ -32,8 +35,6 @@ from simwright.scenes.importing_messages import (
     MIMIC_LOST,
     report_lost,
 )
-
-_ONE = (TargetMode.POSITION, TargetMode.VELOCITY)
 
 
 class JointImporter:
@@ -108,13 +109,6 @@ class JointImporter:
         return config.with_values(list_drive(dof))
 
 
-def drive_both(builder: Builder, index: int) -> None:
-    """Let freedoms that have both gains be driven by position and velocity targets."""
-    for at in builder.dofs_of(index):
-        if builder.joint_target_mode[at] == TargetMode.POSITION and builder.joint_target_kd[at] != 0.0:
-            builder.joint_target_mode[at] = int(TargetMode.POSITION_VELOCITY)
-
-
 def _describe_sap_urdf(dof: Dof) -> DofConfig:
     """What SAP Warp reads of a URDF joint: axis, stops and damping; its defaults for joints do not count."""
     config = DofConfig(axis=_triple(dof.axis), target_kd=dof.damping or 0.0)
@@ -164,49 +158,20 @@ def _triple(values: Any) -> tuple[float, float, float]:
 
 def set_motors(builder: Builder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
     """Position and velocity servos become gains of their freedom, plain motors its effort mode."""
-    places = _find_dofs(builder, asset.joints, joints)
+    places = find_single_dofs(builder, asset.joints, joints)
     lost: list[Actuator] = []
     for actuator in asset.actuators:
-        at = places.get(actuator.target) if actuator.transmission == "joint" else None
-        plain = tuple(actuator.gear[:1]) == (1.0,) and not any(actuator.gear[1:])
-        if at is None or not plain or actuator.kind not in ("position", "velocity", "motor"):
+        at = places.get(actuator.target) if is_plain(actuator) else None
+        if at is None or actuator.kind not in ("position", "velocity", "motor"):
             lost.append(actuator)
             continue
         if actuator.kind == "motor":
             builder.joint_target_mode[at] = int(TargetMode.EFFORT)
         else:
-            _set_servo(builder, actuator, at)
+            set_servo(builder, actuator, at, TargetMode)
         if actuator.force_range is not None:
             builder.joint_effort_limit[at] = max(abs(bound) for bound in actuator.force_range)
     report_lost(reporter, "actuators", lost)
-
-
-def _set_servo(builder: Builder, actuator: Actuator, at: int) -> None:
-    """Gains and mode; a freedom may have a position and a velocity servo."""
-    mine = TargetMode.POSITION if actuator.kind == "position" else TargetMode.VELOCITY
-    had = builder.joint_target_mode[at]
-    if actuator.kind == "position":
-        builder.joint_target_ke[at] = actuator.stiffness
-    if actuator.kind == "velocity" or had == TargetMode.NONE:
-        builder.joint_target_kd[at] = actuator.damping
-    both = had in _ONE and had != mine
-    builder.joint_target_mode[at] = int(TargetMode.POSITION_VELOCITY if both else mine)
-
-
-def _find_dofs(builder: Builder, joints: list[Joint], indices: dict[str, int]) -> dict[str, int]:
-    """Velocity index of every joint and freedom with one velocity."""
-    places: dict[str, int] = {}
-    for joint in joints:
-        if joint.name not in indices:
-            continue
-        start = at = builder.joint_qd_start[indices[joint.name]]
-        for dof in joint.dofs:
-            if dof.velocities == 1:
-                places[dof.name or joint.name] = at
-            at += dof.velocities
-        if joint.velocities == 1:
-            places[joint.name] = start
-    return places
 
 
 def set_mimics(builder: Builder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.math3d import Array
 from simwright.engines.layout import Layout
@@ -130,8 +130,10 @@ def _classify(model: MjModel, index: int) -> tuple[ActuatorKind, float, float]:
 class Servos:
     """Actuators that follow targets: ``control = (effort / gear - b0 - b1 position - b2 velocity) / gain``."""
 
-    dofs: Any
-    columns: Any
+    dofs: npt.NDArray[np.int64]
+    """Their entries in velocities of the layout."""
+    columns: npt.NDArray[np.int64]
+    """Their columns in MuJoCo's controls."""
     law: Array
     """Rows of effort, b0, position and velocity factors."""
 
@@ -167,6 +169,7 @@ def find_servos(layout: Layout, asset: Asset, compiled: CompiledAsset) -> Servos
         if name is None:
             continue
         row = model.actuator(name).id
+        # one list of reasons why an actuator follows no target (complexity 13)
         gain, bias = model.actuator_gainprm[row], model.actuator_biasprm[row]
         affine = int(model.actuator_biastype[row]) in _AFFINE
         if int(model.actuator_gaintype[row]) != _FIXED_GAIN or not affine or not gain[0]:

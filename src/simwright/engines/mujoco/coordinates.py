@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from simwright.core.math3d import (
     quats_rotate,
 )
 from simwright.engines.layout import Layout, LayoutDof
+from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.memory import MujocoNames
 from simwright.model.joint import Motion
 
@@ -50,7 +50,7 @@ class _RotatingDofs:
 class CoordinateMap:
     """Translates positions and velocities (worlds x entries) of a layout and of a compiled model."""
 
-    def __init__(self, layout: Layout, names: MujocoNames, model: Any) -> None:
+    def __init__(self, layout: Layout, names: MujocoNames, model: MjModel) -> None:
         self.nq, self.nv = int(model.nq), int(model.nv)
         self._sizes = (layout.nq, layout.nv)
         self.width = layout.nv

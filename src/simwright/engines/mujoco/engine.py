@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from simwright.core.math3d import Array, quats_rotate
 from simwright.engines.layout import Layout
 from simwright.engines.mujoco.actuation import find_servos, name_controls
 from simwright.engines.mujoco.batch import ModelBatch
-from simwright.engines.mujoco.coordinates import CoordinateMap
+from simwright.engines.mujoco.coordinates import CoordinateMap, Index
 from simwright.engines.mujoco.queries import MjData, MjModel
 from simwright.engines.mujoco.springs import set_springs, stiffen
 from simwright.engines.protocol import (
@@ -126,7 +126,7 @@ ENGINE = MujocoEngine()
 class _WorldGroup:
     """Worlds (``rows``) that share a compiled model."""
 
-    rows: Any
+    rows: Index
     asset: Asset
     compiled: CompiledAsset
     map: CoordinateMap
@@ -172,7 +172,7 @@ class MujocoSimulation(Simulation):
     def _open_part(
         self,
         asset: Asset,
-        rows: Any,
+        rows: Index,
         settings: Settings,
         options: Mapping[str, Any],
         reporter: Reporter | None,
@@ -213,7 +213,7 @@ class MujocoSimulation(Simulation):
         """See the protocol."""
         return self._collect(lambda part, qpos, qvel: part.map.velocities(qpos, qvel), self.layout.nv)
 
-    def _collect(self, translate: Any, width: int) -> Array:
+    def _collect(self, translate: Callable[[_WorldGroup, Array, Array], Array], width: int) -> Array:
         qpos, qvel = self.batch.view("qpos"), self.batch.view("qvel")
         if len(self.parts) == 1:
             return np.asarray(translate(self.parts[0], qpos, qvel))

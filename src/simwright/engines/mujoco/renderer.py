@@ -155,7 +155,7 @@ class WorldPainter:
             mujoco.mjv_addGeoms(self._mj, data, self._others, nothing, int(mujoco.mjtCatBit.mjCAT_ALL), scene)
         return np.array(self._renderer.render(), dtype=np.uint8)
 
-    def _place(self, data: Any, qpos: Array, offset: Array) -> None:
+    def _place(self, data: MjData, qpos: Array, offset: Array) -> None:
         import mujoco
 
         data.qpos[:] = qpos

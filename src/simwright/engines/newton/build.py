@@ -8,11 +8,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import MissingExtraError, UsageError
-from simwright.core.math3d import IDENTITY, Pose, pose_to_seven, quat_between, quat_rotate, vec3
+from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_between, quat_rotate, vec3
 from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
 from simwright.engines.newton.joints import (
     add_joint,
@@ -36,6 +36,7 @@ from simwright.engines.newton.relations import (
 )
 from simwright.engines.newton.result import Imported
 from simwright.engines.newton.shapes import NewtonShapeMaker, approximate, report_pictures
+from simwright.engines.newton.types import ModelBuilder
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
 from simwright.model.asset import Asset, Body
@@ -46,13 +47,22 @@ from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
+if TYPE_CHECKING:
+    from pxr import Usd
+
 _GRAVITY_COMPENSATION = "mujoco:gravcomp"
 
 
 def fill_builder(
-    builder: Any, result: Imported, base: Pose, choices: Choices, stage: Any, *, with_mjc: bool
+    builder: ModelBuilder,
+    result: Imported,
+    base: Pose,
+    choices: Choices,
+    stage: Usd.Stage | None,
+    *,
+    with_mjc: bool,
 ) -> None:
-    """The table of contents."""
+    """Put everything of ``result.asset`` into a builder, in the order in which elements refer to each other."""
     asset, reporter = result.asset, result.reporter
     plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
     fill = _BuilderFiller(builder, result, base, choices)
@@ -82,7 +92,7 @@ def fill_builder(
 class _BuilderFiller:
     """Adds the parts of one asset to one builder."""
 
-    def __init__(self, builder: Any, result: Imported, base: Pose, choices: Choices) -> None:
+    def __init__(self, builder: ModelBuilder, result: Imported, base: Pose, choices: Choices) -> None:
         self._builder = builder
         self._choices = choices
         self._result = result
@@ -117,6 +127,7 @@ class _BuilderFiller:
         inertial = self._inertials.get(body.name) or Inertial(0.0)
         if body.kinematic and not is_root:
             self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
+        # mass and inertia are locked: Newton would add those of every shape that is put on the link
         index = builder.add_link(
             xform=pose_to_seven(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
@@ -127,13 +138,19 @@ class _BuilderFiller:
             is_kinematic=body.kinematic and is_root,
         )
         self._result.bodies[body.name] = int(index)
+        self._set_velocity(body, int(index))
+        if body.gravity_scale != 1.0:
+            self._set_gravity_scale(body, int(index))
+
+    def _set_velocity(self, body: Body, index: int) -> None:
+        """Authored velocities are along the axes of the asset's world, which may stand turned in the builder."""
         linear = (0.0, 0.0, 0.0) if body.linear_velocity is None else body.linear_velocity
         angular = (0.0, 0.0, 0.0) if body.angular_velocity is None else body.angular_velocity
         if any(linear) or any(angular):
             rates = (*quat_rotate(self._stand.q, linear), *quat_rotate(self._stand.q, angular))
-            builder.body_qd[index] = type(builder.body_qd[index])(*(float(v) for v in rates))
-        if body.gravity_scale != 1.0:
-            self._set_gravity_scale(body, int(index))
+            # Warp's spatial vectors cannot be assigned from tuples: a new one of the same type is made
+            held = self._builder.body_qd
+            held[index] = type(held[index])(*(float(v) for v in rates))
 
     def _set_gravity_scale(self, body: Body, index: int) -> None:
         if self._builder.has_custom_attribute(_GRAVITY_COMPENSATION):
@@ -152,7 +169,7 @@ class _BuilderFiller:
         """A free joint to the world, moving as its body does; or another one, if that is chosen."""
         builder, child = self._builder, self._result.bodies[step.body]
         index = hold_root(builder, child, self._choices, self._base)
-        if builder.joint_type[index] == _free_type():
+        if builder.joint_type[index] == import_newton().JointType.FREE:
             carry_velocity(builder, index, child, IDENTITY)
         return index
 
@@ -191,13 +208,7 @@ class _BuilderFiller:
         report_pictures(asset.materials, maker.pictured, self._reporter)
 
 
-def _free_type() -> Any:
-    import newton
-
-    return newton.JointType.FREE
-
-
-def _set_gravity(builder: Any, gravity: Any) -> None:
+def _set_gravity(builder: ModelBuilder, gravity: Array) -> None:
     vector = tuple(float(v) for v in gravity)
     if 0 <= builder.current_world < len(builder.world_gravity):
         builder.world_gravity[builder.current_world] = vector
@@ -205,12 +216,14 @@ def _set_gravity(builder: Any, gravity: Any) -> None:
         builder.gravity = vector
 
 
-def _collapse(builder: Any, result: Imported) -> None:
+def _collapse(builder: ModelBuilder, result: Imported) -> None:
     """Merge bodies that fixed joints hold together; the indices are new then."""
     merged = builder.collapse_fixed_joints()
     bodies, joints = merged["body_remap"], merged["joint_remap"]
     parents, articulations = merged["body_merged_parent"], merged["articulation_remap"]
-    result.bodies = {name: bodies.get(i, bodies.get(parents.get(i), -1)) for name, i in result.bodies.items()}
+    result.bodies = {
+        name: bodies.get(i, bodies.get(parents.get(i, -1), -1)) for name, i in result.bodies.items()
+    }
     result.joints = {name: joints[i] for name, i in result.joints.items() if i in joints}
     result.equalities = {name: joints[i] for name, i in result.equalities.items() if i in joints}
     kept = ((name, articulations[i]) for name, i in result.articulations.items() if i in articulations)
@@ -219,7 +232,7 @@ def _collapse(builder: Any, result: Imported) -> None:
 
 
 def add_usd(
-    builder: Any,
+    builder: ModelBuilder,
     path: str | os.PathLike[str],
     *,
     xform: Pose | None = None,
@@ -231,7 +244,7 @@ def add_usd(
 
 
 def add_file(
-    builder: Any,
+    builder: ModelBuilder,
     path: str | os.PathLike[str],
     *,
     format_name: str | None = None,
@@ -263,12 +276,12 @@ def add_file(
 
 
 def add_asset(
-    builder: Any,
+    builder: ModelBuilder,
     asset: Asset,
     *,
     xform: Pose | None = None,
     reporter: Reporter | None = None,
-    stage: Any = None,
+    stage: Usd.Stage | None = None,
     resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     **choices: Any,
 ) -> Imported:
@@ -303,7 +316,7 @@ def import_newton() -> ModuleType:
     return module
 
 
-def find_base(builder: Any, pose: Pose | None) -> Pose:
+def find_base(builder: ModelBuilder, pose: Pose | None) -> Pose:
     """Where a Z-up asset stands in a builder, whose up axis may be another one."""
     up = vec3([float(v) for v in builder.up_vector])
     turn = quat_between((0.0, 0.0, 1.0), up)

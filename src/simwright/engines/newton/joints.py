@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import NOWHERE, Reporter
 from simwright.core.errors import UsageError
@@ -15,9 +15,13 @@ from simwright.engines.newton.messages import (
     JOINT_CONE,
     SPRING_LOST,
 )
+from simwright.engines.newton.types import ModelBuilder
 from simwright.model import flat_joints
 from simwright.model.asset import Articulation, Asset
 from simwright.model.joint import Dof, Joint, JointKind, Motion
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 _PASSIVE_STIFFNESS = "mujoco:dof_passive_stiffness"
 _SPRING_REFERENCE = "mujoco:dof_springref"
@@ -49,7 +53,9 @@ def _list_arguments(placement: flat_joints.JointPlacement) -> dict[str, Any]:
     }
 
 
-def add_joint(builder: Any, joint: Joint, placement: flat_joints.JointPlacement, reporter: Reporter) -> int:
+def add_joint(
+    builder: ModelBuilder, joint: Joint, placement: flat_joints.JointPlacement, reporter: Reporter
+) -> int:
     """Add one joint and its initial coordinates; gives its index."""
     dofs, placement = flat_joints.move_anchor(joint, placement, _say(reporter), "Newton has")
     given = _list_arguments(placement)
@@ -73,7 +79,9 @@ def add_joint(builder: Any, joint: Joint, placement: flat_joints.JointPlacement,
     return int(index)
 
 
-def _add_ball(builder: Any, joint: Joint, dof: Dof, given: dict[str, Any], reporter: Reporter) -> int:
+def _add_ball(
+    builder: ModelBuilder, joint: Joint, dof: Dof, given: dict[str, Any], reporter: Reporter
+) -> int:
     if dof.swing is not None:
         reporter.report(JOINT_CONE, joint.source, name=joint.name)
     return int(
@@ -82,7 +90,7 @@ def _add_ball(builder: Any, joint: Joint, dof: Dof, given: dict[str, Any], repor
 
 
 def _add_generic(
-    builder: Any, joint: Joint, dofs: list[Dof], given: dict[str, Any], reporter: Reporter
+    builder: ModelBuilder, joint: Joint, dofs: list[Dof], given: dict[str, Any], reporter: Reporter
 ) -> tuple[int, list[Dof]]:
     """A D6: slides first, then hinges; gives the freedoms in that order."""
     slides, hinges = flat_joints.order_axes(joint, dofs, _say(reporter))
@@ -94,7 +102,7 @@ def _add_generic(
     return int(index), [*slides, *hinges]
 
 
-def _build_axis(builder: Any, dof: Dof, reporter: Reporter, joint: Joint) -> Any:
+def _build_axis(builder: ModelBuilder, dof: Dof, reporter: Reporter, joint: Joint) -> Any:
     """Newton's description of one axis; what the model does not say is the builder's default."""
     default = builder.default_joint_cfg
     values = {
@@ -129,17 +137,14 @@ def _choose_mode(dof: Dof) -> Any:
     return newton.JointTargetMode[flat_joints.choose_mode(dof)]
 
 
-def drive_both(builder: Any, index: int) -> None:
+def drive_both(builder: ModelBuilder, index: int) -> None:
     """Let freedoms that have both gains be driven by position and velocity targets."""
     import newton
 
-    modes, start = newton.JointTargetMode, builder.joint_qd_start[index]
-    for at in range(start, start + sum(builder.joint_dof_dim[index])):
-        if builder.joint_target_mode[at] == int(modes.POSITION) and builder.joint_target_kd[at] != 0.0:
-            builder.joint_target_mode[at] = int(modes.POSITION_VELOCITY)
+    flat_joints.drive_both(builder, index, newton.JointTargetMode)
 
 
-def set_springs(builder: Any, index: int, joint: Joint, reporter: Reporter) -> None:
+def set_springs(builder: ModelBuilder, index: int, joint: Joint, reporter: Reporter) -> None:
     """Passive springs and references are custom attributes of Newton's MuJoCo solver."""
     at = builder.joint_qd_start[index]
     for dof in joint.dofs:
@@ -157,7 +162,7 @@ def set_springs(builder: Any, index: int, joint: Joint, reporter: Reporter) -> N
         reporter.report(SPRING_LOST, joint.source, name=joint.name)
 
 
-def check_roots(builder: Any, choices: Choices, xform: Pose | None) -> None:
+def check_roots(builder: ModelBuilder, choices: Choices, xform: Pose | None) -> None:
     """Refuse choices that contradict each other, before anything is added."""
     if choices.floating is not None and choices.base_joint is not None:
         raise UsageError("floating and base_joint both say what holds the root", hint="give one of them")
@@ -171,7 +176,7 @@ def check_roots(builder: Any, choices: Choices, xform: Pose | None) -> None:
         find_articulation(builder, choices.parent_body)
 
 
-def find_articulation(builder: Any, body: int) -> int:
+def find_articulation(builder: ModelBuilder, body: int) -> int:
     """The articulation of a body, which has to be the last one: joints of an articulation stand side by side."""
     holders = (builder.joint_articulation[j] for j, child in enumerate(builder.joint_child) if child == body)
     found = next((int(number) for number in holders if number >= 0), -1)
@@ -187,7 +192,7 @@ def find_articulation(builder: Any, body: int) -> int:
     return found
 
 
-def hold_root(builder: Any, child: int, choices: Choices, base: Pose) -> int:
+def hold_root(builder: ModelBuilder, child: int, choices: Choices, base: Pose) -> int:
     """The joint of a body that nothing in the asset holds; gives its index."""
     parent, label = choices.parent_body, builder.body_label[child]
     place = builder.body_q[child] if parent == -1 else pose_to_seven(base)
@@ -199,7 +204,7 @@ def hold_root(builder: Any, child: int, choices: Choices, base: Pose) -> int:
     return int(builder.add_joint_free(child, label=f"{label}_free_joint"))
 
 
-def close_articulation(builder: Any, joints: list[int], label: str, parent_body: int) -> int:
+def close_articulation(builder: ModelBuilder, joints: list[int], label: str, parent_body: int) -> int:
     """Make the joints an articulation, or a part of that of ``parent_body``; gives its index."""
     if parent_body == -1:
         builder.add_articulation(joints, label=label)
@@ -211,7 +216,7 @@ def close_articulation(builder: Any, joints: list[int], label: str, parent_body:
     return found
 
 
-def find_root_poses(asset: Asset, stage: Any) -> dict[str, Pose]:
+def find_root_poses(asset: Asset, stage: Usd.Stage) -> dict[str, Pose]:
     """Where the root of every articulation stands, its axes up as those of the asset: its body, or its prim."""
     if stage is None:
         return {found.name: _find_body_pose(asset, found) or IDENTITY for found in asset.articulations}

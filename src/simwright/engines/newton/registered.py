@@ -9,14 +9,18 @@ takes.  What the stage itself declares is not read here: see ``attributes``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Reporter, Where
 from simwright.engines.newton.messages import ATTRIBUTE_LOST
 from simwright.engines.newton.result import Imported
+from simwright.engines.newton.types import ModelBuilder
 from simwright.model.extras import CustomAttribute
 from simwright.model.joint import Joint, JointKind, Motion
 from simwright.resolve.axes import find_axis
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 _STOP_MODE = "mujoco:solreflimit_mode"
 _STOP_GAINS = "mujoco:solreflimit_gain_baseline"
@@ -45,7 +49,7 @@ _ALIASES = {
 }  # fmt: skip
 
 
-def has_registered(builder: Any) -> bool:
+def has_registered(builder: ModelBuilder) -> bool:
     """Is there anything to read?"""
     frequencies = builder.custom_frequencies
     rows = {key for key, frequency in frequencies.items() if frequency.usd_prim_filter is not None}
@@ -56,7 +60,7 @@ def has_registered(builder: Any) -> bool:
     )
 
 
-def read_registered(builder: Any, stage: Any, result: Imported, *, with_mjc: bool) -> None:
+def read_registered(builder: ModelBuilder, stage: Usd.Stage, result: Imported, *, with_mjc: bool) -> None:
     """Set every registered attribute from the prims of the elements in the builder."""
     reading = _StageAttributeReader(builder, stage, result, _OWN | _OF_MODEL if with_mjc else _OWN)
     colliders = {
@@ -82,7 +86,9 @@ def read_registered(builder: Any, stage: Any, result: Imported, *, with_mjc: boo
 class _StageAttributeReader:
     """One stage being asked for the attributes of one builder."""
 
-    def __init__(self, builder: Any, stage: Any, result: Imported, skipped: frozenset[str]) -> None:
+    def __init__(
+        self, builder: ModelBuilder, stage: Usd.Stage, result: Imported, skipped: frozenset[str]
+    ) -> None:
         import newton
 
         self._builder = builder
@@ -273,7 +279,7 @@ def _list_labels(joint: Joint, prims: dict[str, str]) -> list[str]:
 
 
 def add_attributes(
-    builder: Any,
+    builder: ModelBuilder,
     attributes: list[CustomAttribute],
     indices: dict[str, dict[str, int]],
     reporter: Reporter,
@@ -285,7 +291,9 @@ def add_attributes(
             reporter.report(ATTRIBUTE_LOST, attribute.source, name=attribute.key, why=why)
 
 
-def _add_attribute(builder: Any, attribute: CustomAttribute, indices: dict[str, dict[str, int]]) -> str:
+def _add_attribute(
+    builder: ModelBuilder, attribute: CustomAttribute, indices: dict[str, dict[str, int]]
+) -> str:
     """Empty if it went well, else the reason why not."""
     import newton
     import warp
@@ -318,7 +326,7 @@ def _add_attribute(builder: Any, attribute: CustomAttribute, indices: dict[str, 
     return ""
 
 
-def _spread(builder: Any, frequency: str, index: int | None, value: Any) -> list[tuple[int, Any]]:
+def _spread(builder: ModelBuilder, frequency: str, index: int | None, value: Any) -> list[tuple[int, Any]]:
     """Builder indices and values: one per element, or one per freedom or coordinate of a joint."""
     if frequency in ("once", "world"):
         return [(0, value)]

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
 from simwright.engines.newton.messages import MIMIC_LOST, MIMIC_SOFTNESS, report_lost
 from simwright.engines.newton.result import Imported
+from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Actuator, Asset
 from simwright.model.coupling import list_couplings, plan_closures
 from simwright.model.filtering import find_filtered_pairs
+from simwright.model.flat_joints import find_single_dofs, is_plain, set_servo
 from simwright.model.joint import WORLD, Joint, Mimic
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 _LABEL = "mujoco:actuator_label"
 FREQUENCY = "mujoco:equality_constraint"
@@ -27,7 +32,7 @@ _SOFT: dict[str, tuple[float, ...]] = {
 """MuJoCo's own, for an equality that says nothing."""
 
 
-def set_mimics(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
+def set_mimics(builder: ModelBuilder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
     """Let followers follow; one that follows a follower follows its leader instead."""
     for coupling in list_couplings(asset):
         mimic, indices = coupling.mimic, coupling.find_indices(joints)
@@ -63,7 +68,7 @@ def _report_softness(asset: Asset, mimic: Mimic, reporter: Reporter) -> None:
 
 
 def add_equalities(
-    builder: Any, asset: Asset, bodies: dict[str, int], base: Pose, reporter: Reporter
+    builder: ModelBuilder, asset: Asset, bodies: dict[str, int], base: Pose, reporter: Reporter
 ) -> dict[str, int]:
     """Connects become ball joints and welds fixed joints that close loops; gives their indices."""
     added: dict[str, int] = {}
@@ -85,14 +90,14 @@ def add_equalities(
     return added
 
 
-def report_tendons(builder: Any, asset: Asset, reporter: Reporter) -> None:
+def report_tendons(builder: ModelBuilder, asset: Asset, reporter: Reporter) -> None:
     """Tendons are rows of the MuJoCo solver, where it has read them."""
     labels = builder.custom_attributes.get("mujoco:tendon_label")
     rows = {str(label) for label in labels.values} if labels is not None and labels.values else set()
     report_lost(reporter, "tendons", [tendon for tendon in asset.tendons if tendon.source.prim not in rows])
 
 
-def add_filters(builder: Any, asset: Asset, shapes: dict[str, int]) -> None:
+def add_filters(builder: ModelBuilder, asset: Asset, shapes: dict[str, int]) -> None:
     """Pairs that never touch, except those the builder has from joints."""
     known = {tuple(sorted(pair)) for pair in builder.shape_collision_filter_pairs}
     for names in sorted(find_filtered_pairs(asset)):
@@ -101,56 +106,48 @@ def add_filters(builder: Any, asset: Asset, shapes: dict[str, int]) -> None:
             builder.add_shape_collision_filter_pair(*pair)
 
 
-def set_motors(builder: Any, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
+def set_motors(builder: ModelBuilder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
     """Put every motor of an asset into the builder, where it has a place for it."""
-    places = _find_dofs(builder, asset.joints, joints)
+    places = find_single_dofs(builder, asset.joints, joints)
     rows = _find_rows(builder)
     lost: list[Actuator] = []
     for actuator in asset.actuators:
-        at = places.get(actuator.target) if actuator.transmission == "joint" else None
-        plain = at is not None and tuple(actuator.gear[:1]) == (1.0,) and not any(actuator.gear[1:])
+        at = places.get(actuator.target) if is_plain(actuator) else None
         row = rows.get(actuator.path)
-        if plain and actuator.kind in ("position", "velocity"):
-            assert at is not None
-            _set_servo(builder, actuator, at)
-            if row is not None:
-                _drive_row(builder, actuator, row, at)
-        elif plain and actuator.kind == "motor" and row is None:
-            import newton
-
-            builder.joint_target_mode[at] = int(newton.JointTargetMode.EFFORT)
-        elif row is None:
-            lost.append(actuator)
-            continue
-        if row is None and actuator.force_range is not None:
-            builder.joint_effort_limit[at] = max(abs(bound) for bound in actuator.force_range)
+        if row is None:
+            lost += [] if _set_drive(builder, actuator, at) else [actuator]
+        elif at is not None and actuator.kind in ("position", "velocity"):
+            _set_drive(builder, actuator, at, bounded=False)
+            _drive_row(builder, actuator, row, at)
     report_lost(reporter, "actuators", lost)
 
 
-def _set_servo(builder: Any, actuator: Actuator, at: int) -> None:
-    """Gains and mode; a freedom may have a position and a velocity servo."""
+def _set_drive(builder: ModelBuilder, actuator: Actuator, at: int | None, *, bounded: bool = True) -> bool:
+    """A plain motor or servo as the drive of its dof; False where Newton's drives cannot be that.
+
+    ``bounded`` drives take the force range as their effort limit; a row of the MuJoCo solver has its own.
+    """
     import newton
 
-    modes = newton.JointTargetMode
-    other = {int(modes.POSITION), int(modes.VELOCITY)}
-    mine = modes.POSITION if actuator.kind == "position" else modes.VELOCITY
-    had = builder.joint_target_mode[at]
-    if actuator.kind == "position":
-        builder.joint_target_ke[at] = actuator.stiffness
-    if actuator.kind == "velocity" or had == int(modes.NONE):
-        builder.joint_target_kd[at] = actuator.damping
-    both = had in other - {int(mine)}
-    builder.joint_target_mode[at] = int(modes.POSITION_VELOCITY if both else mine)
+    if at is None or actuator.kind not in ("position", "velocity", "motor"):
+        return False
+    if actuator.kind == "motor":
+        builder.joint_target_mode[at] = int(newton.JointTargetMode.EFFORT)
+    else:
+        set_servo(builder, actuator, at, newton.JointTargetMode)
+    if bounded and actuator.force_range is not None:
+        builder.joint_effort_limit[at] = max(abs(bound) for bound in actuator.force_range)
+    return True
 
 
-def _find_rows(builder: Any) -> dict[str, int]:
+def _find_rows(builder: ModelBuilder) -> dict[str, int]:
     """Rows of the MuJoCo solver's motors by prim path."""
     labels = builder.custom_attributes.get(_LABEL)
     values = (labels.values or ()) if labels is not None else ()
     return {str(label): row for row, label in enumerate(values)} if isinstance(values, list) else {}
 
 
-def _drive_row(builder: Any, actuator: Actuator, row: int, at: int) -> None:
+def _drive_row(builder: ModelBuilder, actuator: Actuator, row: int, at: int) -> None:
     """Let the targets of the freedom drive a row, rather than a control of its own."""
     import newton
     import warp
@@ -167,22 +164,7 @@ def _drive_row(builder: Any, actuator: Actuator, row: int, at: int) -> None:
             attribute.values[row] = value
 
 
-def _find_dofs(builder: Any, joints: list[Joint], indices: dict[str, int]) -> dict[str, int]:
-    """Velocity index of every joint and freedom with one velocity."""
-    places: dict[str, int] = {}
-    for joint in joints:
-        if joint.name in indices:
-            at = builder.joint_qd_start[indices[joint.name]]
-            for dof in joint.dofs:
-                if dof.velocities == 1:
-                    places[dof.name or joint.name] = at
-                at += dof.velocities
-            if joint.velocities == 1:
-                places[joint.name] = builder.joint_qd_start[indices[joint.name]]
-    return places
-
-
-def add_equality_rows(builder: Any, stage: Any, result: Imported, base: Pose) -> None:
+def add_equality_rows(builder: ModelBuilder, stage: Usd.Stage, result: Imported, base: Pose) -> None:
     """A row for every joint of the stage that is a connect or a weld."""
     if f"{FREQUENCY}_type" not in builder.custom_attributes:
         return

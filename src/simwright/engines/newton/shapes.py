@@ -17,6 +17,7 @@ from simwright.core.colors import to_display
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
 from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
+from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset, Shape, Site, scaled
 from simwright.model.geometry import (
     Box,
@@ -77,7 +78,12 @@ class NewtonShapeMaker:
     """Adds the shapes of one asset to a builder; ``base`` is where the asset's world stands."""
 
     def __init__(
-        self, builder: Any, asset: Asset, base: Pose, reporter: Reporter, hull_limit: int | None = None
+        self,
+        builder: ModelBuilder,
+        asset: Asset,
+        base: Pose,
+        reporter: Reporter,
+        hull_limit: int | None = None,
     ) -> None:
         self._builder = builder
         self._base = base
@@ -214,7 +220,7 @@ class NewtonShapeMaker:
         return _PLAIN, None
 
 
-def approximate(builder: Any, shapes: dict[str, int], asset: Asset, reporter: Reporter) -> None:
+def approximate(builder: ModelBuilder, shapes: dict[str, int], asset: Asset, reporter: Reporter) -> None:
     """Replace mesh colliders by hulls, boxes, balls or pieces where the asset asks for it.
 
     A distance field is a way to collide of its own: an approximation beside it is left out.
@@ -369,7 +375,7 @@ class _SettingReader:
         return None
 
 
-def put_field(builder: Any, index: int, field: SdfSettings) -> None:
+def put_field(builder: ModelBuilder, index: int, field: SdfSettings) -> None:
     """Write the settings into the builder, which makes the field when it is finalized."""
     import newton
 

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, VectorLike, to_wxyz
 from simwright.engines.flat import FlatDofPlace, FlatMap
 from simwright.engines.layout import Layout, LayoutDof
 from simwright.engines.newton.build import add_asset, import_newton
 from simwright.engines.newton.result import Imported
+from simwright.engines.newton.types import ModelBuilder
 from simwright.engines.protocol import Capabilities, Settings, Simulation, WorldSet, as_world_set
 from simwright.engines.stability import is_sound, make_error
 from simwright.model.asset import Asset, Environment
@@ -46,6 +48,7 @@ CAPABILITIES = Capabilities(
     },
     devices=("cpu", "cuda"),
 )
+_DEFAULT_GRAVITY = (0.0, 0.0, -9.81)
 DEFAULT_DT = 0.002
 """Time step of an asset that names none [s]."""
 _CLASSES = {"mujoco": "SolverMuJoCo", "featherstone": "SolverFeatherstone", "xpbd": "SolverXPBD"}
@@ -120,23 +123,14 @@ class NewtonSimulation(Simulation):
 
     def _build(self, scene: WorldSet, device: str, reporter: Reporter, *, register: bool) -> None:
         """One builder for each kind of world, all worlds copied into one model."""
-        newton = self._newton
-
-        def new_builder(gravity: Any) -> Any:
-            builder = newton.ModelBuilder()
-            builder.gravity = tuple(float(v) for v in gravity)
-            builder.rigid_gap = 0.0
-            if register:
-                newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
-            return builder
-
         pulls = [
-            (0.0, 0.0, -9.81) if asset.environment.gravity is None else asset.environment.gravity
+            _DEFAULT_GRAVITY if asset.environment.gravity is None else asset.environment.gravity
             for asset in scene.assets
         ]
         ones, filled = [], []
         for kind, asset in enumerate(scene.assets):
-            one = new_builder(pulls[kind])
+            one = self._new_builder(pulls[kind], register=register)
+            # gravity is set per world below: an import would set it for the whole builder
             placed = dataclasses.replace(asset, environment=Environment())
             filled.append(
                 add_asset(
@@ -147,7 +141,7 @@ class NewtonSimulation(Simulation):
                 )
             )
             ones.append(one)
-        whole = new_builder(pulls[0])
+        whole = self._new_builder(pulls[0], register=register)
         for kind in scene.kinds:
             whole.add_world(ones[kind])
         self._their = whole.finalize(device=device)
@@ -158,6 +152,19 @@ class NewtonSimulation(Simulation):
         )
         self._bodies = np.array([result.bodies[name] for name in self.layout.bodies], dtype=np.int64)
         self._targets = _find_targets(first)
+        self._list_drives(first)
+
+    def _new_builder(self, gravity: VectorLike, *, register: bool) -> ModelBuilder:
+        """An empty builder; ``register`` lets it hold the attributes of the MuJoCo solver."""
+        builder: ModelBuilder = self._newton.ModelBuilder()
+        builder.gravity = tuple(float(v) for v in gravity)
+        builder.rigid_gap = 0.0  # Newton's default holds shapes apart, which no asset says
+        if register:
+            self._newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+        return builder
+
+    def _list_drives(self, first: ModelBuilder) -> None:
+        """Names, dofs, modes and initial values of the controls: the driven hinges and slides of one world."""
         driven = np.array([int(mode) != 0 for mode in first.joint_target_mode], dtype=bool)
         columns = [(f.name, f.v) for f in self.layout.freedoms if f.motion in (Motion.HINGE, Motion.SLIDE)]
         entry = dict(zip(self._map.entries.tolist(), self._map.dofs.tolist(), strict=True))
@@ -167,12 +174,13 @@ class NewtonSimulation(Simulation):
         modes = np.array([int(first.joint_target_mode[entry[v]]) for _, v in chosen], dtype=np.int64)
         self._modes = modes
         self._controls = np.zeros((self.worlds, len(chosen)))
-        start = np.array(first.joint_target_q if hasattr(first, "joint_target_q") else first.joint_target_pos)
+        # Newton renamed joint_target_pos to joint_target_q; both are in use
+        start = np.array(getattr(first, "joint_target_q", None) or getattr(first, "joint_target_pos", ()))
         for column, (_, v) in enumerate(chosen):
             if modes[column] in (1, 3):
                 self._controls[:, column] = start[self._targets[entry[v]]]
 
-    def _find_places(self, builder: Any, result: Imported) -> list[FlatDofPlace]:
+    def _find_places(self, builder: ModelBuilder, result: Imported) -> list[FlatDofPlace]:
         """Where the freedoms of the layout are in one world; slides stand before hinges in a joint of several."""
         places = []
         for freedom in self.layout.freedoms:
@@ -315,7 +323,7 @@ class NewtonSimulation(Simulation):
     def body_poses(self) -> Array:
         """See the protocol."""
         poses = self._now.body_q.numpy().reshape(self.worlds, -1, 7).astype(np.float64)
-        return np.asarray(poses[:, self._bodies][..., [0, 1, 2, 6, 3, 4, 5]])
+        return to_wxyz(poses[:, self._bodies])
 
     def close(self) -> None:
         """Let the solver go."""
@@ -331,7 +339,7 @@ def _find_shift(freedom: LayoutDof) -> int:
     return next(same, 0)
 
 
-def _find_targets(builder: Any) -> Any:
+def _find_targets(builder: ModelBuilder) -> npt.NDArray[np.int64]:
     """Where the position target of each freedom is; -1 for those of balls and free joints."""
     places = np.full(len(builder.joint_qd), -1, dtype=np.int64)
     q_starts, qd_starts = (
