@@ -48,7 +48,7 @@ class FlatMap:
     """Translates coordinates (worlds x entries) of a flat builder with ``widths`` of joint_q and joint_qd."""
 
     def __init__(self, layout: Layout, places: Sequence[FlatDofPlace], widths: tuple[int, int]) -> None:
-        # index arrays for each kind of motion, made once: comprehensions count as branches (complexity 13)
+        # index arrays for each kind of motion, made once: comprehensions count as branches
         self.layout, self._widths = layout, widths
         single = [p for p in places if p.freedom.motion in (Motion.HINGE, Motion.SLIDE)]
         self._single = _index(single, 1, 1)

@@ -22,7 +22,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from simwright.core.math3d import Array, VectorLike
 from simwright.engines.layout import Layout, LayoutDof
 from simwright.model.asset import Asset
 
+SimulationT_co = TypeVar("SimulationT_co", bound="Simulation", covariant=True)
 Watch = Callable[[int], None]
 """Called with the number of steps since a simulation was opened."""
 
@@ -128,7 +129,23 @@ class Contact:
     friction: float
 
 
-class Simulation(abc.ABC):
+class Closeable(abc.ABC):
+    """Something with threads or memory of an engine: ``with`` closes it."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Give threads and memory back."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Simulation(Closeable):
     """Worlds that are open in an engine.
 
     Arrays have a row for each world.  ``positions`` and ``velocities`` follow ``layout``; ``actuators`` names the
@@ -228,10 +245,6 @@ class Simulation(abc.ABC):
         del world
         return None
 
-    @abc.abstractmethod
-    def close(self) -> None:
-        """Give threads and memory back."""
-
     # what follows is the same for every engine
 
     def get(self, name: str, world: int = 0) -> float | Array:
@@ -280,14 +293,6 @@ class Simulation(abc.ABC):
             if self.count % every == 0:
                 watch(self.count)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 class Engine(Protocol):
     """An adapter of one physics engine."""
@@ -310,6 +315,32 @@ class Engine(Protocol):
         What the format or the engine cannot take is reported, never silent.
         """
         ...
+
+
+class EngineAdapter(abc.ABC, Generic[SimulationT_co]):
+    """An engine of ours: what all of them do before they open something.  Others may have :class:`Engine` alone."""
+
+    capabilities: Capabilities
+
+    def open(
+        self,
+        source: Asset | WorldSet,
+        settings: Settings | None = None,
+        reporter: Reporter | None = None,
+        *,
+        worlds: int = 1,
+    ) -> SimulationT_co:
+        """See :class:`Engine`."""
+        settings = settings or Settings()
+        settings.check(self.capabilities)
+        reporter = Reporter() if reporter is None else reporter
+        return self.open_worlds(source, worlds, settings, reporter)
+
+    @abc.abstractmethod
+    def open_worlds(
+        self, source: Asset | WorldSet, worlds: int, settings: Settings, reporter: Reporter
+    ) -> SimulationT_co:
+        """Open it with settings that have been checked."""
 
 
 def report_unheld(told: Reporter, reporter: Reporter) -> None:

@@ -176,7 +176,7 @@ def _settle_articulations(
     Where both do not touch themselves, the whole does not.  Where one of them does not, its bodies of now are said
     not to touch each other, one by one; for the host that is given back, to be done when all else is settled.
     """
-    # one function: each of the three outcomes needs the silent articulations of both sides (complexity 15)
+    # one function: each of the three outcomes needs the silent articulations of both sides
     trees = [build_tree(asset) for asset in (host, part)]
     silent = [
         articulation
@@ -318,7 +318,7 @@ def _check_clashes(host: Asset, part: Asset, prefix: str) -> None:
 
 def _list_clashes(host: Asset, part: Asset) -> list[tuple[str, str]]:
     """List and name of what host and part both have and cannot share."""
-    # one list in the order in which clashes are told; its comprehensions count as branches (complexity 15)
+    # one list in the order in which clashes are told; its comprehensions count as branches
     clashes = []
     for family in NAMED:
         if family == "collision_groups":  # groups of one name may be one, see below

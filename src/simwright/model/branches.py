@@ -123,7 +123,7 @@ class _BranchSearch:
             joint = next(open_ends[-1 if self.depth_first else 0], None)
             if joint is None:
                 _ = open_ends.pop() if self.depth_first else open_ends.popleft()
-            elif joint.child not in self.branch_of:
+            elif joint.child not in self.branch_of and joint.child != WORLD:
                 self._carry(joint, BranchStep(joint.child, joint.parent, joint))
                 open_ends.append(iter(self.leaving.get(joint.child, ())))
 
@@ -133,8 +133,9 @@ class _BranchSearch:
         while found:
             found = False
             for joint in self.carriers:
-                reached = joint.child in self.branch_of and joint.parent not in self.branch_of
-                if reached and joint.parent != WORLD:
+                # the world is reached from the start, also by a joint that leads from a body to it
+                reached = joint.child == WORLD or joint.child in self.branch_of
+                if reached and joint.parent != WORLD and joint.parent not in self.branch_of:
                     self._carry(joint, BranchStep(joint.parent, joint.child, joint, reversed=True))
                     self.spread(joint.parent)
                     found = True

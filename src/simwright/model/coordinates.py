@@ -99,7 +99,7 @@ def _shift_tendons(asset: Asset, shifts: Mapping[str, float]) -> dict[str, float
 
 def _shift_actuator(actuator: Actuator, by: float, step: float) -> bool:
     """``by`` is the shift of what the motor measures, ``step`` that of its target."""
-    # the one list of settings that hold a coordinate (complexity 13)
+    # the one list of settings that hold a coordinate
     settings = actuator.settings
     if {settings.get("gain_type", "none"), settings.get("bias_type", "none")} - _LENGTH_LAWS:
         return False

@@ -67,7 +67,7 @@ class _Cut:
     """
 
     def __init__(self, host: Asset, part: Asset, what: str | Attachment) -> None:
-        # what goes is settled here as a whole; the later steps only ask (complexity 13)
+        # what goes is settled here as a whole; the later steps only ask
         self._host, self._part = host, part
         self._poses = {WORLD: IDENTITY} | {body.name: body.pose for body in host.bodies}
         self._owned = _find_owned(host, what)
@@ -157,7 +157,7 @@ class _Cut:
 
     def _choose_side(self, ends: list[tuple[str, str]], *, owned: bool) -> str:
         """Where an element with these ends belongs: "part", "host" or, if it needs both, "neither"."""
-        # its any and all over the ends count as branches (complexity 13)
+        # its any and all over the ends count as branches
         inside = [(k, n) for k, n in ends if n in self._gone.get(k, ())]
         outside = [(k, n) for k, n in ends if n not in self._gone.get(k, ())]
         # what held the part becomes the part's world, so an end on it does not keep an element from going
@@ -197,7 +197,7 @@ class _Cut:
 
     def _split_groups(self) -> None:
         """A group is on both sides where it has members on both."""
-        # one pass: whether a group stays depends on both halves and on who brought it (complexity 14)
+        # one pass: whether a group stays depends on both halves and on who brought it
         names = self._gone["bodies"] | self._gone["shapes"]
         kept = []
         for group in self._host.collision_groups:
@@ -214,7 +214,7 @@ class _Cut:
 
     def _take_looks(self) -> None:
         """Materials of what goes: shared ones are in both."""
-        # the same three sets for both lists of materials; comprehensions count as branches (complexity 13)
+        # the same three sets for both lists of materials; comprehensions count as branches
         host, part = self._host, self._part
         self._split_look_variants()
         for family, field in zip(LOOKS, ("material", "physics_material"), strict=True):
@@ -241,7 +241,7 @@ class _Cut:
 
     def _take_ros(self) -> None:
         """Controllers by their joints, interfaces and namespaces by what they are on."""
-        # who keeps a topic depends on both sides' controllers, so both lists are made here (complexity 13)
+        # who keeps a topic depends on both sides' controllers, so both lists are made here
         self._take_controllers()
         host, part = self._host, self._part
         topics = {name for controller in part.controllers for name in controller.interfaces.values()}
@@ -320,7 +320,7 @@ class _Cut:
 
     def _take_kept(self) -> None:
         """Extras and origins, by path, by name, or by kind and name; textures and plugins by who has them."""
-        # one function: a row moves, is copied or stays by two key sets that only make sense together (complexity 13)
+        # one function: a row moves, is copied or stays by two key sets that only make sense together
         host, part = self._host, self._part
         table = host.extras.table
         keys, left = (_list_keys(asset, table.get("mjc", {})) for asset in (part, host))
@@ -421,7 +421,7 @@ def _list_looks(asset: Asset, field: str) -> set[str]:
 
 def _list_keys(asset: Asset, kept: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """Under which keys something may be kept of the elements of an asset."""
-    # one list of all spellings, so that a new kind of key has one place to go (complexity 14)
+    # one list of all spellings, so that a new kind of key has one place to go
     keys: set[str] = set(list_dofs(asset))
     for family in (*NAMED, *LOOKS, "interfaces", "contexts", "keyframes"):
         for element in getattr(asset, family):

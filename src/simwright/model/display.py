@@ -171,7 +171,7 @@ def make_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 def make_page(asset: Asset) -> str:
     """The asset as HTML: what there is, joints and bodies."""
-    # two tables whose rows are written out, which counts as branches (complexity 13)
+    # two tables whose rows are written out, which counts as branches
     origin = f" from {asset.provenance.file}" if asset.provenance.file else ""
     parts = [
         f"<p><b>{html.escape(asset.name)}</b>{html.escape(origin)}: {html.escape(', '.join(count_words(asset)))}</p>"

@@ -24,7 +24,7 @@ Pair = tuple[str, str]
 
 def find_filtered_pairs(asset: Asset, tree: Tree | None = None) -> set[Pair]:
     """Names of the collider pairs that never touch, each in the order of the asset's shapes."""
-    # the one place where all rules meet: every source of pairs is a line below (complexity 13)
+    # the one place where all rules meet: every source of pairs is a line below
     colliders = [shape for shape in asset.shapes if shape.collision and shape.enabled]
     place = {shape.name: number for number, shape in enumerate(colliders)}
     by_body: dict[str, list[Shape]] = {}
@@ -108,7 +108,7 @@ def _pair_grouped(groups: list[CollisionGroup], colliders: list[Shape]) -> Itera
     Groups that merge act as one.  Only what is filtered is looked at, so a thousand groups cost no more than
     the pairs they make.
     """
-    # grouped twice, by merge group and by member, in one pass over the groups (complexity 14)
+    # grouped twice, by merge group and by member, in one pass over the groups
     key = {group.name: f"merge {group.merge}" if group.merge else group.name for group in groups}
     filtered = _find_filtered(groups, key)
     inverted = {key[group.name] for group in groups if group.inverted}
@@ -182,7 +182,7 @@ class ArticulationMembers:
 
 def find_members(asset: Asset, articulation: Articulation, tree: Tree) -> ArticulationMembers:
     """The members of an articulation; the tree is that of the asset."""
-    # four lists of names over one set of bodies: comprehensions count as branches (complexity 15)
+    # four lists of names over one set of bodies: comprehensions count as branches
     bodies = list_articulated(asset, articulation, tree)
     inside = {*bodies, WORLD}
     carriers = {edge.joint.name for edge in tree.edges if edge.child in inside}

@@ -299,7 +299,7 @@ def find_screws(steps: list[MotionStep], velocities: int, world: Array) -> Array
 
     ``world`` has the transform of each step, and the world's own last.
     """
-    # grouped by kind of motion so that numpy works on all steps of a kind at once (complexity 13)
+    # grouped by kind of motion so that numpy works on all steps of a kind at once
     screws = np.zeros((velocities, world.shape[1], 6))
     kinds: dict[str, list[int]] = {}
     for number, step in enumerate(steps):

@@ -47,7 +47,7 @@ def list_implied_frames(asset: Asset) -> set[str]:
 
     Those are optical frames of cameras, and frames of sensors that no link carries.
     """
-    # two kinds of frames over three lists: comprehensions count as branches (complexity 14)
+    # two kinds of frames over three lists: comprehensions count as branches
     used = {interface.at for interface in asset.interfaces}
     names = {sensor.target or sensor.name for sensor in asset.sensors if sensor.name in used} | used
     optical = [find_optical(asset, camera) for camera in asset.cameras if camera.name in names]

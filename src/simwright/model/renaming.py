@@ -73,7 +73,7 @@ class Renaming:
         topics: Rename | None = None,
         prims: Rename | None = None,
     ) -> None:
-        # every name that anything may refer to is listed here, before the first one changes (complexity 13)
+        # every name that anything may refer to is listed here, before the first one changes
         self._asset = asset
         self._rename_element = rename
         self._looks, self._topics, self._prims = looks or str, topics or str, prims or str
@@ -320,7 +320,7 @@ def move_bodies(asset: Asset, base: Pose) -> None:
 
 def seat_elements(asset: Asset, sit: Callable[[str, Pose], tuple[str, Pose]]) -> None:
     """Let ``sit`` say, by body and pose on it, where everything is that sits on bodies or holds them together."""
-    # the one list of everything that names a body together with a frame on it (complexity 14)
+    # the one list of everything that names a body together with a frame on it
     placed = {element.name for f in ("shapes", "sites", "cameras") for element in getattr(asset, f)}
     for family in ON_BODY:
         for element in getattr(asset, family):

@@ -247,7 +247,7 @@ def build_schema() -> dict[str, Any]:
     _share(schema, "Range", RANGE_SCHEMA)
     definitions |= {"Number": NUMBER_SCHEMA, "Range": RANGE_SCHEMA}
     _allow(definitions["TransformFields"], {"const": "identity"})
-    _allow(definitions["SceneSource"], {"type": "string", "description": "a path, or XML"})
+    _allow(definitions["SourceFields"], {"type": "string", "description": "a path, or XML"})
     _allow(definitions["Ground"], {"type": "boolean"})
     for name, definition in definitions.items():
         if "op" in definition.get("properties", {}):
@@ -263,6 +263,7 @@ def render_schema() -> str:
 
 def _walk(node: Any, hidden: set[str]) -> None:
     """Tidy every part: members nobody should write, titles that only repeat the key, defaults that say nothing."""
+    # one visit of a node does all of it: a second walk would see what the first one changed
     if isinstance(node, list):
         for item in node:
             _walk(item, hidden)

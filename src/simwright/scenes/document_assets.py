@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo, 
 
 from simwright.core.documents.record import refuse, refuse_word
 from simwright.scenes.document_shapes import Material
-from simwright.scenes.document_sources import ExternalAsset, SceneSource
+from simwright.scenes.document_sources import ExternalAsset, SourceFields
 from simwright.scenes.document_values import (
     IDENTITY,
     Factor,
@@ -42,7 +42,7 @@ class AssetOptions(Material):
     """What every asset may have.  The last five are known, but nothing is done with them."""
 
     id: str = Field(default="", description="name for messages")
-    source: SceneSource = Field(description="path, XML text, or {git: {repo, rev, path, sparse}}")
+    source: SourceFields = Field(description="path, XML text, or {git: {repo, rev, path, sparse}}")
     xform: TransformFields = Field(default=IDENTITY, description="pose of the root")
     floating: bool | None = Field(
         default=None, description="free base (true), fixed base (false), or as the file says"

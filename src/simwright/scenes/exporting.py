@@ -289,6 +289,7 @@ def _list_articulations(model: Model, bodies: Sequence[str]) -> list[Articulatio
 
 def _list_filters(model: Model, bodies: Sequence[str], shapes: Sequence[str]) -> list[ContactFilter]:
     """Filters between bodies where all their colliders are filtered, between shapes elsewhere."""
+    # counted and grouped in one pass: which of the two it is depends on all pairs of two bodies
     owner, touches = model.shape_body, (model.shape_flags & ShapeFlag.COLLIDE_SHAPES) != 0
     colliders = Counter(int(body) for body, on in zip(owner, touches, strict=True) if on)
     linked = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -46,6 +47,7 @@ class ShapeExporter:
 
     def add(self, index: int) -> None:
         """One shape, or a site where it is marked as one."""
+        # field by field from the arrays: the conditions are what each field means there
         model = self._model
         kind, flags = ShapeType(int(model.shape_type[index])), int(model.shape_flags[index])
         a, b, c = widen(model.shape_scale[index]).tolist()
@@ -153,7 +155,7 @@ def set_contacts(asset: Asset, model: Model, bodies: Sequence[str], shapes: Sequ
     """Say exactly which colliders of a world (``model`` has one) touch; ``bodies`` and ``shapes`` are their names."""
     by_name = {shape.name: shape for shape in asset.shapes}
     touching = {i for i, name in enumerate(shapes) if name in by_name and by_name[name].collision}
-    explicit, excluded, searched = _plan(model, touching)
+    explicit, excluded, searched = _plan_contacts(model, touching)
     for index in touching:
         bit = 1 if index in searched else 0
         by_name[shapes[index]].category_bits = by_name[shapes[index]].collide_bits = bit
@@ -218,28 +220,17 @@ def _choose_dimensions(mixed: dict[str, Array]) -> Array:
     return np.where(mixed["mu"] > 0.0, has, _FRICTIONLESS)
 
 
-def _plan(model: Model, touching: set[int]) -> tuple[list[tuple[int, int]], list[tuple[int, int]], set[int]]:
+def _plan_contacts(
+    model: Model, touching: set[int]
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]], set[int]]:
     """Explicit pairs of shapes, pairs of bodies that do not touch, and shapes that the engine searches among."""
-    found, moving = find_pairs(model), list_moving(model)
-    shared = found.crossing + np.array((0, model.per_world["shape"]), dtype=np.int32)
-    explicit: list[tuple[int, int]] = []
-    between: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for a, b in (*found.local.tolist(), *shared.tolist()):
-        if a not in touching or b not in touching:
-            continue
-        on = (int(model.shape_body[a]), int(model.shape_body[b]))
-        if on[0] in moving and on[1] in moving:
-            between.setdefault((min(on), max(on)), []).append((a, b))
-        elif on[0] in moving or on[1] in moving:
-            explicit.append((a, b))
-    colliders: dict[int, list[int]] = {}
-    for shape in sorted(touching):
-        if int(model.shape_body[shape]) in moving:
-            colliders.setdefault(int(model.shape_body[shape]), []).append(shape)
+    explicit, between = _split_pairs(model, touching)
+    colliders = Counter(int(model.shape_body[shape]) for shape in touching)
     searched: set[int] = set()
     free: set[tuple[int, int]] = set()
     for (one, other), pairs in between.items():
-        if len(pairs) == len(colliders[one]) * len(colliders[other]) and _is_alike(model, pairs):
+        # the engine tests all shapes of two bodies, with one material for each: only such pairs are left to it
+        if len(pairs) == colliders[one] * colliders[other] and _is_alike(model, pairs):
             searched.update(shape for pair in pairs for shape in pair)
             free.add((one, other))
         else:
@@ -249,6 +240,31 @@ def _plan(model: Model, touching: set[int]) -> tuple[list[tuple[int, int]], list
         (one, other) for i, one in enumerate(bodies) for other in bodies[i + 1 :] if (one, other) not in free
     ]
     return explicit, excluded, searched
+
+
+def _list_pairs(model: Model) -> list[tuple[int, int]]:
+    """Pairs of shapes of the one world that may touch, with each other and with the shared shapes."""
+    found = find_pairs(model)
+    shared = found.crossing + np.array((0, model.per_world["shape"]), dtype=np.int32)
+    return [(a, b) for a, b in (*found.local.tolist(), *shared.tolist())]
+
+
+def _split_pairs(
+    model: Model, touching: set[int]
+) -> tuple[list[tuple[int, int]], dict[tuple[int, int], list[tuple[int, int]]]]:
+    """Pairs with something that stands still, and by their bodies those of which both move."""
+    moving = list_moving(model)
+    still: list[tuple[int, int]] = []
+    between: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for a, b in _list_pairs(model):
+        if a not in touching or b not in touching:
+            continue
+        on = (int(model.shape_body[a]), int(model.shape_body[b]))
+        if on[0] in moving and on[1] in moving:
+            between.setdefault((min(on), max(on)), []).append((a, b))
+        elif on[0] in moving or on[1] in moving:
+            still.append((a, b))
+    return still, between
 
 
 def _is_alike(model: Model, pairs: list[tuple[int, int]]) -> bool:
@@ -265,9 +281,8 @@ def set_filters(asset: Asset, model: Model, bodies: Sequence[str], shapes: Seque
     by_name = {shape.name for shape in asset.shapes if shape.collision}
     touching = [i for i, name in enumerate(shapes) if name in by_name]
     owner = model.shape_body
-    found = find_pairs(model)
-    shared = found.crossing + np.array((0, model.per_world["shape"]), dtype=np.int32)
-    meeting = {(min(a, b), max(a, b)) for a, b in (*found.local.tolist(), *shared.tolist())}
+    # one pass over all pairs: a filter of two bodies stands for all their shapes
+    meeting = {(min(a, b), max(a, b)) for a, b in _list_pairs(model)}
     apart: dict[tuple[int, int], list[tuple[int, int]]] = {}
     count: dict[int, int] = {}
     for at, a in enumerate(touching):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,19 +197,24 @@ def collect_filters(builder: Builder) -> npt.NDArray[np.int32]:
         if touching[index]:
             by_body.setdefault(body, []).append(index)
     tables = [_combine(shapes) for body, shapes in by_body.items() if body >= 0]
-    for joint, filtered in enumerate(builder.joint_collision_filter_parent):
-        parent, child = builder.joint_parent[joint], builder.joint_child[joint]
-        if filtered and parent >= 0:
-            below = by_body.get(child, [])
-            if builder.compat != "sap":
-                below = [shape for shape in below if builder.shape_collision_filter_parent[shape]]
-            tables.append(_cross(by_body.get(parent, []), below))
+    tables += _list_joined(builder, by_body)
     tables += [_combine([i for i in group if touching[i]]) for group in builder.filter_groups]
     said = [(a, b) for a, b in builder.shape_collision_filter_pairs if touching[a] and touching[b]]
     tables.append(np.array(said, dtype=np.int32).reshape(-1, 2))
     table = np.concatenate(tables)
     table.sort(axis=1)
     return np.unique(table, axis=0)
+
+
+def _list_joined(builder: Builder, by_body: dict[int, list[int]]) -> Iterator[npt.NDArray[np.int32]]:
+    """Shapes of bodies that joints hold together; SAP Warp does not ask the shape whether it wants that."""
+    for joint, filtered in enumerate(builder.joint_collision_filter_parent):
+        parent, child = builder.joint_parent[joint], builder.joint_child[joint]
+        if filtered and parent >= 0:
+            below = by_body.get(child, [])
+            if builder.compat != "sap":
+                below = [shape for shape in below if builder.shape_collision_filter_parent[shape]]
+            yield _cross(by_body.get(parent, []), below)
 
 
 def _combine(shapes: list[int]) -> npt.NDArray[np.int32]:

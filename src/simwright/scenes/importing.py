@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -300,10 +301,8 @@ def pose_joints(asset: Asset, plan: BranchPlan, reporter: Reporter) -> None:
     """Give the joints of all branches the coordinates that their bodies' poses mean."""
     poses = {WORLD: IDENTITY} | {body.name: body.pose for body in asset.bodies}
     overruled: list[Joint] = []
-    for joint in (step.joint for branch in plan.branches for step in branch.steps if step.joint is not None):
+    for joint in _list_posed(plan):
         way = measure_way(joint, poses[joint.parent], poses[joint.child])
-        if joint.kind is JointKind.DISTANCE or any(dof.motion is Motion.FREE for dof in joint.dofs):
-            continue
         stated = any(dof.position is not None for dof in joint.dofs)
         coordinates = joint.initial() if stated else solve_coordinates(joint, way)
         apart, turned = measure_gap(make_way(joint, coordinates), way)
@@ -320,6 +319,15 @@ def pose_joints(asset: Asset, plan: BranchPlan, reporter: Reporter) -> None:
     if overruled:
         names = list_names(overruled)
         reporter.report(POSE_OVERRULED, overruled[0].source, count=len(overruled), names=names)
+
+
+def _list_posed(plan: BranchPlan) -> Iterator[Joint]:
+    """Joints of all branches but those with six freedoms: the builder takes the pose of such a body itself."""
+    for joint in (step.joint for branch in plan.branches for step in branch.steps):
+        if joint is None or joint.kind is JointKind.DISTANCE:
+            continue
+        if all(dof.motion is not Motion.FREE for dof in joint.dofs):
+            yield joint
 
 
 def _set_positions(joint: Joint, coordinates: Array) -> None:

@@ -47,6 +47,7 @@ class JointImporter:
 
     def add(self, joint: Joint, placement: JointPlacement) -> int:
         """Add one joint and its initial coordinates; gives its index."""
+        # one case for each joint type of the arrays
         builder = self._builder
         dofs, placement = move_anchor(joint, placement, self._approximate, "the arrays have")
         given, motions = _list_arguments(placement), [dof.motion for dof in dofs]

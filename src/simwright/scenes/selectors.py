@@ -70,6 +70,7 @@ def _from_end(number: int, count: int) -> int:
 
 def read_span(value: Any) -> Any:
     """A range from what is written."""
+    # one case for each spelling of the format; bool is an int to Python, and is none here
     if isinstance(value, Span):
         return value
     if isinstance(value, str) and (match := _WORD.match(value.lower())):

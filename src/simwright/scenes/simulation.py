@@ -15,8 +15,7 @@ translates between the arrays and the engine's flat coordinates (:mod:`simwright
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz
 from simwright.engines.flat import FlatDofPlace, FlatMap
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Settings, Simulation, WorldSet
+from simwright.engines.protocol import Closeable, Settings, Simulation, WorldSet
 from simwright.engines.stability import UnstableError
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
 from simwright.runtime.arrays import AnyArray
@@ -135,7 +134,7 @@ class ArrayMap:
         return np.asarray(rows[:, self._bodies])
 
 
-class SceneSimulation:
+class SceneSimulation(Closeable):
     """Worlds of a scene that are open in an engine.  ``inner`` is the engine's own simulation."""
 
     def __init__(self, model: Model, inner: Simulation, arrays: ArrayMap) -> None:
@@ -230,14 +229,6 @@ class SceneSimulation:
     def close(self) -> None:
         """Give threads and memory back."""
         self.inner.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def step(simulation: SceneSimulation, state_in: State, state_out: State, control: Control) -> None:

@@ -23,7 +23,7 @@ from simwright.core.errors import InputError, NotFoundError
 from simwright.core.files import suggest_sibling
 from simwright.core.gate import find_root
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
-from simwright.scenes.document_sources import ExternalAsset, SceneSource
+from simwright.scenes.document_sources import ExternalAsset, SourceFields
 from simwright.scenes.messages import FILE_ELSEWHERE
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class SourceFinder:
         external = asset.external_assets if isinstance(asset, MjcfAsset) else ()
         return self._lay_beside(file, external, where) if external else file
 
-    def find_source(self, source: SceneSource, kind: str, where: Where = NOWHERE) -> Path:
+    def find_source(self, source: SourceFields, kind: str, where: Where = NOWHERE) -> Path:
         """The file of a source of type ``kind``."""
         if source.text is not None:
             return self._write_text(source.text, kind)

@@ -169,7 +169,7 @@ def find_servos(layout: Layout, asset: Asset, compiled: CompiledAsset) -> Servos
         if name is None:
             continue
         row = model.actuator(name).id
-        # one list of reasons why an actuator follows no target (complexity 13)
+        # one list of reasons why an actuator follows no target
         gain, bias = model.actuator_gainprm[row], model.actuator_biasprm[row]
         affine = int(model.actuator_biastype[row]) in _AFFINE
         if int(model.actuator_gaintype[row]) != _FIXED_GAIN or not affine or not gain[0]:

@@ -13,14 +13,13 @@ import itertools
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.engines.mujoco.queries import MjData, MjModel
+from simwright.engines.protocol import Closeable
 from simwright.formats.mjcf.quiet import keep_log_away
 
 _SIZES = (
@@ -39,7 +38,7 @@ _SIZES = (
 )
 
 
-class ModelBatch:
+class ModelBatch(Closeable):
     """``worlds`` of one compiled model, or of a model each where ``models`` is a list (all of the same sizes).
 
     ``states`` has a row for each world; :meth:`view` gives its parts by MuJoCo's names.  Rows may be edited between
@@ -186,14 +185,6 @@ class ModelBatch:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _check_sizes(models: Sequence[MjModel]) -> None:

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The row of MuJoCo in the table of engines: what it offers, and how it is opened."""
+"""MuJoCo in the table of engines: what it offers, how it is opened, and its worlds while they move.
+
+An asset is written as MJCF in memory and compiled (:mod:`simwright.formats.mjcf.memory`); states are rows of MuJoCo's
+own (:mod:`simwright.engines.mujoco.batch`), translated when they are asked for or set.  A file in MJCF therefore moves
+as plain MuJoCo moves it.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +26,7 @@ from simwright.engines.mujoco.springs import set_springs, stiffen
 from simwright.engines.protocol import (
     Capabilities,
     Contact,
+    EngineAdapter,
     Settings,
     Simulation,
     WorldSet,
@@ -74,29 +80,18 @@ CHUNK = 256
 """Steps after which states are looked at: how far a simulation runs on after it became unstable."""
 
 
-class MujocoEngine:
+class MujocoEngine(EngineAdapter["MujocoSimulation"]):
     """Opens assets in MuJoCo: written as MJCF in memory, compiled, stepped on all cores."""
 
-    @property
-    def capabilities(self) -> Capabilities:
-        """What MuJoCo offers."""
-        return CAPABILITIES
+    capabilities = CAPABILITIES
 
-    def open(
-        self,
-        source: Asset | WorldSet,
-        settings: Settings | None = None,
-        reporter: Reporter | None = None,
-        *,
-        worlds: int = 1,
+    def open_worlds(
+        self, source: Asset | WorldSet, worlds: int, settings: Settings, reporter: Reporter
     ) -> MujocoSimulation:
         """Compile the asset and start the threads."""
-        settings = settings or Settings()
-        settings.check(CAPABILITIES)
         options = read_options(settings.options)
         if settings.solver:
             options["solver"] = settings.solver
-        reporter = Reporter() if reporter is None else reporter
         return MujocoSimulation(as_world_set(source, worlds), settings, options, reporter)
 
 

@@ -62,6 +62,7 @@ def has_registered(builder: ModelBuilder) -> bool:
 
 def read_registered(builder: ModelBuilder, stage: Usd.Stage, result: Imported, *, with_mjc: bool) -> None:
     """Set every registered attribute from the prims of the elements in the builder."""
+    # one loop for each way in which an attribute finds its index
     reading = _StageAttributeReader(builder, stage, result, _OWN | _OF_MODEL if with_mjc else _OWN)
     colliders = {
         s.path: result.shapes[s.name] for s in result.asset.shapes if s.collision and s.name in result.shapes
@@ -204,6 +205,7 @@ class _StageAttributeReader:
 
     def _set_stops(self, joint: Joint, at: int) -> None:
         """Which of the three ways to stop a freedom its prim asks for."""
+        # dof by dof: what the prim says decides together with what the resolvers found
         for dof in joint.dofs:
             path = self._find_prim(joint, dof.name) if self._is_merged(joint) else joint.path
             prim = self._stage.GetPrimAtPath(path)

@@ -166,6 +166,7 @@ def _drive_row(builder: ModelBuilder, actuator: Actuator, row: int, at: int) -> 
 
 def add_equality_rows(builder: ModelBuilder, stage: Usd.Stage, result: Imported, base: Pose) -> None:
     """A row for every joint of the stage that is a connect or a weld."""
+    # what counts as such a joint is asked of the prim, row by row
     if f"{FREQUENCY}_type" not in builder.custom_attributes:
         return
     import newton

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -326,17 +327,11 @@ def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> SdfSettings
     """The settings of a shape, checked, over a default shape configuration."""
     check = _SettingReader(shape, reporter)
     settings = shape.settings
-    cell = check.take("sdf_target_voxel_size", "more than 0", lambda v: v > 0)
-    cells = check.take("sdf_max_resolution", "a positive multiple of 8", lambda v: v > 0 and v % _TILE == 0)
-    asked = bool(settings.get("sdf_enabled")) or cell is not None or cells is not None
-    cell = default.sdf_target_voxel_size if cell is None else cell
-    if cell is not None:
-        cells = None
-    elif cells is None:
-        cells = _CELLS if asked else default.sdf_max_resolution
+    cells, cell, asked = _resolve_cells(check, settings, default)
     low, high = default.sdf_narrow_band_range
     hydroelastic = settings.get("hydroelastic_enabled")
     if hydroelastic is None:
+        # who asks for a field says all of it: the builder's default is for shapes that say nothing
         hydroelastic = False if asked else default.is_hydroelastic
     if hydroelastic and isinstance(shape.geometry, Mesh) and cells is None and cell is None:
         reporter.report(HYDROELASTIC_LOST, shape.source, shape=shape.name)
@@ -353,6 +348,21 @@ def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> SdfSettings
     )
 
 
+def _resolve_cells(
+    check: _SettingReader, settings: Mapping[str, Any], default: Any
+) -> tuple[int | None, float | None, bool]:
+    """Number of cells along the longest side, or size of a cell [m], and whether the shape asks for a field."""
+    cell = check.take("sdf_target_voxel_size", "more than 0", lambda v: v > 0)
+    cells = check.take("sdf_max_resolution", "a positive multiple of 8", lambda v: v > 0 and v % _TILE == 0)
+    asked = bool(settings.get("sdf_enabled")) or cell is not None or cells is not None
+    cell = default.sdf_target_voxel_size if cell is None else cell
+    if cell is not None:
+        cells = None  # Newton takes one of the two
+    elif cells is None:
+        cells = _CELLS if asked else default.sdf_max_resolution
+    return cells, cell, asked
+
+
 class _SettingReader:
     """Takes settings of a shape that pass a test and reports the others."""
 
@@ -360,7 +370,8 @@ class _SettingReader:
         self._shape = shape
         self._reporter = reporter
 
-    def take(self, name: str, expected: str, is_good: Any) -> Any:
+    def take(self, name: str, expected: str, is_good: Callable[[Any], bool]) -> Any:
+        """The value of a setting; None where it is not said, or not good."""
         value = self._shape.settings.get(name)
         if value is None or is_good(value):
             return value

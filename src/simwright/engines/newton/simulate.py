@@ -18,7 +18,14 @@ from simwright.engines.layout import Layout, LayoutDof
 from simwright.engines.newton.build import add_asset, import_newton
 from simwright.engines.newton.result import Imported
 from simwright.engines.newton.types import ModelBuilder
-from simwright.engines.protocol import Capabilities, Settings, Simulation, WorldSet, as_world_set
+from simwright.engines.protocol import (
+    Capabilities,
+    EngineAdapter,
+    Settings,
+    Simulation,
+    WorldSet,
+    as_world_set,
+)
 from simwright.engines.stability import is_sound, make_error
 from simwright.model.asset import Asset, Environment
 from simwright.model.joint import Motion
@@ -61,27 +68,16 @@ _WHOLE = ("iterations", "ls_iterations", "njmax", "nconmax")
 _WORDS = ("integrator", "cone")
 
 
-class NewtonEngine:
+class NewtonEngine(EngineAdapter["NewtonSimulation"]):
     """Opens assets in Newton: a builder is filled with one world and copied."""
 
-    @property
-    def capabilities(self) -> Capabilities:
-        """What Newton offers."""
-        return CAPABILITIES
+    capabilities = CAPABILITIES
 
-    def open(
-        self,
-        source: Asset | WorldSet,
-        settings: Settings | None = None,
-        reporter: Reporter | None = None,
-        *,
-        worlds: int = 1,
+    def open_worlds(
+        self, source: Asset | WorldSet, worlds: int, settings: Settings, reporter: Reporter
     ) -> NewtonSimulation:
         """Build Newton's model and solver."""
-        settings = settings or Settings()
-        settings.check(CAPABILITIES)
         import_newton()
-        reporter = Reporter() if reporter is None else reporter
         return NewtonSimulation(as_world_set(source, worlds), settings, reporter)
 
 
@@ -158,13 +154,14 @@ class NewtonSimulation(Simulation):
         """An empty builder; ``register`` lets it hold the attributes of the MuJoCo solver."""
         builder: ModelBuilder = self._newton.ModelBuilder()
         builder.gravity = tuple(float(v) for v in gravity)
-        builder.rigid_gap = 0.0  # Newton's default holds shapes apart, which no asset says
+        builder.rigid_gap = 0.0  # contacts begin where surfaces meet unless a shape says its own gap
         if register:
             self._newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
         return builder
 
     def _list_drives(self, first: ModelBuilder) -> None:
         """Names, dofs, modes and initial values of the controls: the driven hinges and slides of one world."""
+        # names, dofs and modes have to stay in step: one pass over the driven dofs makes all of them
         driven = np.array([int(mode) != 0 for mode in first.joint_target_mode], dtype=bool)
         columns = [(f.name, f.v) for f in self.layout.freedoms if f.motion in (Motion.HINGE, Motion.SLIDE)]
         entry = dict(zip(self._map.entries.tolist(), self._map.dofs.tolist(), strict=True))

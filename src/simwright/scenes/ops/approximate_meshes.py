@@ -39,6 +39,7 @@ def approximate_meshes(
 
     The mass of their bodies stays: what is touched changes, not what it weighs.
     """
+    # what SAP Warp does differently stands at each step
     builder = context.builder
     if context.is_compat and method != "bounding_box":
         context.skip(f"post_build approximate_meshes method={method}")

@@ -11,7 +11,7 @@ from simwright.scenes.document_values import Quantity
 from simwright.scenes.ops.arrays import ARRAYS, ArrayName, choose_entries, cut_entries, get_array, put_values
 from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
-from simwright.scenes.selectors import EVERYTHING, InnerRange, JointSelector
+from simwright.scenes.selectors import EVERYTHING, InnerRange, JointSelector, Span
 
 
 @operation
@@ -31,6 +31,7 @@ def set_array(
 
     Say one of ``value``, ``values`` and ``from_array``.
     """
+    # its keys may be said in three ways that exclude each other: the checks are most of it
     for name in (array, from_array):
         if name is not None and name not in ARRAYS:
             context.skip(f"post_build set_array array={name}")
@@ -51,14 +52,21 @@ def set_array(
         found = list(values)
     else:
         assert from_array is not None
-        source = get_array(context, from_array)
-        if from_range is not None:
-            picked = cut_entries(context, from_array, from_range)
-        elif choice.list_ways() and not context.is_compat:
-            picked = choose_entries(context, from_array, choice)
-        else:
-            picked = cut_entries(context, from_array, EVERYTHING)
-        found = [source[entry] for entry in picked]
+        found = _copy_values(context, from_array, from_range, choice)
     if len(found) != len(entries):
         context.fail(f"{len(found)} values for {len(entries)} entries of {array}", given[0])
     put_values(context, array, entries, found)
+
+
+def _copy_values(
+    context: OperationContext, array: str, span: Span | None, choice: JointSelector
+) -> list[float]:
+    """Values of another array: of ``span``, else of the entries that are set, else all (SAP Warp: always all)."""
+    source = get_array(context, array)
+    if span is not None:
+        picked = cut_entries(context, array, span)
+    elif choice.list_ways() and not context.is_compat:
+        picked = choose_entries(context, array, choice)
+    else:
+        picked = cut_entries(context, array, EVERYTHING)
+    return [source[entry] for entry in picked]
