@@ -79,6 +79,7 @@ class FlatMap:
         rate[:, their_rates] = np.where(self._inverted, -quats_rotate(quats_conjugate(turn), spin), spin)
         ours, our_rates, theirs, their_rates = self._free
         pose, moving = to_wxyz(q[:, ours]), qd[:, our_rates].copy()
+        # scenes hold single precision: the rounding would show as a scale in the frames below
         turn = quats_normalize(pose[..., 3:])
         moving[..., :3] -= cross(moving[..., 3:], quats_rotate(turn, self._centres))
         place[:, theirs] = np.concatenate((pose[..., :3], turn), axis=-1)

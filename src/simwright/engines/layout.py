@@ -119,13 +119,16 @@ def _list_freedoms(asset: Asset, tree: Tree) -> Iterator[LayoutDof]:
     q = v = 0
     edges = {id(edge.joint): edge for edge in tree.edges}
     for body in find_floating(asset, tree):
+        # no joint has named it
         yield LayoutDof(f"{body}_free", Motion.FREE, q, v, body)
         q, v = q + POSITIONS[Motion.FREE], v + VELOCITIES[Motion.FREE]
     for joint in asset.joints:
         edge = edges.get(id(joint))
+        # joints that close loops, and those that are off, have no coordinates
         if edge is None:
             continue
         near, far = joint.parent_frame, joint.child_frame
+        # the tree leads from the asset's child to its parent: what is carried is the parent
         if edge.reversed:
             near, far = far, near
         for number, dof in enumerate(joint.dofs):

@@ -82,6 +82,7 @@ class Settings:
 
     def check(self, capabilities: Capabilities) -> None:
         """Raise a UsageError for what the engine does not have."""
+        # NaN fails every comparison: finite is asked for by name
         if self.dt is not None and not (math.isfinite(self.dt) and self.dt > 0.0):
             raise UsageError(f"dt is {self.dt}", hint="a time step above zero [s]")
         if self.solver and self.solver not in capabilities.solvers:
@@ -91,6 +92,7 @@ class Settings:
                 raise UnknownNameError(f"option of {capabilities.name}", name, capabilities.options)
         if self.threads is not None and self.threads < 1:
             raise UsageError(f"threads is {self.threads}", hint="at least one")
+        # "cuda:1" is the second device of a kind
         kind = self.device.partition(":")[0]
         if kind not in capabilities.devices:
             raise UnknownNameError(f"device of {capabilities.name}", self.device, capabilities.devices)
@@ -264,6 +266,7 @@ class Simulation(Closeable):
     ) -> None:
         """Set the position, the velocity or both of a dof, in all worlds or in one."""
         freedom = self.layout.find(name)
+        # all coordinates of those worlds are sent: engines translate whole rows
         chosen = range(self.worlds) if world is None else [world]
         q, v = self.positions[list(chosen)], self.velocities[list(chosen)]
         if position is not None:
@@ -282,6 +285,7 @@ class Simulation(Closeable):
 
     def advance(self, steps: int, *, watch: Watch | None = None, every: int = 1) -> None:
         """Move on by time steps; ``watch`` is called after each step whose number is a multiple of ``every``."""
+        # zero steps are fine: a caller may have nothing left to do
         if steps < 0 or every < 1:
             raise UsageError(f"{steps} steps, watched every {every}", hint="steps from zero, every from one")
         if watch is None:
@@ -289,6 +293,7 @@ class Simulation(Closeable):
             return
         end = self.count + steps
         while self.count < end:
+            # in one call up to the next watched step: engines are faster with many steps at once
             self.step(min(every - self.count % every, end - self.count))
             if self.count % every == 0:
                 watch(self.count)
@@ -346,6 +351,7 @@ class EngineAdapter(abc.ABC, Generic[SimulationT_co]):
 def report_unheld(told: Reporter, reporter: Reporter) -> None:
     """Pass on what writing an asset for an engine told; losses that change nothing about the motion are left out."""
     for finding in told:
+        # a lost comment or colour is an INFO: it does not change the motion
         if finding.level is not Level.INFO or not finding.loss:
             reporter.add(finding)
 
@@ -367,6 +373,7 @@ def _unpack(row: Array, place: slice) -> float | Array:
 def _check_width(value: float | VectorLike, freedom: LayoutDof, place: slice) -> Array:
     given = np.atleast_1d(np.asarray(value, dtype=np.float64))
     wanted = place.stop - place.start
+    # numpy would spread a single number over a quaternion
     if given.shape != (wanted,):
         raise UsageError(f"{freedom.name!r} has {wanted} numbers here, not {given.size}")
     return given

@@ -40,6 +40,7 @@ class UnstableError(SimwrightError):
 
 def is_sound(values: Array) -> bool:
     """Are all values finite and of a size that motion can have?"""
+    # max of nothing raises
     return not values.size or bool(np.abs(values).max() < LARGEST)  # not a number compares as False
 
 
@@ -58,6 +59,7 @@ def _find_worst(layout: Layout, positions: Array, velocities: Array) -> tuple[st
     for values, word in ((velocities, "a velocity"), (positions, "a coordinate")):
         for freedom in layout.freedoms:
             own = values[freedom.velocities if values is velocities else freedom.positions]
+            # what is no number is worse than any number
             sizes = np.where(np.isfinite(own), np.abs(own), np.inf)
             at = int(np.argmax(sizes))
             if sizes[at] > worst[0]:

@@ -97,6 +97,7 @@ def read_pose(value: PoseLike) -> Pose:
             position, turn = matrix[:3, 3], matrix[:3, :3]
     except (TypeError, ValueError, IndexError):
         raise _bad_pose(value) from None
+    # a quaternion that is far from unit length is more likely a mistake than a rounding
     if matrix is None and position.shape == (3,) and turn.shape == (4,) and abs(turn @ turn - 1.0) < 1e-3:
         return Pose.of(position, turn)
     if matrix is not None and matrix.shape == (4, 4) and np.allclose(turn @ turn.T, np.eye(3), atol=1e-6):
@@ -113,6 +114,7 @@ def find_place(host: Asset, at: Any) -> tuple[str, str, Pose]:
     """Name, body and frame in that body of a body, a site or the world; bodies come before sites of that name."""
     sites = {site.name: site for site in host.sites}
     bodies = {body.name for body in host.bodies}
+    # an element of another asset is taken by its name
     name = at if isinstance(at, str) else at.name
     if not isinstance(at, str) and any(at is site for site in host.sites):
         return name, at.body, at.pose

@@ -121,6 +121,7 @@ class _BranchSearch:
         open_ends = deque([iter(self.leaving.get(start, ()))])
         while open_ends:
             joint = next(open_ends[-1 if self.depth_first else 0], None)
+            # depth first takes the newest open end, breadth first the oldest
             if joint is None:
                 _ = open_ends.pop() if self.depth_first else open_ends.popleft()
             elif joint.child not in self.branch_of and joint.child != WORLD:
@@ -145,6 +146,7 @@ class _BranchSearch:
         for joint in self.distances:
             branch = self.branch_of.get(joint.child)
             above = self.branch_of.get(joint.parent)
+            # inside of one branch it closes a loop
             if branch is None or above is branch or branch.steps[0].body != joint.child:
                 continue
             root = branch.steps[0]
@@ -153,6 +155,7 @@ class _BranchSearch:
             root.joint, root.parent = joint, joint.parent
             self.used.add(id(joint))
             if above is not None:
+                # behind what is there: parents stay before children
                 above.steps += branch.steps
                 for step in branch.steps:
                     self.branch_of[step.body] = above

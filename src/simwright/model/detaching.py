@@ -83,6 +83,7 @@ class _Cut:
         children = tree.children()
         found = [body.name for body in host.bodies if body.name in self._owned["bodies"]]
         self._gone: dict[str, set[str]] = {"bodies": set(found)}
+        # children of what goes go too
         for name in found:  # grows while it is walked
             fresh = [e.child for e in children.get(name, ()) if e.child not in self._gone["bodies"]]
             found += fresh
@@ -207,6 +208,7 @@ class _Cut:
                 self._part.collision_groups.append(dataclasses.replace(group, members=inside))
             if outside or not inside:
                 group.members = outside
+                # a group without members stays where nobody brought it: other groups may filter it
                 kept.append(group)
         moved = {group.name for group in self._part.collision_groups}
         owned = self._owned.get("collision_groups", frozenset())

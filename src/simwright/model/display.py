@@ -70,6 +70,7 @@ def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
         return value is None
     if value is default:
         return True
+    # == of arrays is an array
     if isinstance(value, np.ndarray) or isinstance(default, np.ndarray):
         return bool(np.array_equal(value, default))
     return type(value) is type(default) and bool(value == default)

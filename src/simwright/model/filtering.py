@@ -58,6 +58,7 @@ def _pair_articulated(
     """Bodies of an articulation that does not touch itself."""
     for articulation in asset.articulations:
         if not articulation.self_collide:
+            # of bodies, then of their shapes: pairs within one body are no pairs
             for a, b in combinations(list_articulated(asset, articulation, tree), 2):
                 yield from product(by_body.get(a, ()), by_body.get(b, ()))
 
@@ -78,6 +79,7 @@ def list_articulated(asset: Asset, articulation: Articulation, tree: Tree) -> li
         for body in asset.bodies
         if body.name == articulation.root or body.path == articulation.path or body.path.startswith(below)
     }
+    # UsdPhysics lets the root be declared at a fixed joint to the world
     roots |= {
         component[j.child] for j in asset.joints if j.path == articulation.path and j.child in component
     }

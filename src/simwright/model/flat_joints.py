@@ -85,6 +85,7 @@ class JointPlacement:
 def reverse_joint(joint: Joint, approximate: Approximate) -> Joint:
     """The same joint seen from its child: frames exchanged, motions inverted and in the opposite order."""
     motions = {dof.motion for dof in joint.dofs}
+    # builders slide before they turn: the reverse of that order cannot be kept
     if Motion.SLIDE in motions and len(motions) > 1:
         approximate(
             joint,
@@ -102,6 +103,7 @@ def reverse_joint(joint: Joint, approximate: Approximate) -> Joint:
 
 
 def _reverse_dof(dof: Dof) -> Dof:
+    # same coordinate, opposite direction: limits and drives stay as they are
     if dof.motion in (Motion.HINGE, Motion.SLIDE):
         return dataclasses.replace(dof, axis=-dof.axis)
     position = None if dof.position is None else np.asarray(dof.position, dtype=np.float64)
@@ -123,12 +125,14 @@ def move_anchor(
     if joint.gear is not None:
         approximate(joint, "free hinges", f"{who} no gearboxes")
     anchors = [dof.anchor for dof in turning]
+    # most formats have no anchors: nothing moves
     if not any(np.any(anchor) for anchor in anchors):
         return joint.dofs, placement
     if any(not np.allclose(anchor, anchors[0]) for anchor in anchors):
         approximate(joint, "a joint with one anchor", "its axes do not meet in one point")
     shift = Pose.of(anchors[0])
     dofs = [dataclasses.replace(dof, anchor=vec3()) for dof in joint.dofs]
+    # both frames, so that bodies stand where they stood
     parent_frame, child_frame = placement.parent_frame @ shift, placement.child_frame @ shift
     return dofs, dataclasses.replace(placement, parent_frame=parent_frame, child_frame=child_frame)
 
@@ -153,6 +157,7 @@ def _split_dof(dof: Dof) -> list[Dof]:
     """A ball or free motion among others, as hinges and slides along the axes."""
     if dof.motion in (Motion.HINGE, Motion.SLIDE):
         return [dof]
+    # the same for small motions only
     kinds = [Motion.HINGE] if dof.motion is Motion.BALL else [Motion.SLIDE, Motion.HINGE]
     return [
         dataclasses.replace(dof, motion=kind, axis=axis, position=None, velocity=None)
@@ -164,11 +169,13 @@ def _split_dof(dof: Dof) -> list[Dof]:
 def bound_distance(joint: Joint) -> tuple[float, float]:
     """Least and largest length of a distance joint [m]; a negative one is none."""
     low, high = joint.distance or (0.0, math.inf)
+    # Newton's word for no limit is a negative one
     return (low if low > 0.0 else -1.0), (high if math.isfinite(high) else -1.0)
 
 
 def bound_stop(dof: Dof, stiffness: float, damping: float) -> tuple[float, float]:
     """Stiffness and damping of a stop as numbers: one that does not give has a large stiffness and no damping."""
+    # an infinite gain means a stop that does not give
     if math.inf not in (stiffness, damping):
         return stiffness, damping
     rigid = _RIGID / DEGREE if dof.motion is Motion.HINGE else _RIGID
@@ -182,6 +189,7 @@ def list_drive(dof: Dof) -> dict[str, float]:
         return {}
     limit = math.inf if dof.effort_limit is None else dof.effort_limit
     return {
+        # builders count from where the joint frames meet
         "target_pos": drive.target_position - dof.ref,
         "target_vel": drive.target_velocity,
         "target_ke": drive.stiffness,
@@ -194,6 +202,7 @@ def choose_mode(dof: Dof) -> str:
     """What drives a freedom, as the builders' enumerations call it: NONE, POSITION, VELOCITY or EFFORT."""
     if dof.drive is None:
         return "NONE"
+    # a drive without gains is pushed by effort alone
     if dof.drive.stiffness != 0.0:
         return "POSITION"
     return "VELOCITY" if dof.drive.damping != 0.0 else "EFFORT"
@@ -203,6 +212,7 @@ def set_state(builder: FlatBuilder, index: int, dofs: list[Dof]) -> None:
     """Write authored initial positions and velocities into a builder's ``joint_q`` and ``joint_qd``."""
     at_q, at_qd = builder.joint_q_start[index], builder.joint_qd_start[index]
     for dof in dofs:
+        # the pose of a floating body is set when its joint is added
         if dof.position is not None and dof.motion is not Motion.FREE:
             position = np.atleast_1d(np.asarray(dof.position, dtype=np.float64))
             values = [float(position[0]) - dof.ref]
@@ -221,6 +231,7 @@ def carry_velocity(builder: FlatBuilder, joint: int, child: int, parent_frame: P
     """The velocity of a body that moves freely against the world is that of its joint."""
     rates = [float(v) for v in builder.body_qd[child]]
     if any(rates):
+        # rates of free joints are along the axes of the parent frame
         back = quat_conjugate(parent_frame.q)
         start = builder.joint_qd_start[joint]
         turned = (*quat_rotate(back, rates[:3]), *quat_rotate(back, rates[3:]))

@@ -131,6 +131,7 @@ def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: se
         if queue:
             at = queue.popleft()
             ahead = [joint for joint in links[at] if joint.parent == at]
+            # forwards first: a joint is walked backwards only where nothing else leads there
             waiting += [(joint, at) for joint in links[at] if joint.parent != at]
         else:
             joint, at = waiting.popleft()
@@ -140,6 +141,7 @@ def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: se
                 continue
             used.add(id(joint))
             other = joint.child if joint.parent == at else joint.parent
+            # reached already: the joint holds two bodies that the tree holds too
             if other in seen:
                 tree.loops.append(joint)
                 continue
@@ -193,12 +195,12 @@ def place_bodies(asset: Asset) -> None:
         body.pose = poses[body.name]
 
 
-def measure_way(joint: Joint, parent: Pose, child: Pose) -> Pose:
+def measure_joint_pose(joint: Joint, parent: Pose, child: Pose) -> Pose:
     """The child frame in the parent frame of a joint, for bodies at these poses."""
     return ~joint.parent_frame @ ~parent @ child @ joint.child_frame
 
 
-def make_way(joint: Joint, coordinates: Array) -> Pose:
+def compute_joint_pose(joint: Joint, coordinates: Array) -> Pose:
     """The child frame in the parent frame at these coordinates."""
     pose, start = IDENTITY, 0
     for dof in joint.dofs:
@@ -222,7 +224,8 @@ def solve_coordinates(joint: Joint, way: Pose) -> Array:
     if any(motion not in (Motion.HINGE, Motion.SLIDE) for motion in motions):
         return joint.neutral()
     found = joint.neutral()
-    if not joint.dofs or make_way(joint, found).is_close(way, 1e-12):
+    # most joints of a file stand at their reference
+    if not joint.dofs or compute_joint_pose(joint, found).is_close(way, 1e-12):
         return found
     found = _descend(joint, way, _guess(joint, way))
     return np.array([_wind(dof, float(value)) for dof, value in zip(joint.dofs, found, strict=True)])
@@ -246,7 +249,7 @@ def _descend(joint: Joint, way: Pose, start: Array) -> Array:
     """Least squares, step by step; the best coordinates on the way."""
     now, best, least = start, start, math.inf
     for _ in range(_ROUNDS):
-        pose = make_way(joint, now)
+        pose = compute_joint_pose(joint, now)
         error = _subtract(way, pose)
         size = float(error @ error)
         if size < least:
@@ -255,16 +258,18 @@ def _descend(joint: Joint, way: Pose, start: Array) -> Array:
             break
         slopes = np.stack([_find_slope(joint, now, pose, number) for number in range(len(now))], axis=1)
         step, *_ = np.linalg.lstsq(slopes, error, rcond=1e-9)
+        # a long step of a nearly singular joint would leave the neighbourhood of the solution
         now = now + np.clip(step, -_LONGEST, _LONGEST)
     return best
 
 
 def _find_slope(joint: Joint, at: Array, pose: Pose, number: int) -> Array:
     """How the way changes with one coordinate."""
+    # forward difference: the remainder is far below what single-precision transforms of stages hold
     small = 1e-6
     moved = at.copy()
     moved[number] += small
-    return _subtract(make_way(joint, moved), pose) / small
+    return _subtract(compute_joint_pose(joint, moved), pose) / small
 
 
 def _subtract(a: Pose, b: Pose) -> Array:
@@ -272,6 +277,7 @@ def _subtract(a: Pose, b: Pose) -> Array:
     turn = quat_multiply(a.q, quat_conjugate(b.q))
     turn = turn if turn[0] >= 0.0 else -turn
     size = float(np.linalg.norm(turn[1:]))
+    # for tiny turns the vector part is half the angle
     factor = 2.0 * math.atan2(size, float(turn[0])) / size if size > 1e-12 else 2.0
     return np.concatenate((a.p - b.p, factor * turn[1:]))
 
@@ -281,6 +287,7 @@ def _wind(dof: Dof, value: float) -> float:
     if dof.motion is not Motion.HINGE or dof.pitch:
         return value
     turned = dof.ref + math.remainder(value - dof.ref, 2.0 * math.pi)
+    # limits of a hinge may lie outside of one turn about zero
     for candidate in (turned, turned + 2.0 * math.pi, turned - 2.0 * math.pi):
         if dof.lower <= candidate <= dof.upper:
             return candidate

@@ -95,10 +95,12 @@ class Mechanism:
         local = move_steps(self.steps, q)
         world = np.empty_like(local)
         for number, step in enumerate(self.steps):
+            # steps stand behind their parents, so one pass in order is enough
             if step.parent < 0:
                 world[number] = local[number]
             else:
                 np.matmul(world[step.parent], local[number], out=world[number])
+        # index -1 is then the world: no case is needed for what stands on it
         with_ground = np.concatenate((world, np.broadcast_to(np.eye(4), (1, len(q), 4, 4))))
         tails = np.array(self.tails).reshape(-1, 1, 4, 4)
         bodies = with_ground[np.array(self.holders, dtype=np.intp)] @ tails
@@ -120,6 +122,7 @@ def compile_mechanism(
     bodies = {body.name: body for body in asset.bodies}
     for name in tree.roots:
         body = bodies[name]
+        # nothing but its own recorded motion moves it
         if body.kinematic or not body.enabled:
             place[name] = (-1, body.pose)
         else:
@@ -128,6 +131,7 @@ def compile_mechanism(
     for edge in tree.edges:
         if is_free_base(edge):
             base = bases.get(edge.child, IDENTITY)
+            # coordinates of a floating base are poses in the world: it starts where the joint says
             rest = edge.transform(edge.joint.initial())
             place[edge.child] = _add_free(mechanism, edge.child, edge.joint, rest, base)
         else:
@@ -166,6 +170,7 @@ def _add_edge(mechanism: Mechanism, edge: Edge, holder: int, tail: Pose) -> tupl
     joint = edge.joint
     first, last = joint.parent_frame, joint.child_frame
     dofs = list(joint.dofs)
+    # in the order of the joint, also where it is walked the other way: coordinates are the asset's
     starts = {id(dof): _claim(mechanism, dof.name or joint.name, edge.child, dof, joint) for dof in dofs}
     if edge.reversed:
         first, last = last, first
@@ -190,6 +195,7 @@ def _list_steps(dof: Dof, joint: Joint, q: int, v: int, *, turned: bool) -> list
         return [MotionStep(Motion.BALL, -1, nothing, dof, sign, q, v, child_axes, dof.anchor, turned)]
     parent_axes = matrix_from_quat(joint.parent_frame.q).T
     origin = (~joint.child_frame).p
+    # walked backwards the turn comes first: (T R)^-1 = R^-1 T^-1
     shift = MotionStep(SHIFT, -1, nothing, dof, sign, q, v, parent_axes, fixed=not turned)
     turn = MotionStep(Motion.BALL, -1, nothing, dof, sign, q + 3, v + 3, child_axes, origin, turned)
     return [turn, shift] if turned else [shift, turn]
@@ -242,6 +248,7 @@ def move_steps(steps: list[MotionStep], q: Array) -> Array:
     kinds: dict[str, list[int]] = {}
     for number, step in enumerate(steps):
         kinds.setdefault(step.kind, []).append(number)
+    # all hinges at once, then all slides: a Python loop over joints would dominate
     for kind, rows in kinds.items():
         chosen = [steps[row] for row in rows]
         starts = np.array([step.position for step in chosen])
@@ -285,6 +292,7 @@ def _turn_balls(rows: list[int], balls: list[MotionStep], q: Array, motion: Arra
     starts = np.array([step.position for step in balls])
     quats = q[:, starts[:, None] + range(4)].transpose(1, 0, 2)
     lengths = np.linalg.norm(quats, axis=-1, keepdims=True)
+    # quaternions of integrators drift; a zero one counts as no turn
     unit = quats / np.where(lengths > 0.0, lengths, 1.0)
     signs = np.array([step.sign for step in balls])
     unit[..., 1:] *= signs[:, None, None]
@@ -310,6 +318,7 @@ def find_screws(steps: list[MotionStep], velocities: int, world: Array) -> Array
         fixed = [place for place, step in enumerate(chosen) if step.fixed]
         if fixed:
             parents = [chosen[place].parent for place in fixed]
+            # velocities of these are along the axes before the step
             at[fixed] = world[parents] @ np.array([chosen[place].before for place in fixed])[:, None]
         rows = [step.velocity for step in chosen]
         if kind == Motion.HINGE:

@@ -29,6 +29,7 @@ from simwright.runtime.kinds import JointType
 from simwright.runtime.model import Model
 from simwright.runtime.state import State
 
+# the same in every world: taken from the first
 _STRUCTURE = (
     "joint_type", "joint_parent", "joint_child", "joint_articulation", "joint_dof_dim",
     "joint_q_start", "joint_qd_start", "joint_axis", "joint_X_c", "body_com",
@@ -81,6 +82,7 @@ def move_bodies(structure: Mapping[str, AnyArray], motion: WorldMotion) -> None:
     # the arrays have quaternions x, y, z, w as Newton has them; inside of this loop w is first
     frames, poses = to_wxyz(motion.joint_X_p), to_wxyz(motion.body_q)
     for joint, articulation in enumerate(structure["joint_articulation"].tolist()):
+        # a joint that closes a loop carries nothing: its body is placed by the tree
         if articulation < 0:
             continue
         parent, child = int(structure["joint_parent"][joint]), int(structure["joint_child"][joint])
@@ -125,6 +127,7 @@ def _move(structure: Mapping[str, AnyArray], motion: WorldMotion, joint: int) ->
         pose[:, :3] += axis * q[:, i : i + 1]
         linear += axis * qd[:, i : i + 1]
     for i, axis in enumerate(axes[slides:], slides):
+        # each turn is about an axis that the turns before it have moved
         angular += quats_rotate(pose[:, 3:], axis * qd[:, i : i + 1])
         pose[:, 3:] = quats_multiply(pose[:, 3:], quats_about_axis(axis, q[:, i]))
     return pose, linear, angular

@@ -80,6 +80,7 @@ class Labels(Sequence[str]):
             return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
         return NotImplemented
 
+    # equal to lists, which have no hash either
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:

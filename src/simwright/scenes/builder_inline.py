@@ -97,6 +97,7 @@ def _list_axes(builder: Builder, joint: Any) -> tuple[list[Any], list[Any]]:
         case mechanics.DistanceJoint():
             low, high = joint.min_distance, joint.max_distance
             stops = {
+                # Newton's word for "none"
                 "limit_lower": -1.0 if low is None else low,
                 "limit_upper": -1.0 if high is None else high,
             }
@@ -166,6 +167,7 @@ def load_inline_mesh(shape: MeshShape, sources: SourceFinder, where: Where) -> t
     if file.suffix.lower() == ".urdf":
         mesh, origin, factors = _find_urdf_mesh(file, where)
         data = mesh.data
+        # the file's own scale; that of the shape is kept in shape_scale
         vertices = data.vertices * factors
     else:
         data, origin = load_mesh(file), IDENTITY
@@ -190,6 +192,7 @@ def _find_urdf_mesh(file: Path, where: Where) -> tuple[Mesh, Pose, Any]:
     options = ReadOptions(packages=find_packages({}, near=[file.parent]))
     asset = read_asset(file, format_name="urdf", options=options, reporter=Reporter())
     first = asset.bodies[0].name if asset.bodies else ""
+    # SAP Warp's rule for .urdf files named as meshes
     for wanted in ("collision", "visual"):
         for shape in asset.shapes:
             if shape.body == first and getattr(shape, wanted) and isinstance(shape.geometry, Mesh):

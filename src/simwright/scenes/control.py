@@ -108,10 +108,12 @@ class TimedRows:
 
     def find_row(self, time: float) -> int:
         """The row that holds at a time [s]."""
+        # before the first row its values hold
         elapsed = max(0.0, time - float(self.times[0]))
         if self.loop and elapsed >= self.period:
             elapsed %= self.period
         moment = float(self.times[0]) + elapsed
+        # time steps add up to slightly less than n * dt: a row begins one rounding early rather than one step late
         found = int(np.searchsorted(self.times, moment * (1 + 1e-12) + 1e-12, side="right")) - 1
         return min(max(found, 0), len(self.rows) - 1)
 
@@ -152,6 +154,7 @@ class ControlSequence:
         if self.joint_q is not None:
             width = self.joint_q.shape[1]
             q = tile_row(self.joint_q[0], coordinates, "joint_q", self.file).copy()
+            # as wide as a free base: SAP Warp's own test, it has no other way to know
             if offsets is not None and width >= 7 and coordinates > width:
                 worlds = q.reshape(-1, width)
                 worlds[:, :3] += np.asarray(offsets, dtype=np.float64).reshape(-1, 3)[: len(worlds)]
@@ -188,6 +191,7 @@ def _read_table(table: TimedTargetTable | None, loop: bool) -> TimedRows | None:
     rows = np.asarray(table.values, dtype=np.float64)
     if table.times is not None:
         times = np.asarray(table.times, dtype=np.float64)
+        # the last row holds as long as the one before
         last = times[-1] - times[-2] if len(times) > 1 else 1.0
         period = float(times[-1] - times[0] + last)
     else:

@@ -84,6 +84,7 @@ class SceneDocument(Record):
     def _check_version(cls, value: Any, info: ValidationInfo) -> Any:
         del info
         try:
+            # SAP Warp takes whatever int() makes 1 of; True is not a version
             if int(value) == SCHEMA_VERSION and not isinstance(value, bool):
                 return SCHEMA_VERSION
         except (TypeError, ValueError, OverflowError):
@@ -92,6 +93,7 @@ class SceneDocument(Record):
 
     def choose_worlds(self, asked: int | None = None) -> int:
         """How many worlds: what is asked for, else simulation, else replicate, else one."""
+        # the order of SAP Warp: argument, simulation, replicate
         for count in (asked, self.simulation.num_worlds, self.replicate.num_worlds):
             if count is not None:
                 return max(1, count)
@@ -159,6 +161,7 @@ def validate_scene(
         context={"compat": compat},
         prepare=drop_nulls,
         aliases=ALIASES_OF,
+        # SAP Warp leaves unknown keys out silently: a typo has no effect there
         ignored=ignored if compat else None,
     )
     if reporter is not None and not compat:
@@ -237,6 +240,7 @@ def build_schema() -> dict[str, Any]:
     """The schema as data."""
     schema = SceneDocument.model_json_schema(mode="validation")
     definitions = schema["$defs"]
+    # they are read in compat mode only: nobody should be offered them
     hidden = {name for name in definitions if name.startswith("Unsupported")}
     for name in hidden:
         del definitions[name]
@@ -248,6 +252,7 @@ def build_schema() -> dict[str, Any]:
     definitions |= {"Number": NUMBER_SCHEMA, "Range": RANGE_SCHEMA}
     _allow(definitions["TransformFields"], {"const": "identity"})
     _allow(definitions["SourceFields"], {"type": "string", "description": "a path, or XML"})
+    # pydantic's schema does not know what validators before the model take
     _allow(definitions["Ground"], {"type": "boolean"})
     for name, definition in definitions.items():
         if "op" in definition.get("properties", {}):

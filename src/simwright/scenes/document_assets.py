@@ -26,6 +26,7 @@ _ORDERINGS = frozenset({"dfs", "bfs", None})
 
 def check_pattern(text: str) -> str:
     """A regular expression of reasonable length."""
+    # long patterns are how regular expressions become slow
     if len(text) > 200:
         raise refuse("a pattern may have 200 characters")
     try:
@@ -106,6 +107,7 @@ class UrdfAsset(AssetOptions):
     )
 
 
+# options of URDF assets fit: both formats scale as a whole and tell visuals from colliders
 class SdfAsset(UrdfAsset):
     """An SDFormat file."""
 

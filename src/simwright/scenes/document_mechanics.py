@@ -37,6 +37,7 @@ MODES = {"none": 0, "position": 1, "velocity": 2, "position_velocity": 3, "effor
 
 def read_mode(value: Any) -> Any:
     """A mode as its number: a word, or the number itself."""
+    # numbers may be written as strings everywhere in the format
     if isinstance(value, str) and not value.lstrip("-").isdigit():
         word = value.strip().lower()
         if word not in MODES:
@@ -84,6 +85,7 @@ class DofFields(Record):
     @model_validator(mode="after")
     def _check_stops(self, info: ValidationInfo) -> DofFields:
         lower, upper = self.limit_lower, self.limit_upper
+        # arrays of SAP Warp may hold such stops; a solver would then be pushed both ways
         if lower is not None and upper is not None and lower > upper and not is_compat(info):
             raise refuse(f"limit_lower {lower:g} is above limit_upper {upper:g}")
         return self

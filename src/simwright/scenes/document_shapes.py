@@ -40,8 +40,10 @@ def rename_aliases(data: Any, info: ValidationInfo) -> Any:
     words: dict[str, str] = {}
     for key, value in data.items():
         field = ALIASES.get(str(key), str(key))
+        # in one mapping nobody can mean both; in SAP Warp the later key wins
         if field in renamed and not is_compat(info):
             raise refuse(f"{words[field]!r} and {key!r} are two words for the same thing")
+        # put last again: the order of keys is that of the words
         renamed.pop(field, None)
         renamed[field] = value
         words[field] = key
@@ -133,6 +135,7 @@ class Material(DirectMaterial):
 
         With ``only_material``, ``physics`` and ``shape`` carry just the five fields (as SAP Warp reads them).
         """
+        # measured order of SAP Warp, which knows the last block for shapes and assets only
         merged: dict[str, Any] = {}
         for block in (self.physics, self.shape):
             if block is not None:
@@ -250,6 +253,7 @@ SHAPES: tuple[type[InlineShape], ...] = (
 
 def name_shape(data: Any) -> str:
     """Which of :data:`SHAPES` a mapping is; a box if it does not say."""
+    # box is SAP Warp's default
     kind = data.get("type", "box") if isinstance(data, dict) else getattr(data, "type", "box")
     return str(kind).lower()
 

@@ -110,6 +110,7 @@ def export_asset(loaded: LoadedScene, *, reporter: Reporter | None = None) -> As
     """The whole scene, all its worlds, as one asset."""
     reporter = Reporter() if reporter is None else reporter
     model, where = loaded.model, Where(loaded.source_path)
+    # a million small worlds are fine as arrays; as elements of an asset each would cost kilobytes
     if model.body_count > MAX_BODIES:
         raise LimitError(
             f"the scene has {model.body_count} bodies; an asset may have {MAX_BODIES}",
@@ -142,6 +143,7 @@ def export_world(
     """
     reporter = Reporter() if reporter is None else reporter
     one = take_world(model, number)
+    # what engines need is set afterwards: export_asset shares _export and wants none of it
     exported = _export(one, f"world_{number}")
     asset = exported.asset
     asset.environment.settings["disable"] = ["filterparent"]  # what may touch is said pair by pair
@@ -150,6 +152,7 @@ def export_world(
     if not visuals:
         asset.shapes = [shape for shape in asset.shapes if shape.collision]
         asset.sites = []
+    # after what is only seen is gone: visual meshes may be flat
     _thicken(asset, reporter)
     if pairs:
         set_contacts(asset, one, exported.bodies, exported.shapes)
@@ -157,6 +160,7 @@ def export_world(
     else:
         set_filters(asset, one, exported.bodies, exported.shapes)
         for material in asset.physics_materials:
+            # engines without pairs mix materials themselves: each has to say its own
             if material.damping is None:
                 material.damping = (material.stiffness or 0.0) * DEFAULT_TAU
     return exported
@@ -165,6 +169,7 @@ def export_world(
 def _export(model: Model, name: str) -> ExportedWorld:
     asset = Asset(name=name, provenance=Provenance(format="scene"))
     bodies = choose_names(list(model.body_label))
+    # apart from those of bodies too: the prims of a stage share one scope
     joints = choose_names(list(model.joint_label), bodies)
     taker = JointExporter(model, bodies, joints)
     asset.bodies = [_take_body(model, index, body) for index, body in enumerate(bodies)]
@@ -183,8 +188,10 @@ def _hold_bodies(exported: ExportedWorld, reporter: Reporter) -> None:
     asset, model = exported.asset, exported.model
     carriers = list_carriers(model)
     for index, joint in enumerate(list(asset.joints)):
+        # what may touch is said pair by pair: no joint filters on its own
         joint.collide = True
         joint.closes_loop = int(model.joint_articulation[index]) < 0
+        # a joint with six freedoms that carries nothing holds nothing
         if joint.closes_loop:
             if joint.kind is JointKind.FLOATING:
                 asset.joints.remove(joint)
@@ -207,6 +214,7 @@ def _hold_bodies(exported: ExportedWorld, reporter: Reporter) -> None:
             for dof in asset.joint(exported.joints[carrier]).dofs:
                 dof.armature = _KINEMATIC
             body.gravity_scale = 0.0
+        # engines take a body without joints, or with them, but none that is told how it moves
         body.kinematic = False
         body.linear_velocity = body.angular_velocity = None
 
@@ -217,6 +225,7 @@ def _report_unused(exported: ExportedWorld, reporter: Reporter) -> None:
     for index, joint in enumerate(exported.joints):
         first, last = (int(model.joint_qd_start[index + i]) for i in range(2))
         driven = np.any(model.joint_target_mode[first:last] != TargetMode.NONE)
+        # no engine of ours has a drive for six freedoms
         if driven and model.joint_type[index] in FLOATS:
             reporter.report(DRIVE_NOT_SUPPORTED, name=joint)
 
@@ -230,6 +239,7 @@ def _thicken(asset: Asset, reporter: Reporter) -> None:
         if isinstance(geometry, Plane) and geometry.size is not None:
             wide, long = geometry.size
             shape.geometry = Box(np.array((wide, long, 2 * _THIN)))
+            # its upper side stays where the plane was
             shape.pose = shape.pose @ Pose.of((0.0, 0.0, -_THIN))
         elif isinstance(geometry, Mesh) and is_flat(geometry.data, scale):
             reporter.report(SHAPE_FLAT, name=shape.name)
@@ -241,6 +251,7 @@ def _thicken(asset: Asset, reporter: Reporter) -> None:
 
 def choose_names(labels: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     """A name for each label: its last part if no other label ends so, else all of it."""
+    # people know the last part; the whole label only where that is not enough
     ends = [label.rstrip("/").rsplit("/", 1)[-1] or "unnamed" for label in labels]
     counts = Counter(ends)
     scope = NameScope(taken)
@@ -297,6 +308,7 @@ def _list_filters(model: Model, bodies: Sequence[str], shapes: Sequence[str]) ->
     }
     grouped: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for a, b in model.shape_filters:
+        # shapes of one body and of joined bodies never touch in an asset anyway
         key = (int(owner[a]), int(owner[b]))
         if key[0] != key[1] and touches[a] and touches[b] and frozenset(key) not in linked:
             grouped.setdefault((min(key), max(key)), []).append((a, b))
@@ -334,6 +346,7 @@ class JointExporter:
         model = self._model
         kind = JointType(int(model.joint_type[index]))
         parent, child = int(model.joint_parent[index]), int(model.joint_child[index])
+        # a joint in no articulation closes a loop only where another one carries its child already
         closes = int(model.joint_articulation[index]) < 0 and child in self._carried
         self._carried.add(child)
         joint = Joint(
@@ -353,6 +366,7 @@ class JointExporter:
                 float(widen(model.joint_limit_lower[first])),
                 float(widen(model.joint_limit_upper[first])),
             )
+            # a negative limit is none, in arrays as in Newton
             joint.distance = (max(0.0, low), high if high >= 0.0 else math.inf)
         return joint
 
@@ -364,11 +378,13 @@ class JointExporter:
             px, py, pz, x, y, z, w = widen(model.joint_q[q : q + 7]).tolist()
             rates = widen(model.joint_qd[qd : qd + 6]).tolist()
             free = Dof(Motion.FREE, name=name, position=[px, py, pz, w, x, y, z])
+            # None says nothing; zeros would be written as an authored velocity
             free.velocity = rates if any(rates) else None
             return [free]
         if kind is JointType.BALL:
             x, y, z, w = widen(model.joint_q[q : q + 4]).tolist()
             ball = self._make_dof(Motion.BALL, qd, name)
+            # entries of a ball in the limit arrays mean nothing
             ball.lower, ball.upper = -math.inf, math.inf
             ball.position = [w, x, y, z]
             return [ball]
@@ -418,6 +434,7 @@ class JointExporter:
             float(widen(model.joint_target_ke[entry])),
             float(widen(model.joint_target_kd[entry])),
         )
+        # gains may be there and not work: the mode says which do
         if mode is TargetMode.VELOCITY:
             stiffness = 0.0
         if mode is TargetMode.EFFORT:

@@ -57,6 +57,7 @@ class ShapeExporter:
         body = self._bodies[owner] if owner >= 0 else WORLD
         pose = take_pose(model.shape_transform[index])
         if flags & ShapeFlag.SITE:
+            # a site that is not seen only marks a frame
             marker = geometry if source is None and flags & ShapeFlag.VISIBLE else None
             self._asset.sites.append(Site(self.names[index], body, pose, marker))
             return
@@ -67,6 +68,7 @@ class ShapeExporter:
             geometry,
             body,
             pose,
+            # size and scale share one array: for primitives it is the size
             vec3(a, b, c) if source is not None and (a, b, c) != (1.0, 1.0, 1.0) else None,
             visual=bool(flags & ShapeFlag.VISIBLE),
             collision=collides,
@@ -87,6 +89,7 @@ class ShapeExporter:
             float(widen(getattr(model, f"shape_material_{name}")[index]))
             for name in ("mu", "restitution", "mu_torsional", "mu_rolling", "ke", "tau")
         )
+        # NaN equals nothing, not even itself: it could not be found again
         key = tuple(-1.0 if math.isnan(value) else value for value in key)
         if key not in self._materials:
             mu, restitution, torsional, rolling, stiffness, tau = key
@@ -120,6 +123,7 @@ class MaterialExporter:
         if look is None or not shape.visual:
             return
         name, materials = look
+        # the material has the colour, and may have a picture: a colour of the shape would hide it
         if name in materials:
             shape.material = self._claim(name, materials)
             shape.color = None
@@ -128,6 +132,7 @@ class MaterialExporter:
 
     def _dress_faces(self, mesh: Mesh, materials: Mapping[str, RenderMaterial]) -> Mesh:
         """The same mesh with the new names on its faces; one object for one mesh."""
+        # two assets may call different materials by one name
         key = (id(mesh), id(materials))
         if key not in self._meshes:
             subsets = tuple(
@@ -157,10 +162,12 @@ def set_contacts(asset: Asset, model: Model, bodies: Sequence[str], shapes: Sequ
     touching = {i for i, name in enumerate(shapes) if name in by_name and by_name[name].collision}
     explicit, excluded, searched = _plan_contacts(model, touching)
     for index in touching:
+        # MuJoCo's search looks at contype and conaffinity; explicit pairs are tested whatever these are
         bit = 1 if index in searched else 0
         by_name[shapes[index]].category_bits = by_name[shapes[index]].collide_bits = bit
     mixed = mix_materials(model, *np.array(explicit, dtype=np.int64).reshape(-1, 2).T)
     dimensions = _choose_dimensions(mixed)
+    # directions without friction are left out by condim, not by a zero
     mu, twist, roll = (np.maximum(mixed[name], _LEAST_MU) for name in ("mu", "twist", "roll"))
     for row, (a, b) in enumerate(explicit):
         asset.contact_pairs.append(
@@ -201,6 +208,7 @@ def mix_materials(model: Model, a: Array, b: Array) -> dict[str, Array]:
 
     def halve(name: str) -> Array:
         one, other = (np.maximum(getattr(model, name)[rows], 0.0) for rows in (a, b))
+        # of springs in series, and half the harmonic mean: 0 where both are 0
         total = one + other
         return np.asarray(np.divide(one * other, total, out=np.zeros_like(total), where=total > 0.0))
 
@@ -301,6 +309,7 @@ def set_filters(asset: Asset, model: Model, bodies: Sequence[str], shapes: Seque
 
 def widen(values: Any) -> Array:
     """In double precision, rounded to the shortest decimals that single precision tells apart."""
+    # numpy's shortest text that reads back as the same single
     return np.asarray(values, dtype=np.float32).astype(str).astype(np.float64)
 
 

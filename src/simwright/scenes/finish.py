@@ -28,7 +28,9 @@ _DERIVED = frozenset(
         "articulation_world", "shape_world", "gravity", "world_offset",
     }
 )  # fmt: skip
+# single precision only at the very end: replication adds offsets of many metres before
 _WIDE = {"float32": "float64"}
+# single precision of SAP Warp's kernel: what is within it is no lack
 _ROUNDING = 1e-7
 _LEAST = 1e-6
 """What SAP Warp adds to moments beside what they lack [kg m^2]."""
@@ -55,11 +57,13 @@ class WorldArrays:
             "articulation": "articulation_start", "shape": "shape_type",
         }  # fmt: skip
         rows = len(self.arrays[first[frequency]])
+        # articulation_start has one entry more: where the last one ends
         return rows - 1 if frequency == "articulation" else rows
 
 
 def finish_world(builder: Builder, *, move: bool = True) -> WorldArrays:
     """Make arrays of a builder; with ``move``, bodies go where the joint coordinates have them."""
+    # before arrays are made: operations may have added shapes after the last asset
     grow_attributes(builder)
     arrays = _collect(builder)
     _check_order(builder)
@@ -90,6 +94,7 @@ def _measure_bounds(builder: Builder) -> AnyArray:
     bounds = np.zeros((builder.shape_count, 2, 3))
     for index, kind in enumerate(builder.shape_type):
         if builder.compat == "sap" and kind == ShapeType.PLANE:
+            # what SAP Warp writes, although its planes have no end either
             bounds[index] = (-1.0,), (1.0,)
         else:
             scale, source = builder.shape_scale[index], builder.shape_source[index]
@@ -103,6 +108,7 @@ def _collect(builder: Builder) -> dict[str, AnyArray]:
     for name, info in describe_arrays(Model).items():
         if name in _DERIVED:
             continue
+        # a copy: the builder may go on being edited
         values = list(getattr(builder, name))
         if info.closing:
             values.append(
@@ -121,6 +127,7 @@ def _check_order(builder: Builder) -> None:
     """Parents have to come before children in every articulation, except where SAP Warp is imitated."""
     if builder.compat == "sap":
         return
+    # forward kinematics takes joints in their order: a child before its parent would use an old pose
     placed: set[int] = {-1}
     carried = {
         child
@@ -153,14 +160,17 @@ def _add_derived(arrays: dict[str, AnyArray], builder: Builder) -> None:
     mass, inertia = arrays["body_mass"], arrays["body_inertia"]
     if builder.compat == "sap":
         _balance(mass, inertia)
+    # inverse mass zero is how solvers of this kind hold a body: kinematic and massless ones alike
     moving = (arrays["body_flags"] & BodyFlag.KINEMATIC == 0) & (mass > 0.0)
     arrays["body_inv_mass"] = np.divide(1.0, mass, out=np.zeros_like(mass), where=moving)
     arrays["body_inv_inertia"] = np.zeros_like(inertia)
+    # a point mass has no inverse inertia: zero lets it not turn rather than blow up
     firm = moving & (np.abs(np.linalg.det(inertia)) > 0.0) if len(mass) else moving
     arrays["body_inv_inertia"][firm] = np.linalg.inv(inertia[firm])
     carrier: dict[int, int] = {}
     for joint, child in enumerate(builder.joint_child):
         if builder.joint_articulation[joint] >= 0:
+            # the first one counts where loops carry a body twice
             carrier.setdefault(child, joint)
     ancestors = [carrier.get(parent, -1) if parent >= 0 else -1 for parent in builder.joint_parent]
     arrays["joint_ancestor"] = np.array(ancestors, dtype=np.int32)
@@ -173,9 +183,11 @@ def _add_derived(arrays: dict[str, AnyArray], builder: Builder) -> None:
 
 def _balance(mass: AnyArray, inertia: AnyArray) -> None:
     """What SAP Warp does to inertias that no body can have: all moments grow until they are possible."""
+    # measured: bodies that weigh nothing lose their inertia too, also armature
     inertia[mass <= 0.0] = 0.0
     for body in np.flatnonzero(mass > 0.0).tolist():
         moments = np.linalg.eigvalsh(inertia[body])
+        # a negative moment first, then the triangle inequality of what that gives
         for lack in (-moments[0], moments[2] - moments[0] - moments[1]):
             if lack > _ROUNDING * moments[2]:
                 inertia[body] += np.eye(3) * (lack + _LEAST)
@@ -184,6 +196,7 @@ def _balance(mass: AnyArray, inertia: AnyArray) -> None:
 
 def _move(arrays: dict[str, AnyArray]) -> None:
     names = ("joint_q", "joint_qd", "joint_X_p", "body_q", "body_qd")
+    # one world, so that the code for many worlds does it
     motion = WorldMotion(*(arrays[name][None].copy() for name in names))
     move_bodies(arrays, motion)
     arrays["body_q"], arrays["body_qd"] = motion.body_q[0], motion.body_qd[0]
@@ -202,6 +215,7 @@ def collect_filters(builder: Builder) -> npt.NDArray[np.int32]:
     said = [(a, b) for a, b in builder.shape_collision_filter_pairs if touching[a] and touching[b]]
     tables.append(np.array(said, dtype=np.int32).reshape(-1, 2))
     table = np.concatenate(tables)
+    # smaller index first, then each pair once: the same pair may come from several rules
     table.sort(axis=1)
     return np.unique(table, axis=0)
 

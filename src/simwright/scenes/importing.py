@@ -17,7 +17,7 @@ from simwright.model.filtering import find_filtered_pairs
 from simwright.model.flat_joints import ElementIndices, JointPlacement, carry_velocity, drive_both
 from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD, Joint, JointKind, Motion
-from simwright.model.kinematics import make_way, measure_gap, measure_way, solve_coordinates
+from simwright.model.kinematics import compute_joint_pose, measure_gap, measure_joint_pose, solve_coordinates
 from simwright.model.mass import body_inertials
 from simwright.runtime.kinds import JointType, TargetMode
 from simwright.scenes.builder import IDENTITY_SEVEN, Builder
@@ -65,12 +65,14 @@ def import_asset(
 ) -> ImportedAsset:
     """Add an asset to the world that is being built; ``prefix`` keeps labels apart that are there already."""
     reporter = Reporter() if reporter is None else reporter
+    # a copy: everything below may change it
     parts = choose_parts(asset, options)
     free_derived(parts)
     if builder.compat == "sap":
         imitate_sap(parts)
     filling = _AssetImport(builder, parts, options, reporter, prefix)
     plan = plan_branches(parts, options.joint_ordering, only_enabled=options.only_load_enabled_joints)
+    # only stages have no coordinates of their own; SAP Warp leaves them at zero
     if builder.compat != "sap" and parts.provenance.format == "usd":
         pose_joints(parts, plan, reporter)
     for branch in plan.branches:
@@ -104,6 +106,7 @@ class _AssetImport:
         self._sap = builder.compat == "sap"
         self._format = asset.provenance.format
         self._joints = JointImporter(builder, reporter, self._format if self._sap else "")
+        # what the scene says for this asset, under what the file says
         config = builder.default_shape.with_values(options.config)
         self._shapes = ShapeImporter(builder, asset, options, config, reporter)
         self._names = AssetLabels(builder, asset, prefix)
@@ -130,11 +133,13 @@ class _AssetImport:
             (0.0, 0.0, 0.0) if rate is None else tuple(quat_rotate(turn, rate).tolist())
             for rate in (body.linear_velocity, body.angular_velocity)
         ]
+        # measured: SAP Warp's URDF import leaves every link at the origin until coordinates are edited
         as_origin = self._sap and self._format == "urdf"
         self.found.bodies[body.name] = self._builder.add_body(
             self._names.name_body(body),
             IDENTITY_SEVEN if as_origin else pose_to_seven(pose),
             self._weigh(body),
+            # a stated mass is all of it: shapes add to a body only where the file leaves the mass to them
             locked=body.inertial is not None,
             kinematic=body.kinematic and is_root,
             velocity=(*rates[0], *rates[1]),
@@ -145,6 +150,7 @@ class _AssetImport:
         """What the file says, or the shells on the body; solids weigh as they are added."""
         if body.inertial is not None:
             return body.inertial
+        # the builder weighs solids; walls need the surface, which it does not know
         shells = [
             shape
             for shape in self._asset.shapes_of(body.name)
@@ -163,11 +169,13 @@ class _AssetImport:
         builder, child, body = self._builder, self.found.bodies[name], self._bodies[name]
         floating = self._options.floating
         if floating is None:
+            # the convention of each format: URDF robots are bolted down unless somebody says otherwise
             floating = self._format != "urdf"
         place = pose_to_seven(self._options.xform @ body.pose)
         label = self._names.name_base(body, floating=floating)
         if not floating:
             return builder.add_joint(JointType.FIXED, -1, child, parent_xform=place, label=label)
+        # the frame of the joint is the world's, so that joint_q is the pose itself
         index = builder.add_joint(JointType.FREE, -1, child, label=label)
         start = builder.joint_q_start[index]
         builder.joint_q[start : start + 7] = place
@@ -180,6 +188,7 @@ class _AssetImport:
         index = self._joints.add(joint, placement)
         if self._options.force_position_velocity_actuation:
             drive_both(self._builder, index, TargetMode)
+        # of a free joint between two bodies the asset says no velocity
         if placement.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
             carry_velocity(self._builder, index, placement.child, placement.parent_frame)
         self.found.joints[joint.name] = index
@@ -191,6 +200,7 @@ class _AssetImport:
 
     def add_shapes(self) -> None:
         """Shapes, then sites."""
+        # arrays are compared entry by entry with SAP Warp's: the order has to be its own
         shapes = order_shapes(self._asset, self.found.bodies) if self._sap else self._asset.shapes
         for shape in shapes:
             body = self.found.bodies.get(shape.body, -1)
@@ -205,6 +215,7 @@ class _AssetImport:
         """Pairs that never touch, beside those that follow from bodies and joints."""
         builder, shapes = self._builder, self.found.shapes
         if not self._options.enable_self_collisions:
+            # one group instead of n^2 pairs; written out when the arrays are made
             builder.filter_groups.append(list(range(self._first_shape, builder.shape_count)))
             return
         for a, b in find_filtered_pairs(self._asset):
@@ -216,6 +227,7 @@ def _take_gravity(builder: Builder, asset: Asset, options: ImportOptions) -> Non
     """Gravity of the file, unless the scene says its own; SAP Warp takes that of stages always."""
     gravity = asset.environment.gravity
     if builder.compat == "sap":
+        # measured: a PhysicsScene overwrites the builder's gravity by its magnitude, whatever its direction
         if gravity is not None and asset.provenance.format == "usd":
             builder.gravity = -float(np.linalg.norm(gravity))
     elif gravity is not None and not builder.gravity_said:
@@ -227,6 +239,7 @@ def free_derived(asset: Asset) -> None:
 
     Readers of formats whose rules derive masses from colliders (OpenUSD, MJCF) have applied those rules already.
     """
+    # URDF and SDF state masses, or none
     if asset.provenance.format not in ("usd", "mjcf"):
         return
     stated = {body.name: body.inertial for body in asset.bodies}
@@ -235,6 +248,7 @@ def free_derived(asset: Asset) -> None:
     derived = body_inertials(asset)
     for body in asset.bodies:
         held = stated[body.name]
+        # equal to the last digits: then it was derived, and the scene's density counts instead
         body.inertial = None if held is None or _is_same(held, derived[body.name]) else held
 
 
@@ -270,6 +284,7 @@ class AssetLabels:
         """The label of a shape or site; empty leaves it to the builder."""
         if self._sap and not self._stage:
             return ""
+        # measured: SAP Warp numbers shapes of URDF and MJCF files, and calls those of stages by path
         return self._full(shape.name, shape.path)
 
     def name_base(self, body: Body, *, floating: bool) -> str:
@@ -302,10 +317,11 @@ def pose_joints(asset: Asset, plan: BranchPlan, reporter: Reporter) -> None:
     poses = {WORLD: IDENTITY} | {body.name: body.pose for body in asset.bodies}
     overruled: list[Joint] = []
     for joint in _list_posed(plan):
-        way = measure_way(joint, poses[joint.parent], poses[joint.child])
+        way = measure_joint_pose(joint, poses[joint.parent], poses[joint.child])
         stated = any(dof.position is not None for dof in joint.dofs)
         coordinates = joint.initial() if stated else solve_coordinates(joint, way)
-        apart, turned = measure_gap(make_way(joint, coordinates), way)
+        # what the joint cannot reach is told: the body will stand elsewhere than in the stage
+        apart, turned = measure_gap(compute_joint_pose(joint, coordinates), way)
         missed = apart > _APART or turned > _TURNED
         if stated:
             overruled += [joint] if missed else []
@@ -335,6 +351,7 @@ def _set_positions(joint: Joint, coordinates: Array) -> None:
     neutral, start = joint.neutral(), 0
     for dof in joint.dofs:
         part = slice(start, start + dof.positions)
+        # no position is written where the neutral one is meant: the writer would state it
         if np.any(np.abs(coordinates[part] - neutral[part]) > _ZERO):
             dof.position = coordinates[part] if dof.motion is Motion.BALL else float(coordinates[start])
         start += dof.positions

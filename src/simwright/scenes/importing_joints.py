@@ -58,6 +58,7 @@ class JointImporter:
         elif motions == [Motion.FREE]:
             index = builder.add_joint(JointType.FREE, **given)
         elif motions == [Motion.BALL]:
+            # a ball of the arrays has no stops at all
             if dofs[0].swing is not None:
                 self._reporter.report(JOINT_CONE, joint.source, name=joint.name)
             index = builder.add_joint(JointType.BALL, angular=[self._describe(dofs[0], joint)], **given)
@@ -66,6 +67,7 @@ class JointImporter:
         elif motions == [Motion.SLIDE] and joint.kind is not JointKind.D6:
             index = builder.add_joint(JointType.PRISMATIC, linear=[self._describe(dofs[0], joint)], **given)
         else:
+            # a D6 of the arrays slides first and turns then, whatever the asset says
             slides, hinges = order_axes(joint, dofs, self._approximate)
             dofs = [*slides, *hinges]
             index = builder.add_joint(
@@ -88,6 +90,7 @@ class JointImporter:
         """One axis; what the asset does not say is the builder's default."""
         if dof.drive is not None and dof.drive.acceleration:
             self._reporter.report(DRIVE_ACCELERATION, joint.source, name=joint.name)
+        # measured: defaults of the scene do not count for URDF joints in SAP Warp
         if self._dialect == "urdf":
             return _describe_sap_urdf(dof)
         config = self._builder.default_joint.with_values(
@@ -112,12 +115,14 @@ class JointImporter:
 
 def _describe_sap_urdf(dof: Dof) -> DofConfig:
     """What SAP Warp reads of a URDF joint: axis, stops and damping; its defaults for joints do not count."""
+    # its damping becomes the velocity gain of a drive without a mode
     config = DofConfig(axis=_triple(dof.axis), target_kd=dof.damping or 0.0)
     _set_stops(config, dof)
     return config
 
 
 def _set_stops(config: DofConfig, dof: Dof) -> None:
+    # stops of the arrays count from where the joint frames meet
     lower, upper = dof.lower - dof.ref, dof.upper - dof.ref
     if dof.motion is Motion.BALL:
         return
@@ -125,6 +130,7 @@ def _set_stops(config: DofConfig, dof: Dof) -> None:
         config.limit_lower = lower
     if math.isfinite(upper):
         config.limit_upper = upper
+    # one open end: not the scene's default for that end, which would be a stop nobody said
     if dof.is_limited and not math.isfinite(lower):
         config.limit_lower = -NO_LIMIT
     if dof.is_limited and not math.isfinite(upper):
@@ -167,6 +173,7 @@ def set_motors(builder: Builder, asset: Asset, joints: dict[str, int], reporter:
             lost.append(actuator)
             continue
         if actuator.kind == "motor":
+            # a motor has no gains: it gives what it is told
             builder.joint_target_mode[at] = int(TargetMode.EFFORT)
         else:
             set_servo(builder, actuator, at, TargetMode)
@@ -180,6 +187,7 @@ def set_mimics(builder: Builder, asset: Asset, joints: dict[str, int], reporter:
     for coupling in list_couplings(asset):
         mimic, indices = coupling.mimic, coupling.find_indices(joints)
         why = "its relation is not linear; the linear part is used" if coupling.is_bent else ""
+        # the last reason counts: one finding says why the relation is not there
         if indices is None:
             why = "one of them is not in the scene"
         elif indices[0] == indices[1]:

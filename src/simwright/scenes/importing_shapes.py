@@ -62,6 +62,7 @@ class ShapeImporter:
         if described is None:
             return None
         kind, scale, source, pose = described
+        # materials cannot be arrays: they are kept beside, for export
         if self._looks and (shape.material or isinstance(source, Mesh)):
             self._builder.shape_look[self._builder.shape_count] = (shape.material, self._looks)
         return self._builder.add_shape(
@@ -97,6 +98,7 @@ class ShapeImporter:
     def _describe(self, shape: Shape, body: int) -> tuple[ShapeType, Triple, Geometry | None, Pose] | None:
         geometry, pose = shape.geometry, shape.pose
         x, y, z = (float(v) for v in scaled(shape))
+        # colliding planes have no end in any engine of ours, whatever size is drawn
         if isinstance(geometry, Plane) and shape.collision:
             return ShapeType.PLANE, (0.0, 0.0, 0.0), None, pose
         primitive = describe_geometry(geometry)
@@ -121,10 +123,12 @@ class ShapeImporter:
         plain = (ShapeType.MESH, scale, shape.geometry, shape.pose)
         token = shape.approximation.token.lower() if shape.approximation else "none"
         skipped = self._options.skip_mesh_approximation or not (shape.collision and shape.enabled)
+        # what is only seen is never approximated
         if skipped or token == "none":
             return plain
         if token in ("boundingcube", "boundingsphere"):
             return _fit(shape, scale, ball=token == "boundingsphere")
+        # one shape cannot be several: its hull is the nearest that is convex
         if token == "convexdecomposition":
             self._reporter.report(
                 DECOMPOSITION_SKIPPED, shape.source, name=shape.name, token=token, as_what="its convex hull"
@@ -140,6 +144,7 @@ class ShapeImporter:
         """Defaults, then what the asset says, then what is forced."""
         touches = shape.collision and shape.enabled
         options = self._options
+        # colliders are seen only on bodies that have nothing else to show
         hidden = options.hide_collision_shapes or shape.body in self._seen
         visible = shape.visual or (shape.collision and not hidden)
         if shape.collision and options.hide_collision_shapes and shape.body in self._seen:
@@ -158,6 +163,7 @@ class ShapeImporter:
 
     def _plain(self, shape: Shape) -> ShapeConfig:
         """What a shape begins with; what is only seen of a stage has none of the defaults in SAP Warp."""
+        # in this one case, so that arrays agree with those of its loader
         seen = self._stage and not shape.collision and self._builder.compat == "sap"
         return ShapeConfig(gap=self._config.gap) if seen else self._config
 
@@ -166,6 +172,7 @@ class ShapeImporter:
         own = shape.settings
         values: dict[str, Any] = {"margin": shape.margin, "gap": shape.gap}
         values |= {"ke": own.get("ke"), "kh": own.get("kh")}
+        # arrays have a dissipation time: tau = kd / ke
         damping = own.get("kd")
         material = self._contacts.get(shape.physics_material)
         if material is not None:
@@ -184,6 +191,7 @@ class ShapeImporter:
         body = self._bodies.get(shape.body)
         if body is None or body.inertial is not None or not (shape.collision and shape.enabled):
             return 0.0
+        # the arrays keep a density per shape, not a mass: operations may resize it
         volume = compute_moments(shape.geometry, shape.scale).volume
         if volume <= 0.0:
             return 0.0
@@ -192,6 +200,7 @@ class ShapeImporter:
     def weigh(self, shape: Shape, body: Body) -> Inertial:
         """Mass of a collider: its own, else by the density of body, material or configuration."""
         material = self._contacts.get(shape.physics_material)
+        # UsdPhysics' order: the body's density, then the material's
         density = body.density or (material.density if material else None)
         return shape_inertial(shape, self._config.density if density is None else density)
 
@@ -212,6 +221,7 @@ def _resize(kind: ShapeType, size: Triple, factors: Triple) -> tuple[ShapeType, 
         return kind, (a * x, b * y, c)
     if kind is ShapeType.SPHERE:
         return (kind, (a * x, b, c)) if x == y == z else (ShapeType.ELLIPSOID, (a * x, a * y, a * z))
+    # a round shape stretched unevenly has no type: it goes in as a mesh
     if x != y or (kind is ShapeType.CAPSULE and x != z):
         return None
     return kind, (a * x, b * z, c)
@@ -231,6 +241,7 @@ def _fit(shape: Shape, scale: Triple, *, ball: bool) -> tuple[ShapeType, Triple,
 
 def imitate_sap(asset: Asset) -> None:
     """Change an asset to what SAP Warp reads of its file."""
+    # measured: densities and colours of files do not reach SAP Warp's arrays
     for body in asset.bodies:
         body.density = None
     for material in asset.physics_materials:
@@ -240,6 +251,7 @@ def imitate_sap(asset: Asset) -> None:
     if asset.provenance.format != "urdf":
         return
     for body in asset.bodies:
+        # our reader states an empty inertial where URDF has none
         if body.inertial is not None and body.inertial.mass == 0.0 and not np.any(body.inertial.inertia):
             body.inertial = None
     meshes: dict[tuple[int, bytes], list[Mesh]] = {}
@@ -249,6 +261,7 @@ def imitate_sap(asset: Asset) -> None:
 def order_shapes(asset: Asset, bodies: dict[str, int]) -> list[Shape]:
     """The shapes in SAP Warp's order; ``bodies`` are indices by name."""
     if asset.provenance.format == "urdf":
+        # visuals before colliders, link by link: the order in which its importer adds them
         return sorted(asset.shapes, key=lambda shape: (bodies.get(shape.body, -1), shape.collision))
 
     def rank(shape: Shape) -> tuple[bool, int, int]:
@@ -265,6 +278,7 @@ def _split_shape(shape: Shape, meshes: dict[tuple[int, bytes], list[Mesh]]) -> l
     if not isinstance(shape.geometry, Mesh):
         return [shape]
     scale = scaled(shape)
+    # shapes that share a mesh share its pieces
     key = id(shape.geometry), scale.tobytes()
     if key not in meshes:
         meshes[key] = _split_mesh(shape.geometry, scale)

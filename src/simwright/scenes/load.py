@@ -113,6 +113,7 @@ def load_scene(
     ``device`` may only be the CPU: arrays are numpy's, and adapters of engines hand them on.  ``compat="sap"`` gives
     the data that SAP Warp's loader computes, its quirks with it.
     """
+    # SAP Warp's loader has this argument; a silent CPU would surprise
     if device not in (None, "cpu"):
         raise UsageError(
             f"arrays are loaded on the CPU, not on {device!r}",
@@ -145,8 +146,10 @@ def assemble_scene(
     scene, compat = file.scene, file.compat
     count = _count_worlds(scene, num_worlds, compat)
     builder = Builder(compat=compat)
+    # strict is judged after everything is built, so that one error lists all features
     unsupported = build_world(builder, file, sources or SourceFinder(file, reporter), reporter)
     _check_size(builder, scene, count, file)
+    # measured: SAP Warp runs forward kinematics only where joint_q was edited
     world = finish_world(builder, move=compat != "sap" or builder.joint_q_edited)
     ground = scene.ground
     shared = build_shared(
@@ -154,6 +157,7 @@ def assemble_scene(
         ground=ground.enabled,
         height=ground.height,
         label=ground.label,
+        # only five fields count on the ground in SAP Warp, as on bodies
         config=ground.merge_fields(only_material=compat == "sap"),
         color=ground.color,
     )
@@ -162,6 +166,7 @@ def assemble_scene(
     steps = spacing if spacing is not None else scene.replicate.spacing or DEFAULT_SPACING
     try:
         model, collision = replicate(world, shared, count, _check_spacing(steps), compat=compat)
+    # numpy raises it before anything is allocated: the message can still be made
     except MemoryError:
         raise LimitError(f"{count} worlds do not fit into memory", hint="ask for fewer worlds") from None
     collision.rigid_contact_max = _choose_capacity(scene, rigid_contact_max, count, compat)
@@ -180,6 +185,7 @@ def assemble_scene(
 
 
 def _count_worlds(scene: SceneDocument, asked: int | None, compat: str | None) -> int:
+    # SAP Warp takes less than one for one
     if asked is not None and asked < 1 and compat != "sap":
         raise UsageError(f"num_worlds is {asked}", hint="at least one world")
     return scene.choose_worlds(asked)
@@ -215,6 +221,7 @@ def _choose_capacity(scene: SceneDocument, asked: int | None, count: int, compat
 def build_world(builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter) -> list[str]:
     """Fill a builder with what a scene file says of one world; gives the features that are not supported."""
     building = _WorldBuild(builder, file, sources, reporter)
+    # the order of the format: each step may name what the ones before made
     building.set_defaults()
     building.add_assets()
     building.add_bodies()
@@ -244,6 +251,7 @@ class _WorldBuild:
             value = getattr(said, name)
             if value is not None:
                 setattr(builder, name, value)
+        # then gravity of assets does not count, which in SAP Warp overwrites it
         builder.gravity_said = said.gravity is not None
         builder.default_joint = builder.default_joint.with_values(said.defaults.joint.list_values())
         builder.default_shape = builder.default_shape.with_values(said.defaults.shape.list_values())
@@ -254,6 +262,7 @@ class _WorldBuild:
         for number, asset in enumerate(self._scene.assets):
             gaps = _list_gaps(asset, sap=self._sap)
             self.unsupported += gaps
+            # the whole asset is left out, as SAP Warp does: half an asset would be worse than none
             if isinstance(asset, UnsupportedAsset) or gaps:
                 continue
             where = self._file.find_where("assets", number, "source")
@@ -263,8 +272,10 @@ class _WorldBuild:
     def _add_asset(self, asset: Any, where: Where, seen: set[str]) -> None:
         file = self._sources.find_asset(asset, where)
         packages = find_packages({}, near=[file.parent], allowed=sorted(self._sources.roots))
+        # SAP Warp reads newton:* attributes and no other solver's
         options = ReadOptions(packages, resolvers=("newton",)) if self._sap else ReadOptions(packages)
         read = read_asset(file, format_name=asset.type, options=options, reporter=self._reporter)
+        # labels of stages are prim paths, of the others names: both may repeat between assets
         key = read.name if read.provenance.format != "usd" else (read.bodies[0].path if read.bodies else "")
         prefix = f"{asset.id or f'asset_{len(seen)}'}/" if key in seen else ""
         seen.add(key)
@@ -294,6 +305,7 @@ class _WorldBuild:
                 ends = inline.JointEnds(
                     context.find_body(joint.parent, "parent"), context.find_body(joint.child, "child")
                 )
+            # measured: in SAP Warp an unknown body makes the joint an unsupported feature, which then vanishes
             except SceneError as error:
                 if not self._sap:
                     raise
@@ -313,6 +325,7 @@ class _WorldBuild:
         """Articulations of joints that are in none, and a word about bodies without joints; not in SAP Warp's way."""
         if self._sap:
             return
+        # joints in no articulation are skipped by forward kinematics, which nobody means
         for joint in find_trees(self._builder, self._first_joint):
             where = self._file.find_where("joints", joint[0] - self._first_joint)
             name = self._builder.joint_label[joint[0]]
@@ -361,6 +374,7 @@ class _ErrorsLocated:
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        # importers know no lines: the entry of the scene that called them is the place
         if isinstance(error, UsageError):
             raise SceneError(error.message, hint=error.hint, where=self._where) from error
         if isinstance(error, SimwrightError) and not error.where:
@@ -386,15 +400,18 @@ def _list_gaps(asset: Any, *, sap: bool) -> list[str]:
 
 def make_options(asset: Any, *, sap: bool = False) -> ImportOptions:
     """Import options of an asset of a scene file."""
+    # options and keys have the same names on purpose
     values = {name: getattr(asset, name) for name in OPTION_NAMES if hasattr(asset, name)}
     said = asset.merge_fields(only_material=sap)
     values["xform"] = pose_from_seven(asset.xform.seven)
     values["config"] = said
+    # measured: the five material fields of an asset are put on every shape, also over the file's own
     values["forced"] = {name: said[name] for name in MATERIAL_FIELDS if name in said}
     values["mesh_scale"] = getattr(asset, "mesh_scale", None) or asset.source.mesh_scale or (1.0, 1.0, 1.0)
     if isinstance(asset, MjcfAsset):
         values["load_sites"] = asset.parse_sites
         values["load_visual_shapes"] = asset.parse_visuals and (sap or asset.load_visual_shapes)
+        # measured: SAP Warp does not read floating and load_visual_shapes of MJCF assets
         values["floating"] = None if sap else asset.floating
     return ImportOptions(**values)
 

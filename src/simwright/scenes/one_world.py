@@ -37,7 +37,9 @@ def take_world(model: Model, number: int = 0) -> Model:
     arrays = {name: _take_rows(model, info, number) for name, info in describe_arrays(Model).items()}
     for name in ("joint_X_p", "joint_X_c", "shape_transform", "body_q"):
         turn = arrays[name][:, 3:]
+        # quaternions come from single precision: engines want unit length in double
         turn /= np.maximum(np.linalg.norm(turn, axis=1, keepdims=True), 1e-12)
+    # everything below is replicate() the other way round
     arrays["shape_transform"][arrays["shape_body"] < 0, :3] -= offset
     on_world = arrays["joint_parent"] < 0
     floats = np.isin(arrays["joint_type"], FLOATS)
@@ -48,6 +50,7 @@ def take_world(model: Model, number: int = 0) -> Model:
         arrays["joint_q"][start : start + 3] -= quats_rotate(turn, offset)
     arrays["body_q"][:, :3] -= offset
     arrays["world_offset"][:] = 0.0
+    # without prefix: the only world
     labels = {
         name: Labels(held.local, 1, held.shared)
         for name in ("body_label", "joint_label", "articulation_label", "shape_label")
@@ -65,6 +68,7 @@ def _take_rows(model: Model, info: ArrayInfo, number: int) -> AnyArray:
     rows = values[number * count : (number + 1) * count + info.closing]
     if info.frequency == "shape":
         rows = np.concatenate((rows, values[count * model.world_count :]))
+    # always a copy: the caller changes what it takes
     taken: AnyArray = rows.astype(np.float64) if info.dtype == "float32" else rows.copy()
     if info.refers and number:
         taken[taken >= 0] -= number * model.per_world[info.refers]
@@ -92,13 +96,16 @@ def group_worlds(model: Model) -> list[list[int]]:
     count = model.world_count
     if count == 1:
         return [[0]]
+    # one wide row for each world, compared as a whole: worlds differ in few numbers, but in any
     placed = _find_placed(model)
     rows = [_describe_worlds(model, info, placed) for info in describe_arrays(Model).values()]
     rows += [_describe_shared(model), model.gravity.astype(np.float64)]
     table = np.concatenate([row.reshape(count, -1) for row in rows if row is not None], axis=1)
+    # most scenes have one kind of world: the first comparison settles all of them
     same = _is_same(table, table[0])
     groups = [np.flatnonzero(same).tolist()]
     for number in np.flatnonzero(~same).tolist():
+        # the first group is settled: what is left differs from it
         for group in groups[1:]:
             if _is_same(table[number : number + 1], table[group[0]])[0]:
                 group.append(number)
@@ -136,6 +143,7 @@ def _describe_worlds(model: Model, info: ArrayInfo, masks: dict[str, Any]) -> Ar
     if info.refers:
         step = model.per_world[info.refers]
         numbers = np.arange(worlds).reshape(-1, *(1 for _ in values.shape[1:]))
+        # indices of a world's own elements are equal between worlds only when counted from its start
         values = np.where(values >= 0, values - numbers * step, values)
     placed = masks.get(info.name)
     if placed is not None:
@@ -155,6 +163,7 @@ def _describe_shared(model: Model) -> Array:
         away = pose[:3] - offsets
         if model.shape_type[shape] == ShapeType.PLANE and not np.any(model.shape_scale[shape]):
             normal = quats_rotate(to_wxyz(pose[3:]), np.array((0.0, 0.0, 1.0)))
+            # sideways it makes no difference where a plane without end is
             away = (away @ normal)[:, None] * normal
         seen.append(away)
     return np.concatenate(seen, axis=1) if seen else np.zeros((model.world_count, 0))

@@ -45,6 +45,7 @@ def place_worlds(count: int, spacing: Sequence[float] = DEFAULT_SPACING) -> Arra
         places[:, axis] = (number % side) * steps[axis]
         number = number // side
     middle = (places.min(axis=0) + places.max(axis=0)) / 2
+    # worlds stand on the ground: SAP Warp begins at z = 0 as well
     middle[2] = 0.0
     centred: Array = places - middle
     return centred
@@ -52,6 +53,7 @@ def place_worlds(count: int, spacing: Sequence[float] = DEFAULT_SPACING) -> Arra
 
 def _find_side(count: int, dimensions: int) -> int:
     """The least side of a line, square or cube that holds ``count``."""
+    # one below the root and upwards: the root itself may be rounded either way
     side = max(1, math.floor(math.pow(count, 1.0 / dimensions)) - 1)
     while math.pow(side, dimensions) < count:
         side += 1
@@ -68,14 +70,17 @@ def replicate(
 ) -> tuple[Model, CollisionModel]:
     """A model of ``count`` copies of a world, and of what they share."""
     offsets = place_worlds(count, spacing)
+    # measured: SAP Warp numbers a single world -1, as what all worlds share
     tiling = _Tiling(world, shared, count, first_world=-1 if compat == "sap" and count == 1 else 0)
     arrays: dict[str, Any] = {
         name: tiling.tile(info) for name, info in describe_arrays(Model).items() if name not in _OWN
     }
+    # a single world stays exactly where it was built, bit for bit
     if count > 1:
         _shift(arrays, world, offsets)
     arrays["gravity"] = np.tile(world.gravity.astype(np.float32), (count, 1))
     arrays["world_offset"] = offsets.astype(np.float32)
+    # SAP Warp repeats labels as they are, so that one label means several bodies
     prefixed = count > 1 and compat != "sap"
     labels: dict[str, Any] = {
         f"{kind}_label": Labels(names, count, shared.labels[kind], prefixed=prefixed)
@@ -137,6 +142,7 @@ class _Tiling:
         step = self._world.count(refers)
         worlds = np.arange(self._count, dtype=np.int32)
         view = tiled[: len(rows) * self._count].reshape(self._count, *rows.shape)
+        # -1 (the world, no joint) must stay -1
         view += (worlds * np.int32(step))[:, None] * (rows >= 0)
 
     def _tile_starts(self, rows: AnyArray, info: ArrayInfo) -> AnyArray:
@@ -160,6 +166,7 @@ def _shift(arrays: dict[str, AnyArray], world: WorldArrays, offsets: Array) -> N
         view = arrays[name][: len(one) * count].reshape(count, *one.shape)
         view[:, rows, :3] = one[rows, :3] + offsets[:, None]
 
+    # what hangs on moving bodies is not touched: its frames are relative
     move("body_q", np.arange(len(held["body_q"])))
     move("shape_transform", np.flatnonzero(held["shape_body"] < 0))
     kinds, on_world = held["joint_type"], held["joint_parent"] < 0
@@ -169,5 +176,6 @@ def _shift(arrays: dict[str, AnyArray], world: WorldArrays, offsets: Array) -> N
     view = arrays["joint_q"].reshape(count, len(one))
     for joint in np.flatnonzero(on_world & floats).tolist():
         start = int(held["joint_q_start"][joint])
+        # free joints count in their parent frame, which may stand turned in the world
         turned = quats_rotate(quats_conjugate(to_wxyz(held["joint_X_p"][joint, 3:])), offsets)
         view[:, start : start + 3] = one[start : start + 3] + turned

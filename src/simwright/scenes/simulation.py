@@ -59,21 +59,25 @@ def open_scene(
     settings = settings or Settings()
     settings.check(adapter.capabilities)
     model = loaded.model if isinstance(loaded, LoadedScene) else loaded
+    # a bare model has no document
     said = loaded.scene.simulation.dt if isinstance(loaded, LoadedScene) else None
     settings = Settings(
         dt=settings.dt if settings.dt is not None else float(said or DEFAULT_DT),
         solver=settings.solver,
+        # what the caller says is stronger than what the engine suggests for scenes
         options={**adapter.capabilities.scene_options, **settings.options},
         threads=settings.threads,
         device=settings.device,
     )
     reporter = Reporter() if reporter is None else reporter
+    # equal worlds are compiled once; they differ in their states only
     groups = group_worlds(model)
     exported = [
         export_world(
             model,
             rows[0],
             pairs=adapter.capabilities.contact_pairs,
+            # what is lost is the same for every kind of world: said once
             reporter=reporter if not kind else None,
         )
         for kind, rows in enumerate(groups)
@@ -98,6 +102,7 @@ class ArrayMap:
         shift = np.zeros((model.world_count, model.per_world["joint_coord"]))
         offsets = model.world_offset.astype(np.float64)
         for joint, name in enumerate(exported.joints):
+            # joints that close loops have no coordinates in any engine
             if one.joint_articulation[joint] < 0 or name not in by_name:
                 continue
             q, qd = int(one.joint_q_start[joint]), int(one.joint_qd_start[joint])
@@ -105,6 +110,7 @@ class ArrayMap:
             for number, dof in enumerate(by_name[name].dofs):
                 places.append(FlatDofPlace(known[dof.name], q + number, qd + number, centre))
             if one.joint_type[joint] in FLOATS and one.joint_parent[joint] < 0:
+                # in the engine every world stands at the origin: contacts are looked for world by world
                 shift[:, q : q + 3] = quats_rotate(
                     quats_conjugate(to_wxyz(one.joint_X_p[joint, 3:])), offsets
                 )
@@ -140,6 +146,7 @@ class SceneSimulation(Closeable):
     def __init__(self, model: Model, inner: Simulation, arrays: ArrayMap) -> None:
         self.model, self.inner, self._map = model, inner, arrays
         self.worlds, self.dt, self.threads = inner.worlds, inner.dt, inner.threads
+        # what was given out last: a state that is not equal to it was edited by the caller
         self._seen: tuple[AnyArray, AnyArray] | None = None
         mode = model.joint_target_mode
         self._follows_position = ~np.isin(mode, _NO_POSITION)
@@ -186,6 +193,7 @@ class SceneSimulation(Closeable):
         try:
             self.inner.advance(steps, watch=look if watch is not None else None, every=every)
         except UnstableError:
+            # the caller sees the last good state, poses included
             self.write(state, poses=True)
             raise
         self.write(state, poses=poses)
@@ -194,6 +202,7 @@ class SceneSimulation(Closeable):
         """Hand the engine the control, and coordinates that are not those given out last."""
         q = state.joint_q.reshape(self.worlds, -1)
         qd = state.joint_qd.reshape(self.worlds, -1)
+        # single precision would otherwise be fed back in every step and the motion depend on how often one looks
         changed = np.ones(self.worlds, dtype=bool)
         if self._seen is not None:
             before_q, before_qd = (values.reshape(self.worlds, -1) for values in self._seen)
@@ -205,11 +214,13 @@ class SceneSimulation(Closeable):
         if self._driven:
             spread = self._map.spread_dofs
             self.inner.set_targets(
+                # arrays hold targets also where the mode ignores them
                 spread(np.where(self._follows_position, control.joint_target_pos, 0.0)),
                 spread(np.where(self._follows_velocity, control.joint_target_vel, 0.0)),
                 spread(control.joint_act),
             )
         pushed = bool(np.any(control.joint_f)) or bool(np.any(state.body_f))
+        # forces hold until they are set again: zeros have to be sent once after the last push
         if pushed or self._pushed:
             self.inner.apply_forces(
                 self._map.spread_dofs(control.joint_f), self._map.spread_bodies(state.body_f)
@@ -219,6 +230,7 @@ class SceneSimulation(Closeable):
     def write(self, state: State, *, poses: bool = True) -> None:
         """Bring a state in line with the engine; ``poses`` also those of bodies."""
         q, qd = self._map.from_engine(self.inner.positions, self.inner.velocities)
+        # a world that broke has numbers beyond single precision
         with np.errstate(over="ignore", invalid="ignore"):
             state.joint_q[:] = q.ravel()
             state.joint_qd[:] = qd.ravel()

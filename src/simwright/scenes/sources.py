@@ -64,6 +64,7 @@ class SourceFinder:
         """An existing file."""
         if "\0" in path:
             raise NotFoundError("the path has a NUL character", where=where)
+        # one place where the scene is in the working folder
         places = list(dict.fromkeys((self._folder / path, Path.cwd() / path)))
         if self._compat == "sap":
             places.reverse()
@@ -87,6 +88,7 @@ class SourceFinder:
         if source.text is not None:
             return self._write_text(source.text, kind)
         if source.git is not None:
+            # a scene without git sources works without git and without a home folder
             if self._cache is None:
                 self._cache = GitCache()
             return self._cache.find(source.git, where)
@@ -96,6 +98,7 @@ class SourceFinder:
     def _write_text(self, text: str, kind: str) -> Path:
         """XML as a file, beside links to what is beside the scene: its relative paths count from there."""
         name = f"inline{_SUFFIXES[kind]}"
+        # the scene's folder belongs to the key: relative paths in the text count from it
         folder = _make_folder((text, str(self._folder.resolve())))
         if folder is None:
             return _scratch() / _digest((text, str(self._folder.resolve()))) / name
@@ -107,6 +110,7 @@ class SourceFinder:
     def _lay_beside(self, file: Path, external: Sequence[ExternalAsset], where: Where) -> Path:
         """A folder of links: everything beside ``file``, and each external file under its target name."""
         origins = [(entry.target, self.find_source(entry.origin, "mjcf", where)) for entry in external]
+        # links lead out of the scratch folder: the security gate has to know where to
         self.roots |= {find_root(file), *(origin.resolve().parent for _, origin in origins)}
         key = [str(file.resolve()), *(f"{target} {origin.resolve()}" for target, origin in origins)]
         folder = _make_folder(key)
@@ -116,6 +120,7 @@ class SourceFinder:
         for target, origin in origins:
             link = folder / target
             link.parent.mkdir(parents=True, exist_ok=True)
+            # a link to the original of that name, which the external file replaces
             if link.is_symlink():
                 link.unlink()
             if link.exists():
@@ -130,6 +135,7 @@ def _scratch() -> Path:
     owner = os.getpid()
 
     def remove() -> None:
+        # forked workers run atexit too, and must not take the files away from their parent
         if os.getpid() == owner:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -184,6 +190,7 @@ class GitError(InputError):
 
 def find_cache(environment: Mapping[str, str]) -> Path:
     """The folder of the cache."""
+    # programs written for SAP Warp find their cache again
     for name in ("SIMWRIGHT_ASSET_CACHE", "SAP_WARP_ASSET_CACHE"):
         if environment.get(name):
             return Path(environment[name]).expanduser()
@@ -226,6 +233,7 @@ class GitCache:
             self._fetch(source, checkout, where)
         if not target.is_file():
             raise NotFoundError(f"{source.repo} at {source.rev} has no file {source.path!r}", where=where)
+        # a repository may hold links to anywhere
         root = checkout.resolve()
         if root not in target.resolve().parents:
             raise UnsafePathError(f"{source.path!r} of {source.repo} leads out of the checkout", where=where)
@@ -239,6 +247,7 @@ class GitCache:
         """Are the file and the folders asked for there?  A folder without git is taken as it is."""
         if not (checkout / source.path).is_file():
             return False
+        # people without network put files there by hand
         if not (checkout / ".git").exists() or self.offline:
             return True
         return all((checkout / folder).exists() for folder in source.folders)
@@ -253,6 +262,7 @@ class GitCache:
             )
         checkout.parent.mkdir(parents=True, exist_ok=True)
         with self._lock(checkout, where):
+            # another process may have fetched it while this one waited for the lock
             if self._is_complete(checkout, source):
                 return
             run = _Git(git, checkout, self.timeout, where)
@@ -268,7 +278,9 @@ class GitCache:
             fresh.mkdir(parents=True)
             begun = _Git(run.program, fresh, self.timeout, run.where)
             begun("init", "--quiet")
+            # "--" everywhere: no address, revision or folder can be read as an option
             begun("remote", "add", "--", "origin", source.repo)
+            # git fetches missing files of a partial clone when a later scene asks for more folders
             begun("config", "remote.origin.promisor", "true")
             begun("config", "remote.origin.partialclonefilter", "blob:none")
             begun(
@@ -277,6 +289,7 @@ class GitCache:
             begun("sparse-checkout", "init", "--cone")
             begun("sparse-checkout", "set", "--", *source.folders)
             begun("checkout", "--quiet", "--detach", "FETCH_HEAD")
+            # files put there by hand before the first fetch
             _keep_present(checkout, fresh)
             if checkout.exists():
                 shutil.rmtree(checkout)
@@ -286,7 +299,9 @@ class GitCache:
 
     def _add_folders(self, run: _Git, source: GitSource) -> None:
         """The union of the folders that are there and those asked for."""
+        # added, never set: SAP Warp's "set" deletes the files of other scenes that share the checkout
         missing = [folder for folder in source.folders if not (run.folder / folder).exists()]
+        # the top folder cannot be named in a sparse checkout: all of it is checked out
         if "" in source.folders and not (run.folder / source.path).is_file():
             run("sparse-checkout", "disable")
         elif missing or not (run.folder / source.path).is_file():
@@ -302,6 +317,7 @@ class GitCache:
             end = time.monotonic() + self.timeout
             while True:
                 try:
+                    # the kernel lets go of it when the process dies: no stale lock files
                     fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
@@ -322,11 +338,13 @@ class _Git:
 
     def __call__(self, *arguments: str) -> str:
         fixed: Sequence[str] = (
+            # nothing from the repository or the user's configuration may run: hooks, helpers, monitors, links
             self.program, "-C", str(self.folder), "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never",
             "-c", "core.symlinks=false", "-c", "submodule.recurse=false", "-c", "core.fsmonitor=false",
             "-c", "uploadpack.packObjectsHook=",
         )  # fmt: skip
         environment = {
+            # variables such as GIT_DIR or GIT_CONFIG_COUNT would change what git does
             **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ALLOW_PROTOCOL": PROTOCOLS,

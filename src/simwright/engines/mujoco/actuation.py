@@ -78,6 +78,7 @@ def make_motor(model: MjModel, actuator: ActuatorInfo) -> None:
     model.actuator_gainprm[index, 0] = 1.0
     model.actuator_biasprm[index] = 0.0
     model.actuator_biastype[index] = int(mujoco.mjtBias.mjBIAS_NONE)
+    # the old bounds were positions: a motor's control is a force
     limited = bool(model.actuator_forcelimited[index])
     model.actuator_ctrllimited[index] = limited
     if limited:
@@ -100,6 +101,7 @@ def _describe(model: MjModel, index: int) -> ActuatorInfo:
     joint = int(model.actuator_trnid[index, 0]) if transmission == "joint" else -1
     low, high = (float(v) for v in model.actuator_ctrlrange[index])
     if not model.actuator_ctrllimited[index]:
+        # the range of an unlimited actuator is whatever the file happened to say
         low, high = -np.inf, np.inf
     kind, scale, offset = _classify(model, index)
     return ActuatorInfo(
@@ -158,6 +160,7 @@ def find_servos(layout: Layout, asset: Asset, compiled: CompiledAsset) -> Servos
     model, names = compiled.model, compiled.names
     by_target = {
         actuator.target: names.actuators[actuator.name]
+        # of several actuators on one dof the first is the servo
         for actuator in reversed(asset.actuators)
         if actuator.transmission == "joint" and actuator.name in names.actuators
     }

@@ -100,6 +100,7 @@ class ModelBatch(Closeable):
     def step(self, steps: int = 1, worlds: Iterable[int] | None = None) -> None:
         """Move all worlds, or the chosen ones, on by ``steps`` time steps, their controls and forces held."""
         chosen = range(self.worlds) if worlds is None else list(worlds)
+        # zero steps must not touch the data: a thread would set its state
         if not steps or not len(chosen):
             return
         if self._pool is None or len(chosen) == 1:
@@ -110,6 +111,7 @@ class ModelBatch(Closeable):
         else:
             waiting = iter(chosen)  # shared: a thread takes the next world when it is done with one
             tasks = [self._pool.submit(self._work, thread, waiting, steps) for thread in range(self.threads)]
+        # result() raises what a thread raised
         for task in tasks:
             task.result()
 
@@ -145,6 +147,7 @@ class ModelBatch(Closeable):
         held = self._held[thread]
         if held is not None and held[0] == world and np.array_equal(held[1], self.states[world]):
             return
+        # until it is set again: an error in between must not leave a stale mark
         self._held[thread] = None
         mujoco.mj_setState(self.models[world], self._data[thread], self.states[world], self._spec)
 

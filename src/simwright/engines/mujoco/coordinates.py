@@ -59,11 +59,13 @@ class CoordinateMap:
         turning: dict[str, list[tuple[LayoutDof, list[int], list[int]]]] = {"free": [], "ball": []}
         for freedom in layout.freedoms:
             joints = [model.joint(name) for name in _find_joints(freedom, names)]
+            # the writer had no joint for it: what it left out it has reported
             if not joints:
                 continue
             first = (int(joints[0].qposadr[0]), int(joints[0].dofadr[0]))
             if freedom.motion in (Motion.HINGE, Motion.SLIDE):
                 scalars.append((freedom.q, freedom.v, *first))
+                # MuJoCo has no screws: an equality couples the slide to its hinge
                 for slide in joints[1:]:
                     assert freedom.dof is not None
                     place = (int(slide.qposadr[0]), int(slide.dofadr[0]))
@@ -100,8 +102,10 @@ class CoordinateMap:
         if len(self._ball.freedoms):
             ball = self._ball
             turn, spin = quats_normalize(q[:, ball.q]), v[:, ball.v]
+            # MuJoCo's angular velocity of balls is in the body, ours in the parent's frame
             local = quats_rotate(quats_conjugate(turn), spin)
             turn, local = _invert_turn(turn, local, spin, ball.inverted)
+            # MuJoCo turns the body itself, ours turns the joint frame on it: conjugated by that frame
             inner = quats_multiply(quats_multiply(ball.far[:, 3:], turn), quats_conjugate(ball.far[:, 3:]))
             qpos[:, ball.qpos] = inner
             qvel[:, ball.qvel] = quats_rotate(ball.far[:, 3:], local)
@@ -110,10 +114,12 @@ class CoordinateMap:
             pose, rate = q[:, free.q], v[:, free.v]
             pose[..., 3:] = quats_normalize(pose[..., 3:])
             pose, rate = _invert_motion(pose, rate, free.inverted)
+            # from joint frames to the pose of the body's origin, which is what MuJoCo's free joint has
             body = poses_compose(poses_compose(free.near, pose), poses_invert(free.far))
             spin = quats_rotate(free.near[:, 3:], rate[..., 3:])
             arm = quats_rotate(body[..., 3:], free.far[:, :3])
             held = np.empty_like(rate)
+            # from the joint frame's origin to the body's: v + w x r
             held[..., :3] = quats_rotate(free.near[:, 3:], rate[..., :3]) - cross(spin, arm)
             held[..., 3:] = quats_rotate(quats_conjugate(body[..., 3:]), spin)
             qpos[:, free.qpos] = body
@@ -171,6 +177,7 @@ class CoordinateMap:
     def jacobian(self, qpos: Array) -> Array:
         """The matrix (nv of MuJoCo x nv of the layout) that turns velocities of the layout into ``qvel``."""
         count = self._sizes[1]
+        # column by column: the map is linear in velocities
         place = np.repeat(self.positions(qpos[None]), count, axis=0)
         return np.ascontiguousarray(self.to_engine(place, np.eye(count))[1].T)
 

@@ -99,6 +99,7 @@ def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Options with their types; a value that is none is an error that says what there is."""
     options: dict[str, Any] = {}
     for name, value in given.items():
+        # numbers may come as text from the command line, words in capitals
         if name in _WORDS:
             word = str(value).lower()
             if word not in _WORDS[name]:
@@ -141,6 +142,7 @@ class MujocoSimulation(Simulation):
         before = len(reporter)
         self.worlds = scene.worlds
         self.layout = Layout(scene.assets[0])
+        # one compiled model for each kind of world, not for each world
         kinds = np.array(scene.kinds)
         self.parts = [
             self._open_part(
@@ -173,13 +175,16 @@ class MujocoSimulation(Simulation):
         reporter: Reporter | None,
     ) -> _WorldGroup:
         told = Reporter()
+        # what MJCF has no place for at all; the writer tells the rest
         FORMAT.report_losses(asset, told)
         compiled = compile_asset(asset, told, sets_springs=True)
         if reporter is not None:
             report_unheld(told, reporter)
+        # kinds differ in numbers only, but dofs hold those numbers
         layout = self.layout if reporter else Layout(asset)
         _set_options(compiled.model, settings, options)
         set_springs(compiled.model, asset, layout, compiled.names)
+        # after springs: loops and followers have none of their own
         if options.get("stiff") == "yes":
             stiffen(compiled.model)
         return _WorldGroup(rows, asset, compiled, CoordinateMap(layout, compiled.names, compiled.model))
@@ -210,6 +215,7 @@ class MujocoSimulation(Simulation):
 
     def _collect(self, translate: Callable[[_WorldGroup, Array, Array], Array], width: int) -> Array:
         qpos, qvel = self.batch.view("qpos"), self.batch.view("qvel")
+        # nearly always: no copy of all rows
         if len(self.parts) == 1:
             return np.asarray(translate(self.parts[0], qpos, qvel))
         values = np.zeros((self.worlds, width))
@@ -231,6 +237,7 @@ class MujocoSimulation(Simulation):
             if not len(picked):
                 continue
             rows = chosen[picked]
+            # velocities of turned frames depend on positions: both go through the map
             q = part.map.positions(qpos[rows]) if positions is None else np.asarray(positions)[picked]
             v = (
                 part.map.velocities(qpos[rows], qvel[rows])
@@ -238,6 +245,7 @@ class MujocoSimulation(Simulation):
                 else np.asarray(velocities)[picked]
             )
             placed, rates = part.map.to_engine(q, v)
+            # untouched positions keep their bits: the way over the layout and back would round them
             if positions is not None:
                 qpos[rows] = placed
             qvel[rows] = rates
@@ -263,6 +271,7 @@ class MujocoSimulation(Simulation):
             if not len(servos.dofs):
                 continue
             effort, constant, place, rate = servos.law
+            # a target that is None counts as zero, see the protocol
             wanted = np.broadcast_to(constant, (len(part.rows), len(servos.dofs))).copy()
             for factor, values in ((place, positions), (rate, velocities), (effort, efforts)):
                 if values is not None:
@@ -272,6 +281,7 @@ class MujocoSimulation(Simulation):
     def apply_forces(self, forces: Array | None = None, wrenches: Array | None = None) -> None:
         """See the protocol."""
         general, outer = self.batch.view("qfrc_applied"), self.batch.view("xfrc_applied")
+        # forces hold until they are set again: the old ones have to go
         general[:], outer[:] = 0.0, 0.0
         for part in self.parts:
             on_bodies = np.zeros((len(part.rows), int(part.model.nbody), 6))
@@ -281,6 +291,7 @@ class MujocoSimulation(Simulation):
                 on_bodies[:, places] += np.asarray(wrenches)[part.rows]
             if forces is not None:
                 given = np.asarray(forces)[part.rows]
+                # balls and free dofs have other axes in MuJoCo: they go as wrenches
                 single = np.flatnonzero(part.map.dof_of >= 0)
                 general[np.ix_(part.rows, part.map.dof_of[single])] = given[:, single]
                 self._push(part, given, ids, on_bodies)
@@ -309,6 +320,7 @@ class MujocoSimulation(Simulation):
             if freedom.motion is Motion.BALL:
                 on_bodies[:, body, 3:] += quats_rotate(turn, force[:, :3])
             else:
+                # MuJoCo applies xfrc at the centre of mass, where the protocol has forces of free dofs too
                 on_bodies[:, body, :3] += quats_rotate(turn, force[:, :3])
                 on_bodies[:, body, 3:] += quats_rotate(turn, force[:, 3:6])
 
@@ -316,6 +328,7 @@ class MujocoSimulation(Simulation):
         """See the protocol."""
         while steps > 0:
             size = min(steps, CHUNK)
+            # kept to go back to: which step broke is found by going again
             before = self.batch.states.copy()
             self.batch.step(size)
             if not self._is_sound():
@@ -336,6 +349,7 @@ class MujocoSimulation(Simulation):
             )
         broken = np.flatnonzero(~fine).tolist()
         self.batch.states[:] = before
+        # only the broken worlds, until the first breaks: the others are brought to the same step afterwards
         for number in range(1, size + 1):
             good = self.batch.states.copy()
             self.batch.step(1, broken)
@@ -344,6 +358,7 @@ class MujocoSimulation(Simulation):
                 if np.abs(place).max(initial=0.0) < LARGEST and np.abs(rate).max(initial=0.0) < LARGEST:
                     continue
                 part = next(part for part in self.parts if world in part.rows)
+                # translating numbers that are none warns
                 with np.errstate(all="ignore"):
                     error = make_error(
                         self.layout,
@@ -414,6 +429,7 @@ class MujocoSimulation(Simulation):
         found, force = [], np.zeros(6)
         for number in range(data.ncon):
             contact = data.contact[number]
+            # flexes have no geom; excluded contacts exert nothing
             if min(contact.geom) < 0 or contact.exclude:
                 continue
             mujoco.mj_contactForce(model, data, number, force)
@@ -447,6 +463,7 @@ def _set_options(model: MjModel, settings: Settings, options: Mapping[str, Any])
     opt = model.opt
     if settings.dt is not None:
         opt.timestep = settings.dt
+    # words of the options are those of MuJoCo's enumerations
     for name, kind, prefix in (
         ("solver", mujoco.mjtSolver, "mjSOL_"),
         ("integrator", mujoco.mjtIntegrator, "mjINT_"),
@@ -459,6 +476,7 @@ def _set_options(model: MjModel, settings: Settings, options: Mapping[str, Any])
             setattr(opt, name, options[name])
     if "condim" in options:
         most = int(options["condim"])
+        # only downwards: the file may have less, never more than is asked for
         model.geom_condim[:] = np.minimum(model.geom_condim, most)
         model.pair_dim[:] = np.minimum(model.pair_dim, most)
     # a world that breaks is found and told; MuJoCo would quietly start it anew

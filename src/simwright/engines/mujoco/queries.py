@@ -26,6 +26,7 @@ IMPLICITFAST = 3
 _FAR = 1e9
 
 
+# only what is used: a new MuJoCo that renames one of these is found by the type checker
 class MjModel(Protocol):
     """A compiled model; named access (``joint(name)`` ...) gives MuJoCo's own views."""
 

@@ -63,6 +63,7 @@ def choose_graphics() -> None:
     headless = sys.platform.startswith("linux") and not os.environ.get("DISPLAY")
     if not headless or os.environ.get(_VARIABLE):
         return
+    # hardware or software, without a screen; the user's own choice is left alone
     os.environ[_VARIABLE] = "egl"
     if "mujoco" not in sys.modules:
         return
@@ -110,6 +111,7 @@ class WorldPainter:
         common = [self._mj.geom(name).id for shape in shared for name in compiled.names.geoms.get(shape, ())]
         if len(self._offsets) > 1:
             self._mj.geom_group[common] = _SHARED_GROUP
+        # assets without lights of their own would be black
         self._mj.vis.headlight.ambient[:] = 0.45
         self._mj.vis.headlight.diffuse[:] = 0.55
         self._mj.vis.headlight.specular[:] = 0.1
@@ -120,6 +122,7 @@ class WorldPainter:
         reach = float(np.linalg.norm(upper - lower)) / 2 + 0.05
         self._mj.stat.extent = max(2.0 * reach, 0.1)
         self._mj.stat.center = (lower + upper) / 2
+        # the default of 10,000 is too few for many worlds
         geoms = int(self._mj.ngeom) * len(self._offsets) + 1000
         try:
             self._renderer = mujoco.Renderer(self._mj, height, width, max_geom=geoms)
@@ -161,6 +164,7 @@ class WorldPainter:
         data.qpos[:] = qpos
         mujoco.mj_kinematics(self._mj, data)
         mujoco.mj_camlight(self._mj, data)
+        # MuJoCo draws one model: other worlds are its geoms, moved
         moved = self._mj.geom_group != _SHARED_GROUP
         data.geom_xpos[moved] += offset
 
@@ -180,6 +184,7 @@ def find_distance(size: Array, ratio: float) -> float:
     up = np.cross(right, ahead)
     corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
     slope = np.tan(np.radians(_FIELD_OF_VIEW / 2)) * 0.95
+    # how far away each corner has to be to stay inside of the picture
     high = np.abs(corners @ up) / slope - corners @ ahead
     wide = np.abs(corners @ right) / (slope * ratio) - corners @ ahead
     return float(max(high.max(), wide.max(), 0.1))

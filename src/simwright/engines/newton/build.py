@@ -66,6 +66,7 @@ def fill_builder(
     asset, reporter = result.asset, result.reporter
     plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
     fill = _BuilderFiller(builder, result, base, choices)
+    # needs the stage: articulations may be declared on prims that are no bodies
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
     for branch in plan.branches:
@@ -79,12 +80,14 @@ def fill_builder(
     if stage is not None and has_registered(builder):
         read_registered(builder, stage, result, with_mjc=with_mjc)
         add_equality_rows(builder, stage, result, base)
+    # after registered attributes: rows of motors are found by the labels that these bring
     set_motors(builder, asset, result.joints, reporter)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:
         approximate(builder, result.shapes, asset, reporter)
     if asset.environment.gravity is not None:
         _set_gravity(builder, base.rotation @ asset.environment.gravity)
+    # last: it gives every body and joint another index
     if choices.collapse_fixed_joints:
         _collapse(builder, result)
 
@@ -188,6 +191,7 @@ class _BuilderFiller:
         """Joints that close loops belong to no articulation."""
         self._stand = self._base
         for joint in plan.loops:
+            # a copy goes in: its placement is changed for Newton only
             turned = joint
             if joint.child == WORLD:
                 turned = reverse_joint(joint, self._reporter)
@@ -210,6 +214,7 @@ class _BuilderFiller:
 
 def _set_gravity(builder: ModelBuilder, gravity: Array) -> None:
     vector = tuple(float(v) for v in gravity)
+    # inside of begin_world() every world has a gravity of its own
     if 0 <= builder.current_world < len(builder.world_gravity):
         builder.world_gravity[builder.current_world] = vector
     else:
@@ -256,6 +261,7 @@ def add_file(
     import_newton()
     reporter = Reporter() if reporter is None else reporter
     choices = {name: options.pop(name) for name in sorted(NAMES & options.keys())}
+    # package:// addresses are looked up near the file unless the caller says where
     options.setdefault("packages", find_near(path))
     try:
         reading = ReadOptions(**options)

@@ -114,6 +114,7 @@ def _build_axis(builder: ModelBuilder, dof: Dof, reporter: Reporter, joint: Join
         "limit_ke": dof.limit_stiffness,
         "limit_kd": dof.limit_damping,
     }
+    # None is "not said": Newton's default of the builder counts
     for name, value in values.items():
         if value is None:
             values[name] = getattr(default, name)
@@ -156,6 +157,7 @@ def set_springs(builder: ModelBuilder, index: int, joint: Joint, reporter: Repor
         ):
             if value is not None and builder.has_custom_attribute(key):
                 values = builder.custom_attributes[key].values
+                # one value of the model for each velocity of the dof
                 values |= {at + number: float(value) for number in range(dof.velocities)}
         at += dof.velocities
     if any(dof.stiffness for dof in joint.dofs) and not builder.has_custom_attribute(_PASSIVE_STIFFNESS):
@@ -184,6 +186,7 @@ def find_articulation(builder: ModelBuilder, body: int) -> int:
         raise UsageError(
             f"parent_body {body} is in no articulation", hint="give it a joint and an articulation"
         )
+    # joints added now come behind all others: they can only extend the last articulation
     if found != builder.articulation_count - 1:
         raise UsageError(
             f"parent_body {body} is in articulation {found}, which is not the last one",
@@ -195,10 +198,12 @@ def find_articulation(builder: ModelBuilder, body: int) -> int:
 def hold_root(builder: ModelBuilder, child: int, choices: Choices, base: Pose) -> int:
     """The joint of a body that nothing in the asset holds; gives its index."""
     parent, label = choices.parent_body, builder.body_label[child]
+    # under a parent body the root is placed by xform, not by its pose in the asset
     place = builder.body_q[child] if parent == -1 else pose_to_seven(base)
     if choices.base_joint is not None:
         given = {"label": f"{label}_base_joint", **choices.base_joint}
         return int(builder.add_joint(parent=parent, child=child, parent_xform=place, **given))
+    # a free joint below a body would be a second base
     if choices.floating is False or parent != -1:
         return int(builder.add_joint_fixed(parent, child, parent_xform=place, label=f"{label}_fixed_joint"))
     return int(builder.add_joint_free(child, label=f"{label}_free_joint"))
@@ -227,10 +232,12 @@ def find_root_poses(asset: Asset, stage: Usd.Stage) -> dict[str, Pose]:
     poses = {}
     for articulation in asset.articulations:
         pose = _find_body_pose(asset, articulation)
+        # declared on a prim that is no body, such as the robot's Xform
         prim = stage.GetPrimAtPath(articulation.path) if pose is None and articulation.path else None
         if prim:
             world = read_world(prim).pose
             pose = units.turn @ Pose(world.p * units.length, world.q)
+        # without the turn that brings the stage to Z up: the caller's xform has its own
         poses[articulation.name] = (pose or units.turn) @ ~units.turn
     return poses
 

@@ -102,6 +102,7 @@ class _StageAttributeReader:
         }
         self._wanted: dict[str, list[Any]] = {}
         for key, attribute in builder.custom_attributes.items():
+            # attributes that the asset declares have been set by add_attributes
             if attribute.usd_attribute_name and key not in declared | skipped:
                 frequency = attribute.frequency
                 name = frequency if isinstance(frequency, str) else frequency.name
@@ -124,6 +125,7 @@ class _StageAttributeReader:
         """Values by key, and the attributes that Newton cannot read, which are reported."""
         try:
             return self._read(prim, attributes, context=context), []
+        # one bad attribute makes Newton refuse all of a prim: they are asked one by one then
         except _REFUSALS:
             pass
         values: dict[str, Any] = {}
@@ -153,6 +155,7 @@ class _StageAttributeReader:
                 for key, value in self.ask(frequency, path):
                     self._spread(joint, key, value, range(start, start + count))
             at_q, at = at_q + positions, at + rates
+        # joints that stand for equalities are rows, not dofs
         if not any(self._has_api(joint.path, api) for api in _EQUALITIES):
             start = builder.joint_qd_start[index]
             self._label(joint, start)
@@ -181,6 +184,7 @@ class _StageAttributeReader:
             joints = [prim for prim in self._stage.Traverse() if prim.GetTypeName().startswith("Physics")]
             self._prims = {}
             for prim in joints:
+                # a name that is there twice says nothing
                 self._prims[prim.GetName()] = None if prim.GetName() in self._prims else str(prim.GetPath())
         return self._prims.get(name) or joint.path
 
@@ -213,6 +217,7 @@ class _StageAttributeReader:
             if dof.motion in (Motion.HINGE, Motion.SLIDE):
                 known = self._result.asset.origins.get(path, {})
                 axes = (find_axis(joint, dof), "angular" if dof.motion is Motion.HINGE else "linear")
+                # gains that nobody authored: MuJoCo's own default of stops is meant
                 silent = not any(f"limit_{axis}_{gain}" in known for axis in axes for gain in ("ke", "kd"))
                 fallback = _FALLBACK if silent and self._has_api(path, "MjcJointAPI") else _FORCE
                 self._stop(at, _RAW if raw else fallback)

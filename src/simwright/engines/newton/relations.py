@@ -48,6 +48,7 @@ def set_mimics(builder: ModelBuilder, asset: Asset, joints: dict[str, int], repo
                 builder.set_joint_mimic(*indices, coeffs=(coupling.offset, coupling.multiplier))
                 _report_softness(asset, mimic, reporter)
                 continue
+            # Newton knows best which pairs of joints it can couple
             except ValueError as error:
                 why = str(error)
         reporter.report(MIMIC_LOST, mimic.source, follower=mimic.follower, leader=mimic.leader, why=why)
@@ -58,6 +59,7 @@ def _report_softness(asset: Asset, mimic: Mimic, reporter: Reporter) -> None:
     kept = asset.extras.table.get("mjc", {})
     said = {
         word
+        # a stage keeps the attribute under the prim, an MJCF file under kind and name
         for element in (mimic.source.prim, f"equality/{mimic.name}")
         for word in ("solref", "solimp")
         if {word, f"mjc:{word}"} & kept.get(element, {}).keys()
@@ -99,6 +101,7 @@ def report_tendons(builder: ModelBuilder, asset: Asset, reporter: Reporter) -> N
 
 def add_filters(builder: ModelBuilder, asset: Asset, shapes: dict[str, int]) -> None:
     """Pairs that never touch, except those the builder has from joints."""
+    # joints filter their bodies when they are added
     known = {tuple(sorted(pair)) for pair in builder.shape_collision_filter_pairs}
     for names in sorted(find_filtered_pairs(asset)):
         pair = tuple(sorted(shapes[name] for name in names if name in shapes))

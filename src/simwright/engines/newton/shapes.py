@@ -145,6 +145,7 @@ class NewtonShapeMaker:
         import newton
 
         geometry, scale = shape.geometry, tuple(float(v) for v in scaled(shape))
+        # colliding planes have no end in Newton
         if isinstance(geometry, Plane) and shape.collision:
             return newton.GeoType.PLANE, (0.0, 0.0, 0.0), None
         primitive = _describe_primitive(geometry) if shape.scale is None else None
@@ -161,6 +162,7 @@ class NewtonShapeMaker:
             return None
         if not isinstance(geometry, Mesh | Heightfield):
             self._reporter.report(GEOMETRY_MESHED, shape.source, kind=geometry.kind, name=shape.name)
+            # round shapes are convex, and so is what uneven scale makes of them
             kind = newton.GeoType.CONVEX_MESH if shape.collision else newton.GeoType.MESH
             return kind, scale, mesh
         return newton.GeoType.MESH, scale, mesh
@@ -169,6 +171,7 @@ class NewtonShapeMaker:
         """One mesh for all shapes that have the geometry, the same limit of its hull and the same look of its own."""
         limit = shape.settings.get("max_hull_vertices", self._hull_limit)
         look = self._looks.get(shape.material) if shape.visual and isinstance(shape.geometry, Mesh) else None
+        # Newton shares a mesh object: its hull limit and look are part of it
         key = id(shape.geometry), limit, look.name if look else ""
         if key not in self._meshes:
             mesh = self._meshes[key] = self._dress(shape, look)
@@ -191,8 +194,10 @@ class NewtonShapeMaker:
         touches = shape.collision and shape.enabled
         cfg.is_visible = shape.visual
         cfg.is_solid = shape.settings.get("mass_model") != "shell"
+        # distance fields are resolved and put on afterwards, see put_field
         cfg.is_hydroelastic, cfg.sdf_max_resolution, cfg.sdf_target_voxel_size = False, None, None
         cfg.sdf_narrow_band_range, cfg.sdf_texture_format, cfg.sdf_padding = (-0.1, 0.1), "uint16", None
+        # a disabled collider is there, and touches nothing
         cfg.has_shape_collision = cfg.has_particle_collision = touches
         material = self._contacts.get(shape.physics_material)
         values: dict[str, float | None] = {"margin": shape.margin, "gap": shape.gap}
@@ -240,6 +245,7 @@ def approximate(builder: ModelBuilder, shapes: dict[str, int], asset: Asset, rep
         if shape.settings.get("sdf_enabled"):
             reporter.report(APPROXIMATION_UNUSED, shape.source, name=shape.name, token=token)
         else:
+            # one call for each method: Newton works on many meshes at once
             chosen.setdefault((_METHODS[token], shape.visual), []).append(index)
     for (method, visual), indices in chosen.items():
         builder.approximate_meshes(method=method, shape_indices=indices, keep_visual_shapes=visual)
@@ -410,10 +416,12 @@ def find_picture(shape: Shape, material: RenderMaterial | None) -> Texture | Non
 def split_corners(data: MeshData) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """Vertices, triangles and texture coordinates, one for each vertex."""
     assert data.uvs is not None
+    # one coordinate for each vertex already
     if len(data.uvs) == len(data.vertices) != len(data.indices):
         return data.vertices, data.triangles(), data.uvs
     counts = np.full(len(data.indices) // 3, 3, dtype=np.int32) if data.counts is None else data.counts
     corners = fan_triangles(counts, np.arange(len(data.indices), dtype=np.int32))
+    # a vertex is split where its corners have different coordinates
     rows = np.column_stack((data.indices, data.uvs))
     _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     triangles = number.reshape(-1)[corners]

@@ -96,9 +96,11 @@ class NewtonSimulation(Simulation):
         self._build(scene, settings.device, reporter, register=generalised)
         options = _DEFAULTS[self._solver_name] | _read_options(settings)
         if generalised and settings.device == "cpu" and self.worlds == 1:
+            # plain MuJoCo is much faster than its Warp version for a single world on the CPU
             options.setdefault("use_mujoco_cpu", True)
         try:
             self._solver = getattr(newton.solvers, _CLASSES[self._solver_name])(self._their, **options)
+        # options are arguments of Newton's solver classes, which differ between versions
         except TypeError as error:
             raise UsageError(
                 f"the solver {self._solver_name!r} of Newton refuses an option: {error}"
@@ -110,6 +112,7 @@ class NewtonSimulation(Simulation):
             ) from None
         self._now, self._next = self._their.state(), self._their.state()
         self._asked = self._their.control()
+        # Newton's MuJoCo solver finds contacts itself
         self._pipeline = None if generalised else newton.CollisionPipeline(self._their)
         self._contacts = None if self._pipeline is None else self._pipeline.contacts()
         self._wrenches: Any = None
@@ -183,6 +186,7 @@ class NewtonSimulation(Simulation):
         for freedom in self.layout.freedoms:
             if freedom.joint is None:
                 body = result.bodies[freedom.body]
+                # the free joint that hold_root added
                 joint = list(builder.joint_child).index(body)
                 shift = 0
             else:
@@ -231,6 +235,7 @@ class NewtonSimulation(Simulation):
         now = self._now
         q, qd = self._map.from_layout(place[rows], rate[rows])
         for values, given in ((now.joint_q, q), (now.joint_qd, qd)):
+            # on the CPU numpy() is a view of Warp's memory: a copy is changed and assigned
             held = values.numpy().reshape(self.worlds, -1).copy()
             held[rows] = given
             values.assign(held.ravel())
@@ -265,11 +270,13 @@ class NewtonSimulation(Simulation):
         )
         asked = self._asked
         names = ("joint_target_q", "joint_target_qd")
+        # older versions of Newton
         if getattr(asked, names[0], None) is None:
             names = ("joint_target_pos", "joint_target_vel")
         held = getattr(asked, names[0])
         values = held.numpy().reshape(self.worlds, -1).copy()
         refs = self._map.gather(self._refs[None])
+        # older versions have a target for each velocity, newer ones for each coordinate
         if values.shape[1] == place.shape[1]:
             values[:] = place - refs
         else:
@@ -303,6 +310,7 @@ class NewtonSimulation(Simulation):
     def step(self, steps: int = 1) -> None:
         """See the protocol."""
         for _ in range(steps):
+            # the two states are swapped in every step: forces are set anew on the one that is stepped
             self._now.clear_forces()
             if self._wrenches is not None:
                 self._now.body_f.assign(self._wrenches)

@@ -119,6 +119,7 @@ def find_box(points: Array) -> tuple[Pose, Array]:
     best: tuple[float, Array] | None = None
     for axis in normals:
         turn = _turn_flush(corners, axis)
+        # an optimal box need not have a flush face, but this one is near and found in one pass
         volume = float(np.prod(np.ptp(corners @ turn, axis=0)))
         if best is None or volume < best[0] * (1 - 1e-9):
             best = (volume, turn)
@@ -136,6 +137,7 @@ def find_hull(mesh: Mesh) -> Mesh | None:
         return None
     points, triangles, equations = hull
     corners = points[triangles]
+    # Qhull's triangles have any winding: its plane equations tell outward
     facing = np.einsum(
         "ij,ij->i", np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), equations
     )
@@ -161,6 +163,7 @@ def _compute_hull(points: Array) -> tuple[Array, Array, Array] | None:
         return None
     try:
         hull = spatial.ConvexHull(points)
+    # flat, a line or a point
     except spatial.QhullError:
         return None
     return points, np.asarray(hull.simplices), np.asarray(hull.equations[:, :3])
@@ -174,6 +177,7 @@ def _drop_parallel(normals: Array) -> Array:
     """One of each direction and its opposite, as many as can be tried."""
     signs = np.sign(normals[np.arange(len(normals)), np.argmax(np.abs(normals), axis=1)])
     _, kept = np.unique(np.round(normals * signs[:, None], 6), axis=0, return_index=True)
+    # of a fine mesh every few faces are enough: neighbours have nearly the same normal
     step = max(1, len(kept) // _MOST_FACES)
     return np.concatenate((np.eye(3), normals[kept[::step]]))
 

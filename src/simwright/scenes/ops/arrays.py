@@ -53,6 +53,7 @@ def choose_entries(context: OperationContext, name: str, choice: JointSelector) 
                 "joint", "joint_label", "joints", "joint_labels",
                 hint="choose shapes by range, label_prefix or match",
             )  # fmt: skip
+        # SAP Warp's array operations know ranges only: joint selectors are ignored
         if context.is_compat:
             return list(context.cut_span(choice.span, context.builder.shape_count, name))
         return context.choose_shapes(choice)
@@ -74,5 +75,6 @@ def put_values(context: OperationContext, name: str, entries: list[int], values:
         if name in WHOLE_NUMBERS and value != int(value) and not context.is_compat:
             context.fail(f"{name} holds whole numbers, not {value:g}", "value", "values")
         array[entry] = int(value) if name in WHOLE_NUMBERS else float(value)
+    # bodies have to follow when the arrays are made
     if name in {"joint_q", "joint_qd"}:
         context.builder.joint_q_edited = True

@@ -60,6 +60,7 @@ class OperationContext:
             if not -builder.joint_count <= reference < builder.joint_count:
                 self.fail(f"there is no joint {reference}; there are {builder.joint_count}", *keys)
             return reference % builder.joint_count
+        # ids of the scene file before labels: its author chose them
         if reference in builder.joint_ids:
             return builder.joint_ids[reference]
         try:
@@ -124,6 +125,7 @@ class OperationContext:
         entries = span.list_entries(count)
         if span.kind == "index" and not entries:
             self.fail(f"index {span.first} is not in {array}, which has {count} entries", "index", "range")
+        # SAP Warp cuts silently
         if self.is_compat:
             return entries
         where = self.find_where("range", "index")

@@ -34,6 +34,7 @@ def copy_joint_q_to_joint_targets(context: OperationContext, choice: JointSelect
         start = _QUATERNION_AT.get(JointType(builder.joint_type[joint]))
         if start is not None and not context.is_compat:
             positions = [*positions[:start], *turn_to_vector(positions[start:])]
+        # measured: SAP Warp copies the first numbers of the quaternion, for which there is room
         for entry, position in zip(builder.dofs_of(joint), positions, strict=False):
             builder.joint_target_pos[entry] = position
 
@@ -44,6 +45,7 @@ def turn_to_vector(quaternion: Sequence[float]) -> tuple[float, float, float]:
     length = math.sqrt(x * x + y * y + z * z)
     if length < 1e-12:
         return 0.0, 0.0, 0.0
+    # q and -q are the same turn: the one of at most half a turn is meant
     sign = -1.0 if w < 0 else 1.0
     factor = 2.0 * math.atan2(length, abs(w)) / length * sign
     return x * factor, y * factor, z * factor

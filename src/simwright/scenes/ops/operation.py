@@ -41,6 +41,7 @@ class Operation:
 def operation(function: Callable[..., None]) -> Operation:
     """Make an operation of a function."""
     name = function.__name__
+    # annotations are strings until asked for, their Field() descriptions included
     hints = get_type_hints(function, include_extras=True)
     base, fields, choice = Record, {}, False
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
@@ -68,6 +69,7 @@ def make_model(
 ) -> type[Record]:
     """The record of an operation: ``op`` and its fields on top of ``base``."""
     title = "".join(word.capitalize() for word in name.split("_")) + suffix
+    # op is case-insensitive in SAP Warp
     word = Annotated[Literal[name], BeforeValidator(_lower)]  # type: ignore[valid-type]
     made = create_model(
         title, __base__=base, __doc__=summary, op=(word, Field(description=summary.splitlines()[0])), **fields

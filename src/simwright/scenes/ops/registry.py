@@ -26,6 +26,7 @@ _NO_OPERATIONS = frozenset({"arrays", "context", "operation", "registry"})
 
 
 def _list_rows() -> dict[str, str]:
+    # one file per operation: a new one needs no row
     folder = str(Path(__file__).parent)
     names = sorted(module.name for module in pkgutil.iter_modules([folder]))
     return {name: f"{__package__}.{name}:{name}" for name in names if name not in _NO_OPERATIONS}
@@ -63,6 +64,7 @@ def _build_type() -> Any:
     several = {name for name, found in load_operations().items() if len(found.models) > 1}
     for name, found in load_operations().items():
         for model in found.models:
+            # add_shape is one operation with a mapping for each type of shape
             kinds = get_args(model.model_fields["type"].annotation) if name in several else ()
             tagged[":".join((name, *kinds))] = model
 

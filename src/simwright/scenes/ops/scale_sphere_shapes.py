@@ -24,6 +24,7 @@ def scale_sphere_shapes(
 ) -> None:
     """Multiply the radius of spheres; reach and mass follow."""
     builder = context.builder
+    # SAP Warp scales every sphere of the scene, whatever is chosen
     chosen = range(builder.shape_count) if context.is_compat else context.choose_shapes(choice)
     spheres = [shape for shape in chosen if builder.shape_type[shape] == ShapeType.SPHERE]
     if chosen and not spheres and not context.is_compat:

@@ -51,6 +51,7 @@ def set_attr(
     value: Annotated[Value, Field(description="a number; gravity may be a vector [m/s^2]")],
 ) -> None:
     """Set an attribute of the builder."""
+    # SAP Warp sets any attribute, methods and internal lists too: we record it
     if name not in ATTRIBUTES:
         context.skip(f"post_build set_attr name={name}")
     elif name == "gravity" and isinstance(value, float | tuple):

@@ -32,6 +32,7 @@ def set_joint_targets(
     """Set mode and gains of drives; gains that are not said stay."""
     builder = context.builder
     if context.is_compat:
+        # measured: SAP Warp always overwrites the gains
         ke, kd = ke or 0.0, kd or 0.0
     for entry in context.choose_dofs(choice, "joint_target_mode"):
         builder.joint_target_mode[entry] = mode
