@@ -18,9 +18,7 @@ from simwright.runtime.arrays import measure_arrays
 from simwright.scenes.builder import Builder
 from simwright.scenes.document import read_scene
 from simwright.scenes.finish import finish_world
-from simwright.scenes.ground import build_shared
-from simwright.scenes.load import load_scene
-from simwright.scenes.load_world import build_world
+from simwright.scenes.load import build_shared, build_world, load_scene
 from simwright.scenes.replicate import replicate
 from simwright.scenes.sources import SourceFinder
 

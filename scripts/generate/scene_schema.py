@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from simwright.scenes.schema import render_schema
+from simwright.scenes.document import render_schema
 
 
 def generate() -> str:

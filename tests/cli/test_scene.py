@@ -9,7 +9,7 @@ from click.testing import CliRunner
 import simwright.app.api  # noqa: F401 - scenes are a format from this floor on
 from simwright.app.cli.main import cli
 from simwright.formats.table import detect_format
-from simwright.scenes.schema import FILE
+from simwright.scenes.document import FILE
 
 GOOD = (
     "schema_version: 1\nname: drop\nbodies: [{id: cube, shapes: [{hx: 0.1}]}]\n"

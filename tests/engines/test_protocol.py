@@ -12,7 +12,7 @@ from simwright.core.diag import Reporter
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_normalize
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Capabilities, Scene, Settings, Simulation, as_scene
+from simwright.engines.protocol import Capabilities, Settings, Simulation, WorldSet, as_world_set
 from simwright.engines.stability import UnstableError
 from simwright.engines.table import ENGINES, load_engine
 from simwright.model.asset import Asset, Body
@@ -268,7 +268,7 @@ def test_a_world_that_breaks_is_named_and_kept_whole(arm):
 class DriftingSimulation(Simulation):
     """Keeps its velocities for ever: an engine without forces."""
 
-    def __init__(self, scene: Scene, settings: Settings) -> None:
+    def __init__(self, scene: WorldSet, settings: Settings) -> None:
         self.layout, self.worlds, self.threads = Layout(scene.assets[0]), scene.worlds, 1
         self.dt = settings.dt or 0.002
         self.actuators = self.sensors = ()
@@ -318,7 +318,7 @@ class DriftingEngine:
     capabilities = Capabilities(name="drifting", title="Drifting", reads="model", solvers={"plain": "v dt"})
 
     def open(self, source, settings=None, reporter=None, *, worlds=1):
-        return DriftingSimulation(as_scene(source, worlds), settings or Settings())
+        return DriftingSimulation(as_world_set(source, worlds), settings or Settings())
 
 
 DRIFTING = DriftingEngine()

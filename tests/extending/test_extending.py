@@ -199,7 +199,7 @@ def test_solver_namespace(project, simwright, word, tmp_path):
     code = f"""
 import simwright
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
-from simwright.engines.newton.entry import add_asset
+from simwright.engines.newton.build import add_asset
 from simwright.resolve import schema_attrs
 asset = simwright.load({str(file)!r})
 assert asset.joints[0].dofs[0].armature == 4.0

@@ -12,7 +12,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Pose, vec3
 from simwright.model.asset import Asset, Body
 from simwright.model.coupling import list_couplings, plan_closures
-from simwright.model.flat_joints import Seat, bound_stop, move_anchor, order_axes, reverse_joint
+from simwright.model.flat_joints import JointPlacement, bound_stop, move_anchor, order_axes, reverse_joint
 from simwright.model.joint import Dof, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 from simwright.model.selection import Selection, compile_paths, drop_bodies
 
@@ -44,10 +44,12 @@ def test_a_reversed_joint_makes_the_inverse_way() -> None:
 def test_a_shared_anchor_moves_both_frames() -> None:
     joint = hinge("j", "a", "b", Dof(Motion.HINGE, Z, anchor=vec3(1, 0, 0), pitch=0.1))
     said = Said()
-    dofs, seat = move_anchor(joint, Seat.of(joint, {"a": 0, "b": 1}, IDENTITY, "j"), said, "toys have")
+    dofs, placement = move_anchor(
+        joint, JointPlacement.of(joint, {"a": 0, "b": 1}, IDENTITY, "j"), said, "toys have"
+    )
     assert [why for _, why in said] == ["toys have no screw joints"]
     assert not np.any(dofs[0].anchor)
-    np.testing.assert_allclose((seat.parent_frame.p, seat.child_frame.p), ((1, 0, 0), (1, 0, 0)))
+    np.testing.assert_allclose((placement.parent_frame.p, placement.child_frame.p), ((1, 0, 0), (1, 0, 0)))
 
 
 def test_slides_come_before_hinges_and_three_are_enough() -> None:

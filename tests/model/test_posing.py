@@ -9,7 +9,7 @@ import pytest
 
 from simwright.core.math3d import IDENTITY, Pose, quat_from_axis_angle, vec3
 from simwright.model.joint import Dof, Joint, JointKind, Motion
-from simwright.model.posing import make_way, measure_gap, measure_way, solve_coordinates
+from simwright.model.kinematics import compute_joint_pose, measure_gap, measure_joint_pose, solve_coordinates
 
 X, Y, Z = np.eye(3)
 
@@ -37,10 +37,10 @@ def make_joint(*dofs: Dof) -> Joint:
 def test_a_way_that_the_joint_made_is_found_again(dofs: list[Dof], q: list[float]) -> None:
     joint = make_joint(*dofs)
     parent = Pose.of((3, 1, 0), (0.8, 0, 0.6, 0))
-    way = measure_way(joint, parent, parent @ joint.transform(q))
+    way = measure_joint_pose(joint, parent, parent @ joint.transform(q))
     found = solve_coordinates(joint, way)
     np.testing.assert_allclose(found, q, atol=1e-6)
-    assert measure_gap(make_way(joint, found), way) == pytest.approx((0.0, 0.0), abs=1e-6)
+    assert measure_gap(compute_joint_pose(joint, found), way) == pytest.approx((0.0, 0.0), abs=1e-6)
 
 
 def test_what_no_coordinate_makes_is_left_over() -> None:
@@ -48,7 +48,7 @@ def test_what_no_coordinate_makes_is_left_over() -> None:
     way = Pose(vec3(0.0, 0.0, 0.25), quat_from_axis_angle(Z, 0.4))
     found = solve_coordinates(joint, way)
     assert found == pytest.approx([0.4])
-    assert measure_gap(make_way(joint, found), way) == pytest.approx((0.25, 0.0), abs=1e-6)
+    assert measure_gap(compute_joint_pose(joint, found), way) == pytest.approx((0.25, 0.0), abs=1e-6)
 
 
 def test_a_hinge_is_wound_into_its_limits() -> None:

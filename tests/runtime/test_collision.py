@@ -14,7 +14,7 @@ from simwright.runtime.pairs import Pairs
 from simwright.scenes.builder import Builder
 from simwright.scenes.builder_config import ShapeConfig
 from simwright.scenes.finish import finish_world
-from simwright.scenes.ground import build_shared
+from simwright.scenes.load import build_shared
 from simwright.scenes.replicate import replicate
 
 from .worlds import two_links

@@ -7,15 +7,15 @@ import math
 import numpy as np
 import pytest
 
+from simwright.core.math3d import quats_conjugate, quats_multiply, quats_rotate, to_wxyz, to_xyzw
 from simwright.runtime.kinds import JointType
 from simwright.runtime.kinematics import eval_fk
 from simwright.runtime.model import Model
-from simwright.runtime.rotation import conjugate, multiply, rotate
 from simwright.runtime.state import State
 from simwright.scenes.builder import Builder
 from simwright.scenes.builder_config import DofConfig
 from simwright.scenes.finish import finish_world
-from simwright.scenes.ground import build_shared
+from simwright.scenes.load import build_shared
 from simwright.scenes.replicate import replicate
 
 from .worlds import two_links
@@ -23,7 +23,7 @@ from .worlds import two_links
 
 def centers(model: Model, state: State) -> np.ndarray:
     poses = state.body_q.astype(np.float64)
-    return poses[:, :3] + rotate(poses[:, 3:], model.body_com.astype(np.float64))
+    return poses[:, :3] + quats_rotate(to_wxyz(poses[:, 3:]), model.body_com.astype(np.float64))
 
 
 def test_a_pendulum_hangs_where_it_should() -> None:
@@ -68,19 +68,17 @@ def test_velocities_are_those_of_differences() -> None:
         state.joint_q[7:] += sign * step * model.joint_qd[6:]
         spin = model.joint_qd[3:6].astype(np.float64)
         half = 0.5 * sign * step * spin
-        turn = np.append(half, 1.0) / math.sqrt(1.0 + float(half @ half))
+        turn = np.array((1.0, *half)) / math.sqrt(1.0 + float(half @ half))
         place, pose = state.joint_q[:3], state.joint_q[3:7]
         com = model.body_com[0].astype(np.float64)
-        start = np.array(place + rotate(pose.astype(np.float64), com))
-        pose[:] = multiply(turn, pose.astype(np.float64))
-        place[:] = start + sign * step * model.joint_qd[:3] - rotate(pose.astype(np.float64), com)
+        start = np.array(place + quats_rotate(to_wxyz(pose), com))
+        pose[:] = to_xyzw(quats_multiply(turn, to_wxyz(pose)))
+        place[:] = start + sign * step * model.joint_qd[:3] - quats_rotate(to_wxyz(pose), com)
         eval_fk(model, state)
     speed = (centers(model, after) - centers(model, before)) / step
     np.testing.assert_allclose(speed, model.body_qd[:, :3], atol=2e-3)
-    turned = multiply(
-        after.body_q[:, 3:].astype(np.float64), conjugate(before.body_q[:, 3:].astype(np.float64))
-    )
-    np.testing.assert_allclose(2.0 * turned[:, :3] / step, model.body_qd[:, 3:], atol=2e-3)
+    turned = quats_multiply(to_wxyz(after.body_q[:, 3:]), quats_conjugate(to_wxyz(before.body_q[:, 3:])))
+    np.testing.assert_allclose(2.0 * turned[:, 1:] / step, model.body_qd[:, 3:], atol=2e-3)
 
 
 def test_d6_and_ball_joints() -> None:

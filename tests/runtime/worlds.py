@@ -10,7 +10,7 @@ from simwright.runtime.model import Model
 from simwright.scenes.builder import Builder
 from simwright.scenes.builder_config import DofConfig
 from simwright.scenes.finish import finish_world
-from simwright.scenes.ground import build_shared
+from simwright.scenes.load import build_shared
 from simwright.scenes.replicate import replicate
 
 

@@ -7,7 +7,7 @@ import pytest
 from simwright.core.math3d import matrix_from_quat, quat_from_axis_angle, vec3
 from simwright.model.geometry import Mesh
 from simwright.model.moments import compute_moments
-from simwright.scenes.enclosing import find_box, find_hull
+from simwright.scenes.ops.approximate_meshes import find_box, find_hull
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-2, 2) for z in (-3, 3)], dtype=float)
 

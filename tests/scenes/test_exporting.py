@@ -31,7 +31,7 @@ from simwright.model.material import RenderMaterial
 from simwright.scenes import exporting
 from simwright.scenes.document import parse_scene
 from simwright.scenes.exporting import choose_names, export_asset
-from simwright.scenes.exporting_looks import LookTaker
+from simwright.scenes.exporting_shapes import MaterialExporter
 from simwright.scenes.load import assemble_scene
 
 SCENE = """
@@ -219,7 +219,9 @@ def test_faces_of_meshes_keep_their_materials():
     mesh = Mesh(data)
     looks = [("", {name: RenderMaterial(name) for name in "ab"}) for _ in range(2)]
     asset = Asset("a")
-    taker = LookTaker(SimpleNamespace(look_of=lambda index: looks[index % 2] if index < 4 else None), asset)
+    taker = MaterialExporter(
+        SimpleNamespace(look_of=lambda index: looks[index % 2] if index < 4 else None), asset
+    )
     shapes = [Shape(f"s{number}", mesh) for number in range(5)]
     for number, shape in enumerate(shapes):
         taker.dress(shape, number)

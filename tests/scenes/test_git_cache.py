@@ -11,9 +11,9 @@ import pytest
 
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, UnsafePathError
-from simwright.scenes import git_cache
+from simwright.scenes import sources
 from simwright.scenes.document_sources import GitSource
-from simwright.scenes.git_cache import GitCache, GitError, find_cache, is_offline, name_repository
+from simwright.scenes.sources import GitCache, GitError, find_cache, is_offline, name_repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -150,7 +150,7 @@ def test_hooks_and_remote_helpers_do_not_run(repository, tmp_path, monkeypatch):
 
 
 def test_git_that_is_not_there(repository, tmp_path, monkeypatch):
-    monkeypatch.setattr(git_cache.shutil, "which", lambda name: None)
+    monkeypatch.setattr(sources.shutil, "which", lambda name: None)
     with pytest.raises(GitError, match="git is not installed") as caught:
         GitCache(tmp_path / "cache", offline=False).find(source_of(repository))
     assert "install git" in caught.value.hint

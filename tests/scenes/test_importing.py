@@ -13,7 +13,7 @@ import pytest
 from simwright import load
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
-from simwright.core.math3d import Pose, vec3
+from simwright.core.math3d import Pose, pose_to_seven, vec3
 from simwright.model.asset import Actuator, Asset, Body, Shape, Site
 from simwright.model.extras import CustomAttribute
 from simwright.model.geometry import Approximation, Box, Mesh, Sphere
@@ -21,15 +21,17 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 from simwright.model.mass import body_inertials
 from simwright.runtime.kinds import JointType, ShapeFlag, ShapeType, TargetMode
-from simwright.scenes.builder import Builder, as_seven
-from simwright.scenes.finish import World, finish_world
-from simwright.scenes.importing import Imported, import_asset
+from simwright.scenes.builder import Builder
+from simwright.scenes.finish import WorldArrays, finish_world
+from simwright.scenes.importing import ImportedAsset, import_asset
 from simwright.scenes.importing_options import ImportOptions
 
 BASE = Pose.of((1.0, 2.0, 3.0), (0.5, 0.5, 0.5, 0.5))
 
 
-def bring(asset: Asset, builder: Builder | None = None, **options: Any) -> tuple[Builder, Imported, World]:
+def bring(
+    asset: Asset, builder: Builder | None = None, **options: Any
+) -> tuple[Builder, ImportedAsset, WorldArrays]:
     builder = Builder() if builder is None else builder
     found = import_asset(builder, asset, ImportOptions(**options))
     return builder, found, finish_world(builder)
@@ -66,7 +68,7 @@ def test_bodies_stand_and_weigh_as_in_the_model(file: str, samples: Path) -> Non
     masses = body_inertials(asset)
     for body in asset.bodies:
         row = found.bodies[body.name]
-        expected, pose = np.array(as_seven(BASE @ body.pose)), world.arrays["body_q"][row]
+        expected, pose = np.array(pose_to_seven(BASE @ body.pose)), world.arrays["body_q"][row]
         turned = pose * np.array((1, 1, 1, *[np.sign(pose[3:] @ expected[3:])] * 4))
         np.testing.assert_allclose(turned, expected, atol=1e-7)
         assert world.arrays["body_mass"][row] == pytest.approx(masses[body.name].mass, rel=1e-9)

@@ -17,8 +17,7 @@ from simwright.runtime.arrays import iterate_arrays
 from simwright.runtime.kinds import JointType, ShapeType
 from simwright.scenes.document import parse_scene
 from simwright.scenes.load import LoadedScene, assemble_scene, load_scene
-from simwright.scenes.load_errors import UnsupportedSceneFeature
-from simwright.scenes.messages import SceneError
+from simwright.scenes.messages import SceneError, UnsupportedSceneFeature
 from simwright.scenes.sap import (
     SapSceneLoaderError,
     SapUnsupportedSceneFeature,

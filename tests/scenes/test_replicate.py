@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simwright.core.math3d import Seven
 from simwright.runtime.arrays import describe_arrays
 from simwright.runtime.custom import CustomArray
 from simwright.runtime.kinds import JointType, ShapeType
 from simwright.runtime.model import Model
-from simwright.scenes.builder import Builder, Seven
+from simwright.scenes.builder import Builder
 from simwright.scenes.builder_config import DofConfig, ShapeConfig
 from simwright.scenes.finish import finish_world
-from simwright.scenes.ground import build_shared
+from simwright.scenes.load import build_shared
 from simwright.scenes.replicate import place_worlds, replicate
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from simwright.scenes.control import read_control
-from simwright.scenes.document import Scene, parse_scene
+from simwright.scenes.document import SceneDocument, build_schema, parse_scene
 from simwright.scenes.ops.arrays import ARRAYS
 from simwright.scenes.ops.registry import load_operations
-from simwright.scenes.schema import build_schema
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "scenes.md").read_text()
@@ -39,7 +38,7 @@ def test_the_control_example(tmp_path):
 
 def test_it_names_every_key():
     words = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", PAGE + OPERATIONS))
-    keys = {*Scene.model_fields, *load_operations(), *ARRAYS}
+    keys = {*SceneDocument.model_fields, *load_operations(), *ARRAYS}
     for definition in build_schema()["$defs"].values():
         for part in (definition, *definition.get("anyOf", ())):
             keys.update(part.get("properties", {}))

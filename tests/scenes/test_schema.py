@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from simwright.scenes.schema import FILE, build_schema, render_schema
+from simwright.scenes.document import FILE, build_schema, render_schema
 
 
 @pytest.fixture(scope="module")

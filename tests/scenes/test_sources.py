@@ -6,7 +6,7 @@ import pytest
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError, NotFoundError
 from simwright.scenes.document import parse_scene
-from simwright.scenes.document_sources import Source
+from simwright.scenes.document_sources import SourceFields
 from simwright.scenes.load import assemble_scene
 from simwright.scenes.sources import SourceFinder
 
@@ -69,7 +69,7 @@ def test_xml_in_the_scene_finds_meshes_beside_the_scene(tmp_path):
     assert not reporter.found
     finder = SourceFinder(file)
     assert finder.find_source(file.scene.assets[0].source, "urdf") == finder.find_source(
-        Source(text=URDF), "urdf"
+        SourceFields(text=URDF), "urdf"
     )
 
 

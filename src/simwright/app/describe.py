@@ -18,9 +18,8 @@ import numpy as np
 
 from simwright.core.diag import Diagnostic, Where
 from simwright.core.math3d import Pose
-from simwright.model.articulated import find_members
 from simwright.model.asset import Articulation, Asset, Body, Shape
-from simwright.model.filtering import find_filtered_pairs
+from simwright.model.filtering import find_filtered_pairs, find_members
 from simwright.model.geometry import Geometry, Heightfield, Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint

@@ -25,7 +25,7 @@ from simwright.core.files import write_atomic
 from simwright.engines.protocol import Simulation
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import ShapeType
-from simwright.runtime.kinematics import Motion, move_bodies
+from simwright.runtime.kinematics import WorldMotion, move_bodies
 from simwright.runtime.model import Model
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ class Recorder:
     def _save_video(
         self, target: Path, size: tuple[int, int], progress: Callable[[int, int], None] | None
     ) -> Path:
-        from simwright.engines.mujoco.pictures import WorldPainter
-        from simwright.engines.mujoco.renderer import choose_graphics
+        from simwright.engines.mujoco.renderer import WorldPainter, choose_graphics
 
         video = import_video()
         choose_graphics()
@@ -149,7 +148,7 @@ def pose_bodies(model: Model, joint_q: AnyArray) -> AnyArray:
     for first in range(0, len(rows), _CHUNK):
         part = rows[first : first + _CHUNK].astype(np.float64)
         which = np.arange(first, first + len(part)) % worlds
-        motion = Motion(
+        motion = WorldMotion(
             part,
             np.zeros((len(part), sizes["joint_dof"])),
             frames[which],

@@ -3,6 +3,10 @@
 
 Everything works on float64 numpy arrays.  :class:`Pose` is the rigid transform used across the model:
 ``a @ b`` composes (first ``b``, then ``a``), ``~a`` inverts, ``a.apply(points)`` transforms points.
+
+Functions named ``quat_...`` take one quaternion, ``quats_...`` any number of them in the last axis of an array, and
+``poses_...`` rows of seven numbers: position, quaternion w, x, y, z.  Arrays of Newton and of scenes have quaternions
+x, y, z, w: they pass :func:`to_wxyz` on their way in and :func:`to_xyzw` on their way out.
 """
 
 from __future__ import annotations
@@ -20,6 +24,9 @@ Array: TypeAlias = npt.NDArray[np.float64]
 HUGE = 1e50
 """No length, mass or stiffness is larger; powers of what is would leave the range of floating point."""
 VectorLike: TypeAlias = Sequence[float] | npt.NDArray[Any]
+
+Seven: TypeAlias = tuple[float, float, float, float, float, float, float]
+"""A pose as Newton and scene files write it: position [m], quaternion x, y, z, w."""
 
 IDENTITY_QUAT = (1.0, 0.0, 0.0, 0.0)
 _POLE = 1e-15
@@ -294,6 +301,90 @@ class Pose:
     def __repr__(self) -> str:
         p, q = (", ".join(_show(value) for value in values) for values in (self.p, self.q))
         return f"Pose(p=({p}), q=({q}))"
+
+
+# Many rotations at once.  The terms stand in another order than in the functions for one rotation, which changes last
+# bits: results of stepping engines are held bit by bit, so neither may be made by the other.
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Cross products of the last axis; the same numbers as numpy's, in a tenth of its time for few vectors."""
+    product = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=np.float64)
+    a0, a1, a2, b0, b1, b2 = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
+    product[..., 0] = a1 * b2 - a2 * b1
+    product[..., 1] = a2 * b0 - a0 * b2
+    product[..., 2] = a0 * b1 - a1 * b0
+    return product
+
+
+def quats_multiply(a: Array, b: Array) -> Array:
+    """Hamilton products ``a * b`` (rotate by ``b`` first)."""
+    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
+    vector = aw * bv + bw * av + cross(av, bv)
+    scalar = aw * bw - (av * bv).sum(axis=-1, keepdims=True)
+    return np.concatenate((scalar, vector), axis=-1)
+
+
+def quats_conjugate(q: Array) -> Array:
+    """The inverses of unit quaternions."""
+    inverse: Array = q * np.array((1.0, -1.0, -1.0, -1.0))
+    return inverse
+
+
+def quats_normalize(q: Array) -> Array:
+    """Unit quaternions; zero becomes identity, and those of length 1 up to rounding stay as they are."""
+    w, x, y, z = (q[..., i : i + 1] for i in range(4))
+    norm = np.sqrt(x * x + y * y + z * z + w * w)
+    scaled = np.where(np.abs(norm - 1.0) <= _UNIT, q, q / np.maximum(norm, 1e-12))
+    return np.where(norm > 0.0, scaled, np.array(IDENTITY_QUAT))
+
+
+def quats_rotate(q: Array, v: Array) -> Array:
+    """Vectors rotated by unit quaternions, row by row."""
+    scalar, vector = q[..., :1], q[..., 1:]
+    twice = 2.0 * cross(vector, v)
+    rotated: Array = v + scalar * twice + cross(vector, twice)
+    return rotated
+
+
+def quats_about_axis(axis: Array, angles: Array) -> Array:
+    """Rotations by angles [rad] about one axis, which counts as it is, of unit length or not."""
+    half = 0.5 * angles[..., None]
+    return np.concatenate((np.cos(half), axis * np.sin(half)), axis=-1)
+
+
+def poses_compose(a: Array, b: Array) -> Array:
+    """``a @ b`` of rows of seven numbers (first ``b``, then ``a``); quaternions are not normalised."""
+    place = a[..., :3] + quats_rotate(a[..., 3:], b[..., :3])
+    return np.concatenate((place, quats_multiply(a[..., 3:], b[..., 3:])), axis=-1)
+
+
+def poses_invert(poses: Array) -> Array:
+    """The inverses of rows of seven numbers."""
+    back = quats_conjugate(poses[..., 3:])
+    return np.concatenate((-quats_rotate(back, poses[..., :3]), back), axis=-1)
+
+
+def to_wxyz(rows: npt.NDArray[Any]) -> Array:
+    """Rows that end in a quaternion x, y, z, w, as float64 with w first: quaternions alone or poses."""
+    return np.concatenate((rows[..., :-4], rows[..., -1:], rows[..., -4:-1]), axis=-1, dtype=np.float64)
+
+
+def to_xyzw(rows: npt.NDArray[Any]) -> Array:
+    """Rows that end in a quaternion w, x, y, z, as float64 with w last: the way back of :func:`to_wxyz`."""
+    return np.concatenate((rows[..., :-4], rows[..., -3:], rows[..., -4:-3]), axis=-1, dtype=np.float64)
+
+
+def pose_to_seven(pose: Pose) -> Seven:
+    """Position [m], then quaternion x, y, z, w."""
+    (px, py, pz), (w, x, y, z) = pose.p.tolist(), pose.q.tolist()
+    return px, py, pz, x, y, z, w
+
+
+def pose_from_seven(seven: Sequence[float]) -> Pose:
+    """A pose from position [m] and quaternion x, y, z, w, which is taken as it is."""
+    px, py, pz, x, y, z, w = seven
+    return Pose(np.array((px, py, pz)), np.array((w, x, y, z)))
 
 
 def _show(value: float) -> str:

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adapters for physics engines, one folder each.
+"""Adapters for physics engines, one folder each, and what they share.  Optional engines are imported lazily.
 
-:mod:`~simwright.engines.protocol` says what an engine is, :mod:`~simwright.engines.table` lists them,
-:mod:`~simwright.engines.layout` has the order of flat arrays that all of them share.  An adapter takes the neutral
-model, written in the format its engine reads; engines that are optional extras are imported lazily.
+protocol   what an engine is: Engine, Simulation, Settings, Capabilities, worlds that are opened together
+table      the list of engines; entry points add others
+layout     which entry of positions and velocities is which dof: the same order for every engine
+flat       coordinates of Newton and of scene arrays, translated to the layout and back
+stability  when a simulation has left all bounds: which dof, which world, when
+mujoco     MuJoCo, the embedded engine
+newton     Newton, an optional extra
 """

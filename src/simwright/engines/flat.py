@@ -11,35 +11,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from simwright.core.math3d import Array, Pose, vec3
-from simwright.engines.layout import Freedom, Layout
+from simwright.core.math3d import (
+    Array,
+    Pose,
+    VectorLike,
+    cross,
+    quats_conjugate,
+    quats_normalize,
+    quats_rotate,
+    to_wxyz,
+    to_xyzw,
+    vec3,
+)
+from simwright.engines.layout import Layout, LayoutDof
 from simwright.model.joint import POSITIONS, VELOCITIES, Motion
-from simwright.runtime.rotation import conjugate, cross, normalize, rotate
-
-_TO_WXYZ, _FROM_WXYZ = (3, 0, 1, 2), (1, 2, 3, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class FlatPlace:
+class FlatDofPlace:
     """Where a freedom begins in the ``joint_q`` and ``joint_qd`` of one world of a flat builder.
 
     ``centre`` is the centre of mass of the body it carries, in that body's frame [m].
     """
 
-    freedom: Freedom
+    freedom: LayoutDof
     q: int
     qd: int
-    centre: Any = (0.0, 0.0, 0.0)
+    centre: VectorLike = (0.0, 0.0, 0.0)
 
 
 class FlatMap:
     """Translates coordinates (worlds x entries) of a flat builder with ``widths`` of joint_q and joint_qd."""
 
-    def __init__(self, layout: Layout, places: Sequence[FlatPlace], widths: tuple[int, int]) -> None:
+    def __init__(self, layout: Layout, places: Sequence[FlatDofPlace], widths: tuple[int, int]) -> None:
+        # index arrays for each kind of motion, made once: comprehensions count as branches
         self.layout, self._widths = layout, widths
         single = [p for p in places if p.freedom.motion in (Motion.HINGE, Motion.SLIDE)]
         self._single = _index(single, 1, 1)
@@ -65,14 +74,15 @@ class FlatMap:
         ours, our_rates, theirs, their_rates = self._single
         place[:, theirs], rate[:, their_rates] = q[:, ours] + self._refs[:, None], qd[:, our_rates]
         ours, our_rates, theirs, their_rates = self._ball
-        turn, spin = q[:, ours], qd[:, our_rates]
-        place[:, theirs] = np.where(self._inverted, conjugate(turn), turn)[..., _TO_WXYZ]
-        rate[:, their_rates] = np.where(self._inverted, -rotate(conjugate(turn), spin), spin)
+        turn, spin = to_wxyz(q[:, ours]), qd[:, our_rates]
+        place[:, theirs] = np.where(self._inverted, quats_conjugate(turn), turn)
+        rate[:, their_rates] = np.where(self._inverted, -quats_rotate(quats_conjugate(turn), spin), spin)
         ours, our_rates, theirs, their_rates = self._free
-        pose, moving = q[:, ours], qd[:, our_rates].copy()
-        turn = normalize(pose[..., 3:])
-        moving[..., :3] -= cross(moving[..., 3:], rotate(turn, self._centres))
-        place[:, theirs] = np.concatenate((pose[..., :3], turn[..., _TO_WXYZ]), axis=-1)
+        pose, moving = to_wxyz(q[:, ours]), qd[:, our_rates].copy()
+        # scenes hold single precision: the rounding would show as a scale in the frames below
+        turn = quats_normalize(pose[..., 3:])
+        moving[..., :3] -= cross(moving[..., 3:], quats_rotate(turn, self._centres))
+        place[:, theirs] = np.concatenate((pose[..., :3], turn), axis=-1)
         rate[:, their_rates] = moving
         return place, rate
 
@@ -82,14 +92,14 @@ class FlatMap:
         ours, our_rates, theirs, their_rates = self._single
         q[:, ours], qd[:, our_rates] = place[:, theirs] - self._refs[:, None], rate[:, their_rates]
         ours, our_rates, theirs, their_rates = self._ball
-        turn, spin = place[:, theirs][..., _FROM_WXYZ], rate[:, their_rates]
-        q[:, ours] = np.where(self._inverted, conjugate(turn), turn)
-        qd[:, our_rates] = np.where(self._inverted, -rotate(conjugate(turn), spin), spin)
+        turn, spin = place[:, theirs], rate[:, their_rates]
+        q[:, ours] = to_xyzw(np.where(self._inverted, quats_conjugate(turn), turn))
+        qd[:, our_rates] = np.where(self._inverted, -quats_rotate(quats_conjugate(turn), spin), spin)
         ours, our_rates, theirs, their_rates = self._free
         pose, moving = place[:, theirs], rate[:, their_rates].copy()
-        turn = normalize(pose[..., 3:][..., _FROM_WXYZ])
-        moving[..., :3] += cross(moving[..., 3:], rotate(turn, self._centres))
-        q[:, ours] = np.concatenate((pose[..., :3], turn), axis=-1)
+        turn = quats_normalize(pose[..., 3:])
+        moving[..., :3] += cross(moving[..., 3:], quats_rotate(turn, self._centres))
+        q[:, ours] = to_xyzw(np.concatenate((pose[..., :3], turn), axis=-1))
         qd[:, our_rates] = moving
         return q, qd
 
@@ -106,13 +116,13 @@ class FlatMap:
         return result
 
 
-def _index(places: list[FlatPlace], nq: int, nv: int) -> list[Any]:
+def _index(places: list[FlatDofPlace], nq: int, nv: int) -> list[npt.NDArray[np.int64]]:
     """Entries of some freedoms: in joint_q and joint_qd, then in positions and velocities (freedoms x entries)."""
     rows = np.array([(p.q, p.qd, p.freedom.q, p.freedom.v) for p in places], dtype=np.int64).reshape(-1, 4)
     return [rows[:, i, None] + np.arange(nq if i % 2 == 0 else nv) for i in range(4)]
 
 
-def _find_centre(place: FlatPlace) -> Array:
+def _find_centre(place: FlatDofPlace) -> Array:
     """The centre of mass in the joint's frame on the body."""
     frame: Pose = ~place.freedom.far
     return frame.apply(vec3(place.centre))

@@ -32,10 +32,14 @@ from simwright.model.mass import body_inertials
 
 _LEAST_MASS = 1e-15
 """A body that nothing holds floats if it, with all that is fixed to it, weighs more than this [kg]."""
+_TURN = ("qw", "qx", "qy", "qz")
+_SPIN = ("wx", "wy", "wz")
+_POSITION_PARTS = {Motion.BALL: _TURN, Motion.FREE: ("x", "y", "z", *_TURN)}
+_VELOCITY_PARTS = {Motion.BALL: _SPIN, Motion.FREE: ("vx", "vy", "vz", *_SPIN)}
 
 
 @dataclass(frozen=True, slots=True)
-class Freedom:
+class LayoutDof:
     """One dof in the flat arrays.
 
     ``q`` and ``v`` are its first entries in positions and velocities.  ``body`` is the body it carries, ``parent`` the
@@ -80,7 +84,7 @@ class Layout:
         self._by_name = {freedom.name: freedom for freedom in self.freedoms}
         self._body_rows = {name: row for row, name in enumerate(self.bodies)}
 
-    def find(self, name: str) -> Freedom:
+    def find(self, name: str) -> LayoutDof:
         """The dof of that name; a joint of one dof may be named instead."""
         found = self._by_name.get(name)
         if found is None:
@@ -103,13 +107,7 @@ class Layout:
         return list(_name_entries(self.freedoms, _VELOCITY_PARTS))
 
 
-_TURN = ("qw", "qx", "qy", "qz")
-_SPIN = ("wx", "wy", "wz")
-_POSITION_PARTS = {Motion.BALL: _TURN, Motion.FREE: ("x", "y", "z", *_TURN)}
-_VELOCITY_PARTS = {Motion.BALL: _SPIN, Motion.FREE: ("vx", "vy", "vz", *_SPIN)}
-
-
-def _name_entries(freedoms: tuple[Freedom, ...], parts: dict[Motion, tuple[str, ...]]) -> Iterator[str]:
+def _name_entries(freedoms: tuple[LayoutDof, ...], parts: dict[Motion, tuple[str, ...]]) -> Iterator[str]:
     for freedom in freedoms:
         if freedom.motion in parts:
             yield from (f"{freedom.name}.{part}" for part in parts[freedom.motion])
@@ -117,22 +115,25 @@ def _name_entries(freedoms: tuple[Freedom, ...], parts: dict[Motion, tuple[str, 
             yield freedom.name
 
 
-def _list_freedoms(asset: Asset, tree: Tree) -> Iterator[Freedom]:
+def _list_freedoms(asset: Asset, tree: Tree) -> Iterator[LayoutDof]:
     q = v = 0
     edges = {id(edge.joint): edge for edge in tree.edges}
     for body in find_floating(asset, tree):
-        yield Freedom(f"{body}_free", Motion.FREE, q, v, body)
+        # no joint has named it
+        yield LayoutDof(f"{body}_free", Motion.FREE, q, v, body)
         q, v = q + POSITIONS[Motion.FREE], v + VELOCITIES[Motion.FREE]
     for joint in asset.joints:
         edge = edges.get(id(joint))
+        # joints that close loops, and those that are off, have no coordinates
         if edge is None:
             continue
         near, far = joint.parent_frame, joint.child_frame
+        # the tree leads from the asset's child to its parent: what is carried is the parent
         if edge.reversed:
             near, far = far, near
         for number, dof in enumerate(joint.dofs):
             name = dof.name or (joint.name if len(joint.dofs) == 1 else f"{joint.name}_{number}")
-            yield Freedom(
+            yield LayoutDof(
                 name, dof.motion, q, v, edge.child, edge.parent, near, far, edge.reversed, joint, dof
             )
             q, v = q + POSITIONS[dof.motion], v + VELOCITIES[dof.motion]

@@ -22,16 +22,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.core.math3d import Array
-from simwright.engines.layout import Freedom, Layout
+from simwright.core.math3d import Array, VectorLike
+from simwright.engines.layout import Layout, LayoutDof
 from simwright.model.asset import Asset
 
+SimulationT_co = TypeVar("SimulationT_co", bound="Simulation", covariant=True)
 Watch = Callable[[int], None]
 """Called with the number of steps since a simulation was opened."""
 
@@ -81,6 +82,7 @@ class Settings:
 
     def check(self, capabilities: Capabilities) -> None:
         """Raise a UsageError for what the engine does not have."""
+        # NaN fails every comparison: finite is asked for by name
         if self.dt is not None and not (math.isfinite(self.dt) and self.dt > 0.0):
             raise UsageError(f"dt is {self.dt}", hint="a time step above zero [s]")
         if self.solver and self.solver not in capabilities.solvers:
@@ -90,13 +92,14 @@ class Settings:
                 raise UnknownNameError(f"option of {capabilities.name}", name, capabilities.options)
         if self.threads is not None and self.threads < 1:
             raise UsageError(f"threads is {self.threads}", hint="at least one")
+        # "cuda:1" is the second device of a kind
         kind = self.device.partition(":")[0]
         if kind not in capabilities.devices:
             raise UnknownNameError(f"device of {capabilities.name}", self.device, capabilities.devices)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scene:
+class WorldSet:
     """Several worlds: ``assets`` that differ in numbers only, and for each world which of them it is.
 
     Every world stands at the origin; worlds do not touch each other.
@@ -128,7 +131,23 @@ class Contact:
     friction: float
 
 
-class Simulation(abc.ABC):
+class Closeable(abc.ABC):
+    """Something with threads or memory of an engine: ``with`` closes it."""
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Give threads and memory back."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Simulation(Closeable):
     """Worlds that are open in an engine.
 
     Arrays have a row for each world.  ``positions`` and ``velocities`` follow ``layout``; ``actuators`` names the
@@ -228,23 +247,26 @@ class Simulation(abc.ABC):
         del world
         return None
 
-    @abc.abstractmethod
-    def close(self) -> None:
-        """Give threads and memory back."""
-
     # what follows is the same for every engine
 
-    def get(self, name: str, world: int = 0) -> Any:
+    def get(self, name: str, world: int = 0) -> float | Array:
         """The position of a dof: a number, or an array for ball and free dofs."""
         return _unpack(self.positions[world], self.layout.find(name).positions)
 
-    def get_velocity(self, name: str, world: int = 0) -> Any:
+    def get_velocity(self, name: str, world: int = 0) -> float | Array:
         """The velocity of a dof."""
         return _unpack(self.velocities[world], self.layout.find(name).velocities)
 
-    def set(self, name: str, position: Any = None, velocity: Any = None, world: int | None = None) -> None:
+    def set(
+        self,
+        name: str,
+        position: float | VectorLike | None = None,
+        velocity: float | VectorLike | None = None,
+        world: int | None = None,
+    ) -> None:
         """Set the position, the velocity or both of a dof, in all worlds or in one."""
         freedom = self.layout.find(name)
+        # all coordinates of those worlds are sent: engines translate whole rows
         chosen = range(self.worlds) if world is None else [world]
         q, v = self.positions[list(chosen)], self.velocities[list(chosen)]
         if position is not None:
@@ -263,6 +285,7 @@ class Simulation(abc.ABC):
 
     def advance(self, steps: int, *, watch: Watch | None = None, every: int = 1) -> None:
         """Move on by time steps; ``watch`` is called after each step whose number is a multiple of ``every``."""
+        # zero steps are fine: a caller may have nothing left to do
         if steps < 0 or every < 1:
             raise UsageError(f"{steps} steps, watched every {every}", hint="steps from zero, every from one")
         if watch is None:
@@ -270,17 +293,10 @@ class Simulation(abc.ABC):
             return
         end = self.count + steps
         while self.count < end:
+            # in one call up to the next watched step: engines are faster with many steps at once
             self.step(min(every - self.count % every, end - self.count))
             if self.count % every == 0:
                 watch(self.count)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class Engine(Protocol):
@@ -293,7 +309,7 @@ class Engine(Protocol):
 
     def open(
         self,
-        source: Asset | Scene,
+        source: Asset | WorldSet,
         settings: Settings | None = None,
         reporter: Reporter | None = None,
         *,
@@ -306,30 +322,58 @@ class Engine(Protocol):
         ...
 
 
+class EngineAdapter(abc.ABC, Generic[SimulationT_co]):
+    """An engine of ours: what all of them do before they open something.  Others may have :class:`Engine` alone."""
+
+    capabilities: Capabilities
+
+    def open(
+        self,
+        source: Asset | WorldSet,
+        settings: Settings | None = None,
+        reporter: Reporter | None = None,
+        *,
+        worlds: int = 1,
+    ) -> SimulationT_co:
+        """See :class:`Engine`."""
+        settings = settings or Settings()
+        settings.check(self.capabilities)
+        reporter = Reporter() if reporter is None else reporter
+        return self.open_worlds(source, worlds, settings, reporter)
+
+    @abc.abstractmethod
+    def open_worlds(
+        self, source: Asset | WorldSet, worlds: int, settings: Settings, reporter: Reporter
+    ) -> SimulationT_co:
+        """Open it with settings that have been checked."""
+
+
 def report_unheld(told: Reporter, reporter: Reporter) -> None:
     """Pass on what writing an asset for an engine told; losses that change nothing about the motion are left out."""
     for finding in told:
+        # a lost comment or colour is an INFO: it does not change the motion
         if finding.level is not Level.INFO or not finding.loss:
             reporter.add(finding)
 
 
-def as_scene(source: Asset | Scene, worlds: int) -> Scene:
+def as_world_set(source: Asset | WorldSet, worlds: int) -> WorldSet:
     """An asset in so many worlds, or the scene as it is."""
-    if isinstance(source, Scene):
+    if isinstance(source, WorldSet):
         return source
     if worlds < 1:
         raise UsageError(f"{worlds} worlds", hint="at least one")
-    return Scene((source,), (0,) * worlds)
+    return WorldSet((source,), (0,) * worlds)
 
 
-def _unpack(row: Array, place: slice) -> Any:
+def _unpack(row: Array, place: slice) -> float | Array:
     values = row[place]
     return float(values[0]) if len(values) == 1 else values
 
 
-def _check_width(value: Any, freedom: Freedom, place: slice) -> Array:
+def _check_width(value: float | VectorLike, freedom: LayoutDof, place: slice) -> Array:
     given = np.atleast_1d(np.asarray(value, dtype=np.float64))
     wanted = place.stop - place.start
+    # numpy would spread a single number over a quaternion
     if given.shape != (wanted,):
         raise UsageError(f"{freedom.name!r} has {wanted} numbers here, not {given.size}")
     return given

@@ -7,14 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Diagnostic, Reporter
+from simwright.core.diag import Diagnostic, Level, Reporter, declare
 from simwright.core.errors import EXIT_FINDINGS, SimwrightError
 from simwright.core.math3d import Array
 from simwright.engines.layout import Layout
-from simwright.engines.messages import STATE_UNSTABLE
 
 LARGEST = 1e8
 """Positions and velocities beyond this are no motion any more [m, rad, m/s, rad/s]."""
+STATE_UNSTABLE = declare(
+    "engine-unstable",
+    Level.ERROR,
+    "the simulation became unstable at {time:.4f} s in world {world}: {what} {name!r} has {value}",
+    hint="use a smaller time step, softer gains, or more joint armature",
+    doc="Coordinates or velocities grew without bound or are no numbers any more.",
+)
 
 
 class UnstableError(SimwrightError):
@@ -34,6 +40,7 @@ class UnstableError(SimwrightError):
 
 def is_sound(values: Array) -> bool:
     """Are all values finite and of a size that motion can have?"""
+    # max of nothing raises
     return not values.size or bool(np.abs(values).max() < LARGEST)  # not a number compares as False
 
 
@@ -52,6 +59,7 @@ def _find_worst(layout: Layout, positions: Array, velocities: Array) -> tuple[st
     for values, word in ((velocities, "a velocity"), (positions, "a coordinate")):
         for freedom in layout.freedoms:
             own = values[freedom.velocities if values is velocities else freedom.positions]
+            # what is no number is worse than any number
             sizes = np.where(np.isfinite(own), np.abs(own), np.inf)
             at = int(np.argmax(sizes))
             if sizes[at] > worst[0]:

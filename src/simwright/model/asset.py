@@ -218,6 +218,7 @@ class Asset(Shown):
         asset: ``reporter`` hears where ``other`` was made for others.  What :meth:`detach` takes is given back; on a
         name that both have, nothing is changed.
         """
+        # the caller's joint stays as it was: attaching changes its ends and frames
         own = None if joint is None else _copy_element(joint)
         heard = reporter or Reporter()
         return attach_asset(self, other.copy(), at, pose=pose, prefix=prefix, joint=own, reporter=heard)
@@ -281,11 +282,13 @@ def _copy_value(value: Any) -> Any:
         return [_copy_value(item) for item in value]
     if isinstance(value, dict):
         return {key: _copy_value(item) for key, item in value.items()}
+    # geometry and arrays are shared on purpose, see copy()
     if isinstance(value, _MUTABLE):
         return _copy_element(value)
     return value
 
 
+# by annotation, once per class, instead of looking at every value of every element
 _CONTAINER_WORDS = ("list", "dict", "Drive", "Gear", "Any")
 _container_cache: dict[type, tuple[str, ...]] = {}
 

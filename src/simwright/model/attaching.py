@@ -21,7 +21,7 @@ from simwright.core.math3d import IDENTITY, Pose, VectorLike
 from simwright.core.names import NameScope, make_identifier
 from simwright.model.filtering import filter_articulated, list_articulated
 from simwright.model.joint import WORLD, Joint, JointKind
-from simwright.model.kinematics import build_tree
+from simwright.model.kinematics import Edge, build_tree
 from simwright.model.renaming import (
     LOOKS,
     NAMED,
@@ -97,6 +97,7 @@ def read_pose(value: PoseLike) -> Pose:
             position, turn = matrix[:3, 3], matrix[:3, :3]
     except (TypeError, ValueError, IndexError):
         raise _bad_pose(value) from None
+    # a quaternion that is far from unit length is more likely a mistake than a rounding
     if matrix is None and position.shape == (3,) and turn.shape == (4,) and abs(turn @ turn - 1.0) < 1e-3:
         return Pose.of(position, turn)
     if matrix is not None and matrix.shape == (4, 4) and np.allclose(turn @ turn.T, np.eye(3), atol=1e-6):
@@ -113,6 +114,7 @@ def find_place(host: Asset, at: Any) -> tuple[str, str, Pose]:
     """Name, body and frame in that body of a body, a site or the world; bodies come before sites of that name."""
     sites = {site.name: site for site in host.sites}
     bodies = {body.name for body in host.bodies}
+    # an element of another asset is taken by its name
     name = at if isinstance(at, str) else at.name
     if not isinstance(at, str) and any(at is site for site in host.sites):
         return name, at.body, at.pose
@@ -136,13 +138,14 @@ def attach_asset(
     """Put ``part``, a copy that nobody else holds, into ``host``; nothing is changed where that fails."""
     name, body, frame = find_place(host, at)
     given = read_pose(pose)
-    seat = frame @ given
-    base = seat if body == WORLD else host.body(body).pose @ seat
+    mount = frame @ given
+    base = mount if body == WORLD else host.body(body).pose @ mount
+    # the order matters: names are changed when the part has its joints, and checked before the host is touched
     part.contexts = [_seat_context(context, part) for context in part.contexts]
     _hold_roots(part, joint, reporter)
     touching = [] if body == WORLD else _settle_articulations(host, part, body)
     _rename(host, part, prefix, joint)
-    place_asset(part, base, body, seat)
+    place_asset(part, base, body, mount)
     _check_clashes(host, part, prefix)
     _report_world(host, part, reporter)
     families = [
@@ -175,6 +178,7 @@ def _settle_articulations(
     Where both do not touch themselves, the whole does not.  Where one of them does not, its bodies of now are said
     not to touch each other, one by one; for the host that is given back, to be done when all else is settled.
     """
+    # one function: each of the three outcomes needs the silent articulations of both sides
     trees = [build_tree(asset) for asset in (host, part)]
     silent = [
         articulation
@@ -194,26 +198,11 @@ def _settle_articulations(
 def _hold_roots(part: Asset, joint: Joint | None, reporter: Reporter) -> None:
     """Let every root be held by a joint from the world: the one it has, a fixed one, or the one that is given."""
     tree = build_tree(part)
-    poses = {body.name: body.pose for body in part.bodies}
     holding = [edge for edge in tree.edges if edge.parent == WORLD]
-    roots = [edge.child for edge in holding] + tree.roots
     if joint is not None:
-        if len(roots) != 1:
-            message = f"{part.name!r} has {len(roots)} root bodies; one joint cannot hold them"
-            raise UsageError(message, hint="attach it with fixed joints (no joint=)")
-        replaced = {id(edge.joint) for edge in holding}
-        lost = {dof.name for edge in holding for dof in edge.joint.dofs}
-        part.joints = [other for other in part.joints if id(other) not in replaced]
-        _forget_dofs(part, lost, reporter)
-        joint.parent, joint.child = WORLD, roots[0]
-        joint.parent_frame = joint.parent_frame @ poses[roots[0]]
-        for dof in joint.dofs:
-            dof.name = dof.name or joint.name
-        part.joints.append(joint)
-        moved = joint.transform(joint.initial()) @ ~poses[roots[0]]
-        for body in part.bodies:
-            body.pose = moved @ body.pose
+        _hang_on_joint(part, joint, holding, tree.roots, reporter)
         return
+    poses = {body.name: body.pose for body in part.bodies}
     free = [edge for edge in holding if edge.joint.kind is JointKind.FLOATING]
     _forget_dofs(part, {dof.name for edge in free for dof in edge.joint.dofs}, reporter)
     for edge in free:
@@ -224,6 +213,30 @@ def _hold_roots(part: Asset, joint: Joint | None, reporter: Reporter) -> None:
     for root in tree.roots:
         name = scope.claim(f"{root}_mount")
         part.joints.append(Joint(name, JointKind.FIXED, WORLD, root, parent_frame=poses[root]))
+
+
+def _hang_on_joint(
+    part: Asset, joint: Joint, holding: list[Edge], floating: list[str], reporter: Reporter
+) -> None:
+    """Let the given joint hold the only root; ``holding`` are the joints from the world, which it replaces."""
+    roots = [edge.child for edge in holding] + floating
+    if len(roots) != 1:
+        message = f"{part.name!r} has {len(roots)} root bodies; one joint cannot hold them"
+        raise UsageError(message, hint="attach it with fixed joints (no joint=)")
+    root_pose = part.body(roots[0]).pose
+    replaced = {id(edge.joint) for edge in holding}
+    lost = {dof.name for edge in holding for dof in edge.joint.dofs}
+    part.joints = [other for other in part.joints if id(other) not in replaced]
+    _forget_dofs(part, lost, reporter)
+    joint.parent, joint.child = WORLD, roots[0]
+    joint.parent_frame = joint.parent_frame @ root_pose
+    for dof in joint.dofs:
+        dof.name = dof.name or joint.name
+    part.joints.append(joint)
+    # the joint may start away from zero: every body stands where its initial coordinates put the root
+    moved = joint.transform(joint.initial()) @ ~root_pose
+    for body in part.bodies:
+        body.pose = moved @ body.pose
 
 
 def _forget_dofs(part: Asset, lost: set[str], reporter: Reporter) -> None:
@@ -288,21 +301,8 @@ def _list_paths(elements: Sequence[Any]) -> Iterator[str]:
 
 
 def _check_clashes(host: Asset, part: Asset, prefix: str) -> None:
-    clashes = []
-    for family in NAMED:
-        if family == "collision_groups":
-            continue
-        taken = {element.name for element in getattr(host, family) if element.name}
-        clashes += [(family, e.name) for e in getattr(part, family) if e.name in taken]
-    taken = set(list_dofs(host)) - {joint.name for joint in host.joints}
-    clashes += [("joint coordinates", name) for name in list_dofs(part) if name in taken]
-    for family in (*LOOKS, "collision_groups"):
-        known = {element.name: element for element in getattr(host, family)}
-        clashes += [
-            (family, element.name)
-            for element in getattr(part, family)
-            if element.name in known and not _agree(known[element.name], element)
-        ]
+    """Raise a UsageError for names that both have for different things, before anything is changed."""
+    clashes = _list_clashes(host, part)
     if clashes:
         shown = ", ".join(f"{name!r} ({family.replace('_', ' ')})" for family, name in clashes[:5])
         more = f" and {len(clashes) - 5} more" if len(clashes) > 5 else ""
@@ -318,6 +318,28 @@ def _check_clashes(host: Asset, part: Asset, prefix: str) -> None:
             raise UsageError(message, hint="declare it alike (type, default, frequency) in both")
 
 
+def _list_clashes(host: Asset, part: Asset) -> list[tuple[str, str]]:
+    """List and name of what host and part both have and cannot share."""
+    # one list in the order in which clashes are told; its comprehensions count as branches
+    clashes = []
+    for family in NAMED:
+        if family == "collision_groups":  # groups of one name may be one, see below
+            continue
+        taken = {element.name for element in getattr(host, family) if element.name}
+        clashes += [(family, e.name) for e in getattr(part, family) if e.name in taken]
+    # a dof that is called as its joint has been found above
+    taken = set(list_dofs(host)) - {joint.name for joint in host.joints}
+    clashes += [("joint coordinates", name) for name in list_dofs(part) if name in taken]
+    for family in (*LOOKS, "collision_groups"):
+        known = {element.name: element for element in getattr(host, family)}
+        clashes += [
+            (family, element.name)
+            for element in getattr(part, family)
+            if element.name in known and not _agree(known[element.name], element)
+        ]
+    return clashes
+
+
 def _agree(ours: Any, theirs: Any) -> bool:
     """Are two materials, or two groups whatever their members, the same?"""
     apart = {"source": ours.source, **({"members": ours.members} if hasattr(ours, "members") else {})}
@@ -329,11 +351,25 @@ def _share(host: Asset, part: Asset) -> None:
     for family in LOOKS:
         known = {element.name for element in getattr(host, family)}
         setattr(part, family, [element for element in getattr(part, family) if element.name not in known])
+    _share_groups(host, part)
+    _share_keyframes(host, part)
+    part.extras.table = {
+        space: {key: rows for key, rows in elements.items() if not _is_about_file(space, key, part)}
+        for space, elements in part.extras.table.items()
+    }
+
+
+def _share_groups(host: Asset, part: Asset) -> None:
+    """Groups of one name become one group with the members of both."""
     groups = {group.name: group for group in host.collision_groups}
     for group in part.collision_groups:
         if group.name in groups:
             groups[group.name].members += [m for m in group.members if m not in groups[group.name].members]
     part.collision_groups = [group for group in part.collision_groups if group.name not in groups]
+
+
+def _share_keyframes(host: Asset, part: Asset) -> None:
+    """Keyframes of one name become one, which has the coordinates of both."""
     states = {state.name: state for state in host.keyframes}
     for state in part.keyframes:
         if state.name in states:
@@ -342,10 +378,6 @@ def _share(host: Asset, part: Asset) -> None:
             whole.velocities = {**state.velocities, **whole.velocities}
             whole.controls = {**state.controls, **whole.controls}
     part.keyframes = [state for state in part.keyframes if state.name not in states]
-    part.extras.table = {
-        space: {key: rows for key, rows in elements.items() if not _is_about_file(space, key, part)}
-        for space, elements in part.extras.table.items()
-    }
 
 
 def _is_about_file(space: str, key: str, part: Asset) -> bool:

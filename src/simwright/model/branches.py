@@ -19,7 +19,7 @@ from simwright.model.joint import WORLD, Joint, JointKind
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class BranchStep:
     """One body and the joint that carries it; without a joint the body floats."""
 
     body: str
@@ -32,10 +32,10 @@ class Step:
 class Branch:
     """One articulation: its steps, and the articulation root it was declared by, if there is one."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[BranchStep] = field(default_factory=list)
     declared: Articulation | None = None
 
-    def order_bodies(self, names: Iterable[str], *, follow_joints: bool) -> list[Step]:
+    def order_bodies(self, names: Iterable[str], *, follow_joints: bool) -> list[BranchStep]:
         """The steps in the order in which bodies are added: that of the joints, or that of ``names``."""
         if follow_joints:
             return self.steps
@@ -44,14 +44,14 @@ class Branch:
 
 
 @dataclass(slots=True, eq=False)
-class Plan:
+class BranchPlan:
     """All branches, and the joints that close loops between the bodies in them."""
 
     branches: list[Branch] = field(default_factory=list)
     loops: list[Joint] = field(default_factory=list)
 
 
-def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: bool = True) -> Plan:
+def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: bool = True) -> BranchPlan:
     """Branches of an asset: declared articulations first, in their order, then the rest in body order.
 
     ``ordering`` is depth first ("dfs"), breadth first ("bfs") or that of the joints (None); ``only_enabled`` leaves
@@ -59,48 +59,36 @@ def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: b
     """
     if ordering not in ("dfs", "bfs", None):
         raise UsageError(f"joint_ordering is {ordering!r}", hint='"dfs", "bfs" or None')
-    walk = _Walk(asset, depth_first=ordering != "bfs", only_enabled=only_enabled)
-    walk.spread(WORLD)
-    walk.turn_around()
-    held = {joint.child for joint in walk.carriers}
-    order = [body.name for body in asset.bodies]
-    for candidates in ([name for name in order if name not in held], order):
-        for name in candidates:
-            if name not in walk.branch_of:
-                walk.start(Step(name))
-                walk.spread(name)
-                walk.turn_around()
-    walk.hang_by_distance()
-    branches = [branch for branch in walk.branches if branch.steps]
+    search = _BranchSearch(asset, depth_first=ordering != "bfs", only_enabled=only_enabled)
+    search.reach_all([body.name for body in asset.bodies])
+    search.hang_by_distance()
+    branches = [branch for branch in search.branches if branch.steps]
     _declare(asset, branches)
+    _sort_branches(asset, branches)
+    if ordering is None:
+        place = {id(joint): i for i, joint in enumerate(search.joints)}
+        for branch in branches:
+            # the root stays first: it has no joint, or one to the world, which the others hang on
+            branch.steps[1:] = sorted(branch.steps[1:], key=lambda step: place[id(step.joint)])
+    loops = [joint for joint in search.joints if id(joint) not in search.used]
+    return BranchPlan(branches, loops)
+
+
+def _sort_branches(asset: Asset, branches: list[Branch]) -> None:
+    """Declared articulations first, in their order, then by their first body in the asset."""
     number = {id(articulation): i for i, articulation in enumerate(asset.articulations)}
-    first = {name: i for i, name in enumerate(order)}
+    first = {body.name: i for i, body in enumerate(asset.bodies)}
     branches.sort(
         key=lambda b: (number.get(id(b.declared), len(number)), min(first[step.body] for step in b.steps))
     )
-    if ordering is None:
-        place = {id(joint): i for i, joint in enumerate(walk.joints)}
-        for branch in branches:
-            branch.steps[1:] = sorted(branch.steps[1:], key=lambda step: place[id(step.joint)])
-    loops = [joint for joint in walk.joints if id(joint) not in walk.used]
-    return Plan(branches, loops)
 
 
-class _Walk:
+class _BranchSearch:
     """The state of the search: which branch holds each body, and which joints are spoken for."""
 
     def __init__(self, asset: Asset, *, depth_first: bool, only_enabled: bool) -> None:
         self.depth_first = depth_first
-        names = {WORLD, *(body.name for body in asset.bodies)}
-        self.joints = [
-            joint
-            for joint in asset.joints
-            if (joint.enabled or not only_enabled)
-            and {joint.parent, joint.child} <= names
-            and joint.parent != joint.child
-        ]
-        if asset.provenance.format == "usd":
-            self.joints.sort(key=lambda joint: joint.path.split("/"))
+        self.joints = _list_joints(asset, only_enabled=only_enabled)
         tree = [joint for joint in self.joints if joint.enabled and not joint.closes_loop]
         self.carriers = [joint for joint in tree if joint.kind is not JointKind.DISTANCE]
         self.distances = [joint for joint in tree if joint.kind is JointKind.DISTANCE]
@@ -111,7 +99,19 @@ class _Walk:
         self.branch_of: dict[str, Branch] = {}
         self.used: set[int] = set()
 
-    def start(self, step: Step) -> None:
+    def reach_all(self, order: list[str]) -> None:
+        """Put every body into a branch: those on the world, those that nothing carries, then one of each cycle."""
+        self.spread(WORLD)
+        self.turn_around()
+        held = {joint.child for joint in self.carriers}
+        for candidates in ([name for name in order if name not in held], order):
+            for name in candidates:
+                if name not in self.branch_of:
+                    self.start(BranchStep(name))
+                    self.spread(name)
+                    self.turn_around()
+
+    def start(self, step: BranchStep) -> None:
         """A new branch with this body at its root."""
         self.branches.append(Branch([step]))
         self.branch_of[step.body] = self.branches[-1]
@@ -121,10 +121,11 @@ class _Walk:
         open_ends = deque([iter(self.leaving.get(start, ()))])
         while open_ends:
             joint = next(open_ends[-1 if self.depth_first else 0], None)
+            # depth first takes the newest open end, breadth first the oldest
             if joint is None:
                 _ = open_ends.pop() if self.depth_first else open_ends.popleft()
-            elif joint.child not in self.branch_of:
-                self._carry(joint, Step(joint.child, joint.parent, joint))
+            elif joint.child not in self.branch_of and joint.child != WORLD:
+                self._carry(joint, BranchStep(joint.child, joint.parent, joint))
                 open_ends.append(iter(self.leaving.get(joint.child, ())))
 
     def turn_around(self) -> None:
@@ -133,9 +134,10 @@ class _Walk:
         while found:
             found = False
             for joint in self.carriers:
-                reached = joint.child in self.branch_of and joint.parent not in self.branch_of
-                if reached and joint.parent != WORLD:
-                    self._carry(joint, Step(joint.parent, joint.child, joint, reversed=True))
+                # the world is reached from the start, also by a joint that leads from a body to it
+                reached = joint.child == WORLD or joint.child in self.branch_of
+                if reached and joint.parent != WORLD and joint.parent not in self.branch_of:
+                    self._carry(joint, BranchStep(joint.parent, joint.child, joint, reversed=True))
                     self.spread(joint.parent)
                     found = True
 
@@ -144,6 +146,7 @@ class _Walk:
         for joint in self.distances:
             branch = self.branch_of.get(joint.child)
             above = self.branch_of.get(joint.parent)
+            # inside of one branch it closes a loop
             if branch is None or above is branch or branch.steps[0].body != joint.child:
                 continue
             root = branch.steps[0]
@@ -152,12 +155,13 @@ class _Walk:
             root.joint, root.parent = joint, joint.parent
             self.used.add(id(joint))
             if above is not None:
+                # behind what is there: parents stay before children
                 above.steps += branch.steps
                 for step in branch.steps:
                     self.branch_of[step.body] = above
                 branch.steps = []
 
-    def _carry(self, joint: Joint, step: Step) -> None:
+    def _carry(self, joint: Joint, step: BranchStep) -> None:
         self.used.add(id(joint))
         if step.parent == WORLD:
             self.start(step)
@@ -165,6 +169,22 @@ class _Walk:
             branch = self.branch_of[step.parent]
             branch.steps.append(step)
             self.branch_of[step.body] = branch
+
+
+def _list_joints(asset: Asset, *, only_enabled: bool) -> list[Joint]:
+    """Joints between two different bodies that are there, in the order in which they are followed."""
+    names = {WORLD, *(body.name for body in asset.bodies)}
+    joints = [
+        joint
+        for joint in asset.joints
+        if (joint.enabled or not only_enabled)
+        and {joint.parent, joint.child} <= names
+        and joint.parent != joint.child
+    ]
+    if asset.provenance.format == "usd":
+        # by the parts of the path, not its text: "/a/b" comes before "/a-c" then, as a stage is traversed
+        joints.sort(key=lambda joint: joint.path.split("/"))
+    return joints
 
 
 def _declare(asset: Asset, branches: list[Branch]) -> None:

@@ -99,15 +99,15 @@ def _shift_tendons(asset: Asset, shifts: Mapping[str, float]) -> dict[str, float
 
 def _shift_actuator(actuator: Actuator, by: float, step: float) -> bool:
     """``by`` is the shift of what the motor measures, ``step`` that of its target."""
+    # the one list of settings that hold a coordinate
     settings = actuator.settings
     if {settings.get("gain_type", "none"), settings.get("bias_type", "none")} - _LENGTH_LAWS:
         return False
-    for key in ("length_range", "effort_table"):
-        if key == "length_range" and key in settings:
-            settings[key] = [value + by for value in settings[key]]
-        elif key in settings:
-            table = settings[key]
-            settings[key] = {**table, "positions": [value + step for value in table["positions"]]}
+    if "length_range" in settings:
+        settings["length_range"] = [value + by for value in settings["length_range"]]
+    if "effort_table" in settings:  # its positions are those of the dof, before the gear
+        table = settings["effort_table"]
+        settings["effort_table"] = {**table, "positions": [value + step for value in table["positions"]]}
     if actuator.kind == "position":
         if actuator.control_range is not None:
             low, high = actuator.control_range
@@ -116,6 +116,7 @@ def _shift_actuator(actuator: Actuator, by: float, step: float) -> bool:
         for key in ("gain", "bias"):
             if settings.get(f"{key}_type") == "affine":
                 numbers = list(settings[key])
+                # force = a + b length + ...: with the length shifted, a makes up for it
                 numbers[0] -= numbers[1] * by
                 settings[key] = numbers
         if "gain_type" in settings and settings.get("mjcf") not in ("adhesion", "plugin"):

@@ -40,6 +40,7 @@ class Coupling:
 def list_couplings(asset: Asset) -> Iterator[Coupling]:
     """Every mimic that is switched on; one that follows a follower follows its leader instead."""
     owners = {dof.name or joint.name: joint for joint in asset.joints for dof in joint.dofs}
+    # of two relations for one follower the last counts, as in the file's order
     by_follower = {mimic.follower: mimic for mimic in asset.mimics if mimic.enabled}
     for mimic in by_follower.values():
         leader, offset, multiplier = _follow_chain(mimic, by_follower)
@@ -49,6 +50,7 @@ def list_couplings(asset: Asset) -> Iterator[Coupling]:
 def _follow_chain(mimic: Mimic, by_follower: dict[str, Mimic]) -> tuple[str, float, float]:
     """The first independent leader, and the relation to it; the follower itself for a circle."""
     leader, offset, multiplier = mimic.leader, mimic.offset, mimic.multiplier
+    # as many steps as there are relations: after that it is a circle
     for _ in by_follower:
         above = by_follower.get(leader)
         if above is None:
@@ -78,6 +80,7 @@ def plan_closures(
     closures, lost = [], []
     for equality in asset.equalities:
         ends = {name: bodies.get(name, -1) for name in (equality.a, equality.b)}
+        # an end may have been left out of the import
         known = all(name == WORLD or name in bodies for name in ends)
         if equality.kind not in (EqualityKind.CONNECT, EqualityKind.WELD) or not known or len(ends) < 2:
             lost.append(equality)
@@ -85,6 +88,7 @@ def plan_closures(
         if not equality.enabled:
             continue
         parent, child, on_parent, on_child = equality.a, equality.b, equality.frame_a, equality.frame_b
+        # joints of builders have a body as their child
         if child == WORLD:
             parent, child, on_parent, on_child = child, parent, on_child, on_parent
         frame = (stand if parent == WORLD else IDENTITY) @ on_parent
@@ -97,6 +101,7 @@ def shift_polynomial(coefficients: Any, follower_ref: float, leader_ref: float) 
     """Coefficients of ``y = y0 + p(x - x0)`` in powers of ``x``, from those of ``p`` (five at most)."""
     p = Polynomial(np.asarray(coefficients, dtype=np.float64))
     if leader_ref != 0.0:
+        # composition expands p(x - x0) exactly
         p = p(Polynomial((-leader_ref, 1.0)))
     values = [float(v) for v in p.coef] + [0.0] * (5 - len(p.coef))
     values[0] += follower_ref

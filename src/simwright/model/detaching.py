@@ -67,6 +67,7 @@ class _Cut:
     """
 
     def __init__(self, host: Asset, part: Asset, what: str | Attachment) -> None:
+        # what goes is settled here as a whole; the later steps only ask
         self._host, self._part = host, part
         self._poses = {WORLD: IDENTITY} | {body.name: body.pose for body in host.bodies}
         self._owned = _find_owned(host, what)
@@ -82,6 +83,7 @@ class _Cut:
         children = tree.children()
         found = [body.name for body in host.bodies if body.name in self._owned["bodies"]]
         self._gone: dict[str, set[str]] = {"bodies": set(found)}
+        # children of what goes go too
         for name in found:  # grows while it is walked
             fresh = [e.child for e in children.get(name, ()) if e.child not in self._gone["bodies"]]
             found += fresh
@@ -126,6 +128,7 @@ class _Cut:
         self._take_looks()
         self._take_ros()
         self._split_states()
+        self._split_custom_attributes()
         self._take_kept()
         self._take_rest()
         if self._prefix:
@@ -138,16 +141,13 @@ class _Cut:
         staying, going = [], []
         for element in getattr(self._host, family):
             ends = list(refer(element))
-            inside = [(k, n) for k, n in ends if n in self._gone.get(k, ())]
             name = getattr(element, "name", "")
             owned = bool(name) and name in self._owned.get(family, ())
-            outside = [(k, n) for k, n in ends if n not in self._gone.get(k, ())]
-            held = all(k == "bodies" and n in self._holders for k, n in outside)
-            if (inside or owned) and held:
+            side = self._choose_side(ends, owned=owned)
+            if side == "part":
                 going.append(element)
-                if name:
-                    gone.add(name)
-            elif inside or any(n in self._lost.get(k, ()) for k, n in ends):
+                gone.update({name} - {""})
+            elif side == "neither":
                 label = name or " - ".join(n or "the world" for _, n in ends)
                 self.severed.append(f"{_SINGULAR.get(family, family[:-1]).replace('_', ' ')} {label!r}")
                 lost.add(name)
@@ -155,6 +155,17 @@ class _Cut:
                 staying.append(element)
         setattr(self._host, family, staying)
         return going
+
+    def _choose_side(self, ends: list[tuple[str, str]], *, owned: bool) -> str:
+        """Where an element with these ends belongs: "part", "host" or, if it needs both, "neither"."""
+        # its any and all over the ends count as branches
+        inside = [(k, n) for k, n in ends if n in self._gone.get(k, ())]
+        outside = [(k, n) for k, n in ends if n not in self._gone.get(k, ())]
+        # what held the part becomes the part's world, so an end on it does not keep an element from going
+        if (inside or owned) and all(k == "bodies" and n in self._holders for k, n in outside):
+            return "part"
+        severed = inside or any(n in self._lost.get(k, ()) for k, n in ends)
+        return "neither" if severed else "host"
 
     def _resolve(self, name: str) -> list[tuple[str, str]]:
         """Which element a name means, among those that motors, sensors and articulations may name."""
@@ -187,6 +198,7 @@ class _Cut:
 
     def _split_groups(self) -> None:
         """A group is on both sides where it has members on both."""
+        # one pass: whether a group stays depends on both halves and on who brought it
         names = self._gone["bodies"] | self._gone["shapes"]
         kept = []
         for group in self._host.collision_groups:
@@ -196,6 +208,7 @@ class _Cut:
                 self._part.collision_groups.append(dataclasses.replace(group, members=inside))
             if outside or not inside:
                 group.members = outside
+                # a group without members stays where nobody brought it: other groups may filter it
                 kept.append(group)
         moved = {group.name for group in self._part.collision_groups}
         owned = self._owned.get("collision_groups", frozenset())
@@ -203,16 +216,9 @@ class _Cut:
 
     def _take_looks(self) -> None:
         """Materials of what goes: shared ones are in both."""
+        # the same three sets for both lists of materials; comprehensions count as branches
         host, part = self._host, self._part
-        shapes, variants = self._gone["shapes"], []
-        for variant in host.look_variants:
-            inside = {key: look for key, look in variant.materials.items() if key[0] in shapes}
-            outside = {key: look for key, look in variant.materials.items() if key[0] not in shapes}
-            if inside:
-                part.look_variants.append(dataclasses.replace(variant, materials=inside))
-            if outside or not inside:
-                variants.append(dataclasses.replace(variant, materials=outside))
-        host.look_variants = variants
+        self._split_look_variants()
         for family, field in zip(LOOKS, ("material", "physics_material"), strict=True):
             materials = getattr(host, family)
             used, needed = (_list_looks(asset, field) if materials else set() for asset in (part, host))
@@ -223,17 +229,23 @@ class _Cut:
             setattr(host, family, [material for material in materials if material.name not in gone])
             self._gone[family] = {material.name for material in chosen}
 
+    def _split_look_variants(self) -> None:
+        """A variant has the materials of its shapes on both sides; one that says nothing stays."""
+        shapes, staying = self._gone["shapes"], []
+        for variant in self._host.look_variants:
+            inside = {key: look for key, look in variant.materials.items() if key[0] in shapes}
+            outside = {key: look for key, look in variant.materials.items() if key[0] not in shapes}
+            if inside:
+                self._part.look_variants.append(dataclasses.replace(variant, materials=inside))
+            if outside or not inside:
+                staying.append(dataclasses.replace(variant, materials=outside))
+        self._host.look_variants = staying
+
     def _take_ros(self) -> None:
+        """Controllers by their joints, interfaces and namespaces by what they are on."""
+        # who keeps a topic depends on both sides' controllers, so both lists are made here
+        self._take_controllers()
         host, part = self._host, self._part
-        for controller in host.controllers:
-            self._release(controller)
-        part.controllers = self._split("controllers", self._list_controlled)
-        for asset in (host, part):
-            known = {"", *(body.name for body in asset.bodies)}
-            for controller in asset.controllers:
-                if controller.settings.get("body", "") not in known:
-                    body = controller.settings.pop("body")
-                    self.severed.append(f"body {body!r} of the controller {controller.name!r}")
         topics = {name for controller in part.controllers for name in controller.interfaces.values()}
         needed = {name for controller in host.controllers for name in controller.interfaces.values()}
         owned = self._owned.get("interfaces", frozenset())
@@ -251,6 +263,19 @@ class _Cut:
                 (getattr(part, family) if belongs else staying).append(element)
             setattr(host, family, staying)
 
+    def _take_controllers(self) -> None:
+        """Controllers of joints that go; a body that a controller names has to be on its side."""
+        host, part = self._host, self._part
+        for controller in host.controllers:
+            self._release(controller)
+        part.controllers = self._split("controllers", self._list_controlled)
+        for asset in (host, part):
+            known = {"", *(body.name for body in asset.bodies)}
+            for controller in asset.controllers:
+                if controller.settings.get("body", "") not in known:
+                    body = controller.settings.pop("body")
+                    self.severed.append(f"body {body!r} of the controller {controller.name!r}")
+
     def _list_controlled(self, controller: Any) -> list[tuple[str, str]]:
         """Joints by the name in ROS, which is what controllers know."""
         self._gone["published"] = {n for j in self._part.joints for n in (j.name, j.ros_name) if n}
@@ -266,13 +291,10 @@ class _Cut:
         controller.joints = {
             role: [n for n in names if n not in gone] for role, names in controller.joints.items()
         }
-        said = controller.settings.get("joints")
-        if isinstance(said, dict):
-            controller.settings["joints"] = {key: value for key, value in said.items() if key not in gone}
-        elif isinstance(said, list):
-            controller.settings["joints"] = [name for name in said if name not in gone]
+        _drop_joints(controller.settings, gone)
 
     def _split_states(self) -> None:
+        """Keyframes are on both sides, each with its own coordinates; one that came with the part leaves with it."""
         owned = self._owned.get("keyframes", frozenset())
         kept = []
         for state in self._host.keyframes:
@@ -288,6 +310,9 @@ class _Cut:
             if state.name not in owned:
                 kept.append(dataclasses.replace(state, **outer))
         self._host.keyframes = kept
+
+    def _split_custom_attributes(self) -> None:
+        """Values of custom attributes go with their elements; the declaration is on both sides."""
         for custom in self._host.custom_attributes:
             names = set().union(*self._gone.values())
             values = {key: value for key, value in custom.values.items() if key in names}
@@ -297,6 +322,7 @@ class _Cut:
 
     def _take_kept(self) -> None:
         """Extras and origins, by path, by name, or by kind and name; textures and plugins by who has them."""
+        # one function: a row moves, is copied or stays by two key sets that only make sense together
         host, part = self._host, self._part
         table = host.extras.table
         keys, left = (_list_keys(asset, table.get("mjc", {})) for asset in (part, host))
@@ -335,6 +361,15 @@ class _Cut:
             return name.removeprefix(prefix)
 
         Renaming(self._part, strip, looks=strip, topics=strip).apply()
+
+
+def _drop_joints(settings: dict[str, Any], gone: list[str]) -> None:
+    """Take joints out of a controller's settings, which list them or map them to values."""
+    said = settings.get("joints")
+    if isinstance(said, dict):
+        settings["joints"] = {key: value for key, value in said.items() if key not in gone}
+    elif isinstance(said, list):
+        settings["joints"] = [name for name in said if name not in gone]
 
 
 def _find_prefix(host: Asset, what: str | Attachment) -> str:
@@ -388,6 +423,7 @@ def _list_looks(asset: Asset, field: str) -> set[str]:
 
 def _list_keys(asset: Asset, kept: Mapping[str, Mapping[str, Any]]) -> set[str]:
     """Under which keys something may be kept of the elements of an asset."""
+    # one list of all spellings, so that a new kind of key has one place to go
     keys: set[str] = set(list_dofs(asset))
     for family in (*NAMED, *LOOKS, "interfaces", "contexts", "keyframes"):
         for element in getattr(asset, family):

@@ -7,11 +7,12 @@ import dataclasses
 import enum
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.math3d import Pose
 
@@ -69,6 +70,7 @@ def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
         return value is None
     if value is default:
         return True
+    # == of arrays is an array
     if isinstance(value, np.ndarray) or isinstance(default, np.ndarray):
         return bool(np.array_equal(value, default))
     return type(value) is type(default) and bool(value == default)
@@ -77,9 +79,9 @@ def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
 def show_value(value: Any) -> str:
     """A value in a few characters."""
     match value:
-        case bool():
+        case bool():  # before int, which it is too
             return "yes" if value else "no"
-        case enum.Enum():
+        case enum.Enum():  # before str: most of our enumerations are both
             return str(value.value)
         case str():
             return repr(_cut(value, 40))
@@ -89,15 +91,25 @@ def show_value(value: Any) -> str:
             return str(value)
         case Pose():
             return f"at {show_vector(value.p)}"
-        case np.ndarray() if value.size <= 4 and value.ndim == 1:
-            return show_vector(value)
         case np.ndarray():
-            return f"[{' x '.join(str(n) for n in value.shape)}]"
-        case tuple() if len(value) <= 4 and all(isinstance(v, float | int) for v in value):
-            return show_vector(value)
+            return _show_array(value)
         case list() | tuple() | dict() | frozenset() | set():
-            return f"({len(value)})"
+            return _show_collection(value)
     return _cut(repr(value), 60)
+
+
+def _show_array(values: npt.NDArray[Any]) -> str:
+    """Up to four numbers, else the shape."""
+    if values.size <= 4 and values.ndim == 1:
+        return show_vector(values)
+    return f"[{' x '.join(str(n) for n in values.shape)}]"
+
+
+def _show_collection(values: Collection[Any]) -> str:
+    """A tuple of up to four numbers, else how many there are."""
+    if isinstance(values, tuple) and len(values) <= 4 and all(isinstance(v, float | int) for v in values):
+        return show_vector(values)
+    return f"({len(values)})"
 
 
 def show_number(value: float) -> str:
@@ -160,6 +172,7 @@ def make_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
 
 def make_page(asset: Asset) -> str:
     """The asset as HTML: what there is, joints and bodies."""
+    # two tables whose rows are written out, which counts as branches
     origin = f" from {asset.provenance.file}" if asset.provenance.file else ""
     parts = [
         f"<p><b>{html.escape(asset.name)}</b>{html.escape(origin)}: {html.escape(', '.join(count_words(asset)))}</p>"

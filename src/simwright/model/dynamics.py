@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.math3d import Array, Pose, VectorLike
+from simwright.core.math3d import Array, Pose, VectorLike, cross
 from simwright.model.asset import Asset
 from simwright.model.inertia import Inertial
 from simwright.model.kinematics import Tree
 from simwright.model.mass import body_inertials
 from simwright.model.mechanism import Mechanism, Motions, compile_mechanism
-from simwright.model.steps import cross
 
 GRAVITY = (0.0, 0.0, -9.81)
 """Where the file says nothing [m/s^2]."""
@@ -58,6 +57,7 @@ class Dynamics:
     def mass_blocks(self, motions: Motions, blocks: Sequence[Block]) -> list[Array]:
         """Parts of the mass matrix: velocities of different trees do not act on each other, so a crowd is cheap."""
         composite = self._add_up(self._spatial_inertias(motions))
+        # composite rigid bodies (Featherstone, chapter 6): all behind a freedom moves as one
         force = (composite[self.owners] @ motions.screws[..., None])[..., 0]
         return [self._fill_block(force, motions.screws, block) for block in blocks]
 
@@ -68,6 +68,7 @@ class Dynamics:
         steps = self.mechanism.steps
         needed: set[int] = set()
         for row in chosen:
+            # only steps on the way to the world are looked at: a crowd of robots has many more
             at = self.owners[row]
             while at >= 0 and at not in needed:
                 needed.add(at)
@@ -106,8 +107,10 @@ class Dynamics:
         for number, step in enumerate(steps):
             before[number] = speed[step.parent]
             speed[number] = before[number] + own[number]
+        # a step's own motion is carried along by what is before it
         growth = _cross_motion(before[:-1], own)
         acceleration = np.zeros((len(steps) + 1, count, 6))
+        # gravity as an acceleration of the ground: no force on each body is needed
         acceleration[-1, :, 3:] = -self.gravity
         for number, step in enumerate(steps):
             acceleration[number] = acceleration[step.parent] + growth[number]
@@ -122,6 +125,7 @@ class Dynamics:
 
     def _spatial_inertias(self, motions: Motions) -> Array:
         """``(bodies, n, 6, 6)`` about the world's origin; those of the last motions are kept."""
+        # mass matrix and bias are asked for at the same configuration, one after the other
         if self._kept is not None and self._kept[0] is motions:
             return self._kept[1]
         rotation = motions.bodies[..., :3, :3]
@@ -132,6 +136,7 @@ class Dynamics:
         square = np.einsum("bni,bni->bn", center, center)[..., None, None] * np.eye(3)
         outer = center[..., :, None] * center[..., None, :]
         result[..., :3, :3] = turned + mass[..., None, None] * (square - outer)
+        # the off-diagonal blocks are the cross-product matrix of m c
         moment = mass[..., None] * center
         for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
             result[..., i, 3 + j], result[..., j, 3 + i] = -moment[..., k], moment[..., k]
@@ -146,6 +151,7 @@ class Dynamics:
         total = np.zeros((len(steps) + 1, *of_bodies.shape[1:]))
         for body, holder in enumerate(self.mechanism.holders):
             total[holder] += of_bodies[body]
+        # steps stand behind their parents: backwards, every sum is complete when it is added on
         for number in range(len(steps) - 1, -1, -1):
             total[steps[number].parent] += total[number]
         return total
@@ -168,6 +174,7 @@ def compile_dynamics(
     parts = [inertials[name] for name in mechanism.bodies]
     armature = np.zeros(mechanism.velocities)
     for freedom in mechanism.freedoms:
+        # reflected inertia of a rotor: on the diagonal only, it does not move with the links
         armature[freedom.velocities] = freedom.dof.armature or 0.0
     if gravity is None:
         gravity = GRAVITY if asset.environment.gravity is None else asset.environment.gravity

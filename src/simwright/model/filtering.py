@@ -8,11 +8,12 @@ listed: no engine lets a body touch itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain, combinations, combinations_with_replacement, product
 from typing import TYPE_CHECKING
 
 from simwright.model.elements import Articulation, CollisionGroup, ContactFilter, Shape
-from simwright.model.joint import WORLD
+from simwright.model.joint import WORLD, JointKind
 from simwright.model.kinematics import Tree, build_tree
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ Pair = tuple[str, str]
 
 def find_filtered_pairs(asset: Asset, tree: Tree | None = None) -> set[Pair]:
     """Names of the collider pairs that never touch, each in the order of the asset's shapes."""
+    # the one place where all rules meet: every source of pairs is a line below
     colliders = [shape for shape in asset.shapes if shape.collision and shape.enabled]
     place = {shape.name: number for number, shape in enumerate(colliders)}
     by_body: dict[str, list[Shape]] = {}
@@ -56,6 +58,7 @@ def _pair_articulated(
     """Bodies of an articulation that does not touch itself."""
     for articulation in asset.articulations:
         if not articulation.self_collide:
+            # of bodies, then of their shapes: pairs within one body are no pairs
             for a, b in combinations(list_articulated(asset, articulation, tree), 2):
                 yield from product(by_body.get(a, ()), by_body.get(b, ()))
 
@@ -76,6 +79,7 @@ def list_articulated(asset: Asset, articulation: Articulation, tree: Tree) -> li
         for body in asset.bodies
         if body.name == articulation.root or body.path == articulation.path or body.path.startswith(below)
     }
+    # UsdPhysics lets the root be declared at a fixed joint to the world
     roots |= {
         component[j.child] for j in asset.joints if j.path == articulation.path and j.child in component
     }
@@ -106,21 +110,12 @@ def _pair_grouped(groups: list[CollisionGroup], colliders: list[Shape]) -> Itera
     Groups that merge act as one.  Only what is filtered is looked at, so a thousand groups cost no more than
     the pairs they make.
     """
+    # grouped twice, by merge group and by member, in one pass over the groups
     key = {group.name: f"merge {group.merge}" if group.merge else group.name for group in groups}
-    filtered: dict[str, set[str]] = {}
-    inverted: set[str] = set()
-    named: dict[str, set[str]] = {}
-    for group in groups:
-        own = key[group.name]
-        filtered.setdefault(own, set()).update(key[name] for name in group.filtered if name in key)
-        if group.inverted:
-            inverted.add(own)
-        for member in group.members:
-            named.setdefault(member, set()).add(own)
+    filtered = _find_filtered(groups, key)
+    inverted = {key[group.name] for group in groups if group.inverted}
+    memberships = _find_memberships(groups, key, colliders)
     members: dict[str, list[Shape]] = {}
-    memberships = [
-        (shape, named.get(shape.name, set()) | named.get(shape.body, set())) for shape in colliders
-    ]
     for shape, belongs in memberships:
         for own in belongs:
             members.setdefault(own, []).append(shape)
@@ -133,6 +128,25 @@ def _pair_grouped(groups: list[CollisionGroup], colliders: list[Shape]) -> Itera
         yield from product(shapes, others)
 
 
+def _find_filtered(groups: list[CollisionGroup], key: dict[str, str]) -> dict[str, set[str]]:
+    """The keys that each group filters; groups that merge filter what any of them does."""
+    filtered: dict[str, set[str]] = {}
+    for group in groups:
+        filtered.setdefault(key[group.name], set()).update(key[n] for n in group.filtered if n in key)
+    return filtered
+
+
+def _find_memberships(
+    groups: list[CollisionGroup], key: dict[str, str], colliders: list[Shape]
+) -> list[tuple[Shape, set[str]]]:
+    """Keys of the groups that each collider is in, by its own name or by that of its body."""
+    named: dict[str, set[str]] = {}
+    for group in groups:
+        for member in group.members:
+            named.setdefault(member, set()).add(key[group.name])
+    return [(shape, named.get(shape.name, set()) | named.get(shape.body, set())) for shape in colliders]
+
+
 def _pair_masked(colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
     """Shapes whose bits never meet (MJCF contype and conaffinity, SDF bitmasks); unsaid bits are 1."""
     classes: dict[tuple[int, int], list[Shape]] = {}
@@ -143,3 +157,49 @@ def _pair_masked(colliders: list[Shape]) -> Iterator[tuple[Shape, Shape]]:
     for (bits_a, shapes_a), (bits_b, shapes_b) in combinations_with_replacement(classes.items(), 2):
         if not (bits_a[0] & bits_b[1] or bits_b[0] & bits_a[1]):
             yield from product(shapes_a, shapes_b)
+
+
+@dataclass(slots=True)
+class ArticulationBase:
+    """The first body of a tree, and the joint that holds it to the world; without one (empty), it floats."""
+
+    body: str
+    joint: str = ""
+    kind: JointKind = JointKind.FLOATING
+
+
+@dataclass(slots=True)
+class ArticulationMembers:
+    """Names of all that belongs to an articulation, in the order of the asset.
+
+    ``joints`` carry the bodies, ``loop_joints`` close loops between them; ``bases`` has one entry per tree, which is
+    one for an articulation that hangs together.
+    """
+
+    bodies: list[str] = field(default_factory=list)
+    joints: list[str] = field(default_factory=list)
+    loop_joints: list[str] = field(default_factory=list)
+    bases: list[ArticulationBase] = field(default_factory=list)
+
+
+def find_members(asset: Asset, articulation: Articulation, tree: Tree) -> ArticulationMembers:
+    """The members of an articulation; the tree is that of the asset."""
+    # four lists of names over one set of bodies: comprehensions count as branches
+    bodies = list_articulated(asset, articulation, tree)
+    inside = {*bodies, WORLD}
+    carriers = {edge.joint.name for edge in tree.edges if edge.child in inside}
+    closing = {j.name for j in tree.loops if {j.parent, j.child} <= inside}
+    held = {edge.child: edge.joint for edge in tree.edges if edge.parent == WORLD}
+    floating = set(tree.roots)
+    return ArticulationMembers(
+        bodies,
+        [joint.name for joint in asset.joints if joint.name in carriers],
+        [joint.name for joint in asset.joints if joint.name in closing],
+        [
+            ArticulationBase(name, held[name].name, held[name].kind)
+            if name in held
+            else ArticulationBase(name)
+            for name in bodies
+            if name in held or name in floating
+        ],
+    )

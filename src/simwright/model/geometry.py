@@ -226,6 +226,7 @@ GEOMETRY_TYPES: tuple[type, ...] = (
 def fan_triangles(counts: Faces, indices: Faces) -> Faces:
     """Fan triangulation of polygons, vectorised; faces with fewer than three corners vanish."""
     counts = np.asarray(counts, dtype=np.int64)
+    # without a loop over faces: meshes have millions
     starts = np.concatenate(([0], np.cumsum(counts)[:-1])) if len(counts) else counts
     per_face = np.maximum(counts - 2, 0)
     total = int(per_face.sum())
@@ -256,6 +257,7 @@ def box_bounds(geometry: Geometry) -> tuple[Array, Array] | None:
             half = vec3(geometry.size[0] / 2, geometry.size[1] / 2, 0.0)
         case Heightfield():
             x, y = geometry.size / 2
+            # the solid reaches down to its base, see moments.heightfield_solid
             low = min(-geometry.base, float(geometry.heights.min()))
             return vec3(-x, -y, low), vec3(x, y, float(geometry.heights.max()))
         case Polyline():

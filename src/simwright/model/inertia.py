@@ -108,6 +108,7 @@ def point_inertia(mass: float, offset: VectorLike) -> Array:
 
 def combine(parts: Iterable[Inertial]) -> Inertial:
     """The sum of several, all in the same frame."""
+    # massless parts with inertia (armature on bodies) count too
     parts = [part for part in parts if part.mass != 0.0 or np.any(part.inertia)]
     mass = math.fsum(part.mass for part in parts)
     if not parts or mass == 0.0:
@@ -124,6 +125,7 @@ def principal_axes(inertia: npt.NDArray[Any]) -> tuple[Array, Array]:
     """
     inertia = _symmetric(np.asarray(inertia, dtype=np.float64))
     off = max(abs(inertia[0, 1]), abs(inertia[0, 2]), abs(inertia[1, 2]))
+    # eigh may order and turn the axes of a diagonal matrix: it has them already
     if off == 0.0:
         return np.diag(inertia).copy(), np.array((1.0, 0.0, 0.0, 0.0))
     values, vectors = np.linalg.eigh(inertia)
@@ -169,9 +171,11 @@ def _closest_to_identity(vectors: Array) -> tuple[list[int], Array]:
     for order in _PERMUTATIONS:
         columns = vectors[:, order]
         signs = np.where(np.diag(columns) < 0, -1.0, 1.0)
+        # a reflection is no rotation: the axis that matters least changes its sign
         if np.linalg.det(columns * signs) < 0:
             signs[int(np.argmin(np.abs(np.diag(columns))))] *= -1.0
         trace = float(np.sum(np.diag(columns) * signs))
+        # the margin keeps rounding from choosing between equal orders
         if best is None or trace > best[0] + 1e-12:
             best = (trace, list(order), signs)
     assert best is not None

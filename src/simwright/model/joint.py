@@ -94,6 +94,7 @@ class Drive(Shown):
     acceleration: bool = False
 
 
+# None and a number are different things here: writers state what the source stated, and nothing else
 @dataclass(slots=True, eq=False, repr=False)
 class Dof(Shown):
     """One freedom of a joint.  Angles [rad], lengths [m], None means "not said"."""
@@ -156,11 +157,13 @@ class Dof(Shown):
             case Motion.HINGE:
                 angle = float(q[0]) - self.ref
                 turn = quat_from_axis_angle(self.axis, angle)
+                # a turn about the anchor, not about the frame's origin
                 shift = self.anchor - quat_rotate(turn, self.anchor)
                 return Pose(shift + self.axis * (self.pitch * angle), turn)
             case Motion.SLIDE:
                 return Pose(self.axis * (float(q[0]) - self.ref), IDENTITY.q)
             case Motion.BALL:
+                # integrators let quaternions drift
                 turn = quat_normalize(q)
                 return Pose(self.anchor - quat_rotate(turn, self.anchor), turn)
             case Motion.FREE:
@@ -230,11 +233,13 @@ class Joint(Shown):
 
     def placed(self) -> Pose:
         """Pose of the child in the parent at the neutral coordinates; ``rest`` as long as the frames agree with it."""
+        # rest is kept where it agrees, for its last digits only
         pose = self.parent_frame @ ~self.child_frame
         return self.rest if self.rest is not None and self.rest.is_close(pose, _ROUNDING) else pose
 
     def neutral(self) -> Array:
         """Coordinates at which the joint frames coincide."""
+        # ball and free motions are neutral at the identity, hinges and slides at their reference
         parts = [dof.neutral() for dof in self.dofs]
         return np.concatenate(parts) if parts else np.zeros(0)
 

@@ -7,19 +7,25 @@ body is reached by one *tree* joint (or stands free); a joint that would reach a
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike
-from simwright.model.joint import WORLD, Joint, JointKind
+from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_angle, quat_conjugate, quat_multiply
+from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
+
+_ROUNDS = 30
+_EXACT = 1e-13
+_LONGEST = 1.0
+"""Largest step of a coordinate in one round [rad, m]."""
 
 
 @dataclass(slots=True, eq=False)
@@ -84,25 +90,17 @@ def build_tree(asset: Asset) -> Tree:
     Joints marked as closing a loop, and distance joints, never carry a body.
     """
     tree = Tree()
-    names = {body.name for body in asset.bodies}
-    links: dict[str, list[Joint]] = {WORLD: [], **{name: [] for name in names}}
-    held: set[str] = set()
-    for joint in asset.joints:
-        ends = (joint.parent, joint.child)
-        if any(end != WORLD and end not in names for end in ends) or ends == (WORLD, WORLD):
-            tree.dangling.append(joint)
-        elif not joint.enabled:
-            tree.disabled.append(joint)
-        elif joint.closes_loop or joint.kind is JointKind.DISTANCE or joint.parent == joint.child:
-            tree.loops.append(joint)
-        else:
-            links[joint.parent].append(joint)
-            links[joint.child].append(joint)
-            held.add(joint.child)
     order = [body.name for body in asset.bodies]
+    links: dict[str, list[Joint]] = {WORLD: [], **{name: [] for name in order}}
+    held: set[str] = set()
+    for joint in _sort_out(asset, tree, {WORLD, *order}):
+        links[joint.parent].append(joint)
+        links[joint.child].append(joint)
+        held.add(joint.child)
     seen = {WORLD}
     used: set[int] = set()
     _walk(WORLD, links, seen, used, tree)
+    # first those that no joint carries; what is left are cycles, which begin at their first body
     for candidates in ([n for n in order if n not in held], order):
         for name in candidates:
             if name not in seen:
@@ -110,6 +108,19 @@ def build_tree(asset: Asset) -> Tree:
                 tree.roots.append(name)
                 _walk(name, links, seen, used, tree)
     return tree
+
+
+def _sort_out(asset: Asset, tree: Tree, names: set[str]) -> Iterator[Joint]:
+    """Joints that may carry a body; the others are put into their lists of ``tree``."""
+    for joint in asset.joints:
+        if not {joint.parent, joint.child} <= names or joint.parent == joint.child == WORLD:
+            tree.dangling.append(joint)
+        elif not joint.enabled:
+            tree.disabled.append(joint)
+        elif joint.closes_loop or joint.kind is JointKind.DISTANCE or joint.parent == joint.child:
+            tree.loops.append(joint)
+        else:
+            yield joint
 
 
 def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: set[int], tree: Tree) -> None:
@@ -120,6 +131,7 @@ def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: se
         if queue:
             at = queue.popleft()
             ahead = [joint for joint in links[at] if joint.parent == at]
+            # forwards first: a joint is walked backwards only where nothing else leads there
             waiting += [(joint, at) for joint in links[at] if joint.parent != at]
         else:
             joint, at = waiting.popleft()
@@ -129,6 +141,7 @@ def _walk(start: str, links: Mapping[str, list[Joint]], seen: set[str], used: se
                 continue
             used.add(id(joint))
             other = joint.child if joint.parent == at else joint.parent
+            # reached already: the joint holds two bodies that the tree holds too
             if other in seen:
                 tree.loops.append(joint)
                 continue
@@ -180,3 +193,102 @@ def place_bodies(asset: Asset) -> None:
     poses = forward_kinematics(asset)
     for body in asset.bodies:
         body.pose = poses[body.name]
+
+
+def measure_joint_pose(joint: Joint, parent: Pose, child: Pose) -> Pose:
+    """The child frame in the parent frame of a joint, for bodies at these poses."""
+    return ~joint.parent_frame @ ~parent @ child @ joint.child_frame
+
+
+def compute_joint_pose(joint: Joint, coordinates: Array) -> Pose:
+    """The child frame in the parent frame at these coordinates."""
+    pose, start = IDENTITY, 0
+    for dof in joint.dofs:
+        pose = pose @ dof.transform(coordinates[start : start + dof.positions])
+        start += dof.positions
+    return pose
+
+
+def measure_gap(a: Pose, b: Pose) -> tuple[float, float]:
+    """How far two poses are apart [m] and turned [rad]."""
+    return float(np.linalg.norm(a.p - b.p)), quat_angle(a.q, b.q)
+
+
+def solve_coordinates(joint: Joint, way: Pose) -> Array:
+    """Coordinates at which a joint comes nearest to a way, in radians within half a turn or within its limits."""
+    motions = [dof.motion for dof in joint.dofs]
+    if motions == [Motion.FREE]:
+        return np.concatenate((way.p, way.q))
+    if motions == [Motion.BALL]:
+        return np.array(way.q)
+    if any(motion not in (Motion.HINGE, Motion.SLIDE) for motion in motions):
+        return joint.neutral()
+    found = joint.neutral()
+    # most joints of a file stand at their reference
+    if not joint.dofs or compute_joint_pose(joint, found).is_close(way, 1e-12):
+        return found
+    found = _descend(joint, way, _guess(joint, way))
+    return np.array([_wind(dof, float(value)) for dof, value in zip(joint.dofs, found, strict=True)])
+
+
+def _guess(joint: Joint, way: Pose) -> Array:
+    """Each freedom as if it were the only one."""
+    return np.array([dof.ref + _project(dof, way) for dof in joint.dofs])
+
+
+def _project(dof: Dof, way: Pose) -> float:
+    along = float(dof.axis @ way.p)
+    if dof.motion is Motion.SLIDE:
+        return along
+    if dof.pitch:
+        return along / dof.pitch
+    return 2.0 * math.atan2(float(dof.axis @ way.q[1:]), float(way.q[0]))
+
+
+def _descend(joint: Joint, way: Pose, start: Array) -> Array:
+    """Least squares, step by step; the best coordinates on the way."""
+    now, best, least = start, start, math.inf
+    for _ in range(_ROUNDS):
+        pose = compute_joint_pose(joint, now)
+        error = _subtract(way, pose)
+        size = float(error @ error)
+        if size < least:
+            best, least = now, size
+        if size < _EXACT:
+            break
+        slopes = np.stack([_find_slope(joint, now, pose, number) for number in range(len(now))], axis=1)
+        step, *_ = np.linalg.lstsq(slopes, error, rcond=1e-9)
+        # a long step of a nearly singular joint would leave the neighbourhood of the solution
+        now = now + np.clip(step, -_LONGEST, _LONGEST)
+    return best
+
+
+def _find_slope(joint: Joint, at: Array, pose: Pose, number: int) -> Array:
+    """How the way changes with one coordinate."""
+    # forward difference: the remainder is far below what single-precision transforms of stages hold
+    small = 1e-6
+    moved = at.copy()
+    moved[number] += small
+    return _subtract(compute_joint_pose(joint, moved), pose) / small
+
+
+def _subtract(a: Pose, b: Pose) -> Array:
+    """From one pose to another: shift [m], and turn as a vector [rad]."""
+    turn = quat_multiply(a.q, quat_conjugate(b.q))
+    turn = turn if turn[0] >= 0.0 else -turn
+    size = float(np.linalg.norm(turn[1:]))
+    # for tiny turns the vector part is half the angle
+    factor = 2.0 * math.atan2(size, float(turn[0])) / size if size > 1e-12 else 2.0
+    return np.concatenate((a.p - b.p, factor * turn[1:]))
+
+
+def _wind(dof: Dof, value: float) -> float:
+    """A hinge by whole turns into its limits, or else to within half a turn of its zero; screws count their turns."""
+    if dof.motion is not Motion.HINGE or dof.pitch:
+        return value
+    turned = dof.ref + math.remainder(value - dof.ref, 2.0 * math.pi)
+    # limits of a hinge may lie outside of one turn about zero
+    for candidate in (turned, turned + 2.0 * math.pi, turned - 2.0 * math.pi):
+        if dof.lower <= candidate <= dof.upper:
+            return candidate
+    return turned

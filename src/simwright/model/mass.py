@@ -27,6 +27,7 @@ def measure_shape(shape: Shape) -> Moments:
     if thickness > 0.0:
         wall = measure_wall(shape.geometry, shape.scale, thickness)
         return compute_moments(shape.geometry, shape.scale) if wall is None else wall
+    # a wall of no thickness has no volume for a density per volume
     if shape.mass is None and shape.settings.get("shell_density") != "area":
         return NOTHING
     return measure_surface(shape.geometry, shape.scale)
@@ -43,6 +44,7 @@ def find_thickness(shape: Shape) -> float:
 def shape_inertial(shape: Shape, density: float | None = None) -> Inertial:
     """Mass properties of one shape in its body's frame; the shape's own mass or density wins."""
     moments = measure_shape(shape)
+    # a mass is a density too: so it spreads as the shape does
     if shape.mass is not None and moments.volume > 0.0:
         rho = shape.mass / moments.volume
     elif shape.density is not None:
@@ -80,5 +82,6 @@ def _collider_inertial(body: Body, colliders: list[Shape], materials: dict[str, 
     parts = []
     for shape in colliders:
         material = materials.get(shape.physics_material)
+        # "or": UsdPhysics reads a density of 0 as "not said"
         parts.append(shape_inertial(shape, body.density or (material.density if material else None)))
     return combine(parts)

@@ -16,6 +16,7 @@ from simwright.core.diag import NOWHERE, Where
 from simwright.model.display import Shown
 
 Rgb: TypeAlias = colors.Rgb
+# UsdPreviewSurface's default diffuse colour
 _GREY = colors.to_display(0.18)
 
 
@@ -103,6 +104,7 @@ class PhysicsMaterial(Shown):
 
     def list_contact(self) -> dict[str, float | None]:
         """Friction and restitution by the names that builders have for them; sliding friction comes first."""
+        # builders have one coefficient: that of sliding, which acts longer
         slide = self.dynamic_friction
         return {
             "mu": self.static_friction if slide is None else slide,

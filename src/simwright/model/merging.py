@@ -43,6 +43,7 @@ def merge_scene(scene: Scene, reporter: Reporter | None = None) -> Asset:
     looks: dict[int, dict[str, str]] = {}
     for placement in scene.list_present():
         source = placement.asset
+        # an asset placed ten times has its materials once, and its losses told once
         known = looks.get(id(source))
         if known is None:
             known = looks[id(source)] = _share_looks(whole, source, len(looks))
@@ -69,6 +70,7 @@ def _share_looks(whole: Asset, source: Asset, number: int) -> dict[str, str]:
     for family in LOOKS:
         for material in getattr(source, family):
             name = material.name
+            # render and physics materials of one asset may share a name
             if name in taken and names.get(name) != name:
                 name = f"{source.name}_{name}"
                 while name in taken:
@@ -81,6 +83,7 @@ def _share_looks(whole: Asset, source: Asset, number: int) -> dict[str, str]:
 def _add_placement(whole: Asset, placement: Placement, looks: dict[str, str]) -> None:
     """Rename, place, and hand over."""
     asset = placement.asset.copy()
+    # a crate is better called "crate_1" than "crate_1::crate"
     single = asset.bodies[0].name if len(asset.bodies) == 1 and not asset.joints else None
     spaces = "/".join(
         word for word in (placement.namespace, *(c.namespace for c in asset.contexts[:1])) if word
@@ -94,6 +97,7 @@ def _add_placement(whole: Asset, placement: Placement, looks: dict[str, str]) ->
         return f"{spaces}/{name}" if spaces and is_own_topic(name) else name
 
     outer = [] if single else [placement.name]
+    # before names change: scopes are made of the old ones
     scopes = [SEPARATOR.join((*outer, *filter(None, (body.scope,)))) for body in asset.bodies]
     Renaming(
         asset,
@@ -105,5 +109,6 @@ def _add_placement(whole: Asset, placement: Placement, looks: dict[str, str]) ->
     for body, scope in zip(asset.bodies, scopes, strict=True):
         body.scope = scope
     place_asset(asset, placement.pose, WORLD, placement.pose)
+    # recorded for the asset alone: times and variants of many placements do not fit together
     asset.motion, asset.look_variants = None, []
     hand_over(whole, asset, (*NAMED, "contact_filters", "interfaces"))

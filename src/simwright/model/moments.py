@@ -81,6 +81,7 @@ def _moments(geometry: Geometry) -> Moments:
         case Cone():
             volume = math.pi * geometry.radius**2 * geometry.length / 3.0
             radial = volume * 3.0 / 20.0 * geometry.radius**2
+            # about the centroid, a quarter of the height above the base
             axial = volume * 3.0 / 80.0 * geometry.length**2
             return Moments(volume, vec3(0, 0, -geometry.length / 4.0), np.diag((radial, radial, axial)))
         case Mesh():
@@ -129,6 +130,7 @@ def mesh_moments(vertices: npt.NDArray[Any], triangles: Faces) -> Moments:
     a, b, c = (used[:, i] - origin for i in range(3))
     six_volumes = np.einsum("ij,ij->i", a, np.cross(b, c))
     volume = float(six_volumes.sum()) / 6.0
+    # an open or flat mesh: there is nothing to divide by
     if volume == 0.0 or not math.isfinite(volume):
         return Moments(0.0, origin, np.zeros((3, 3)))
     total = a + b + c
@@ -139,6 +141,7 @@ def mesh_moments(vertices: npt.NDArray[Any], triangles: Faces) -> Moments:
     ) / 120.0
     center = first / volume
     second = second - volume * np.outer(center, center)
+    # inward triangles give the negative of everything
     return Moments(abs(volume), origin + center, second * math.copysign(1.0, volume))
 
 
@@ -152,6 +155,7 @@ def meshes_moments(meshes: Sequence[tuple[npt.NDArray[Any], Faces]]) -> list[Mom
     batch: list[tuple[npt.NDArray[Any], Faces]] = []
     total = 0
     for vertices, triangles in meshes:
+        # a bound for the memory of the arrays that a batch is worked on with
         if batch and total + len(triangles) > MANY_TRIANGLES:
             result += _batch_moments(batch)
             batch, total = [], 0
@@ -201,6 +205,7 @@ def _polyline_moments(geometry: Polyline) -> Moments:
     area, first, second = 0.0, np.zeros(2), np.zeros((2, 2))
     for number, loop in enumerate(geometry.loops):
         a, m1, m2 = _outline_moments(loop)
+        # an outline may run either way: its area counts by size
         sign = math.copysign(1.0, a) * (1.0 if number == 0 else -1.0)
         area, first, second = area + sign * a, first + sign * m1, second + sign * m2
     if area <= 0.0:
@@ -233,6 +238,7 @@ def heightfield_solid(geometry: Heightfield) -> tuple[Array, Faces]:
     x = np.linspace(-geometry.size[0] / 2, geometry.size[0] / 2, columns)
     y = np.linspace(-geometry.size[1] / 2, geometry.size[1] / 2, rows)
     gx, gy = np.meshgrid(x, y)
+    # MJCF's heightfields stand on a base below their lowest point
     floor = min(-geometry.base, float(heights.min()))
     top = np.stack((gx, gy, heights), axis=-1).reshape(-1, 3)
     bottom = np.stack((gx, gy, np.full_like(gx, floor)), axis=-1).reshape(-1, 3)

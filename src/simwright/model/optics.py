@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeVar
+
 from simwright.core.math3d import Pose
-from simwright.model.asset import Asset, Camera, Site
+from simwright.model.asset import Asset, Camera, Sensor, Site
 from simwright.model.ros import Interface
 
 OPTICAL = Pose.of(q=(0.0, 1.0, 0.0, 0.0))
 """From a camera's axes to the optical frame: half a turn about X (REP-0158 2.8)."""
 _SAME = 1e-6
+_Element = TypeVar("_Element", Camera, Sensor, Site)
 
 
 def find_optical(asset: Asset, camera: Camera) -> Site | None:
@@ -25,14 +29,17 @@ def find_frame(asset: Asset, interface: Interface) -> str:
     """The TF frame of what an interface says: the one it names, else that of the place it sits on."""
     if interface.frame_override:
         return interface.frame_override
-    sensor = next((sensor for sensor in asset.sensors if sensor.name == interface.at), None)
-    name = interface.at if sensor is None else sensor.target or sensor.name
-    camera = next((camera for camera in asset.cameras if camera.name == name), None)
-    optical = None if camera is None else find_optical(asset, camera)
-    site = optical or next((site for site in asset.sites if site.name == interface.at), None)
+    sensor = _find_named(asset.sensors, interface.at)
+    camera = _find_named(asset.cameras, sensor.target or sensor.name if sensor else interface.at)
+    # REP-0158 2.8: messages of a camera are in its optical frame, wherever the interface itself sits
+    site = (find_optical(asset, camera) if camera else None) or _find_named(asset.sites, interface.at)
     if site is not None:
         return site.ros_frame or site.name
     return interface.at if sensor is None else sensor.body or sensor.name
+
+
+def _find_named(elements: Sequence[_Element], name: str) -> _Element | None:
+    return next((element for element in elements if element.name == name), None)
 
 
 def list_implied_frames(asset: Asset) -> set[str]:
@@ -40,6 +47,7 @@ def list_implied_frames(asset: Asset) -> set[str]:
 
     Those are optical frames of cameras, and frames of sensors that no link carries.
     """
+    # two kinds of frames over three lists: comprehensions count as branches
     used = {interface.at for interface in asset.interfaces}
     names = {sensor.target or sensor.name for sensor in asset.sensors if sensor.name in used} | used
     optical = [find_optical(asset, camera) for camera in asset.cameras if camera.name in names]

@@ -73,6 +73,7 @@ class Renaming:
         topics: Rename | None = None,
         prims: Rename | None = None,
     ) -> None:
+        # every name that anything may refer to is listed here, before the first one changes
         self._asset = asset
         self._rename_element = rename
         self._looks, self._topics, self._prims = looks or str, topics or str, prims or str
@@ -142,6 +143,7 @@ class Renaming:
 
     def _point(self, attribute: str, value: Any) -> Any:
         """A value that names an element, or one that does not."""
+        # textures of MJCF are elements of their own
         if isinstance(value, str) and attribute.startswith("texture"):
             return self._rename_element(value)
         if isinstance(value, str) and attribute == "material" and value in self._materials:
@@ -162,6 +164,7 @@ class Renaming:
         for key in _TOPICS:
             if isinstance(found.get(key), str):
                 found[key] = self._topics(found[key])
+        # an instance of a plugin has a name; a plugin by itself is a word of MuJoCo
         if f"plugin/{found.get('plugin')}" in self._asset.extras.table.get("mjc", {}):
             found["plugin"] = self._rename_element(found["plugin"])
         return found
@@ -190,10 +193,12 @@ class Renaming:
         """Sets of faces name materials too; meshes stay unread and shared."""
         if not isinstance(geometry, Mesh) or all(self._looks(name) == name for name in self._materials):
             return geometry
+        # asking an unloaded mesh would read its file
         if geometry.is_loaded and not any(part.material for part in geometry.data.subsets):
             return geometry
         if id(geometry) not in self._meshes:
             names = {name: self._looks(name) for name in self._materials}
+            # loaded later, with the new names: renaming an asset must not read its meshes
             self._meshes[id(geometry)] = Mesh(
                 load=partial(_load_painted, geometry, names),
                 source=geometry.source,
@@ -269,6 +274,7 @@ class Renaming:
             elements = getattr(asset, family.name)
             for element in elements if isinstance(elements, list) else ():
                 path = getattr(element, "path", None)
+                # the path of a tendon is its course
                 if isinstance(path, str):
                     element.path = self.rename_path(path)
                 elif getattr(element, "source", None) and element.source.prim:
@@ -296,12 +302,14 @@ def map_tracks(motion: Movement, change: Callable[[str, str, Track], tuple[str, 
 
 def move_track(base: Pose, track: Track) -> Track:
     """Placements seen from the parent frame of ``base``."""
+    # scales are along the element's own axes: they do not turn
     rotations: Array = np.array([quat_multiply(base.q, q) for q in track.rotations]).reshape(-1, 4)
     return Track(base.apply(track.positions), rotations, track.scales)
 
 
 def place_asset(asset: Asset, base: Pose, body: str, seat: Pose) -> None:
     """Put an asset somewhere: its frame to ``base``, its world onto ``body`` (in whose frame that is ``seat``)."""
+    # before elements get their new place: which of them are in the world is asked here
     if asset.motion is not None:
         asset.motion = _place_motion(asset, asset.motion, base, seat)
     move_bodies(asset, base)
@@ -319,6 +327,7 @@ def move_bodies(asset: Asset, base: Pose) -> None:
 
 def seat_elements(asset: Asset, sit: Callable[[str, Pose], tuple[str, Pose]]) -> None:
     """Let ``sit`` say, by body and pose on it, where everything is that sits on bodies or holds them together."""
+    # the one list of everything that names a body together with a frame on it
     placed = {element.name for f in ("shapes", "sites", "cameras") for element in getattr(asset, f)}
     for family in ON_BODY:
         for element in getattr(asset, family):
@@ -358,6 +367,7 @@ def hand_over(whole: Asset, part: Asset, families: Iterable[str]) -> None:
     for space, elements in part.extras.table.items():
         known = whole.extras.table.setdefault(space, {})
         for key, rows in elements.items():
+            # what the whole says already is stronger
             known[key] = {**rows, **known.get(key, {})}
     for path, origins in part.origins.items():
         whole.origins[path] = {**origins, **whole.origins.get(path, {})}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which parts of an asset a builder gets: the wishes that importers share, and how parts are left out."""
+"""Which parts of an asset a builder gets: the options that importers share, and how parts are left out."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ def compile_patterns(option: str, patterns: Sequence[str]) -> Callable[[str], bo
         compiled = [re.compile(pattern) for pattern in patterns]
     except re.error as error:
         raise UsageError(f"{option}: {error.pattern!r} is no regular expression: {error}") from None
+    # match, not search: Newton's ignore_paths begin at the start of a path
     return lambda text: any(pattern.match(text) for pattern in compiled)
 
 
@@ -53,6 +54,7 @@ def compile_paths(selection: Selection) -> Callable[[str], bool]:
     root = selection.root_path.rstrip("/")
 
     def is_out(path: str) -> bool:
+        # with the slash: /robot2 is not below /robot
         outside = path != root and not path.startswith(f"{root}/")
         return bool(path) and (outside or is_ignored(path))
 
@@ -86,6 +88,7 @@ def scale_drives(asset: Asset, factor: float) -> None:
     """Multiply the gains of every driven hinge."""
     for joint in asset.joints:
         for dof in joint.dofs:
+            # Newton scales angular gains only
             if dof.drive is not None and dof.motion is Motion.HINGE:
                 dof.drive.stiffness *= factor
                 dof.drive.damping *= factor

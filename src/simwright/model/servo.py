@@ -12,23 +12,34 @@ from __future__ import annotations
 from typing import Any
 
 _PLAIN_DYNAMICS = ("none", "filter", "filterexact")
+_SIZE = 10
 
 
 def classify(law: dict[str, Any]) -> tuple[str, str]:
     """The model's kind and MuJoCo's word for an affine law."""
-    gain, bias, dynamics = law["gain"], law["bias"], law["dynamics_type"]
+    gain, dynamics = law["gain"], law["dynamics_type"]
     types = (law["gain_type"], law["bias_type"])
     fixed = types[0] == "fixed" and not any(gain[1:])
-    affine = types[1] == "affine" and not any(bias[3:]) and bias[0] == 0.0
     if fixed and types[1] == "none" and dynamics in _PLAIN_DYNAMICS and gain[0] == 1.0:
+        # MJCF's <motor> has no dynamics: with a filter it can only be written as <general>
         return ("motor", "motor") if dynamics == "none" else ("general", "general")
-    if fixed and affine and gain[0] > 0.0 and bias[1] == -gain[0] and bias[2] <= 0.0:
-        if dynamics in _PLAIN_DYNAMICS:
-            return "position", "position"
-        return "general", "intvelocity" if dynamics == "integrator" else "general"
-    if fixed and affine and gain[0] > 0.0 and bias[1] == 0.0 and bias[2] == -gain[0]:
-        return ("velocity", "velocity") if dynamics in _PLAIN_DYNAMICS else ("general", "general")
-    return "general", _special_word(law, types)
+    servo = _find_servo(gain[0], law["bias"]) if fixed and types[1] == "affine" else None
+    if servo is None:
+        return "general", _special_word(law, types)
+    if dynamics in _PLAIN_DYNAMICS:
+        return servo, servo
+    # an integrator before a position servo is what MJCF calls <intvelocity>
+    return "general", "intvelocity" if (servo, dynamics) == ("position", "integrator") else "general"
+
+
+def _find_servo(gain: float, bias: list[float]) -> str | None:
+    """Which servo a fixed gain and an affine bias are: "position", "velocity" or None."""
+    constant, stiffness, damping = bias[:3]
+    if constant != 0.0 or any(bias[3:]) or not gain > 0.0:
+        return None
+    if stiffness == -gain and damping <= 0.0:
+        return "position"
+    return "velocity" if stiffness == 0.0 and damping == -gain else None
 
 
 def _special_word(law: dict[str, Any], types: tuple[str, str]) -> str:
@@ -41,9 +52,6 @@ def _special_word(law: dict[str, Any], types: tuple[str, str]) -> str:
     if types == ("fixed", "affine") and law["dynamics_type"] == "filter":
         return "cylinder"
     return "general"
-
-
-_SIZE = 10
 
 
 def make_law(kind: str, stiffness: float = 0.0, damping: float = 0.0) -> dict[str, Any]:

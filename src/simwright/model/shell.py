@@ -32,6 +32,7 @@ from simwright.model.geometry import (
 )
 from simwright.model.moments import NOTHING, Moments, compute_moments, heightfield_solid, mesh_moments
 
+# 64 nodes along a profile and 128 around it: exact to rounding for smooth profiles
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _STEP = 2.0 * math.pi / 128
 _AROUND = _STEP * np.arange(128)
@@ -49,6 +50,7 @@ def measure_wall(geometry: Geometry, scale: VectorLike | None, thickness: float)
             return _hollow_scaled(geometry, size, size * geometry.size / 2.0, thickness)
         case Sphere() | Ellipsoid():
             radii = size * (geometry.radius if isinstance(geometry, Sphere) else geometry.radii)
+            # a sphere scaled inwards is again at equal depth everywhere; an ellipsoid is not
             even = np.ptp(radii) <= 1e-9 * radii.max()
             hollow = _hollow_scaled if even else _hollow_ellipsoid
             return hollow(geometry, size, radii, thickness)
@@ -92,6 +94,7 @@ def measure_surface(geometry: Geometry, scale: VectorLike | None = None) -> Mome
 
 
 def _subtract(outer: Moments, inner: Moments) -> Moments:
+    # parallel axes: both parts count about the centre of what is left
     volume = outer.volume - inner.volume
     center = (outer.volume * outer.center - inner.volume * inner.center) / volume
     second = outer.second - inner.second
@@ -103,6 +106,7 @@ def _subtract(outer: Moments, inner: Moments) -> Moments:
 
 def _hollow_scaled(geometry: Geometry, size: Array, half: Array, thickness: float) -> Moments | None:
     """The inner surface is the outer one, scaled so that each half extent is shorter by the wall."""
+    # the walls meet: there is no hollow
     if thickness <= 0.0 or float(half.min()) <= thickness:
         return None
     outer = compute_moments(geometry, size)
@@ -116,13 +120,16 @@ def _hollow_ellipsoid(geometry: Geometry, size: Array, radii: Array, thickness: 
     r, z, slope_r, slope_z, weights = _arc(1.0, 0.0, 0.0, math.pi)
     ball, along, around = _turn(r, z, slope_r, slope_z)
     steep = np.linalg.norm(ball / radii, axis=-1, keepdims=True)
+    # of the ellipsoid x^2/a^2 + y^2/b^2 + z^2/c^2 = 1, whose points are ball * radii
     normal = ball / radii / steep
     inner = ball * radii - thickness * normal
     slopes = []
     for slope in (along, around):
+        # how the unit normal turns along the surface: its derivative without the part along itself
         bend = slope / radii / steep
         bend = bend - normal * np.einsum("kli,kli->kl", normal, bend)[..., None]
         slopes.append(slope * radii - thickness * bend)
+    # divergence theorem: volume is a third of the flux of x, second moments a fifth of that of x x^T x
     flux = np.einsum("kli,kli->kl", inner, np.cross(*slopes)) * weights[:, None] * _STEP
     second = np.einsum("kl,kli,klj->ij", flux, inner, inner) / 5.0
     return _subtract(compute_moments(geometry, size), Moments(float(flux.sum()) / 3.0, vec3(), second))
@@ -130,6 +137,7 @@ def _hollow_ellipsoid(geometry: Geometry, size: Array, radii: Array, thickness: 
 
 def _hollow_capsule(geometry: Capsule, size: Array, thickness: float) -> Moments | None:
     """The inner capsule has a smaller radius and the same cylindrical part."""
+    # a capsule stretched unevenly is none any more: its inner surface is the outer one, smaller
     if not np.allclose(size, size[0], rtol=1e-9):
         half = size * (geometry.radius, geometry.radius, geometry.length / 2.0 + geometry.radius)
         return _hollow_scaled(geometry, size, half, thickness)
@@ -142,10 +150,12 @@ def _hollow_capsule(geometry: Capsule, size: Array, thickness: float) -> Moments
 
 def _hollow_cone(geometry: Cone, size: Array, thickness: float) -> Moments | None:
     """The inner cone is similar: its base is higher by the wall, its side nearer to the axis."""
+    # an elliptic base counts as the round one of its area
     radius = geometry.radius * math.sqrt(float(size[0] * size[1]))
     height = geometry.length * float(size[2])
     if thickness <= 0.0 or radius <= 0.0 or height <= 0.0:
         return None
+    # the side, seen along the axis, takes thickness / sin of half the opening angle
     left = height - thickness * (1.0 + math.hypot(radius, height) / radius)
     if left <= 0.0:
         return None
@@ -167,16 +177,19 @@ def _hollow_mesh(vertices: Array, triangles: Faces, thickness: float) -> Moments
     """Closed: what lies between the mesh and the mesh moved in.  Open: a sheet of that thickness."""
     if thickness <= 0.0 or len(triangles) == 0:
         return None
+    # files repeat vertices at seams of normals and texture coordinates: the surface is closed all the same
     points, inverse = np.unique(vertices, axis=0, return_inverse=True)
     corners = inverse.reshape(-1)[triangles].astype(np.int32)
     if not _is_closed(corners):
         sheet = _measure_sheet(vertices, triangles)
         return Moments(sheet.volume * thickness, sheet.center, sheet.second * thickness)
     outer = mesh_moments(points, corners)
+    # a wall as thick as the whole thing leaves no hollow
     if outer.volume <= 0.0 or thickness >= float(np.ptp(points, axis=0).min()):
         return None
     moved = points + _move_in(points, corners, thickness)
     inner = mesh_moments(moved, corners)
+    # a surface moved through itself has a volume too, and it is the wrong one
     hollow = 0.0 < inner.volume < outer.volume and _keeps_its_side(points, moved, corners)
     return _subtract(outer, inner) if hollow else None
 
@@ -195,6 +208,7 @@ def _keeps_its_side(points: Array, moved: Array, corners: Faces) -> bool:
 def _is_closed(corners: Faces) -> bool:
     """Has every edge a neighbour that runs along it the other way?"""
     edges = np.concatenate((corners[:, :2], corners[:, 1:], corners[:, ::2][:, ::-1]))
+    # degenerate triangles have edges of no length
     edges = edges[edges[:, 0] != edges[:, 1]]
     forth = edges[np.lexsort(edges.T)]
     back = edges[:, ::-1]
@@ -208,15 +222,18 @@ def _move_in(points: Array, corners: Faces, thickness: float) -> Array:
     length = np.linalg.norm(normals, axis=1)
     kept = length > 0.0
     corners, normals = corners[kept], normals[kept] / length[kept, None]
+    # negative volume: the triangles face inwards
     if float(np.einsum("ni,ni->", a[kept], normals * length[kept, None])) < 0.0:
         normals = -normals
     planes, push = np.zeros((len(points), 3, 3)), np.zeros((len(points), 3))
     products = normals[:, :, None] * normals[:, None, :]
     for i in range(3):
+        # weighted by angle, so that the result does not depend on how a face is cut into triangles
         angle = _corner_angles(points, corners, i)
         np.add.at(planes, corners[:, i], products * angle[:, None, None])
         np.add.at(push, corners[:, i], normals * angle[:, None])
     values, vectors = np.linalg.eigh(planes)
+    # at a vertex in a flat place only one direction is fixed: the others must not run away
     strong = values > _SPREAD * values[:, 2:]
     inverse = np.where(strong, 1.0 / np.where(strong, values, 1.0), 0.0)
     along = np.einsum("nji,nj->ni", vectors, push) * inverse
@@ -234,6 +251,7 @@ def _measure_sheet(vertices: Array, triangles: Faces) -> Moments:
     if len(triangles) == 0:
         return NOTHING
     corners = vertices[triangles]
+    # centred first: a mesh far from its origin loses no digits
     origin = corners.reshape(-1, 3).mean(axis=0)
     corners = corners - origin
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]

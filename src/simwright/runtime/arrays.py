@@ -57,12 +57,14 @@ def array(
     closing: bool = False,
 ) -> ArrayInfo:
     """The description of an array, for the annotation of a field; the field gives the name."""
+    # a typo would make an array that replication leaves alone
     assert frequency in FREQUENCIES
     return ArrayInfo("", frequency, row, dtype, unit, meaning, refers, closing)
 
 
 def describe_arrays(owner: type[Any]) -> Mapping[str, ArrayInfo]:
     """The arrays of a class by name, in their order."""
+    # reading type hints is slow, and every clone asks
     if owner not in _described:
         found = {}
         for name, hint in get_type_hints(owner, include_extras=True).items():
@@ -84,5 +86,6 @@ def iterate_arrays(thing: Any) -> Iterator[tuple[ArrayInfo, AnyArray]]:
 
 def measure_arrays(*things: Any) -> int:
     """Bytes of all distinct arrays of objects."""
+    # collision models share the arrays of their model
     seen = {id(values): values.nbytes for thing in things for _, values in iterate_arrays(thing)}
     return sum(seen.values())

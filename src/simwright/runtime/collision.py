@@ -33,6 +33,7 @@ class CollisionModel:
     pairs: Pairs = field(default_factory=Pairs)
 
     def __getattr__(self, name: str) -> AnyArray:
+        # programs for SAP Warp look for shape arrays here
         if name.startswith("shape_") or name in ("world_count", "shape_count"):
             values: AnyArray = getattr(self.model, name)
             return values
@@ -71,17 +72,21 @@ def find_pairs(model: Model) -> Pairs:
     """
     local = model.per_world["shape"]
     copies = local * model.world_count
+    # one world and what is shared: pairs of other worlds are the same, counted from there
     row = np.r_[0:local, copies : model.shape_count]
     flags, group, body = (
         values[row] for values in (model.shape_flags, model.shape_collision_group, model.shape_body)
     )
+    # group 0 touches nothing
     touching = np.flatnonzero((flags & 2 != 0) & (group != 0))
     a, b = np.triu_indices(len(touching), 1)
     a, b = touching[a], touching[b]
+    # two shapes that stand still need no contact
     keep = _match_groups(group[a], group[b]) & ~((body[a] < 0) & (body[b] < 0))
     filtered = _keys(model.shape_filters, local, len(row))
     keep &= ~np.isin(a * len(row) + b, filtered)
     a, b = a[keep].astype(np.int32), b[keep].astype(np.int32)
+    # indices of shared shapes are the larger ones, so b tells
     inside, shared = b < local, a >= local
     crossing = ~inside & ~shared
     return Pairs(
@@ -104,5 +109,6 @@ def _keys(pairs: Pairs, local: int, width: int) -> np.ndarray[tuple[int, ...], n
     table = np.concatenate(
         (pairs.local, pairs.crossing + np.array((0, local), dtype=np.int32), pairs.among + np.int32(local))
     ).astype(np.int64)
+    # filters are kept in any order
     table.sort(axis=1)
     return table[:, 0] * width + table[:, 1]

@@ -26,5 +26,6 @@ class CustomArray:
         """The same for several equal worlds; what is said once stays one value."""
         if self.frequency == "once":
             return self
+        # tile repeats along the first axis only if the others are named
         copies = np.tile(self.values, (world_count, *(1 for _ in self.values.shape[1:])))
         return CustomArray(self.key, self.assignment, self.frequency, copies)

@@ -79,6 +79,7 @@ class TargetMode(enum.IntEnum):
     EFFORT = 4
 
 
+# bits, not numbers: one shape may have several
 class ShapeFlag(enum.IntFlag):
     """``shape_flags``."""
 

@@ -12,12 +12,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from simwright.core.math3d import (
+    IDENTITY_QUAT,
+    Array,
+    cross,
+    poses_compose,
+    poses_invert,
+    quats_about_axis,
+    quats_multiply,
+    quats_rotate,
+    to_wxyz,
+    to_xyzw,
+)
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import JointType
 from simwright.runtime.model import Model
-from simwright.runtime.rotation import Values, compose, cross, invert, multiply, rotate, turn_about
 from simwright.runtime.state import State
 
+# the same in every world: taken from the first
 _STRUCTURE = (
     "joint_type", "joint_parent", "joint_child", "joint_articulation", "joint_dof_dim",
     "joint_q_start", "joint_qd_start", "joint_axis", "joint_X_c", "body_com",
@@ -25,14 +37,14 @@ _STRUCTURE = (
 
 
 @dataclass(slots=True, eq=False)
-class Motion:
-    """Coordinates and poses of all worlds: ``(worlds, rows, ...)``, changed in place."""
+class WorldMotion:
+    """Coordinates and poses of all worlds: ``(worlds, rows, ...)``, float64, changed in place."""
 
-    joint_q: Values
-    joint_qd: Values
-    joint_X_p: Values  # noqa: N815 - Newton's name
-    body_q: Values
-    body_qd: Values
+    joint_q: Array
+    joint_qd: Array
+    joint_X_p: Array  # noqa: N815 - Newton's name
+    body_q: Array
+    body_qd: Array
 
 
 def eval_fk(model: Model, state: State) -> None:
@@ -40,12 +52,12 @@ def eval_fk(model: Model, state: State) -> None:
     count = model.world_count
     structure = {name: _take_world(model, name) for name in _STRUCTURE}
 
-    def split(values: AnyArray, per_world: int) -> Values:
+    def split(values: AnyArray, per_world: int) -> Array:
         rows = values[: per_world * count].reshape(count, per_world, *values.shape[1:])
         return np.asarray(rows, dtype=np.float64)
 
     bodies, sizes = model.per_world["body"], model.per_world
-    motion = Motion(
+    motion = WorldMotion(
         split(state.joint_q, sizes["joint_coord"]),
         split(state.joint_qd, sizes["joint_dof"]),
         split(model.joint_X_p, sizes["joint"]),
@@ -64,45 +76,50 @@ def _take_world(model: Model, name: str) -> AnyArray:
     return rows
 
 
-def move_bodies(structure: Mapping[str, AnyArray], motion: Motion) -> None:
+def move_bodies(structure: Mapping[str, AnyArray], motion: WorldMotion) -> None:
     """Place the bodies of one world's structure in every world of ``motion``."""
     coms = np.asarray(structure["body_com"], dtype=np.float64)
+    # the arrays have quaternions x, y, z, w as Newton has them; inside of this loop w is first
+    frames, poses = to_wxyz(motion.joint_X_p), to_wxyz(motion.body_q)
     for joint, articulation in enumerate(structure["joint_articulation"].tolist()):
+        # a joint that closes a loop carries nothing: its body is placed by the tree
         if articulation < 0:
             continue
         parent, child = int(structure["joint_parent"][joint]), int(structure["joint_child"][joint])
-        frame = motion.joint_X_p[:, joint]
+        frame = frames[:, joint]
         if parent >= 0:
-            frame = compose(motion.body_q[:, parent], frame)
+            frame = poses_compose(poses[:, parent], frame)
         moved, linear, angular = _move(structure, motion, joint)
-        anchor = compose(frame, moved)
-        pose = compose(anchor, invert(np.asarray(structure["joint_X_c"][joint], dtype=np.float64)))
-        motion.body_q[:, child] = pose
-        center = pose[:, :3] + rotate(pose[:, 3:], coms[child])
-        spin, rate = rotate(frame[:, 3:], angular), rotate(frame[:, 3:], linear)
+        anchor = poses_compose(frame, moved)
+        pose = poses_compose(anchor, poses_invert(to_wxyz(structure["joint_X_c"][joint])))
+        poses[:, child] = pose
+        center = pose[:, :3] + quats_rotate(pose[:, 3:], coms[child])
+        spin, rate = quats_rotate(frame[:, 3:], angular), quats_rotate(frame[:, 3:], linear)
+        # linear rates of free and distance joints are those of the centre of mass already, as Newton has them
         if structure["joint_type"][joint] not in (JointType.FREE, JointType.DISTANCE):
             rate = rate + cross(spin, center - anchor[:, :3])
         if parent >= 0:
-            above = motion.body_q[:, parent]
+            above = poses[:, parent]
             carried = motion.body_qd[:, parent]
-            middle = above[:, :3] + rotate(above[:, 3:], coms[parent])
+            middle = above[:, :3] + quats_rotate(above[:, 3:], coms[parent])
             rate = rate + carried[:, :3] + cross(carried[:, 3:], center - middle)
             spin = spin + carried[:, 3:]
         motion.body_qd[:, child] = np.concatenate((rate, spin), axis=1)
+    motion.body_q[:] = to_xyzw(poses)
 
 
-def _move(structure: Mapping[str, AnyArray], motion: Motion, joint: int) -> tuple[Values, Values, Values]:
+def _move(structure: Mapping[str, AnyArray], motion: WorldMotion, joint: int) -> tuple[Array, Array, Array]:
     """The motion of a joint: pose, linear and angular velocity, all in its parent frame."""
     kind = JointType(int(structure["joint_type"][joint]))
     at_q, at_qd = int(structure["joint_q_start"][joint]), int(structure["joint_qd_start"][joint])
     q, qd = motion.joint_q[:, at_q:], motion.joint_qd[:, at_qd:]
     worlds = len(q)
-    pose = np.tile((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), (worlds, 1))
+    pose = np.tile((0.0, 0.0, 0.0, *IDENTITY_QUAT), (worlds, 1))
     linear, angular = np.zeros((worlds, 3)), np.zeros((worlds, 3))
     if kind in (JointType.FREE, JointType.DISTANCE):
-        return q[:, :7], qd[:, :3], qd[:, 3:6]
+        return to_wxyz(q[:, :7]), qd[:, :3], qd[:, 3:6]
     if kind is JointType.BALL:
-        pose[:, 3:] = q[:, :4]
+        pose[:, 3:] = to_wxyz(q[:, :4])
         return pose, linear, qd[:, :3]
     slides, hinges = (int(v) for v in structure["joint_dof_dim"][joint])
     axes = np.asarray(structure["joint_axis"][at_qd : at_qd + slides + hinges], dtype=np.float64)
@@ -110,6 +127,7 @@ def _move(structure: Mapping[str, AnyArray], motion: Motion, joint: int) -> tupl
         pose[:, :3] += axis * q[:, i : i + 1]
         linear += axis * qd[:, i : i + 1]
     for i, axis in enumerate(axes[slides:], slides):
-        angular += rotate(pose[:, 3:], axis * qd[:, i : i + 1])
-        pose[:, 3:] = multiply(pose[:, 3:], turn_about(axis, q[:, i]))
+        # each turn is about an axis that the turns before it have moved
+        angular += quats_rotate(pose[:, 3:], axis * qd[:, i : i + 1])
+        pose[:, 3:] = quats_multiply(pose[:, 3:], quats_about_axis(axis, q[:, i]))
     return pose, linear, angular

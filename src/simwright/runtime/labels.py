@@ -56,11 +56,10 @@ class Labels(Sequence[str]):
     def find(self, label: str, world: int | None = None) -> int:
         """The index of a label: a full one, a bare one in ``world`` (the first, if none is said), or a shared one."""
         if self._rows is None:
+            # of labels that are there twice the first one is found: later entries are overwritten by earlier ones
             self._rows = {name: i for i, name in reversed(list(enumerate(self.local)))}
-        if self.prefixed and world is None and label.startswith("world_"):
-            number, _, rest = label.removeprefix("world_").partition("/")
-            if rest in self._rows and number.isdecimal() and int(number) < self.world_count:
-                world, label = int(number), rest
+        if self.prefixed and world is None:
+            world, label = self._split_prefix(label)
         row = self._rows.get(label)
         if row is not None and 0 <= (world or 0) < self.world_count:
             return (world or 0) * len(self.local) + row
@@ -68,11 +67,20 @@ class Labels(Sequence[str]):
             return len(self.local) * self.world_count + self.shared.index(label)
         raise UnknownNameError("label", label, {*self.local, *self.shared})
 
+    def _split_prefix(self, label: str) -> tuple[int | None, str]:
+        """World and bare label of ``world_3/arm``; a label of another form is given back as it is."""
+        number, slash, rest = label.removeprefix("world_").partition("/")
+        known = label.startswith("world_") and bool(slash) and rest in (self._rows or {})
+        if known and number.isdecimal() and int(number) < self.world_count:
+            return int(number), rest
+        return None, label
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Labels | list | tuple):
             return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
         return NotImplemented
 
+    # equal to lists, which have no hash either
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:

@@ -255,11 +255,13 @@ class Model:
         """The rows of one world in arrays of a frequency."""
         if not 0 <= world < self.world_count:
             raise IndexError(f"world {world} of {self.world_count}")
+        # worlds lie one behind the other, with equally many rows
         count = self.per_world[frequency]
         return slice(world * count, (world + 1) * count)
 
     def source_of(self, shape: int) -> Any:
         """The geometry object of a shape, None for primitives."""
+        # geometry objects are kept once for all worlds
         local = self.per_world["shape"]
         copies = local * self.world_count
         return self.shape_source[shape % local if shape < copies else local + shape - copies]

@@ -37,6 +37,7 @@ class Pairs:
         """All pairs with the indices of the model, world by world, ``(n, 2)``."""
         steps = np.arange(self.world_count, dtype=np.int32) * self.per_world
         base = self.world_count * self.per_world
+        # int32 as everywhere: int64 would double the memory of the largest table there is
         crossing = np.repeat(self.crossing[None], self.world_count, axis=0)
         crossing[:, :, 0] += steps[:, None]
         crossing[:, :, 1] += np.int32(base)

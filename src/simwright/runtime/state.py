@@ -22,6 +22,7 @@ class Cloning:
 
     def clone(self) -> Self:
         """A copy that shares nothing."""
+        # field by field: dataclasses.replace would share the arrays
         arrays = {name: getattr(self, name).copy() for name in describe_arrays(type(self))}
         custom = {name: values.copy() for name, values in self.custom.items()}
         return cast("Self", cast("Any", type(self))(**arrays, custom=custom))
@@ -29,6 +30,7 @@ class Cloning:
     def assign(self, other: Self) -> None:
         """Take over the values of another one, in place."""
         for name in describe_arrays(type(self)):
+            # in place: views of Warp stay valid
             np.copyto(getattr(self, name), getattr(other, name))
         for name, values in self.custom.items():
             np.copyto(values, other.custom[name])

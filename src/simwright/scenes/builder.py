@@ -15,7 +15,7 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
-from simwright.core.math3d import Array, Pose, vec3
+from simwright.core.math3d import Array, Seven, pose_from_seven, pose_to_seven, vec3
 from simwright.model.geometry import Geometry
 from simwright.model.inertia import Inertial, combine
 from simwright.runtime.custom import CustomArray
@@ -23,7 +23,6 @@ from simwright.runtime.kinds import COORDINATES, FREEDOMS, BodyFlag, JointType, 
 from simwright.scenes.builder_config import FREE_DOF, NO_BOUND, NO_LIMIT, DofConfig, ShapeConfig, as_number
 from simwright.scenes.builder_shape import measure_radius, weigh_shape
 
-Seven: TypeAlias = tuple[float, float, float, float, float, float, float]
 Triple: TypeAlias = tuple[float, float, float]
 IDENTITY_SEVEN: Seven = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 _AXES: tuple[Triple, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -166,6 +165,7 @@ class Builder:
         gravity_scale: float = 1.0,
     ) -> int:
         """A body; ``own`` is its mass without shapes, and all of it if ``locked``.  Gives its index."""
+        # the armature counts for bodies whose mass is still open: SAP Warp loses it where a file states the inertia
         own = own or Inertial(0.0)
         if not locked and self.default_body_armature:
             own = Inertial(own.mass, own.com, own.inertia + np.eye(3) * self.default_body_armature)
@@ -207,6 +207,7 @@ class Builder:
         self.shape_flags.append(config.flags)
         self.shape_is_solid.append(config.is_solid)
         self.shape_margin.append(config.margin)
+        # a gap that is not said becomes a number now: later changes of rigid_gap do not reach shapes that are there
         self.shape_gap.append(self.rigid_gap if config.gap is None else config.gap)
         self.shape_material_ke.append(config.ke)
         self.shape_material_tau.append(as_number(config.tau))
@@ -225,6 +226,7 @@ class Builder:
         self.shape_density.append(config.density)
         self.shape_label.append(label or f"shape_{index}")
         self.shape_color.append(color)
+        # mass is kept up to date shape by shape, so that operations between see what a body weighs so far
         if body >= 0 and config.density > 0.0 and not self.body_locked[body]:
             self._put_inertial(body, combine((self._inertial(body), self._weigh(index))))
         return index
@@ -232,6 +234,7 @@ class Builder:
     def resize_shape(self, index: int, scale: Triple) -> None:
         """Another size; collision radius and mass of the body follow, except in ``compat`` "sap"."""
         self.shape_scale[index] = scale
+        # measured: SAP Warp's scale_sphere_shapes leaves collision radius and mass as they were
         if self.compat == "sap":
             return
         self.measure_shape(index)
@@ -249,6 +252,7 @@ class Builder:
         """Mass of a body anew: its own and that of its shapes; nothing is done to locked bodies."""
         if self.body_locked[body]:
             return
+        # from scratch: taking the old shape's share away again would leave rounding behind
         parts = [self.body_own[body]]
         for index, on in enumerate(self.shape_body):
             if on == body and self.shape_density[index] > 0.0:
@@ -274,9 +278,11 @@ class Builder:
         Coordinates of free and distance joints start at the pose of the child against the parent frame.
         """
         index = self.joint_count
+        # a bad index would only show as a wrong pose much later
         if not -1 <= parent < self.body_count or not 0 <= child < self.body_count or parent == child:
             raise UsageError(f"joint {label or index} leads from body {parent} to body {child}")
         dofs = _settle_dofs(kind, linear, angular)
+        # only a D6 has as many freedoms as it has axes; the others have a fixed number
         dim = FREEDOMS.get(kind, (len(linear), len(angular)))
         assert len(dofs) == sum(dim), "axes do not fit the kind of joint"
         self.joint_type.append(int(kind))
@@ -293,6 +299,7 @@ class Builder:
         self.joint_mimic_joint.append(-1)
         self.joint_mimic_coeffs.append((0.0, 1.0))
         self.joint_label.append(label or f"joint_{index}")
+        # after the joint's own rows: the start of a free joint is read from them
         self.joint_q.extend(self._start(index, len(dofs)))
         for dof in dofs:
             self._add_dof(dof)
@@ -300,6 +307,7 @@ class Builder:
 
     def add_articulation(self, joints: Sequence[int], label: str) -> int:
         """Make joints that stand side by side one articulation; gives its index."""
+        # articulations are stored as the index of their first joint, as in Newton: gaps could not be told
         joints = sorted(joints)
         if not joints or joints != list(range(joints[0], joints[0] + len(joints))):
             raise UsageError(f"the joints of articulation {label!r} do not stand side by side")
@@ -312,6 +320,7 @@ class Builder:
 
     def sort_articulations(self) -> None:
         """Number articulations in the order of their joints."""
+        # articulations made for left-over joints are added last but may stand before others in joint order
         order = sorted(range(self.articulation_count), key=self.articulation_start.__getitem__)
         place = {old: new for new, old in enumerate(order)}
         self.articulation_start = [self.articulation_start[old] for old in order]
@@ -359,9 +368,12 @@ class Builder:
         """The coordinates at which the bodies of a joint are where they are, or zero."""
         kind, parent = JointType(self.joint_type[joint]), self.joint_parent[joint]
         if kind in (JointType.FREE, JointType.DISTANCE):
-            above = as_pose(self.body_q[parent] if parent >= 0 else IDENTITY_SEVEN)
-            child = as_pose(self.body_q[self.joint_child[joint]]) @ as_pose(self.joint_X_c[joint])
-            return as_seven(~(above @ as_pose(self.joint_X_p[joint])) @ child)
+            # SAP Warp seeds the seven coordinates from the child's pose as well
+            above = pose_from_seven(self.body_q[parent] if parent >= 0 else IDENTITY_SEVEN)
+            child = pose_from_seven(self.body_q[self.joint_child[joint]]) @ pose_from_seven(
+                self.joint_X_c[joint]
+            )
+            return pose_to_seven(~(above @ pose_from_seven(self.joint_X_p[joint])) @ child)
         if kind is JointType.BALL:
             return (0.0, 0.0, 0.0, 1.0)
         return (0.0,) * COORDINATES.get(kind, axes)
@@ -373,7 +385,7 @@ class Builder:
             self.shape_source[index],
             density=self.shape_density[index],
             thickness=None if self.shape_is_solid[index] else self.shape_margin[index],
-        ).moved(as_pose(self.shape_transform[index]))
+        ).moved(pose_from_seven(self.shape_transform[index]))
 
     def _inertial(self, body: int) -> Inertial:
         return Inertial(self.body_mass[body], vec3(self.body_com[body]), self.body_inertia[body])
@@ -385,26 +397,16 @@ class Builder:
         self.body_inertia[body] = inertial.inertia
 
 
-def as_seven(pose: Pose) -> Seven:
-    """Position, then quaternion x, y, z, w."""
-    (px, py, pz), (w, x, y, z) = pose.p.tolist(), pose.q.tolist()
-    return px, py, pz, x, y, z, w
-
-
-def as_pose(seven: Sequence[float]) -> Pose:
-    """A pose from seven numbers; the quaternion is taken as it is."""
-    px, py, pz, x, y, z, w = seven
-    return Pose(np.array((px, py, pz)), np.array((w, x, y, z)))
-
-
 def _settle_dofs(
     kind: JointType, linear: Sequence[DofConfig], angular: Sequence[DofConfig]
 ) -> list[DofConfig]:
     """The freedoms of a joint: its axes, or those that all joints of its kind have."""
     if kind in (JointType.FREE, JointType.DISTANCE):
+        # stops of a distance joint come on its first axis, the axes themselves are the same for all such joints
         given = [*linear, *angular] or [FREE_DOF] * 6
         return [dof.with_values({"axis": _AXES[i % 3]}) for i, dof in enumerate(given)]
     if kind is JointType.BALL:
+        # one description stands for all three freedoms of a ball
         given = list(angular) or [DofConfig(limit_lower=-NO_LIMIT, effort_limit=NO_BOUND)]
         return [given[min(i, len(given) - 1)].with_values({"axis": axis}) for i, axis in enumerate(_AXES)]
     return [*linear, *angular]

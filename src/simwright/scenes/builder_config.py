@@ -30,6 +30,7 @@ MATERIAL_FIELDS = ("margin", "gap", "mu", "ke", "tau")
 """The fields that may also stand directly on a body, a shape or an asset."""
 
 
+# defaults are SAP Warp's, field by field, so that files mean the same in both loaders
 @dataclass(slots=True)
 class ShapeConfig:
     """Material and collision of a shape.  ``gap`` None is the builder's ``rigid_gap``, ``tau`` None is "not said"."""
@@ -62,12 +63,14 @@ class ShapeConfig:
 
         ``flags`` (see ``shape_flags``) sets what its bits say.
         """
+        # null cannot reset a default: the format has no such word, and SAP Warp skips nulls too
         given = {ALIASES.get(name, name): value for name, value in values.items() if value is not None}
         flags = given.pop("flags", None)
         known = {name: value for name, value in given.items() if name in SHAPE_FIELDS}
         config = dataclasses.replace(self, **known)
         if flags is not None:
             config._take_flags(int(flags))
+        # after flags, whose SITE bit means the same
         if config.is_site:
             config.has_shape_collision = config.has_particle_collision = False
             config.density, config.collision_group = 0.0, 0
@@ -95,6 +98,7 @@ class ShapeConfig:
         return int(bits)
 
 
+# as above; damping, spring_ke and spring_ref are ours: SAP Warp has no place for them
 @dataclass(slots=True)
 class DofConfig:
     """Drive, stops and losses of one freedom.  Angles [rad], lengths [m]; ``axis`` in the joint frame."""
@@ -119,6 +123,7 @@ class DofConfig:
 
     def with_values(self, values: Mapping[str, Any]) -> DofConfig:
         """A copy with other values, by field name; None changes nothing."""
+        # records of the document have more keys (id, type ...) than a freedom has fields
         known = {name: value for name, value in values.items() if value is not None and name in DOF_FIELDS}
         return dataclasses.replace(self, **known)
 

@@ -44,6 +44,7 @@ def describe_geometry(geometry: Geometry) -> tuple[ShapeType, tuple[float, float
         case Cone():
             return ShapeType.CONE, (float(geometry.radius), float(geometry.length) / 2, 0.0)
         case Plane():
+            # Newton writes a plane without end as one of no size
             width, length = (0.0, 0.0) if geometry.size is None else (float(v) for v in geometry.size[:2])
             return ShapeType.PLANE, (width, length, 0.0)
         case _:
@@ -67,6 +68,7 @@ def make_geometry(kind: ShapeType, scale: tuple[float, float, float], source: Ge
         case ShapeType.CONE:
             return Cone(a, 2 * b)
         case ShapeType.PLANE:
+            # zero in either direction is no end, see describe_geometry
             return Plane(np.array((a, b)) if a > 0.0 and b > 0.0 else None)
         case _:
             assert source is not None, "a mesh has its geometry"
@@ -89,6 +91,7 @@ def weigh_shape(
     wall = (
         measure_wall(geometry, factors, thickness) if thickness > 0.0 else measure_surface(geometry, factors)
     )
+    # an open mesh has no inside: it weighs as a solid would rather than nothing
     if wall is None:
         return compute_moments(geometry, factors).inertial(density)
     return wall.inertial(density if thickness > 0.0 else 0.0)
@@ -105,6 +108,7 @@ def measure_radius(kind: ShapeType, scale: tuple[float, float, float], source: G
         case ShapeType.ELLIPSOID:
             return max(scale)
         case ShapeType.CAPSULE | ShapeType.CYLINDER | ShapeType.CONE:
+            # a ball that surely holds it; Newton uses the same bound, so contact searches agree
             return a + b
         case ShapeType.PLANE:
             return float(np.linalg.norm(scale)) if a > 0.0 and b > 0.0 else UNBOUNDED
@@ -119,9 +123,11 @@ def measure_bounds(
     """Corners of a box around the shape, in its frame [m]."""
     bounds = box_bounds(make_geometry(kind, scale, source))
     if bounds is None:
+        # an empty mesh has no extent; a plane without end reaches everywhere
         reach = np.full(3, UNBOUNDED if kind is ShapeType.PLANE else 0.0)
         return -reach, reach
     if source is None:
         return bounds
+    # a negative factor mirrors: corners change sides
     corners = np.stack(bounds) * vec3(scale)
     return corners.min(axis=0), corners.max(axis=0)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.float64]
 
 
-class Table(Record):
+class TargetTable(Record):
     """Rows of equal width."""
 
     values: list[list[Number]] = Field(min_length=1, description="one row for each moment")
@@ -54,7 +54,7 @@ class Table(Record):
         return value
 
 
-class TimedTable(Table):
+class TimedTargetTable(TargetTable):
     """Rows with their moments: one ``dt`` apart, or at ``times``."""
 
     dt: Number | None = Field(default=None, gt=0, description="time between rows [s]")
@@ -64,7 +64,7 @@ class TimedTable(Table):
     )
 
     @model_validator(mode="after")
-    def _check_times(self) -> TimedTable:
+    def _check_times(self) -> TimedTargetTable:
         if (self.dt is None) == (self.times is None):
             raise refuse("has to say one of 'dt' and 'times'")
         if self.times is not None:
@@ -82,10 +82,12 @@ class ControlDocument(Record):
 
     schema_version: int = Field(default=1, ge=1, le=1, description="version of this format: 1")
     name: str = Field(default="", description="name of the sequence")
-    joint_target_pos: TimedTable | None = Field(default=None, description="position targets")
-    controls: TimedTable | None = Field(default=None, description="raw controls of actuators (robot files)")
-    joint_q: Table | None = Field(default=None, description="initial positions, in the first row")
-    joint_qd: Table | None = Field(default=None, description="initial velocities, in the first row")
+    joint_target_pos: TimedTargetTable | None = Field(default=None, description="position targets")
+    controls: TimedTargetTable | None = Field(
+        default=None, description="raw controls of actuators (robot files)"
+    )
+    joint_q: TargetTable | None = Field(default=None, description="initial positions, in the first row")
+    joint_qd: TargetTable | None = Field(default=None, description="initial velocities, in the first row")
 
     @model_validator(mode="after")
     def _check_something(self) -> ControlDocument:
@@ -106,10 +108,12 @@ class TimedRows:
 
     def find_row(self, time: float) -> int:
         """The row that holds at a time [s]."""
+        # before the first row its values hold
         elapsed = max(0.0, time - float(self.times[0]))
         if self.loop and elapsed >= self.period:
             elapsed %= self.period
         moment = float(self.times[0]) + elapsed
+        # time steps add up to slightly less than n * dt: a row begins one rounding early rather than one step late
         found = int(np.searchsorted(self.times, moment * (1 + 1e-12) + 1e-12, side="right")) - 1
         return min(max(found, 0), len(self.rows) - 1)
 
@@ -150,6 +154,7 @@ class ControlSequence:
         if self.joint_q is not None:
             width = self.joint_q.shape[1]
             q = tile_row(self.joint_q[0], coordinates, "joint_q", self.file).copy()
+            # as wide as a free base: SAP Warp's own test, it has no other way to know
             if offsets is not None and width >= 7 and coordinates > width:
                 worlds = q.reshape(-1, width)
                 worlds[:, :3] += np.asarray(offsets, dtype=np.float64).reshape(-1, 3)[: len(worlds)]
@@ -180,12 +185,13 @@ def read_control(path: str | Path, *, loop: bool = False) -> ControlSequence:
     return ControlSequence(targets, controls, loop, q, qd, str(path))
 
 
-def _read_table(table: TimedTable | None, loop: bool) -> TimedRows | None:
+def _read_table(table: TimedTargetTable | None, loop: bool) -> TimedRows | None:
     if table is None:
         return None
     rows = np.asarray(table.values, dtype=np.float64)
     if table.times is not None:
         times = np.asarray(table.times, dtype=np.float64)
+        # the last row holds as long as the one before
         last = times[-1] - times[-2] if len(times) > 1 else 1.0
         period = float(times[-1] - times[0] + last)
     else:

@@ -10,12 +10,12 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo, 
 
 from simwright.core.documents.record import refuse, refuse_word
 from simwright.scenes.document_shapes import Material
-from simwright.scenes.document_sources import ExternalAsset, Source
+from simwright.scenes.document_sources import ExternalAsset, SourceFields
 from simwright.scenes.document_values import (
     IDENTITY,
     Factor,
     Factors,
-    Transform,
+    TransformFields,
     UnsupportedType,
     is_compat,
     name_type,
@@ -26,6 +26,7 @@ _ORDERINGS = frozenset({"dfs", "bfs", None})
 
 def check_pattern(text: str) -> str:
     """A regular expression of reasonable length."""
+    # long patterns are how regular expressions become slow
     if len(text) > 200:
         raise refuse("a pattern may have 200 characters")
     try:
@@ -42,8 +43,8 @@ class AssetOptions(Material):
     """What every asset may have.  The last five are known, but nothing is done with them."""
 
     id: str = Field(default="", description="name for messages")
-    source: Source = Field(description="path, XML text, or {git: {repo, rev, path, sparse}}")
-    xform: Transform = Field(default=IDENTITY, description="pose of the root")
+    source: SourceFields = Field(description="path, XML text, or {git: {repo, rev, path, sparse}}")
+    xform: TransformFields = Field(default=IDENTITY, description="pose of the root")
     floating: bool | None = Field(
         default=None, description="free base (true), fixed base (false), or as the file says"
     )
@@ -106,6 +107,7 @@ class UrdfAsset(AssetOptions):
     )
 
 
+# options of URDF assets fit: both formats scale as a whole and tell visuals from colliders
 class SdfAsset(UrdfAsset):
     """An SDFormat file."""
 
@@ -172,7 +174,7 @@ def name_asset(data: Any) -> str:
     return name_type(data, TYPES)
 
 
-Asset = Annotated[
+SceneAsset = Annotated[
     Annotated[UsdAsset, Tag("usd")]
     | Annotated[UrdfAsset, Tag("urdf")]
     | Annotated[MjcfAsset, Tag("mjcf")]

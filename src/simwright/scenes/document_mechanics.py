@@ -17,7 +17,7 @@ from pydantic import (
 
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse, refuse_word
-from simwright.scenes.document_shapes import Material, Shape
+from simwright.scenes.document_shapes import AnyInlineShape, Material
 from simwright.scenes.document_values import (
     IDENTITY,
     Axis,
@@ -25,7 +25,7 @@ from simwright.scenes.document_values import (
     Identifier,
     Length,
     Quantity,
-    Transform,
+    TransformFields,
     UnsupportedType,
     is_compat,
     name_type,
@@ -37,6 +37,7 @@ MODES = {"none": 0, "position": 1, "velocity": 2, "position_velocity": 3, "effor
 
 def read_mode(value: Any) -> Any:
     """A mode as its number: a word, or the number itself."""
+    # numbers may be written as strings everywhere in the format
     if isinstance(value, str) and not value.lstrip("-").isdigit():
         word = value.strip().lower()
         if word not in MODES:
@@ -84,6 +85,7 @@ class DofFields(Record):
     @model_validator(mode="after")
     def _check_stops(self, info: ValidationInfo) -> DofFields:
         lower, upper = self.limit_lower, self.limit_upper
+        # arrays of SAP Warp may hold such stops; a solver would then be pushed both ways
         if lower is not None and upper is not None and lower > upper and not is_compat(info):
             raise refuse(f"limit_lower {lower:g} is above limit_upper {upper:g}")
         return self
@@ -97,14 +99,14 @@ class AxisFields(DofFields):
     )
 
 
-class Body(Material):
+class InlineBody(Material):
     """A rigid body.  Shapes add to its mass by their density."""
 
     id: Identifier = Field(description="name for joints and operations")
     label: str = Field(default="", description="name in the runtime; the id if not said")
-    transform: Transform = Field(default=IDENTITY, description="pose")
+    transform: TransformFields = Field(default=IDENTITY, description="pose")
     mass: Quantity = Field(default=0.0, ge=0, description="mass without shapes [kg]")
-    shapes: list[Shape] = Field(default_factory=list, description="its shapes")
+    shapes: list[AnyInlineShape] = Field(default_factory=list, description="its shapes")
 
 
 class JointBase(Record):
@@ -114,8 +116,8 @@ class JointBase(Record):
     label: str = Field(default="", description="name in the runtime; the id if not said")
     parent: BodyName = Field(default="world", description="parent body, or world")
     child: BodyName = Field(description="child body")
-    parent_xform: Transform = Field(default=IDENTITY, description="joint frame in the parent body")
-    child_xform: Transform = Field(default=IDENTITY, description="joint frame in the child body")
+    parent_xform: TransformFields = Field(default=IDENTITY, description="joint frame in the parent body")
+    child_xform: TransformFields = Field(default=IDENTITY, description="joint frame in the child body")
     collision_filter_parent: bool = Field(default=True, description="no contact between parent and child")
 
 
@@ -180,7 +182,7 @@ def name_joint(data: Any) -> str:
     return name_type(data, JOINTS)
 
 
-Joint = Annotated[
+InlineJoint = Annotated[
     Annotated[FixedJoint, Tag("fixed")]
     | Annotated[FreeJoint, Tag("free")]
     | Annotated[RevoluteJoint, Tag("revolute")]
@@ -194,7 +196,7 @@ Joint = Annotated[
 """One inline joint, told apart by its type."""
 
 
-class Articulation(Record):
+class InlineArticulation(Record):
     """Joints that are solved together, parents before children."""
 
     id: str = Field(default="", description="name of the articulation")

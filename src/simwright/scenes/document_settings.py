@@ -45,7 +45,7 @@ Gravity = Annotated[
 ]
 
 
-class Simulation(Record):
+class SimulationSettings(Record):
     """How the scene is run."""
 
     dt: Quantity | None = Field(default=None, gt=0, description="time step [s]")

@@ -14,7 +14,15 @@ from pydantic import Discriminator, Field, Tag, ValidationInfo, model_validator
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse
 from simwright.scenes.builder_config import ALIASES, MATERIAL_FIELDS
-from simwright.scenes.document_values import IDENTITY, Color, Factors, Length, Quantity, Transform, is_compat
+from simwright.scenes.document_values import (
+    IDENTITY,
+    Color,
+    Factors,
+    Length,
+    Quantity,
+    TransformFields,
+    is_compat,
+)
 
 ALIASES_OF: dict[str, tuple[str, ...]] = {
     field: tuple(word for word, meant in ALIASES.items() if meant == field)
@@ -32,8 +40,10 @@ def rename_aliases(data: Any, info: ValidationInfo) -> Any:
     words: dict[str, str] = {}
     for key, value in data.items():
         field = ALIASES.get(str(key), str(key))
+        # in one mapping nobody can mean both; in SAP Warp the later key wins
         if field in renamed and not is_compat(info):
             raise refuse(f"{words[field]!r} and {key!r} are two words for the same thing")
+        # put last again: the order of keys is that of the words
         renamed.pop(field, None)
         renamed[field] = value
         words[field] = key
@@ -125,6 +135,7 @@ class Material(DirectMaterial):
 
         With ``only_material``, ``physics`` and ``shape`` carry just the five fields (as SAP Warp reads them).
         """
+        # measured order of SAP Warp, which knows the last block for shapes and assets only
         merged: dict[str, Any] = {}
         for block in (self.physics, self.shape):
             if block is not None:
@@ -140,7 +151,7 @@ class InlineShape(Material):
     """What every inline shape may have."""
 
     label: str = Field(default="", description="name of the shape; shape_<number> if not said")
-    transform: Transform = Field(default=IDENTITY, description="pose in the body")
+    transform: TransformFields = Field(default=IDENTITY, description="pose in the body")
     color: Color | None = Field(default=None, description="[red, green, blue] from 0 to 1, or to 255")
 
 
@@ -242,11 +253,12 @@ SHAPES: tuple[type[InlineShape], ...] = (
 
 def name_shape(data: Any) -> str:
     """Which of :data:`SHAPES` a mapping is; a box if it does not say."""
+    # box is SAP Warp's default
     kind = data.get("type", "box") if isinstance(data, dict) else getattr(data, "type", "box")
     return str(kind).lower()
 
 
-Shape = Annotated[
+AnyInlineShape = Annotated[
     Annotated[BoxShape, Tag("box")]
     | Annotated[SphereShape, Tag("sphere")]
     | Annotated[CapsuleShape, Tag("capsule")]

@@ -80,7 +80,7 @@ class GitSource(Record):
         return tuple(self.sparse) or ("" if own == "." else own,)
 
 
-class Source(Record):
+class SourceFields(Record):
     """One of ``path``, ``text`` and ``git``; a plain string is a path, or XML where it has angle brackets."""
 
     path: str | None = Field(default=None, min_length=1, description="file, relative to the scene")
@@ -96,7 +96,7 @@ class Source(Record):
         return {"text": value} if "<" in value and ">" in value else {"path": value}
 
     @model_validator(mode="after")
-    def _check_one(self) -> Source:
+    def _check_one(self) -> SourceFields:
         given = [name for name in ("path", "text", "git") if getattr(self, name) is not None]
         if len(given) != 1:
             raise refuse("has to say one of 'path', 'text' and 'git'")
@@ -107,7 +107,7 @@ class ExternalAsset(Record):
     """A file laid beside an MJCF file, under the name the MJCF file uses for it."""
 
     target: InsidePath = Field(description="path it is given, relative to the MJCF file")
-    source: Source | None = Field(default=None, description="where it comes from")
+    source: SourceFields | None = Field(default=None, description="where it comes from")
     path: str | None = Field(default=None, min_length=1, description="the same as source: {path: ...}")
     git: GitSource | None = Field(default=None, description="the same as source: {git: ...}")
 
@@ -118,6 +118,6 @@ class ExternalAsset(Record):
         return self
 
     @property
-    def origin(self) -> Source:
+    def origin(self) -> SourceFields:
         """Where it comes from."""
-        return self.source or Source(path=self.path, git=self.git)
+        return self.source or SourceFields(path=self.path, git=self.git)

@@ -25,10 +25,10 @@ from pydantic import (
 from simwright.core.documents.expressions import NUMBER_SCHEMA, Number, read_number
 from simwright.core.documents.record import Record, refuse, refuse_word
 from simwright.core.documents.tree import spell_path
+from simwright.core.math3d import Seven
 
 Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]
-Seven = tuple[float, float, float, float, float, float, float]
 IDENTITY_ROTATION: Quad = (0.0, 0.0, 0.0, 1.0)
 AXES: dict[str, Triple] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -42,6 +42,7 @@ def bound(largest: float) -> AfterValidator:
     """A validator that takes numbers up to ``largest`` in size: more would overflow in single precision."""
 
     def check(value: float) -> float:
+        # written so that NaN is refused too
         if not abs(value) <= largest:
             raise refuse(f"has to be between {-largest:g} and {largest:g}, not {value:g}")
         return value
@@ -72,11 +73,13 @@ def read_factors(value: Any) -> Any:
 
 def read_color(value: Any) -> Any:
     """Red, green, blue from 0 to 1; where one is above 1 they count to 255."""
+    # opacity is taken and left out: arrays have three
     if not isinstance(value, list | tuple) or len(value) not in {3, 4}:
         raise refuse("has to be a list of three numbers, [red, green, blue]")
     numbers = [_need_number(one) for one in value[:3]]
     if any(number < 0 or number > 255 for number in numbers):
         raise refuse("colours count from 0 to 1, or from 0 to 255")
+    # the rule of SAP Warp; [1, 1, 1] is white either way
     divisor = 255.0 if max(numbers) > 1.0 else 1.0
     return tuple(number / divisor for number in numbers)
 
@@ -86,6 +89,7 @@ def read_axis(value: Any, info: ValidationInfo) -> Any:
     if isinstance(value, list | tuple):
         axis = tuple(_need_number(one) for one in read_triple(value))
         return axis if is_compat(info) else _normalise(axis, "an axis may not be zero")
+    # "Axis.X" is how Newton's enumeration prints itself
     token = str(value).strip().lower().removeprefix("axis.")
     names = dict(zip("012", AXES, strict=True))
     found = AXES.get(names.get(token, token))
@@ -93,8 +97,10 @@ def read_axis(value: Any, info: ValidationInfo) -> Any:
         return found
     if token in {"-x", "-y", "-z", "+x", "+y", "+z"} and not is_compat(info):
         sign = -1.0 if token[0] == "-" else 1.0
+        # + 0.0 makes 0.0 of -0.0
         return tuple(sign * part + 0.0 for part in AXES[token[1]])
     if is_compat(info):
+        # measured: every other token is Z in SAP Warp
         return AXES["z"]
     raise refuse_word(value, AXES)
 
@@ -112,6 +118,7 @@ def read_rotation(value: Any, info: ValidationInfo) -> Any:
         quaternion = tuple(_need_number(one) for one in value)
     else:
         raise refuse("has to be 'identity', a list [x, y, z, w], or {axis_angle: {axis: ..., angle: ...}}")
+    # measured: SAP Warp does not normalise
     return quaternion if is_compat(info) else _normalise(quaternion, "a quaternion may not be zero")
 
 
@@ -134,6 +141,7 @@ def _normalise(values: tuple[float, ...], complaint: str) -> tuple[float, ...]:
     length = math.sqrt(sum(value * value for value in values))
     if not 1e-12 < length < math.inf:
         raise refuse(complaint)
+    # dividing would change the last bits of numbers that are right as written
     if abs(length - 1.0) < 1e-12:
         return values
     return tuple(value / length for value in values)
@@ -198,7 +206,7 @@ class Turn(Record):
     axis_angle: AxisAngle
 
 
-class Transform(Record):
+class TransformFields(Record):
     """A place and an orientation; missing parts are identity."""
 
     p: Vector = Field(default=(0.0, 0.0, 0.0), description="position [m]")
@@ -219,7 +227,7 @@ class Transform(Record):
         return (*self.p, *self.q)
 
 
-IDENTITY = Transform()
+IDENTITY = TransformFields()
 
 
 class UnsupportedType(Record):

@@ -9,6 +9,7 @@ the whole scene for a file, :func:`export_world` one world for an engine.
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -25,13 +26,19 @@ from simwright.formats.mjcf.writer.meshes import is_flat
 from simwright.model.asset import Articulation, Asset, Body, ContactFilter, Provenance, scaled
 from simwright.model.geometry import Box, Mesh, Plane
 from simwright.model.inertia import Inertial
-from simwright.model.joint import WORLD, Joint, JointKind, Mimic
+from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Mimic, Motion
 from simwright.runtime.kinds import BodyFlag, JointType, ShapeFlag, TargetMode
 from simwright.runtime.model import Model
-from simwright.scenes.exporting_contacts import DEFAULT_TAU, set_alike, set_contacts, set_filters
-from simwright.scenes.exporting_joints import JointTaker
-from simwright.scenes.exporting_numbers import take_pose, widen
-from simwright.scenes.exporting_shapes import ShapeTaker
+from simwright.scenes.builder_config import NO_BOUND, NO_LIMIT
+from simwright.scenes.exporting_shapes import (
+    DEFAULT_TAU,
+    ShapeExporter,
+    set_alike,
+    set_contacts,
+    set_filters,
+    take_pose,
+    widen,
+)
 from simwright.scenes.load import LoadedScene
 from simwright.scenes.one_world import FLOATS, list_carriers, take_world
 
@@ -77,6 +84,15 @@ _THIN = 1e-3
 """Half the thickness of colliders that have none [m]."""
 MAX_BODIES = 100_000
 """Most bodies of a scene that becomes an asset."""
+_KINDS = {
+    JointType.PRISMATIC: JointKind.PRISMATIC,
+    JointType.REVOLUTE: JointKind.REVOLUTE,
+    JointType.BALL: JointKind.BALL,
+    JointType.FIXED: JointKind.FIXED,
+    JointType.FREE: JointKind.FLOATING,
+    JointType.DISTANCE: JointKind.DISTANCE,
+    JointType.D6: JointKind.D6,
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +110,7 @@ def export_asset(loaded: LoadedScene, *, reporter: Reporter | None = None) -> As
     """The whole scene, all its worlds, as one asset."""
     reporter = Reporter() if reporter is None else reporter
     model, where = loaded.model, Where(loaded.source_path)
+    # a million small worlds are fine as arrays; as elements of an asset each would cost kilobytes
     if model.body_count > MAX_BODIES:
         raise LimitError(
             f"the scene has {model.body_count} bodies; an asset may have {MAX_BODIES}",
@@ -126,6 +143,7 @@ def export_world(
     """
     reporter = Reporter() if reporter is None else reporter
     one = take_world(model, number)
+    # what engines need is set afterwards: export_asset shares _export and wants none of it
     exported = _export(one, f"world_{number}")
     asset = exported.asset
     asset.environment.settings["disable"] = ["filterparent"]  # what may touch is said pair by pair
@@ -134,6 +152,7 @@ def export_world(
     if not visuals:
         asset.shapes = [shape for shape in asset.shapes if shape.collision]
         asset.sites = []
+    # after what is only seen is gone: visual meshes may be flat
     _thicken(asset, reporter)
     if pairs:
         set_contacts(asset, one, exported.bodies, exported.shapes)
@@ -141,6 +160,7 @@ def export_world(
     else:
         set_filters(asset, one, exported.bodies, exported.shapes)
         for material in asset.physics_materials:
+            # engines without pairs mix materials themselves: each has to say its own
             if material.damping is None:
                 material.damping = (material.stiffness or 0.0) * DEFAULT_TAU
     return exported
@@ -149,12 +169,13 @@ def export_world(
 def _export(model: Model, name: str) -> ExportedWorld:
     asset = Asset(name=name, provenance=Provenance(format="scene"))
     bodies = choose_names(list(model.body_label))
+    # apart from those of bodies too: the prims of a stage share one scope
     joints = choose_names(list(model.joint_label), bodies)
-    taker = JointTaker(model, bodies, joints)
+    taker = JointExporter(model, bodies, joints)
     asset.bodies = [_take_body(model, index, body) for index, body in enumerate(bodies)]
     asset.joints = [taker.take(index) for index in range(model.joint_count)]
     asset.mimics = _list_mimics(model, asset.joints)
-    shapes = ShapeTaker(model, asset, bodies, choose_names(list(model.shape_label)))
+    shapes = ShapeExporter(model, asset, bodies, choose_names(list(model.shape_label)))
     for index in range(model.shape_count):
         shapes.add(index)
     gravity = widen(model.gravity).reshape(-1, 3)
@@ -167,8 +188,10 @@ def _hold_bodies(exported: ExportedWorld, reporter: Reporter) -> None:
     asset, model = exported.asset, exported.model
     carriers = list_carriers(model)
     for index, joint in enumerate(list(asset.joints)):
+        # what may touch is said pair by pair: no joint filters on its own
         joint.collide = True
         joint.closes_loop = int(model.joint_articulation[index]) < 0
+        # a joint with six freedoms that carries nothing holds nothing
         if joint.closes_loop:
             if joint.kind is JointKind.FLOATING:
                 asset.joints.remove(joint)
@@ -191,6 +214,7 @@ def _hold_bodies(exported: ExportedWorld, reporter: Reporter) -> None:
             for dof in asset.joint(exported.joints[carrier]).dofs:
                 dof.armature = _KINEMATIC
             body.gravity_scale = 0.0
+        # engines take a body without joints, or with them, but none that is told how it moves
         body.kinematic = False
         body.linear_velocity = body.angular_velocity = None
 
@@ -201,6 +225,7 @@ def _report_unused(exported: ExportedWorld, reporter: Reporter) -> None:
     for index, joint in enumerate(exported.joints):
         first, last = (int(model.joint_qd_start[index + i]) for i in range(2))
         driven = np.any(model.joint_target_mode[first:last] != TargetMode.NONE)
+        # no engine of ours has a drive for six freedoms
         if driven and model.joint_type[index] in FLOATS:
             reporter.report(DRIVE_NOT_SUPPORTED, name=joint)
 
@@ -214,6 +239,7 @@ def _thicken(asset: Asset, reporter: Reporter) -> None:
         if isinstance(geometry, Plane) and geometry.size is not None:
             wide, long = geometry.size
             shape.geometry = Box(np.array((wide, long, 2 * _THIN)))
+            # its upper side stays where the plane was
             shape.pose = shape.pose @ Pose.of((0.0, 0.0, -_THIN))
         elif isinstance(geometry, Mesh) and is_flat(geometry.data, scale):
             reporter.report(SHAPE_FLAT, name=shape.name)
@@ -225,6 +251,7 @@ def _thicken(asset: Asset, reporter: Reporter) -> None:
 
 def choose_names(labels: Sequence[str], taken: Sequence[str] = ()) -> list[str]:
     """A name for each label: its last part if no other label ends so, else all of it."""
+    # people know the last part; the whole label only where that is not enough
     ends = [label.rstrip("/").rsplit("/", 1)[-1] or "unnamed" for label in labels]
     counts = Counter(ends)
     scope = NameScope(taken)
@@ -273,6 +300,7 @@ def _list_articulations(model: Model, bodies: Sequence[str]) -> list[Articulatio
 
 def _list_filters(model: Model, bodies: Sequence[str], shapes: Sequence[str]) -> list[ContactFilter]:
     """Filters between bodies where all their colliders are filtered, between shapes elsewhere."""
+    # counted and grouped in one pass: which of the two it is depends on all pairs of two bodies
     owner, touches = model.shape_body, (model.shape_flags & ShapeFlag.COLLIDE_SHAPES) != 0
     colliders = Counter(int(body) for body, on in zip(owner, touches, strict=True) if on)
     linked = {
@@ -280,6 +308,7 @@ def _list_filters(model: Model, bodies: Sequence[str], shapes: Sequence[str]) ->
     }
     grouped: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for a, b in model.shape_filters:
+        # shapes of one body and of joined bodies never touch in an asset anyway
         key = (int(owner[a]), int(owner[b]))
         if key[0] != key[1] and touches[a] and touches[b] and frozenset(key) not in linked:
             grouped.setdefault((min(key), max(key)), []).append((a, b))
@@ -301,3 +330,126 @@ def _report_lost(model: Model, reporter: Reporter, where: Where) -> None:
     if model.custom:
         names = ", ".join(sorted(held.key for held in model.custom.values())[:6])
         reporter.report(ATTRIBUTES_LOST, where, count=len(model.custom), names=names)
+
+
+class JointExporter:
+    """Takes joints out of a model, with the names that bodies and joints are given."""
+
+    def __init__(self, model: Model, bodies: Sequence[str], names: Sequence[str]) -> None:
+        self._model = model
+        self._bodies = bodies
+        self._names = names
+        self._carried: set[int] = set()
+
+    def take(self, index: int) -> Joint:
+        """One joint with its initial coordinates, drives and stops."""
+        model = self._model
+        kind = JointType(int(model.joint_type[index]))
+        parent, child = int(model.joint_parent[index]), int(model.joint_child[index])
+        # a joint in no articulation closes a loop only where another one carries its child already
+        closes = int(model.joint_articulation[index]) < 0 and child in self._carried
+        self._carried.add(child)
+        joint = Joint(
+            self._names[index],
+            _KINDS[kind],
+            self._bodies[parent] if parent >= 0 else WORLD,
+            self._bodies[child],
+            take_pose(model.joint_X_p[index]),
+            take_pose(model.joint_X_c[index]),
+            self._list_dofs(index, kind),
+            enabled=bool(model.joint_enabled[index]),
+            closes_loop=closes,
+        )
+        if kind is JointType.DISTANCE:
+            first = int(model.joint_qd_start[index])
+            low, high = (
+                float(widen(model.joint_limit_lower[first])),
+                float(widen(model.joint_limit_upper[first])),
+            )
+            # a negative limit is none, in arrays as in Newton
+            joint.distance = (max(0.0, low), high if high >= 0.0 else math.inf)
+        return joint
+
+    def _list_dofs(self, index: int, kind: JointType) -> list[Dof]:
+        model = self._model
+        q, qd = int(model.joint_q_start[index]), int(model.joint_qd_start[index])
+        name = self._names[index]
+        if kind in (JointType.FREE, JointType.DISTANCE):
+            px, py, pz, x, y, z, w = widen(model.joint_q[q : q + 7]).tolist()
+            rates = widen(model.joint_qd[qd : qd + 6]).tolist()
+            free = Dof(Motion.FREE, name=name, position=[px, py, pz, w, x, y, z])
+            # None says nothing; zeros would be written as an authored velocity
+            free.velocity = rates if any(rates) else None
+            return [free]
+        if kind is JointType.BALL:
+            x, y, z, w = widen(model.joint_q[q : q + 4]).tolist()
+            ball = self._make_dof(Motion.BALL, qd, name)
+            # entries of a ball in the limit arrays mean nothing
+            ball.lower, ball.upper = -math.inf, math.inf
+            ball.position = [w, x, y, z]
+            return [ball]
+        linear, angular = (int(count) for count in model.joint_dof_dim[index])
+        dofs = []
+        for number in range(linear + angular):
+            motion = Motion.SLIDE if number < linear else Motion.HINGE
+            label = name if linear + angular == 1 else f"{name}_{number}"
+            dof = self._make_dof(motion, qd + number, label)
+            dof.position = float(widen(model.joint_q[q + number]))
+            dof.velocity = float(widen(model.joint_qd[qd + number])) or None
+            dofs.append(dof)
+        return dofs
+
+    def _make_dof(self, motion: Motion, entry: int, name: str) -> Dof:
+        model = self._model
+        lower, upper = (
+            float(widen(model.joint_limit_lower[entry])),
+            float(widen(model.joint_limit_upper[entry])),
+        )
+        dof = Dof(
+            motion,
+            vec3(widen(model.joint_axis[entry])),
+            name,
+            lower=lower if lower > -NO_LIMIT else -math.inf,
+            upper=upper if upper < NO_LIMIT else math.inf,
+            armature=float(widen(model.joint_armature[entry])) or None,
+            friction=float(widen(model.joint_friction[entry])) or None,
+            damping=float(widen(model.joint_damping[entry])) or None,
+            stiffness=float(widen(model.joint_spring_ke[entry])) or None,
+            effort_limit=_bound(model.joint_effort_limit[entry]),
+            velocity_limit=_bound(model.joint_velocity_limit[entry]),
+        )
+        if dof.stiffness:
+            dof.spring_ref = float(widen(model.joint_spring_ref[entry]))
+        if dof.is_limited:
+            dof.limit_stiffness = float(widen(model.joint_limit_ke[entry]))
+            dof.limit_damping = float(widen(model.joint_limit_kd[entry]))
+        dof.drive = self._make_drive(entry, dof.effort_limit)
+        return dof
+
+    def _make_drive(self, entry: int, effort: float | None) -> Drive | None:
+        """The drive of a freedom, as its mode lets it work."""
+        model = self._model
+        mode = TargetMode(int(model.joint_target_mode[entry]))
+        stiffness, damping = (
+            float(widen(model.joint_target_ke[entry])),
+            float(widen(model.joint_target_kd[entry])),
+        )
+        # gains may be there and not work: the mode says which do
+        if mode is TargetMode.VELOCITY:
+            stiffness = 0.0
+        if mode is TargetMode.EFFORT:
+            stiffness = damping = 0.0
+        if mode is TargetMode.NONE or (mode is not TargetMode.EFFORT and not (stiffness or damping)):
+            return None
+        follows = mode is not TargetMode.POSITION
+        return Drive(
+            stiffness,
+            damping,
+            float(widen(model.joint_target_pos[entry])),
+            float(widen(model.joint_target_vel[entry])) if follows else 0.0,
+            math.inf if effort is None else effort,
+        )
+
+
+def _bound(value: float) -> float | None:
+    return float(widen(value)) if value < NO_BOUND else None

@@ -63,6 +63,7 @@ def _add(builder: Builder, attribute: CustomAttribute, indices: Mapping[str, Map
     try:
         if attribute.default is not None:
             values[...] = _convert(attribute.default, attribute.type)
+        # assets of one kind declare the same attribute: rows of the first stay
         if known is not None:
             if known.frequency != attribute.frequency or known.values.shape[1:] != row:
                 return "another asset declares it differently"
@@ -122,6 +123,7 @@ def _spread(
     if attribute.frequency not in ("joint_dof", "joint_coord"):
         return [(index, value)]
     rows = builder.dofs_of(index) if attribute.frequency == "joint_dof" else builder.coords_of(index)
+    # a list of another length is one value that is a list
     if isinstance(value, list) and len(value) == len(rows):
         return list(zip(rows, value, strict=True))
     return [(at, value) for at in rows]

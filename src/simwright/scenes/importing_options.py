@@ -58,14 +58,7 @@ def choose_parts(asset: Asset, options: ImportOptions) -> Asset:
     _leave_out(asset, options)
     if options.only_load_enabled_rigid_bodies:
         drop_disabled(asset)
-    if options.parse_visuals_as_colliders:
-        asset.shapes = [shape for shape in asset.shapes if shape.visual]
-        for shape in asset.shapes:
-            shape.collision = True
-    if not options.load_visual_shapes:
-        asset.shapes = [shape for shape in asset.shapes if shape.collision]
-    if not options.parse_meshes:
-        asset.shapes = [shape for shape in asset.shapes if not isinstance(shape.geometry, Mesh)]
+    _choose_shapes(asset, options)
     if not options.load_sites:
         asset.sites = []
     if not options.enable_self_collisions:
@@ -78,6 +71,18 @@ def choose_parts(asset: Asset, options: ImportOptions) -> Asset:
     _scale_armatures(asset, options)
     _scale_lengths(asset, options)
     return asset
+
+
+def _choose_shapes(asset: Asset, options: ImportOptions) -> None:
+    # in this order: what is seen becomes a collider first, so that it is not left out as only seen
+    if options.parse_visuals_as_colliders:
+        asset.shapes = [shape for shape in asset.shapes if shape.visual]
+        for shape in asset.shapes:
+            shape.collision = True
+    if not options.load_visual_shapes:
+        asset.shapes = [shape for shape in asset.shapes if shape.collision]
+    if not options.parse_meshes:
+        asset.shapes = [shape for shape in asset.shapes if not isinstance(shape.geometry, Mesh)]
 
 
 def _leave_out(asset: Asset, options: ImportOptions) -> None:
@@ -97,6 +102,7 @@ def _scale_armatures(asset: Asset, options: ImportOptions) -> None:
 
 def _scale_lengths(asset: Asset, options: ImportOptions) -> None:
     """A larger or smaller asset: places, sizes, strokes; masses that are said stay, spread over the new size."""
+    # the one list of everything that has a length in it
     factor = float(options.scale)
     if not (math.isfinite(factor) and factor > 0.0):
         raise UsageError(f"scale is {factor}", hint="a number above zero")
@@ -108,6 +114,7 @@ def _scale_lengths(asset: Asset, options: ImportOptions) -> None:
     for body in asset.bodies:
         body.pose = Pose(body.pose.p * factor, body.pose.q)
         if body.inertial is not None:
+            # the mass stays: its moments grow with the square of lengths
             held = body.inertial
             body.inertial = Inertial(held.mass, held.com * factor, held.inertia * factor**2)
     for site in asset.sites:

@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose, vec3
+from simwright.core.math3d import Pose, pose_to_seven, vec3
 from simwright.model.asset import Asset, Body, Shape, Site, scaled
-from simwright.model.geometry import Box, Geometry, Heightfield, Mesh, Plane, Sphere, box_bounds
+from simwright.model.geometry import Box, Geometry, Heightfield, Mesh, MeshData, Plane, Sphere, box_bounds
 from simwright.model.inertia import Inertial
 from simwright.model.mass import shape_inertial
 from simwright.model.moments import compute_moments
 from simwright.runtime.kinds import ShapeType
-from simwright.scenes.builder import Builder, Triple, as_seven
+from simwright.scenes.builder import Builder, Triple
 from simwright.scenes.builder_config import ShapeConfig
 from simwright.scenes.builder_shape import describe_geometry
 from simwright.scenes.importing_messages import DECOMPOSITION_SKIPPED, GEOMETRY_LOST
@@ -23,9 +24,18 @@ from simwright.scenes.importing_options import ImportOptions
 
 _SITE_SIZE = 0.01
 _CONVEX = ("convexhull", "convexdecomposition")
+_TYPES = (
+    ShapeType.SPHERE,
+    ShapeType.BOX,
+    ShapeType.CAPSULE,
+    ShapeType.CYLINDER,
+    ShapeType.CONE,
+    ShapeType.MESH,
+    ShapeType.PLANE,
+)
 
 
-class ShapeMaker:
+class ShapeImporter:
     """Adds the shapes of one asset to a builder; ``config`` is what a shape that says nothing has."""
 
     def __init__(
@@ -52,13 +62,14 @@ class ShapeMaker:
         if described is None:
             return None
         kind, scale, source, pose = described
+        # materials cannot be arrays: they are kept beside, for export
         if self._looks and (shape.material or isinstance(source, Mesh)):
             self._builder.shape_look[self._builder.shape_count] = (shape.material, self._looks)
         return self._builder.add_shape(
             body,
             kind,
             scale,
-            pose=as_seven(self._options.xform @ pose if body < 0 else pose),
+            pose=pose_to_seven(self._options.xform @ pose if body < 0 else pose),
             source=source,
             config=self._configure(shape),
             label=label,
@@ -79,7 +90,7 @@ class ShapeMaker:
             body,
             kind,
             scale,
-            pose=as_seven(self._options.xform @ site.pose if body < 0 else site.pose),
+            pose=pose_to_seven(self._options.xform @ site.pose if body < 0 else site.pose),
             config=self._config.with_values({"is_site": True, "is_visible": described is not None}),
             label=label,
         )
@@ -87,6 +98,7 @@ class ShapeMaker:
     def _describe(self, shape: Shape, body: int) -> tuple[ShapeType, Triple, Geometry | None, Pose] | None:
         geometry, pose = shape.geometry, shape.pose
         x, y, z = (float(v) for v in scaled(shape))
+        # colliding planes have no end in any engine of ours, whatever size is drawn
         if isinstance(geometry, Plane) and shape.collision:
             return ShapeType.PLANE, (0.0, 0.0, 0.0), None, pose
         primitive = describe_geometry(geometry)
@@ -111,10 +123,12 @@ class ShapeMaker:
         plain = (ShapeType.MESH, scale, shape.geometry, shape.pose)
         token = shape.approximation.token.lower() if shape.approximation else "none"
         skipped = self._options.skip_mesh_approximation or not (shape.collision and shape.enabled)
+        # what is only seen is never approximated
         if skipped or token == "none":
             return plain
         if token in ("boundingcube", "boundingsphere"):
             return _fit(shape, scale, ball=token == "boundingsphere")
+        # one shape cannot be several: its hull is the nearest that is convex
         if token == "convexdecomposition":
             self._reporter.report(
                 DECOMPOSITION_SKIPPED, shape.source, name=shape.name, token=token, as_what="its convex hull"
@@ -130,6 +144,7 @@ class ShapeMaker:
         """Defaults, then what the asset says, then what is forced."""
         touches = shape.collision and shape.enabled
         options = self._options
+        # colliders are seen only on bodies that have nothing else to show
         hidden = options.hide_collision_shapes or shape.body in self._seen
         visible = shape.visual or (shape.collision and not hidden)
         if shape.collision and options.hide_collision_shapes and shape.body in self._seen:
@@ -148,6 +163,7 @@ class ShapeMaker:
 
     def _plain(self, shape: Shape) -> ShapeConfig:
         """What a shape begins with; what is only seen of a stage has none of the defaults in SAP Warp."""
+        # in this one case, so that arrays agree with those of its loader
         seen = self._stage and not shape.collision and self._builder.compat == "sap"
         return ShapeConfig(gap=self._config.gap) if seen else self._config
 
@@ -156,6 +172,7 @@ class ShapeMaker:
         own = shape.settings
         values: dict[str, Any] = {"margin": shape.margin, "gap": shape.gap}
         values |= {"ke": own.get("ke"), "kh": own.get("kh")}
+        # arrays have a dissipation time: tau = kd / ke
         damping = own.get("kd")
         material = self._contacts.get(shape.physics_material)
         if material is not None:
@@ -174,6 +191,7 @@ class ShapeMaker:
         body = self._bodies.get(shape.body)
         if body is None or body.inertial is not None or not (shape.collision and shape.enabled):
             return 0.0
+        # the arrays keep a density per shape, not a mass: operations may resize it
         volume = compute_moments(shape.geometry, shape.scale).volume
         if volume <= 0.0:
             return 0.0
@@ -182,6 +200,7 @@ class ShapeMaker:
     def weigh(self, shape: Shape, body: Body) -> Inertial:
         """Mass of a collider: its own, else by the density of body, material or configuration."""
         material = self._contacts.get(shape.physics_material)
+        # UsdPhysics' order: the body's density, then the material's
         density = body.density or (material.density if material else None)
         return shape_inertial(shape, self._config.density if density is None else density)
 
@@ -202,6 +221,7 @@ def _resize(kind: ShapeType, size: Triple, factors: Triple) -> tuple[ShapeType, 
         return kind, (a * x, b * y, c)
     if kind is ShapeType.SPHERE:
         return (kind, (a * x, b, c)) if x == y == z else (ShapeType.ELLIPSOID, (a * x, a * y, a * z))
+    # a round shape stretched unevenly has no type: it goes in as a mesh
     if x != y or (kind is ShapeType.CAPSULE and x != z):
         return None
     return kind, (a * x, b * z, c)
@@ -217,3 +237,70 @@ def _fit(shape: Shape, scale: Triple, *, ball: bool) -> tuple[ShapeType, Triple,
     fitted = describe_geometry(Sphere(float(np.linalg.norm(half))) if ball else Box(2 * half))
     assert fitted is not None
     return (*fitted, None, pose)
+
+
+def imitate_sap(asset: Asset) -> None:
+    """Change an asset to what SAP Warp reads of its file."""
+    # measured: densities and colours of files do not reach SAP Warp's arrays
+    for body in asset.bodies:
+        body.density = None
+    for material in asset.physics_materials:
+        material.density = None
+    for shape in asset.shapes:
+        shape.density, shape.mass, shape.color, shape.material = None, None, None, ""
+    if asset.provenance.format != "urdf":
+        return
+    for body in asset.bodies:
+        # our reader states an empty inertial where URDF has none
+        if body.inertial is not None and body.inertial.mass == 0.0 and not np.any(body.inertial.inertia):
+            body.inertial = None
+    meshes: dict[tuple[int, bytes], list[Mesh]] = {}
+    asset.shapes = [part for shape in asset.shapes for part in _split_shape(shape, meshes)]
+
+
+def order_shapes(asset: Asset, bodies: dict[str, int]) -> list[Shape]:
+    """The shapes in SAP Warp's order; ``bodies`` are indices by name."""
+    if asset.provenance.format == "urdf":
+        # visuals before colliders, link by link: the order in which its importer adds them
+        return sorted(asset.shapes, key=lambda shape: (bodies.get(shape.body, -1), shape.collision))
+
+    def rank(shape: Shape) -> tuple[bool, int, int]:
+        described = describe_geometry(shape.geometry)
+        kind = described[0] if described is not None else ShapeType.MESH
+        place = _TYPES.index(kind) if shape.collision and kind in _TYPES else 0
+        return shape.collision, place, bodies.get(shape.body, -1)
+
+    return sorted(asset.shapes, key=rank)
+
+
+def _split_shape(shape: Shape, meshes: dict[tuple[int, bytes], list[Mesh]]) -> list[Shape]:
+    """A shape for each material of a mesh, by the names of the materials."""
+    if not isinstance(shape.geometry, Mesh):
+        return [shape]
+    scale = scaled(shape)
+    # shapes that share a mesh share its pieces
+    key = id(shape.geometry), scale.tobytes()
+    if key not in meshes:
+        meshes[key] = _split_mesh(shape.geometry, scale)
+    parts = meshes[key]
+    return [
+        dataclasses.replace(
+            shape, name=f"{shape.name}#{number}" if number else shape.name, geometry=part, scale=None
+        )
+        for number, part in enumerate(parts)
+    ]
+
+
+def _split_mesh(mesh: Mesh, scale: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> list[Mesh]:
+    data = mesh.data
+    triangles, vertices = data.triangles(), data.vertices * scale
+    pieces = sorted(data.subsets, key=lambda subset: subset.material or subset.name)
+    if len(pieces) < 2 or data.counts is not None or not mesh.file.lower().endswith(".dae"):
+        whole = MeshData(vertices, np.ascontiguousarray(triangles).reshape(-1))
+        return [Mesh(whole, source=mesh.source, file=mesh.file, gate=mesh.gate)]
+    parts = []
+    for piece in pieces:
+        used, corners = np.unique(triangles[piece.faces], return_inverse=True)
+        part = MeshData(vertices[used], corners.reshape(-1).astype(np.int32))
+        parts.append(Mesh(part, source=mesh.source, file=mesh.file, gate=mesh.gate))
+    return parts

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
-from simwright.core.diag import Level, declare
+from collections.abc import Sequence
+
+from simwright.core.diag import Level, Where, declare
 from simwright.core.errors import InputError
 
 SELECTOR_EMPTY = declare(
@@ -47,3 +49,17 @@ class SceneError(InputError):
     """A scene file asks for something that cannot be done."""
 
     code = "scene"
+
+
+class UnsupportedSceneFeature(SceneError):  # noqa: N818 - a public name that other loaders have
+    """A scene asks for features that are known and not supported; ``features`` lists them."""
+
+    code = "unsupported-feature"
+
+    def __init__(self, features: Sequence[str], *, where: Where | None = None) -> None:
+        super().__init__(
+            f"not supported: {', '.join(features)}",
+            hint="load without strict to leave them out",
+            where=where,
+        )
+        self.features = tuple(features)

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.math3d import Array, vec3
+from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz, vec3
 from simwright.runtime.arrays import AnyArray, ArrayInfo, describe_arrays
 from simwright.runtime.collision import CollisionModel, find_pairs
 from simwright.runtime.kinds import JointType
 from simwright.runtime.labels import Labels
 from simwright.runtime.model import Model
 from simwright.runtime.pairs import Pairs
-from simwright.runtime.rotation import conjugate, rotate
-from simwright.scenes.finish import World
+from simwright.scenes.finish import WorldArrays
 
 DEFAULT_SPACING = (2.0, 2.0, 0.0)
 _COUNTED = ("body", "joint", "joint_dof", "joint_coord", "articulation", "shape")
@@ -27,6 +26,7 @@ _WORLD_OF = {
     "articulation_world": "articulation",
     "shape_world": "shape",
 }
+_OWN = frozenset({"gravity", "world_offset"})
 
 
 def place_worlds(count: int, spacing: Sequence[float] = DEFAULT_SPACING) -> Array:
@@ -45,6 +45,7 @@ def place_worlds(count: int, spacing: Sequence[float] = DEFAULT_SPACING) -> Arra
         places[:, axis] = (number % side) * steps[axis]
         number = number // side
     middle = (places.min(axis=0) + places.max(axis=0)) / 2
+    # worlds stand on the ground: SAP Warp begins at z = 0 as well
     middle[2] = 0.0
     centred: Array = places - middle
     return centred
@@ -52,6 +53,7 @@ def place_worlds(count: int, spacing: Sequence[float] = DEFAULT_SPACING) -> Arra
 
 def _find_side(count: int, dimensions: int) -> int:
     """The least side of a line, square or cube that holds ``count``."""
+    # one below the root and upwards: the root itself may be rounded either way
     side = max(1, math.floor(math.pow(count, 1.0 / dimensions)) - 1)
     while math.pow(side, dimensions) < count:
         side += 1
@@ -59,8 +61,8 @@ def _find_side(count: int, dimensions: int) -> int:
 
 
 def replicate(
-    world: World,
-    shared: World,
+    world: WorldArrays,
+    shared: WorldArrays,
     count: int = 1,
     spacing: Sequence[float] = DEFAULT_SPACING,
     *,
@@ -68,14 +70,17 @@ def replicate(
 ) -> tuple[Model, CollisionModel]:
     """A model of ``count`` copies of a world, and of what they share."""
     offsets = place_worlds(count, spacing)
+    # measured: SAP Warp numbers a single world -1, as what all worlds share
     tiling = _Tiling(world, shared, count, first_world=-1 if compat == "sap" and count == 1 else 0)
     arrays: dict[str, Any] = {
         name: tiling.tile(info) for name, info in describe_arrays(Model).items() if name not in _OWN
     }
+    # a single world stays exactly where it was built, bit for bit
     if count > 1:
         _shift(arrays, world, offsets)
     arrays["gravity"] = np.tile(world.gravity.astype(np.float32), (count, 1))
     arrays["world_offset"] = offsets.astype(np.float32)
+    # SAP Warp repeats labels as they are, so that one label means several bodies
     prefixed = count > 1 and compat != "sap"
     labels: dict[str, Any] = {
         f"{kind}_label": Labels(names, count, shared.labels[kind], prefixed=prefixed)
@@ -103,13 +108,10 @@ def replicate(
     return model, collision
 
 
-_OWN = frozenset({"gravity", "world_offset"})
-
-
 class _Tiling:
     """Copies arrays of one world ``count`` times and adds the shared rows."""
 
-    def __init__(self, world: World, shared: World, count: int, *, first_world: int) -> None:
+    def __init__(self, world: WorldArrays, shared: WorldArrays, count: int, *, first_world: int) -> None:
         self._world = world
         self._shared = shared
         self._count = count
@@ -140,6 +142,7 @@ class _Tiling:
         step = self._world.count(refers)
         worlds = np.arange(self._count, dtype=np.int32)
         view = tiled[: len(rows) * self._count].reshape(self._count, *rows.shape)
+        # -1 (the world, no joint) must stay -1
         view += (worlds * np.int32(step))[:, None] * (rows >= 0)
 
     def _tile_starts(self, rows: AnyArray, info: ArrayInfo) -> AnyArray:
@@ -153,7 +156,7 @@ class _Tiling:
         return np.concatenate((np.repeat(worlds, local), np.full(more, -1, dtype=np.int32)))
 
 
-def _shift(arrays: dict[str, AnyArray], world: World, offsets: Array) -> None:
+def _shift(arrays: dict[str, AnyArray], world: WorldArrays, offsets: Array) -> None:
     """Move worlds to their places: bodies, what hangs on the world, and shapes that stand in it."""
     held = world.arrays
     count = len(offsets)
@@ -163,6 +166,7 @@ def _shift(arrays: dict[str, AnyArray], world: World, offsets: Array) -> None:
         view = arrays[name][: len(one) * count].reshape(count, *one.shape)
         view[:, rows, :3] = one[rows, :3] + offsets[:, None]
 
+    # what hangs on moving bodies is not touched: its frames are relative
     move("body_q", np.arange(len(held["body_q"])))
     move("shape_transform", np.flatnonzero(held["shape_body"] < 0))
     kinds, on_world = held["joint_type"], held["joint_parent"] < 0
@@ -172,5 +176,6 @@ def _shift(arrays: dict[str, AnyArray], world: World, offsets: Array) -> None:
     view = arrays["joint_q"].reshape(count, len(one))
     for joint in np.flatnonzero(on_world & floats).tolist():
         start = int(held["joint_q_start"][joint])
-        turned = rotate(conjugate(held["joint_X_p"][joint, 3:]), offsets)
+        # free joints count in their parent frame, which may stand turned in the world
+        turned = quats_rotate(quats_conjugate(to_wxyz(held["joint_X_p"][joint, 3:])), offsets)
         view[:, start : start + 3] = one[start : start + 3] + turned

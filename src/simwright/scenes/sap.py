@@ -19,7 +19,7 @@ from simwright.runtime.collision import CollisionModel, CollisionState
 from simwright.runtime.model import Model
 from simwright.runtime.state import Control, State
 from simwright.scenes.load import load_scene
-from simwright.scenes.load_errors import UnsupportedSceneFeature
+from simwright.scenes.messages import UnsupportedSceneFeature
 
 SapModel = Model
 SapState = State
@@ -65,6 +65,7 @@ def load_sap_scene(
     spacing: Sequence[float] | None = None,
 ) -> SapLoadedScene:
     """Load a scene file as SAP Warp does; ``strict`` is the default here.  Gradients need another library."""
+    # silently going on would give zero gradients
     if requires_grad:
         raise SapSceneLoaderError("arrays of numpy carry no gradients; load without requires_grad")
     try:
@@ -79,6 +80,7 @@ def load_sap_scene(
         )
     except UnsupportedSceneFeature as error:
         raise SapUnsupportedSceneFeature(error.features) from error
+    # programs for SAP Warp catch its class; ours stays as the cause, with place and hint
     except SimwrightError as error:
         raise SapSceneLoaderError(str(error)) from error
     return SapLoadedScene(

@@ -36,6 +36,7 @@ class Span(NamedTuple):
         if self.kind == "from":
             return range(_from_end(self.first, count), count)
         if self.kind == "between":
+            # reversed ranges are empty, as in Python
             end = count if self.last is None else _from_end(self.last, count)
             return range(_from_end(self.first, count), max(_from_end(self.first, count), end))
         if self.kind == "index":
@@ -70,6 +71,7 @@ def _from_end(number: int, count: int) -> int:
 
 def read_span(value: Any) -> Any:
     """A range from what is written."""
+    # one case for each spelling of the format; bool is an int to Python, and is none here
     if isinstance(value, Span):
         return value
     if isinstance(value, str) and (match := _WORD.match(value.lower())):
@@ -203,6 +205,7 @@ class AmbiguousLabelError(LookupError):
 
 def find_label(name: str, labels: Sequence[str]) -> int:
     """The index of a label: exactly, or by its unique end after a slash; a LookupError says what is wrong."""
+    # an exact label counts before ends, or "arm" could not be named beside "left/arm"
     exact = [index for index, label in enumerate(labels) if label == name]
     found = exact or [index for index, label in enumerate(labels) if label.endswith(f"/{name}")]
     if len(found) == 1:

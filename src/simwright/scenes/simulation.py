@@ -15,23 +15,22 @@ translates between the arrays and the engine's flat coordinates (:mod:`simwright
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.errors import UsageError
-from simwright.engines.flat import FlatMap, FlatPlace
+from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz
+from simwright.engines.flat import FlatDofPlace, FlatMap
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Scene, Settings, Simulation
+from simwright.engines.protocol import Closeable, Settings, Simulation, WorldSet
 from simwright.engines.stability import UnstableError
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import TargetMode
 from simwright.runtime.kinematics import eval_fk
 from simwright.runtime.model import Model
-from simwright.runtime.rotation import Values, conjugate, rotate
 from simwright.runtime.state import Control, State
 from simwright.scenes.exporting import ExportedWorld, export_world
 from simwright.scenes.load import LoadedScene
@@ -60,21 +59,25 @@ def open_scene(
     settings = settings or Settings()
     settings.check(adapter.capabilities)
     model = loaded.model if isinstance(loaded, LoadedScene) else loaded
+    # a bare model has no document
     said = loaded.scene.simulation.dt if isinstance(loaded, LoadedScene) else None
     settings = Settings(
         dt=settings.dt if settings.dt is not None else float(said or DEFAULT_DT),
         solver=settings.solver,
+        # what the caller says is stronger than what the engine suggests for scenes
         options={**adapter.capabilities.scene_options, **settings.options},
         threads=settings.threads,
         device=settings.device,
     )
     reporter = Reporter() if reporter is None else reporter
+    # equal worlds are compiled once; they differ in their states only
     groups = group_worlds(model)
     exported = [
         export_world(
             model,
             rows[0],
             pairs=adapter.capabilities.contact_pairs,
+            # what is lost is the same for every kind of world: said once
             reporter=reporter if not kind else None,
         )
         for kind, rows in enumerate(groups)
@@ -82,7 +85,7 @@ def open_scene(
     kinds = np.zeros(model.world_count, dtype=np.int64)
     for kind, rows in enumerate(groups):
         kinds[rows] = kind
-    scene = Scene(tuple(world.asset for world in exported), tuple(kinds.tolist()))
+    scene = WorldSet(tuple(world.asset for world in exported), tuple(kinds.tolist()))
     inner = adapter.open(scene, settings, reporter)
     return SceneSimulation(model, inner, ArrayMap(model, exported[0], inner.layout))
 
@@ -95,18 +98,22 @@ class ArrayMap:
         one = exported.model
         known = {freedom.name: freedom for freedom in layout.freedoms}
         by_name = {joint.name: joint for joint in exported.asset.joints}
-        places: list[FlatPlace] = []
+        places: list[FlatDofPlace] = []
         shift = np.zeros((model.world_count, model.per_world["joint_coord"]))
         offsets = model.world_offset.astype(np.float64)
         for joint, name in enumerate(exported.joints):
+            # joints that close loops have no coordinates in any engine
             if one.joint_articulation[joint] < 0 or name not in by_name:
                 continue
             q, qd = int(one.joint_q_start[joint]), int(one.joint_qd_start[joint])
             centre = one.body_com[int(one.joint_child[joint])]
             for number, dof in enumerate(by_name[name].dofs):
-                places.append(FlatPlace(known[dof.name], q + number, qd + number, centre))
+                places.append(FlatDofPlace(known[dof.name], q + number, qd + number, centre))
             if one.joint_type[joint] in FLOATS and one.joint_parent[joint] < 0:
-                shift[:, q : q + 3] = rotate(conjugate(one.joint_X_p[joint, 3:].astype(np.float64)), offsets)
+                # in the engine every world stands at the origin: contacts are looked for world by world
+                shift[:, q : q + 3] = quats_rotate(
+                    quats_conjugate(to_wxyz(one.joint_X_p[joint, 3:])), offsets
+                )
         self._shift = shift
         """What the places of worlds add to ``joint_q`` of bodies that float against the world (worlds x joint_q)."""
         widths = model.per_world["joint_coord"], model.per_world["joint_dof"]
@@ -114,31 +121,32 @@ class ArrayMap:
         bodies = {name: row for row, name in enumerate(exported.bodies)}
         self._bodies = np.array([bodies[name] for name in layout.bodies], dtype=np.int64)
 
-    def to_engine(self, q: AnyArray, qd: AnyArray, rows: Any) -> tuple[Values, Values]:
+    def to_engine(self, q: AnyArray, qd: AnyArray, rows: Any) -> tuple[Array, Array]:
         """Positions and velocities of the engine from ``joint_q`` and ``joint_qd`` of some worlds."""
         return self._flat.to_layout(q.astype(np.float64) - self._shift[rows], qd.astype(np.float64))
 
-    def from_engine(self, place: Values, rate: Values) -> tuple[Values, Values]:
+    def from_engine(self, place: Array, rate: Array) -> tuple[Array, Array]:
         """``joint_q`` and ``joint_qd`` of all worlds from the engine's positions and velocities."""
         q, qd = self._flat.from_layout(place, rate)
         return q + self._shift, qd
 
-    def spread_dofs(self, values: AnyArray) -> Values:
+    def spread_dofs(self, values: AnyArray) -> Array:
         """An array with an entry for each freedom of all worlds, as the engine counts freedoms."""
         return self._flat.spread(values.reshape(self.model.world_count, -1).astype(np.float64))
 
-    def spread_bodies(self, values: AnyArray) -> Values:
+    def spread_bodies(self, values: AnyArray) -> Array:
         """An array with a row for each body of all worlds, as the engine counts bodies."""
         rows = values.reshape(self.model.world_count, -1, *values.shape[1:]).astype(np.float64)
         return np.asarray(rows[:, self._bodies])
 
 
-class SceneSimulation:
+class SceneSimulation(Closeable):
     """Worlds of a scene that are open in an engine.  ``inner`` is the engine's own simulation."""
 
     def __init__(self, model: Model, inner: Simulation, arrays: ArrayMap) -> None:
         self.model, self.inner, self._map = model, inner, arrays
         self.worlds, self.dt, self.threads = inner.worlds, inner.dt, inner.threads
+        # what was given out last: a state that is not equal to it was edited by the caller
         self._seen: tuple[AnyArray, AnyArray] | None = None
         mode = model.joint_target_mode
         self._follows_position = ~np.isin(mode, _NO_POSITION)
@@ -185,6 +193,7 @@ class SceneSimulation:
         try:
             self.inner.advance(steps, watch=look if watch is not None else None, every=every)
         except UnstableError:
+            # the caller sees the last good state, poses included
             self.write(state, poses=True)
             raise
         self.write(state, poses=poses)
@@ -193,6 +202,7 @@ class SceneSimulation:
         """Hand the engine the control, and coordinates that are not those given out last."""
         q = state.joint_q.reshape(self.worlds, -1)
         qd = state.joint_qd.reshape(self.worlds, -1)
+        # single precision would otherwise be fed back in every step and the motion depend on how often one looks
         changed = np.ones(self.worlds, dtype=bool)
         if self._seen is not None:
             before_q, before_qd = (values.reshape(self.worlds, -1) for values in self._seen)
@@ -204,11 +214,13 @@ class SceneSimulation:
         if self._driven:
             spread = self._map.spread_dofs
             self.inner.set_targets(
+                # arrays hold targets also where the mode ignores them
                 spread(np.where(self._follows_position, control.joint_target_pos, 0.0)),
                 spread(np.where(self._follows_velocity, control.joint_target_vel, 0.0)),
                 spread(control.joint_act),
             )
         pushed = bool(np.any(control.joint_f)) or bool(np.any(state.body_f))
+        # forces hold until they are set again: zeros have to be sent once after the last push
         if pushed or self._pushed:
             self.inner.apply_forces(
                 self._map.spread_dofs(control.joint_f), self._map.spread_bodies(state.body_f)
@@ -218,6 +230,7 @@ class SceneSimulation:
     def write(self, state: State, *, poses: bool = True) -> None:
         """Bring a state in line with the engine; ``poses`` also those of bodies."""
         q, qd = self._map.from_engine(self.inner.positions, self.inner.velocities)
+        # a world that broke has numbers beyond single precision
         with np.errstate(over="ignore", invalid="ignore"):
             state.joint_q[:] = q.ravel()
             state.joint_qd[:] = qd.ravel()
@@ -228,14 +241,6 @@ class SceneSimulation:
     def close(self) -> None:
         """Give threads and memory back."""
         self.inner.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def step(simulation: SceneSimulation, state_in: State, state_out: State, control: Control) -> None:

@@ -23,14 +23,28 @@ from simwright.core.errors import InputError, NotFoundError
 from simwright.core.files import suggest_sibling
 from simwright.core.gate import find_root
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
-from simwright.scenes.document_sources import ExternalAsset, Source
-from simwright.scenes.git_cache import GitCache
+from simwright.scenes.document_sources import ExternalAsset, SourceFields
 from simwright.scenes.messages import FILE_ELSEWHERE
 
 if TYPE_CHECKING:
     from simwright.scenes.document import SceneFile
+import contextlib
+import fcntl
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from simwright.core.errors import UnsafePathError
+from simwright.scenes.document_sources import GitSource
 
 _SUFFIXES = {"urdf": ".urdf", "mjcf": ".xml", "sdf": ".sdf", "usd": ".usda"}
+_YES = frozenset({"1", "true", "yes", "on"})
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+PROTOCOLS = "https:ssh:file"
+TIMEOUT = 600.0
+"""Longest one git command may take [s]."""
 
 
 class SourceFinder:
@@ -50,6 +64,7 @@ class SourceFinder:
         """An existing file."""
         if "\0" in path:
             raise NotFoundError("the path has a NUL character", where=where)
+        # one place where the scene is in the working folder
         places = list(dict.fromkeys((self._folder / path, Path.cwd() / path)))
         if self._compat == "sap":
             places.reverse()
@@ -68,11 +83,12 @@ class SourceFinder:
         external = asset.external_assets if isinstance(asset, MjcfAsset) else ()
         return self._lay_beside(file, external, where) if external else file
 
-    def find_source(self, source: Source, kind: str, where: Where = NOWHERE) -> Path:
+    def find_source(self, source: SourceFields, kind: str, where: Where = NOWHERE) -> Path:
         """The file of a source of type ``kind``."""
         if source.text is not None:
             return self._write_text(source.text, kind)
         if source.git is not None:
+            # a scene without git sources works without git and without a home folder
             if self._cache is None:
                 self._cache = GitCache()
             return self._cache.find(source.git, where)
@@ -82,6 +98,7 @@ class SourceFinder:
     def _write_text(self, text: str, kind: str) -> Path:
         """XML as a file, beside links to what is beside the scene: its relative paths count from there."""
         name = f"inline{_SUFFIXES[kind]}"
+        # the scene's folder belongs to the key: relative paths in the text count from it
         folder = _make_folder((text, str(self._folder.resolve())))
         if folder is None:
             return _scratch() / _digest((text, str(self._folder.resolve()))) / name
@@ -93,6 +110,7 @@ class SourceFinder:
     def _lay_beside(self, file: Path, external: Sequence[ExternalAsset], where: Where) -> Path:
         """A folder of links: everything beside ``file``, and each external file under its target name."""
         origins = [(entry.target, self.find_source(entry.origin, "mjcf", where)) for entry in external]
+        # links lead out of the scratch folder: the security gate has to know where to
         self.roots |= {find_root(file), *(origin.resolve().parent for _, origin in origins)}
         key = [str(file.resolve()), *(f"{target} {origin.resolve()}" for target, origin in origins)]
         folder = _make_folder(key)
@@ -102,6 +120,7 @@ class SourceFinder:
         for target, origin in origins:
             link = folder / target
             link.parent.mkdir(parents=True, exist_ok=True)
+            # a link to the original of that name, which the external file replaces
             if link.is_symlink():
                 link.unlink()
             if link.exists():
@@ -116,6 +135,7 @@ def _scratch() -> Path:
     owner = os.getpid()
 
     def remove() -> None:
+        # forked workers run atexit too, and must not take the files away from their parent
         if os.getpid() == owner:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -160,3 +180,212 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+class GitError(InputError):
+    """A file cannot be fetched from a git repository."""
+
+    code = "git"
+
+
+def find_cache(environment: Mapping[str, str]) -> Path:
+    """The folder of the cache."""
+    # programs written for SAP Warp find their cache again
+    for name in ("SIMWRIGHT_ASSET_CACHE", "SAP_WARP_ASSET_CACHE"):
+        if environment.get(name):
+            return Path(environment[name]).expanduser()
+    base = environment.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "simwright" / "assets"
+
+
+def is_offline(environment: Mapping[str, str]) -> bool:
+    """Is fetching switched off?"""
+    return any(
+        environment.get(name, "").strip().lower() in _YES
+        for name in ("SIMWRIGHT_OFFLINE", "SAP_WARP_ASSET_OFFLINE")
+    )
+
+
+def name_repository(repo: str) -> str:
+    """The folder name of a repository: every run of other characters is an underscore."""
+    return _UNSAFE.sub("_", repo).strip("._-") or "repository"
+
+
+@dataclass(slots=True)
+class GitCache:
+    """Checkouts in ``folder``; nothing is fetched when ``offline``."""
+
+    folder: Path = field(default_factory=lambda: find_cache(os.environ))
+    offline: bool = field(default_factory=lambda: is_offline(os.environ))
+    timeout: float = TIMEOUT
+
+    def find(self, source: GitSource, where: Where = NOWHERE) -> Path:
+        """The file of a source, fetched if it is not in the cache."""
+        checkout = self.find_checkout(source)
+        target = checkout / source.path
+        if not self._is_complete(checkout, source):
+            if self.offline:
+                raise NotFoundError(
+                    f"{source.path!r} of {source.repo} is not in the cache, and fetching is switched off",
+                    hint=f"unset SIMWRIGHT_OFFLINE once, or put it into {checkout}",
+                    where=where,
+                )
+            self._fetch(source, checkout, where)
+        if not target.is_file():
+            raise NotFoundError(f"{source.repo} at {source.rev} has no file {source.path!r}", where=where)
+        # a repository may hold links to anywhere
+        root = checkout.resolve()
+        if root not in target.resolve().parents:
+            raise UnsafePathError(f"{source.path!r} of {source.repo} leads out of the checkout", where=where)
+        return target
+
+    def find_checkout(self, source: GitSource) -> Path:
+        """The folder of a repository at a revision."""
+        return self.folder / "git" / name_repository(source.repo) / source.rev.replace("/", "_")
+
+    def _is_complete(self, checkout: Path, source: GitSource) -> bool:
+        """Are the file and the folders asked for there?  A folder without git is taken as it is."""
+        if not (checkout / source.path).is_file():
+            return False
+        # people without network put files there by hand
+        if not (checkout / ".git").exists() or self.offline:
+            return True
+        return all((checkout / folder).exists() for folder in source.folders)
+
+    def _fetch(self, source: GitSource, checkout: Path, where: Where) -> None:
+        git = shutil.which("git")
+        if git is None:
+            raise GitError(
+                "git is not installed, and the scene has a git source",
+                hint=f"install git, or put the files into {checkout}",
+                where=where,
+            )
+        checkout.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock(checkout, where):
+            # another process may have fetched it while this one waited for the lock
+            if self._is_complete(checkout, source):
+                return
+            run = _Git(git, checkout, self.timeout, where)
+            if not (checkout / ".git").exists():
+                self._start_checkout(run, source, checkout)
+            self._add_folders(run, source)
+
+    def _start_checkout(self, run: _Git, source: GitSource, checkout: Path) -> None:
+        """A clone without files; made beside and moved, so that a failed one leaves nothing."""
+        fresh = checkout.with_name(f".{checkout.name}.{os.getpid()}")
+        shutil.rmtree(fresh, ignore_errors=True)
+        try:
+            fresh.mkdir(parents=True)
+            begun = _Git(run.program, fresh, self.timeout, run.where)
+            begun("init", "--quiet")
+            # "--" everywhere: no address, revision or folder can be read as an option
+            begun("remote", "add", "--", "origin", source.repo)
+            # git fetches missing files of a partial clone when a later scene asks for more folders
+            begun("config", "remote.origin.promisor", "true")
+            begun("config", "remote.origin.partialclonefilter", "blob:none")
+            begun(
+                "fetch", "--quiet", "--depth=1", "--no-tags", "--filter=blob:none", "origin", "--", source.rev
+            )
+            begun("sparse-checkout", "init", "--cone")
+            begun("sparse-checkout", "set", "--", *source.folders)
+            begun("checkout", "--quiet", "--detach", "FETCH_HEAD")
+            # files put there by hand before the first fetch
+            _keep_present(checkout, fresh)
+            if checkout.exists():
+                shutil.rmtree(checkout)
+            fresh.rename(checkout)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+    def _add_folders(self, run: _Git, source: GitSource) -> None:
+        """The union of the folders that are there and those asked for."""
+        # added, never set: SAP Warp's "set" deletes the files of other scenes that share the checkout
+        missing = [folder for folder in source.folders if not (run.folder / folder).exists()]
+        # the top folder cannot be named in a sparse checkout: all of it is checked out
+        if "" in source.folders and not (run.folder / source.path).is_file():
+            run("sparse-checkout", "disable")
+        elif missing or not (run.folder / source.path).is_file():
+            own = str(Path(source.path).parent)
+            wanted = [*source.folders, *([own] if own != "." else [])]
+            run("sparse-checkout", "add", "--", *wanted)
+
+    @contextlib.contextmanager
+    def _lock(self, checkout: Path, where: Where) -> Iterator[None]:
+        """One process at a time; the lock goes with the process that holds it."""
+        file = checkout.with_name(f".{checkout.name}.lock")
+        with file.open("w") as stream:
+            end = time.monotonic() + self.timeout
+            while True:
+                try:
+                    # the kernel lets go of it when the process dies: no stale lock files
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        raise GitError(f"another process keeps {checkout} locked", where=where) from None
+                    time.sleep(0.05)
+            yield
+
+
+@dataclass(slots=True)
+class _Git:
+    """Git in one folder: no shell, no prompts, no hooks, no configuration of the user's that could run anything."""
+
+    program: str
+    folder: Path
+    timeout: float
+    where: Where
+
+    def __call__(self, *arguments: str) -> str:
+        fixed: Sequence[str] = (
+            # nothing from the repository or the user's configuration may run: hooks, helpers, monitors, links
+            self.program, "-C", str(self.folder), "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never",
+            "-c", "core.symlinks=false", "-c", "submodule.recurse=false", "-c", "core.fsmonitor=false",
+            "-c", "uploadpack.packObjectsHook=",
+        )  # fmt: skip
+        environment = {
+            # variables such as GIT_DIR or GIT_CONFIG_COUNT would change what git does
+            **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ALLOW_PROTOCOL": PROTOCOLS,
+            "GIT_ASKPASS": "",
+            "GIT_LFS_SKIP_SMUDGE": "1",
+            "GIT_SSH_COMMAND": "ssh -oBatchMode=yes",
+            "LC_ALL": "C",
+        }
+        try:
+            done = subprocess.run(  # noqa: S603 - a fixed program, every argument checked by document_sources
+                [*fixed, *arguments],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=self.timeout,
+                stdin=subprocess.DEVNULL,
+                env=environment,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            message = f"git {arguments[0]} took more than {self.timeout:g} s"
+            raise GitError(message, hint="is the network there?", where=self.where) from None
+        except OSError as error:
+            raise GitError(f"git cannot be started: {error.strerror or error}", where=self.where) from None
+        if done.returncode != 0:
+            lines = [line for line in done.stderr.splitlines() if line.strip()]
+            reason = lines[-1].strip() if lines else f"exit code {done.returncode}"
+            raise GitError(
+                f"git {arguments[0]} failed: {reason}",
+                hint="check repo, rev and network access",
+                where=self.where,
+            )
+        return done.stdout
+
+
+def _keep_present(old: Path, fresh: Path) -> None:
+    """Carry files that were put there without git into the checkout, where it has none of that name."""
+    if not old.is_dir():
+        return
+    for file in sorted(old.rglob("*")):
+        target = fresh / file.relative_to(old)
+        if file.is_file() and not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)

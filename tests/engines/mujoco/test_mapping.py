@@ -91,10 +91,10 @@ def test_every_kind_of_joint_means_the_same(seed):
 
 
 def find_center(model, state, body):
-    from simwright.runtime.rotation import rotate
+    from simwright.core.math3d import quats_rotate, to_wxyz
 
     pose = state.body_q[body].astype(np.float64)
-    return pose[:3] + rotate(pose[3:], model.body_com[body].astype(np.float64))
+    return pose[:3] + quats_rotate(to_wxyz(pose[3:]), model.body_com[body].astype(np.float64))
 
 
 def test_masses_are_those_of_the_arrays():

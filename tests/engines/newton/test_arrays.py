@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from simwright.core.math3d import Seven
 from simwright.engines.newton.arrays import to_warp
 from simwright.model.inertia import Inertial
 from simwright.runtime.arrays import describe_arrays
@@ -14,10 +15,10 @@ from simwright.runtime.collision import CollisionModel
 from simwright.runtime.kinds import JointType, ShapeType
 from simwright.runtime.kinematics import eval_fk
 from simwright.runtime.model import Model
-from simwright.scenes.builder import Builder, Seven
+from simwright.scenes.builder import Builder
 from simwright.scenes.builder_config import DofConfig
 from simwright.scenes.finish import finish_world
-from simwright.scenes.ground import build_shared
+from simwright.scenes.load import build_shared
 from simwright.scenes.replicate import replicate
 
 pytestmark = pytest.mark.judge("newton")

@@ -8,7 +8,7 @@ import pytest
 from simwright.core.diag import Reporter
 from simwright.scenes.builder import Builder
 from simwright.scenes.document import parse_scene
-from simwright.scenes.load_world import build_world
+from simwright.scenes.load import build_world
 from simwright.scenes.messages import SceneError
 from simwright.scenes.sources import SourceFinder
 

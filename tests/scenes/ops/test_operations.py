@@ -12,7 +12,7 @@ from simwright.core.errors import NotFoundError
 from simwright.runtime.kinds import ShapeType
 from simwright.scenes.builder import Builder
 from simwright.scenes.document import parse_scene
-from simwright.scenes.load_world import build_world
+from simwright.scenes.load import build_world
 from simwright.scenes.messages import SceneError
 from simwright.scenes.ops.registry import load_operations
 from simwright.scenes.sources import SourceFinder

@@ -48,7 +48,7 @@ def schema_command() -> None:
 
     Operations of installed packages are part of it.
     """
-    from simwright.scenes.schema import render_schema
+    from simwright.scenes.document import render_schema
 
     click.echo(render_schema(), nl=False)
 

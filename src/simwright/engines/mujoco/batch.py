@@ -13,14 +13,13 @@ import itertools
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.engines.mujoco.queries import MjData, MjModel
+from simwright.engines.protocol import Closeable
 from simwright.formats.mjcf.quiet import keep_log_away
 
 _SIZES = (
@@ -39,7 +38,7 @@ _SIZES = (
 )
 
 
-class ModelBatch:
+class ModelBatch(Closeable):
     """``worlds`` of one compiled model, or of a model each where ``models`` is a list (all of the same sizes).
 
     ``states`` has a row for each world; :meth:`view` gives its parts by MuJoCo's names.  Rows may be edited between
@@ -101,6 +100,7 @@ class ModelBatch:
     def step(self, steps: int = 1, worlds: Iterable[int] | None = None) -> None:
         """Move all worlds, or the chosen ones, on by ``steps`` time steps, their controls and forces held."""
         chosen = range(self.worlds) if worlds is None else list(worlds)
+        # zero steps must not touch the data: a thread would set its state
         if not steps or not len(chosen):
             return
         if self._pool is None or len(chosen) == 1:
@@ -111,6 +111,7 @@ class ModelBatch:
         else:
             waiting = iter(chosen)  # shared: a thread takes the next world when it is done with one
             tasks = [self._pool.submit(self._work, thread, waiting, steps) for thread in range(self.threads)]
+        # result() raises what a thread raised
         for task in tasks:
             task.result()
 
@@ -146,6 +147,7 @@ class ModelBatch:
         held = self._held[thread]
         if held is not None and held[0] == world and np.array_equal(held[1], self.states[world]):
             return
+        # until it is set again: an error in between must not leave a stale mark
         self._held[thread] = None
         mujoco.mj_setState(self.models[world], self._data[thread], self.states[world], self._spec)
 
@@ -186,14 +188,6 @@ class ModelBatch:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _check_sizes(models: Sequence[MjModel]) -> None:

@@ -11,27 +11,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.math3d import Array, Pose
-from simwright.engines.layout import Freedom, Layout
+from simwright.core.math3d import (
+    Array,
+    cross,
+    poses_compose,
+    poses_invert,
+    quats_conjugate,
+    quats_multiply,
+    quats_normalize,
+    quats_rotate,
+)
+from simwright.engines.layout import Layout, LayoutDof
+from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.memory import MujocoNames
 from simwright.model.joint import Motion
-from simwright.runtime.rotation import compose, conjugate, cross, invert, multiply, normalize, rotate
 
 Index = npt.NDArray[np.int64]
-_FROM_WXYZ, _TO_WXYZ = (1, 2, 3, 0), (3, 0, 1, 2)
-_POSE_FROM_WXYZ, _POSE_TO_WXYZ = (0, 1, 2, 4, 5, 6, 3), (0, 1, 2, 6, 3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
-class _Turning:
+class _RotatingDofs:
     """Ball and free dofs of one kind: their places on both sides (rows) and their frames."""
 
-    freedoms: tuple[Freedom, ...]
+    freedoms: tuple[LayoutDof, ...]
     q: Index
     v: Index
     qpos: Index
@@ -44,20 +50,22 @@ class _Turning:
 class CoordinateMap:
     """Translates positions and velocities (worlds x entries) of a layout and of a compiled model."""
 
-    def __init__(self, layout: Layout, names: MujocoNames, model: Any) -> None:
+    def __init__(self, layout: Layout, names: MujocoNames, model: MjModel) -> None:
         self.nq, self.nv = int(model.nq), int(model.nv)
         self._sizes = (layout.nq, layout.nv)
         self.width = layout.nv
         scalars: list[tuple[int, int, int, int]] = []
         screws: list[tuple[int, int, int, int, float, float]] = []
-        turning: dict[str, list[tuple[Freedom, list[int], list[int]]]] = {"free": [], "ball": []}
+        turning: dict[str, list[tuple[LayoutDof, list[int], list[int]]]] = {"free": [], "ball": []}
         for freedom in layout.freedoms:
             joints = [model.joint(name) for name in _find_joints(freedom, names)]
+            # the writer had no joint for it: what it left out it has reported
             if not joints:
                 continue
             first = (int(joints[0].qposadr[0]), int(joints[0].dofadr[0]))
             if freedom.motion in (Motion.HINGE, Motion.SLIDE):
                 scalars.append((freedom.q, freedom.v, *first))
+                # MuJoCo has no screws: an equality couples the slide to its hinge
                 for slide in joints[1:]:
                     assert freedom.dof is not None
                     place = (int(slide.qposadr[0]), int(slide.dofadr[0]))
@@ -93,24 +101,28 @@ class CoordinateMap:
     def _turn_to_engine(self, q: Array, v: Array, qpos: Array, qvel: Array) -> None:
         if len(self._ball.freedoms):
             ball = self._ball
-            turn, spin = normalize(q[:, ball.q][..., _FROM_WXYZ]), v[:, ball.v]
-            local = rotate(conjugate(turn), spin)
+            turn, spin = quats_normalize(q[:, ball.q]), v[:, ball.v]
+            # MuJoCo's angular velocity of balls is in the body, ours in the parent's frame
+            local = quats_rotate(quats_conjugate(turn), spin)
             turn, local = _invert_turn(turn, local, spin, ball.inverted)
-            inner = multiply(multiply(ball.far[:, 3:], turn), conjugate(ball.far[:, 3:]))
-            qpos[:, ball.qpos] = inner[..., _TO_WXYZ]
-            qvel[:, ball.qvel] = rotate(ball.far[:, 3:], local)
+            # MuJoCo turns the body itself, ours turns the joint frame on it: conjugated by that frame
+            inner = quats_multiply(quats_multiply(ball.far[:, 3:], turn), quats_conjugate(ball.far[:, 3:]))
+            qpos[:, ball.qpos] = inner
+            qvel[:, ball.qvel] = quats_rotate(ball.far[:, 3:], local)
         if len(self._free.freedoms):
             free = self._free
-            pose, rate = q[:, free.q][..., _POSE_FROM_WXYZ], v[:, free.v]
-            pose[..., 3:] = normalize(pose[..., 3:])
+            pose, rate = q[:, free.q], v[:, free.v]
+            pose[..., 3:] = quats_normalize(pose[..., 3:])
             pose, rate = _invert_motion(pose, rate, free.inverted)
-            body = compose(compose(free.near, pose), invert(free.far))
-            spin = rotate(free.near[:, 3:], rate[..., 3:])
-            arm = rotate(body[..., 3:], free.far[:, :3])
+            # from joint frames to the pose of the body's origin, which is what MuJoCo's free joint has
+            body = poses_compose(poses_compose(free.near, pose), poses_invert(free.far))
+            spin = quats_rotate(free.near[:, 3:], rate[..., 3:])
+            arm = quats_rotate(body[..., 3:], free.far[:, :3])
             held = np.empty_like(rate)
-            held[..., :3] = rotate(free.near[:, 3:], rate[..., :3]) - cross(spin, arm)
-            held[..., 3:] = rotate(conjugate(body[..., 3:]), spin)
-            qpos[:, free.qpos] = body[..., _POSE_TO_WXYZ]
+            # from the joint frame's origin to the body's: v + w x r
+            held[..., :3] = quats_rotate(free.near[:, 3:], rate[..., :3]) - cross(spin, arm)
+            held[..., 3:] = quats_rotate(quats_conjugate(body[..., 3:]), spin)
+            qpos[:, free.qpos] = body
             qvel[:, free.qvel] = held
 
     def positions(self, qpos: Array) -> Array:
@@ -119,22 +131,22 @@ class CoordinateMap:
         q[:, self._scalars[0]] = qpos[:, self._scalars[2]]
         if len(self._ball.freedoms):
             ball = self._ball
-            q[:, ball.q] = self._read_turns(qpos)[..., _TO_WXYZ]
+            q[:, ball.q] = self._read_turns(qpos)
         if len(self._free.freedoms):
-            q[:, self._free.q] = self._read_poses(qpos)[..., _POSE_TO_WXYZ]
+            q[:, self._free.q] = self._read_poses(qpos)
         return q
 
     def _read_turns(self, qpos: Array) -> Array:
         ball = self._ball
-        inner = qpos[:, ball.qpos][..., _FROM_WXYZ]
-        turn = multiply(multiply(conjugate(ball.far[:, 3:]), inner), ball.far[:, 3:])
-        return np.where(ball.inverted[:, None], conjugate(turn), turn)
+        inner = qpos[:, ball.qpos]
+        turn = quats_multiply(quats_multiply(quats_conjugate(ball.far[:, 3:]), inner), ball.far[:, 3:])
+        return np.where(ball.inverted[:, None], quats_conjugate(turn), turn)
 
     def _read_poses(self, qpos: Array) -> Array:
         free = self._free
-        body = qpos[:, free.qpos][..., _POSE_FROM_WXYZ]
-        pose = compose(invert(free.near), compose(body, free.far))
-        return np.where(free.inverted[:, None], invert(pose), pose)
+        body = qpos[:, free.qpos]
+        pose = poses_compose(poses_invert(free.near), poses_compose(body, free.far))
+        return np.where(free.inverted[:, None], poses_invert(pose), pose)
 
     def velocities(self, qpos: Array, qvel: Array) -> Array:
         """Velocities of the layout from ``qpos`` and ``qvel``."""
@@ -143,19 +155,21 @@ class CoordinateMap:
         if len(self._ball.freedoms):
             ball = self._ball
             turn = self._read_turns(qpos)
-            local = rotate(conjugate(ball.far[:, 3:]), qvel[:, ball.qvel])
+            local = quats_rotate(quats_conjugate(ball.far[:, 3:]), qvel[:, ball.qvel])
             # an inverted ball turns the other way, along the axes of the frame it is walked to
-            v[:, ball.v] = np.where(ball.inverted[:, None], -local, rotate(turn, local))
+            v[:, ball.v] = np.where(ball.inverted[:, None], -local, quats_rotate(turn, local))
         if len(self._free.freedoms):
             free = self._free
-            body = qpos[:, free.qpos][..., _POSE_FROM_WXYZ]
+            body = qpos[:, free.qpos]
             rate = qvel[:, free.qvel]
-            spin = rotate(body[..., 3:], rate[..., 3:])
+            spin = quats_rotate(body[..., 3:], rate[..., 3:])
             moved = np.empty_like(rate)
-            back = conjugate(free.near[:, 3:])
-            moved[..., :3] = rotate(back, rate[..., :3] + cross(spin, rotate(body[..., 3:], free.far[:, :3])))
-            moved[..., 3:] = rotate(back, spin)
-            pose = compose(invert(free.near), compose(body, free.far))
+            back = quats_conjugate(free.near[:, 3:])
+            moved[..., :3] = quats_rotate(
+                back, rate[..., :3] + cross(spin, quats_rotate(body[..., 3:], free.far[:, :3]))
+            )
+            moved[..., 3:] = quats_rotate(back, spin)
+            pose = poses_compose(poses_invert(free.near), poses_compose(body, free.far))
             _, moved = _invert_motion(pose, moved, free.inverted)
             v[:, free.v] = moved
         return v
@@ -163,6 +177,7 @@ class CoordinateMap:
     def jacobian(self, qpos: Array) -> Array:
         """The matrix (nv of MuJoCo x nv of the layout) that turns velocities of the layout into ``qvel``."""
         count = self._sizes[1]
+        # column by column: the map is linear in velocities
         place = np.repeat(self.positions(qpos[None]), count, axis=0)
         return np.ascontiguousarray(self.to_engine(place, np.eye(count))[1].T)
 
@@ -174,13 +189,13 @@ class CoordinateMap:
         drift = np.zeros(self.nv)
         free = self._free
         if len(free.freedoms):
-            body = qpos[free.qpos][..., _POSE_FROM_WXYZ]
-            spin = rotate(body[..., 3:], qvel[free.qvel][..., 3:])
-            drift[free.qvel[:, :3]] = -cross(spin, cross(spin, rotate(body[..., 3:], free.far[:, :3])))
+            body = qpos[free.qpos]
+            spin = quats_rotate(body[..., 3:], qvel[free.qvel][..., 3:])
+            drift[free.qvel[:, :3]] = -cross(spin, cross(spin, quats_rotate(body[..., 3:], free.far[:, :3])))
         return drift
 
 
-def _find_joints(freedom: Freedom, names: MujocoNames) -> Sequence[str]:
+def _find_joints(freedom: LayoutDof, names: MujocoNames) -> Sequence[str]:
     if freedom.joint is None:
         return [names.free_joints[freedom.body]] if freedom.body in names.free_joints else []
     return names.joints.get(freedom.name, ())
@@ -190,31 +205,26 @@ def _count(first: int, number: int) -> list[int]:
     return list(range(first, first + number))
 
 
-def _shift(freedom: Freedom, slides: int) -> Freedom:
+def _shift(freedom: LayoutDof, slides: int) -> LayoutDof:
     """The rotation of a free dof whose position is in slides."""
     if not slides:
         return freedom
     values = {name: getattr(freedom, name) for name in freedom.__slots__}
-    return Freedom(**{**values, "motion": Motion.BALL, "q": freedom.q + slides, "v": freedom.v + slides})
+    return LayoutDof(**{**values, "motion": Motion.BALL, "q": freedom.q + slides, "v": freedom.v + slides})
 
 
-def _collect(rows: list[tuple[Freedom, list[int], list[int]]], nq: int, nv: int) -> _Turning:
+def _collect(rows: list[tuple[LayoutDof, list[int], list[int]]], nq: int, nv: int) -> _RotatingDofs:
     freedoms = tuple(row[0] for row in rows)
-    return _Turning(
+    return _RotatingDofs(
         freedoms,
         np.array([_count(f.q, nq) for f in freedoms], dtype=np.int64).reshape(-1, nq),
         np.array([_count(f.v, nv) for f in freedoms], dtype=np.int64).reshape(-1, nv),
         np.array([row[1] for row in rows], dtype=np.int64).reshape(-1, nq),
         np.array([row[2] for row in rows], dtype=np.int64).reshape(-1, nv),
-        np.array([_as_seven(f.near) for f in freedoms]).reshape(-1, 7),
-        np.array([_as_seven(f.far) for f in freedoms]).reshape(-1, 7),
+        np.array([(*f.near.p, *f.near.q) for f in freedoms]).reshape(-1, 7),
+        np.array([(*f.far.p, *f.far.q) for f in freedoms]).reshape(-1, 7),
         np.array([f.inverted for f in freedoms], dtype=bool),
     )
-
-
-def _as_seven(pose: Pose) -> list[float]:
-    w, x, y, z = pose.q
-    return [*pose.p, x, y, z, w]
 
 
 def _invert_turn(
@@ -222,16 +232,16 @@ def _invert_turn(
 ) -> tuple[Array, Array]:
     """Turns, and rates along the axes of the turned frame, of balls that are walked the other way."""
     which = inverted[:, None]
-    return np.where(which, conjugate(turn), turn), np.where(which, -spin, local)
+    return np.where(which, quats_conjugate(turn), turn), np.where(which, -spin, local)
 
 
 def _invert_motion(pose: Array, rate: Array, inverted: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
     """Poses and rates of free dofs that are walked the other way; its own inverse."""
     if not inverted.any():
         return pose, rate
-    back = conjugate(pose[..., 3:])
+    back = quats_conjugate(pose[..., 3:])
     moved = np.empty_like(rate)
-    moved[..., :3] = rotate(back, cross(rate[..., 3:], pose[..., :3]) - rate[..., :3])
-    moved[..., 3:] = -rotate(back, rate[..., 3:])
+    moved[..., :3] = quats_rotate(back, cross(rate[..., 3:], pose[..., :3]) - rate[..., :3])
+    moved[..., 3:] = -quats_rotate(back, rate[..., 3:])
     which = inverted[:, None]
-    return np.where(which, invert(pose), pose), np.where(which, moved, rate)
+    return np.where(which, poses_invert(pose), pose), np.where(which, moved, rate)

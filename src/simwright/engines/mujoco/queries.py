@@ -26,6 +26,7 @@ IMPLICITFAST = 3
 _FAR = 1e9
 
 
+# only what is used: a new MuJoCo that renames one of these is found by the type checker
 class MjModel(Protocol):
     """A compiled model; named access (``joint(name)`` ...) gives MuJoCo's own views."""
 
@@ -64,7 +65,15 @@ class MjModel(Protocol):
     jnt_axis: Array
     jnt_actfrclimited: Ints
     jnt_actfrcrange: Array
+    jnt_solref: Array
+    jnt_solimp: Array
     dof_frictionloss: Array
+    dof_invweight0: Array
+    dof_solref: Array
+    dof_solimp: Array
+    body_invweight0: Array
+    eq_solref: Array
+    eq_solimp: Array
     geom_type: Ints
     geom_bodyid: Ints
     geom_contype: Ints
@@ -73,7 +82,13 @@ class MjModel(Protocol):
     geom_size: Array
     geom_friction: Array
     geom_condim: Ints
+    geom_solref: Array
+    geom_solimp: Array
+    pair_geom1: Ints
+    pair_geom2: Ints
     pair_dim: Ints
+    pair_solref: Array
+    pair_solimp: Array
     actuator_ctrladr: Ints
     actuator_ctrlnum: Ints
     site_bodyid: Ints
@@ -97,6 +112,8 @@ class MjModel(Protocol):
     actuator_ctrlrange: Array
     actuator_forcelimited: Ints
     actuator_forcerange: Array
+    tendon_solref_lim: Array
+    tendon_solimp_lim: Array
     tendon_adr: Ints
     tendon_num: Ints
     wrap_type: Ints

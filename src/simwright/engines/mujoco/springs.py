@@ -19,24 +19,27 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from simwright.core.math3d import Array
 from simwright.engines.layout import Layout
+from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.memory import MujocoNames
 from simwright.formats.mjcf.writer.kept import KeptAttributes
-from simwright.model.asset import Asset
-from simwright.model.joint import Motion
+from simwright.model.asset import Asset, Shape
+from simwright.model.joint import Joint, Motion
+from simwright.model.material import PhysicsMaterial
 
+Number: TypeAlias = Array | np.float64 | float
 LOOSE, TIGHT = 1e-4, 0.9999
 """The least and the largest impedance of MuJoCo."""
 _HOLDING = 0.999
 """Impedance of loops and followers that are to be nearly rigid."""
 
 
-def make_reference(ke: Array, kd: Array, inverse_mass: Array, dt: float) -> tuple[Array, Array]:
+def make_reference(ke: Number, kd: Number, inverse_mass: Number, dt: float) -> tuple[Array, Array]:
     """``solref`` (n, 2) and impedance (n,) of springs ``ke`` [N/m] and dampers ``kd`` [N s/m]; angles alike."""
     ke, kd = np.asarray(ke, dtype=np.float64), np.asarray(kd, dtype=np.float64)
     regular = 1.0 / np.maximum(dt * (dt * ke + kd), 1e-12)
@@ -52,7 +55,7 @@ def make_impedance(impedance: Array) -> Array:
     return np.asarray(rows)
 
 
-def set_springs(model: Any, asset: Asset, layout: Layout, names: MujocoNames) -> None:
+def set_springs(model: MjModel, asset: Asset, layout: Layout, names: MujocoNames) -> None:
     """Stops, contacts of geoms and contacts of pairs, where the asset says how stiff they are and MJCF does not."""
     solver, dt = KeptAttributes(asset), float(model.opt.timestep)
     _set_stops(model, layout, names, solver, dt)
@@ -66,7 +69,7 @@ def set_springs(model: Any, asset: Asset, layout: Layout, names: MujocoNames) ->
     _set_pairs(model, asset, names, dt)
 
 
-def _set_pairs(model: Any, asset: Asset, names: MujocoNames, dt: float) -> None:
+def _set_pairs(model: MjModel, asset: Asset, names: MujocoNames, dt: float) -> None:
     pairs = [pair for pair in asset.contact_pairs if "ke" in pair.settings]
     if not pairs:
         return
@@ -85,16 +88,19 @@ def _set_pairs(model: Any, asset: Asset, names: MujocoNames, dt: float) -> None:
             model.pair_solref[row], model.pair_solimp[row] = reference, make_impedance(impedance)
 
 
-def _set_stops(model: Any, layout: Layout, names: MujocoNames, solver: KeptAttributes, dt: float) -> None:
+def _set_stops(model: MjModel, layout: Layout, names: MujocoNames, solver: KeptAttributes, dt: float) -> None:
+    """Stops of hinges and slides whose stiffness the asset says in N/m or N m/rad."""
     for freedom in layout.freedoms:
         dof = freedom.dof
         if dof is None or freedom.motion not in (Motion.HINGE, Motion.SLIDE):
             continue
         ke, kd = dof.limit_stiffness or 0.0, dof.limit_damping or 0.0
+        # a stop without numbers, or one that does not give, is left to MuJoCo's own softness
         if not (ke > 0.0 or kd > 0.0) or not (math.isfinite(ke) and math.isfinite(kd)):
             continue
         if freedom.joint is not None and _has_reference(solver, freedom.joint, freedom.name):
             continue
+        # a screw is a hinge and a slide in MuJoCo: the first of them has the limits
         for name in names.joints.get(freedom.name, ())[:1]:
             joint = model.joint(name)
             weight = np.array(model.dof_invweight0[int(joint.dofadr[0])])
@@ -102,7 +108,7 @@ def _set_stops(model: Any, layout: Layout, names: MujocoNames, solver: KeptAttri
             model.jnt_solref[joint.id], model.jnt_solimp[joint.id] = reference, make_impedance(impedance)
 
 
-def _has_reference(solver: KeptAttributes, joint: Any, name: str) -> bool:
+def _has_reference(solver: KeptAttributes, joint: Joint, name: str) -> bool:
     """Did the source say the softness of stops in MuJoCo's own words?"""
     return (
         solver.get(joint, "joint", "solreflimit") is not None
@@ -114,20 +120,27 @@ def _list_springs(asset: Asset, solver: KeptAttributes) -> Iterator[tuple[str, t
     """Stiffness and damping of colliders that have them, by shape."""
     materials = {material.name: material for material in asset.physics_materials}
     for shape in asset.shapes:
+        # what the source says in MuJoCo's own words has been written by the MJCF writer
         if not (shape.collision and shape.enabled) or solver.get(shape, "geom", "solref") is not None:
             continue
-        own = (shape.settings.get("ke"), shape.settings.get("kd"))
         material = materials.get(shape.physics_material)
         if material is not None and solver.get(material, "physics_material", "solref") is not None:
             continue
-        given = (None, None) if material is None else (material.stiffness, material.damping)
-        first, second = (own, given) if shape.settings.get("contact_first") else (given, own)
-        ke, kd = (a if a is not None else b for a, b in zip(first, second, strict=True))
+        ke, kd = _choose_spring(shape, material)
         if ke is not None and ke > 0.0 and math.isfinite(ke):
             yield shape.name, (np.array(float(ke)), np.array(float(kd or 0.0)))
 
 
-def stiffen(model: Any) -> None:
+def _choose_spring(shape: Shape, material: PhysicsMaterial | None) -> tuple[float | None, float | None]:
+    """Stiffness and damping, each of the material or of the shape; ``contact_first`` says that the shape counts."""
+    own = (shape.settings.get("ke"), shape.settings.get("kd"))
+    given = (None, None) if material is None else (material.stiffness, material.damping)
+    first, second = (own, given) if shape.settings.get("contact_first") else (given, own)
+    ke, kd = (a if a is not None else b for a, b in zip(first, second, strict=True))
+    return ke, kd
+
+
+def stiffen(model: MjModel) -> None:
     """Hold loops, followers, distances and dry friction as stiffly as the time step allows."""
     dt = float(model.opt.timestep)
     model.dof_solref[:] = (-1.0, -TIGHT / dt)

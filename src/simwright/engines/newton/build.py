@@ -4,39 +4,69 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
-from simwright.core.math3d import IDENTITY, Pose, quat_rotate
-from simwright.engines.newton.attributes import add_attributes
-from simwright.engines.newton.choices import Choices
-from simwright.engines.newton.equality_rows import add_equality_rows
-from simwright.engines.newton.frames import as_transform
-from simwright.engines.newton.joints import add_joint, drive_both, reverse_joint, set_springs
-from simwright.engines.newton.looks import report_pictures
-from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE
-from simwright.engines.newton.motors import set_motors
-from simwright.engines.newton.order import Branch, Plan, Step, plan_branches
-from simwright.engines.newton.registered import has_registered, read_registered
-from simwright.engines.newton.relations import add_equalities, add_filters, report_tendons, set_mimics
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import MissingExtraError, UsageError
+from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_between, quat_rotate, vec3
+from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
+from simwright.engines.newton.joints import (
+    add_joint,
+    check_roots,
+    close_articulation,
+    drive_both,
+    find_root_poses,
+    hold_root,
+    reverse_joint,
+    set_springs,
+)
+from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
+from simwright.engines.newton.registered import add_attributes, has_registered, read_registered
+from simwright.engines.newton.relations import (
+    add_equalities,
+    add_equality_rows,
+    add_filters,
+    report_tendons,
+    set_mimics,
+    set_motors,
+)
 from simwright.engines.newton.result import Imported
-from simwright.engines.newton.roots import close_articulation, find_root_poses, hold_root
-from simwright.engines.newton.shapes import ShapeMaker, approximate
-from simwright.model.asset import Body
-from simwright.model.flat_joints import Seat, carry_velocity
+from simwright.engines.newton.shapes import NewtonShapeMaker, approximate, report_pictures
+from simwright.engines.newton.types import ModelBuilder
+from simwright.formats.format import ReadOptions
+from simwright.formats.table import find_near, read_asset
+from simwright.model.asset import Asset, Body
+from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
+from simwright.model.flat_joints import JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
+from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 _GRAVITY_COMPENSATION = "mujoco:gravcomp"
 
 
 def fill_builder(
-    builder: Any, result: Imported, base: Pose, choices: Choices, stage: Any, *, with_mjc: bool
+    builder: ModelBuilder,
+    result: Imported,
+    base: Pose,
+    choices: Choices,
+    stage: Usd.Stage | None,
+    *,
+    with_mjc: bool,
 ) -> None:
-    """The table of contents."""
+    """Put everything of ``result.asset`` into a builder, in the order in which elements refer to each other."""
     asset, reporter = result.asset, result.reporter
-    plan = plan_branches(asset, choices)
-    fill = _Fill(builder, result, base, choices)
+    plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
+    fill = _BuilderFiller(builder, result, base, choices)
+    # needs the stage: articulations may be declared on prims that are no bodies
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
     for branch in plan.branches:
@@ -50,20 +80,22 @@ def fill_builder(
     if stage is not None and has_registered(builder):
         read_registered(builder, stage, result, with_mjc=with_mjc)
         add_equality_rows(builder, stage, result, base)
+    # after registered attributes: rows of motors are found by the labels that these bring
     set_motors(builder, asset, result.joints, reporter)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:
         approximate(builder, result.shapes, asset, reporter)
     if asset.environment.gravity is not None:
         _set_gravity(builder, base.rotation @ asset.environment.gravity)
+    # last: it gives every body and joint another index
     if choices.collapse_fixed_joints:
         _collapse(builder, result)
 
 
-class _Fill:
+class _BuilderFiller:
     """Adds the parts of one asset to one builder."""
 
-    def __init__(self, builder: Any, result: Imported, base: Pose, choices: Choices) -> None:
+    def __init__(self, builder: ModelBuilder, result: Imported, base: Pose, choices: Choices) -> None:
         self._builder = builder
         self._choices = choices
         self._result = result
@@ -98,8 +130,9 @@ class _Fill:
         inertial = self._inertials.get(body.name) or Inertial(0.0)
         if body.kinematic and not is_root:
             self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
+        # mass and inertia are locked: Newton would add those of every shape that is put on the link
         index = builder.add_link(
-            xform=as_transform(self._stand @ body.pose),
+            xform=pose_to_seven(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
             inertia=[[float(v) for v in row] for row in inertial.inertia],
             mass=float(inertial.mass),
@@ -108,13 +141,19 @@ class _Fill:
             is_kinematic=body.kinematic and is_root,
         )
         self._result.bodies[body.name] = int(index)
+        self._set_velocity(body, int(index))
+        if body.gravity_scale != 1.0:
+            self._set_gravity_scale(body, int(index))
+
+    def _set_velocity(self, body: Body, index: int) -> None:
+        """Authored velocities are along the axes of the asset's world, which may stand turned in the builder."""
         linear = (0.0, 0.0, 0.0) if body.linear_velocity is None else body.linear_velocity
         angular = (0.0, 0.0, 0.0) if body.angular_velocity is None else body.angular_velocity
         if any(linear) or any(angular):
             rates = (*quat_rotate(self._stand.q, linear), *quat_rotate(self._stand.q, angular))
-            builder.body_qd[index] = type(builder.body_qd[index])(*(float(v) for v in rates))
-        if body.gravity_scale != 1.0:
-            self._set_gravity_scale(body, int(index))
+            # Warp's spatial vectors cannot be assigned from tuples: a new one of the same type is made
+            held = self._builder.body_qd
+            held[index] = type(held[index])(*(float(v) for v in rates))
 
     def _set_gravity_scale(self, body: Body, index: int) -> None:
         if self._builder.has_custom_attribute(_GRAVITY_COMPENSATION):
@@ -123,35 +162,36 @@ class _Fill:
         else:
             self._reporter.report(GRAVITY_SCALE, body.source, name=body.name, scale=body.gravity_scale)
 
-    def _add_step(self, step: Step) -> int:
+    def _add_step(self, step: BranchStep) -> int:
         if step.joint is None:
             return self._float(step)
         joint = reverse_joint(step.joint, self._reporter) if step.reversed else step.joint
         return self._add_joint(joint)
 
-    def _float(self, step: Step) -> int:
+    def _float(self, step: BranchStep) -> int:
         """A free joint to the world, moving as its body does; or another one, if that is chosen."""
         builder, child = self._builder, self._result.bodies[step.body]
         index = hold_root(builder, child, self._choices, self._base)
-        if builder.joint_type[index] == _free_type():
+        if builder.joint_type[index] == import_newton().JointType.FREE:
             carry_velocity(builder, index, child, IDENTITY)
         return index
 
     def _add_joint(self, joint: Joint) -> int:
-        seat = Seat.of(joint, self._result.bodies, self._stand, joint.path or joint.name)
-        index = add_joint(self._builder, joint, seat, self._reporter)
+        placement = JointPlacement.of(joint, self._result.bodies, self._stand, joint.path or joint.name)
+        index = add_joint(self._builder, joint, placement, self._reporter)
         if self._choices.force_position_velocity_actuation:
             drive_both(self._builder, index)
-        if seat.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
-            carry_velocity(self._builder, index, seat.child, seat.parent_frame)
+        if placement.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
+            carry_velocity(self._builder, index, placement.child, placement.parent_frame)
         set_springs(self._builder, index, joint, self._reporter)
         self._result.joints[joint.name] = index
         return index
 
-    def add_loops(self, plan: Plan) -> None:
+    def add_loops(self, plan: BranchPlan) -> None:
         """Joints that close loops belong to no articulation."""
         self._stand = self._base
         for joint in plan.loops:
+            # a copy goes in: its placement is changed for Newton only
             turned = joint
             if joint.child == WORLD:
                 turned = reverse_joint(joint, self._reporter)
@@ -160,7 +200,9 @@ class _Fill:
     def add_shapes(self) -> None:
         """Shapes in their order, then sites."""
         asset, result = self._result.asset, self._result
-        maker = ShapeMaker(self._builder, asset, self._base, self._reporter, self._choices.mesh_maxhullvert)
+        maker = NewtonShapeMaker(
+            self._builder, asset, self._base, self._reporter, self._choices.mesh_maxhullvert
+        )
         for shape in asset.shapes:
             index = maker.add_shape(shape, result.bodies.get(shape.body, -1))
             if index is not None:
@@ -170,28 +212,119 @@ class _Fill:
         report_pictures(asset.materials, maker.pictured, self._reporter)
 
 
-def _free_type() -> Any:
-    import newton
-
-    return newton.JointType.FREE
-
-
-def _set_gravity(builder: Any, gravity: Any) -> None:
+def _set_gravity(builder: ModelBuilder, gravity: Array) -> None:
     vector = tuple(float(v) for v in gravity)
+    # inside of begin_world() every world has a gravity of its own
     if 0 <= builder.current_world < len(builder.world_gravity):
         builder.world_gravity[builder.current_world] = vector
     else:
         builder.gravity = vector
 
 
-def _collapse(builder: Any, result: Imported) -> None:
+def _collapse(builder: ModelBuilder, result: Imported) -> None:
     """Merge bodies that fixed joints hold together; the indices are new then."""
     merged = builder.collapse_fixed_joints()
     bodies, joints = merged["body_remap"], merged["joint_remap"]
     parents, articulations = merged["body_merged_parent"], merged["articulation_remap"]
-    result.bodies = {name: bodies.get(i, bodies.get(parents.get(i), -1)) for name, i in result.bodies.items()}
+    result.bodies = {
+        name: bodies.get(i, bodies.get(parents.get(i, -1), -1)) for name, i in result.bodies.items()
+    }
     result.joints = {name: joints[i] for name, i in result.joints.items() if i in joints}
     result.equalities = {name: joints[i] for name, i in result.equalities.items() if i in joints}
     kept = ((name, articulations[i]) for name, i in result.articulations.items() if i in articulations)
     result.articulations = dict(kept)
     result.collapse_results = merged
+
+
+def add_usd(
+    builder: ModelBuilder,
+    path: str | os.PathLike[str],
+    *,
+    xform: Pose | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> Imported:
+    """Import a USD stage into a builder; ``options`` are fields of :class:`ReadOptions` and :class:`Choices`."""
+    return add_file(builder, path, format_name="usd", xform=xform, reporter=reporter, **options)
+
+
+def add_file(
+    builder: ModelBuilder,
+    path: str | os.PathLike[str],
+    *,
+    format_name: str | None = None,
+    xform: Pose | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> Imported:
+    """Import a file of any format Simwright reads into a builder; options as in :func:`add_usd`."""
+    import_newton()
+    reporter = Reporter() if reporter is None else reporter
+    choices = {name: options.pop(name) for name in sorted(NAMES & options.keys())}
+    # package:// addresses are looked up near the file unless the caller says where
+    options.setdefault("packages", find_near(path))
+    try:
+        reading = ReadOptions(**options)
+    except TypeError as error:
+        raise UsageError(f"no such option: {error}", hint=f"known are {', '.join(sorted(NAMES))}") from None
+    asset = read_asset(path, format_name=format_name, options=reading, reporter=reporter)
+    stage = None
+    if asset.provenance.format == "usd" and (has_registered(builder) or choices.get("override_root_xform")):
+        from simwright.usd.open import open_stage
+
+        stage = open_stage(
+            Path(path), packages=reading.packages, variants=reading.variants, reporter=Reporter()
+        )
+    resolvers = reading.resolvers
+    return add_asset(
+        builder, asset, xform=xform, reporter=reporter, stage=stage, resolvers=resolvers, **choices
+    )
+
+
+def add_asset(
+    builder: ModelBuilder,
+    asset: Asset,
+    *,
+    xform: Pose | None = None,
+    reporter: Reporter | None = None,
+    stage: Usd.Stage | None = None,
+    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
+    **choices: Any,
+) -> Imported:
+    """Fill a builder from an asset, which stands at ``xform``; what has no place is reported.
+
+    The asset is turned onto the builder's up axis.  Every tree of joints becomes an articulation, so that the
+    builder can be finalized; bodies that nothing holds get a free joint.  ``stage`` is the open stage the asset
+    was read from, with ``resolvers``: attributes that the builder has registered are read from its prims.
+    ``choices`` are fields of :class:`Choices`.
+    """
+    import_newton()
+    reporter = Reporter() if reporter is None else reporter
+    settled = settle_choices(Choices(**choices), asset)
+    check_roots(builder, settled, xform)
+    result = Imported(asset=choose_parts(asset, settled), reporter=reporter, resolvers=tuple(resolvers))
+    with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in resolvers)
+    with listen(reporter, Where(asset.provenance.file)):
+        fill_builder(builder, result, find_base(builder, xform), settled, stage, with_mjc=with_mjc)
+    return result
+
+
+def import_newton() -> ModuleType:
+    """The package, or the line that installs it."""
+    try:
+        import warp
+
+        warp.config.quiet = True  # before Newton is imported, which prints what Warp finds
+        import newton
+    except ImportError:
+        raise MissingExtraError("newton", "newton", "filling a Newton builder") from None
+    module: ModuleType = newton
+    return module
+
+
+def find_base(builder: ModelBuilder, pose: Pose | None) -> Pose:
+    """Where a Z-up asset stands in a builder, whose up axis may be another one."""
+    up = vec3([float(v) for v in builder.up_vector])
+    turn = quat_between((0.0, 0.0, 1.0), up)
+    base = Pose(vec3(), turn) if up[2] < 1.0 else IDENTITY
+    return base if pose is None else pose @ base

@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from simwright.core.diag import Reporter
-from simwright.engines.newton.frames import as_transform
+from simwright.core.diag import NOWHERE, Reporter
+from simwright.core.errors import UsageError
+from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
+from simwright.engines.newton.choices import Choices
 from simwright.engines.newton.messages import (
     DRIVE_ACCELERATION,
     JOINT_APPROXIMATED,
     JOINT_CONE,
     SPRING_LOST,
 )
+from simwright.engines.newton.types import ModelBuilder
 from simwright.model import flat_joints
+from simwright.model.asset import Articulation, Asset
 from simwright.model.joint import Dof, Joint, JointKind, Motion
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 _PASSIVE_STIFFNESS = "mujoco:dof_passive_stiffness"
 _SPRING_REFERENCE = "mujoco:dof_springref"
@@ -33,23 +40,25 @@ def _say(reporter: Reporter) -> flat_joints.Approximate:
     return approximate
 
 
-def _list_arguments(seat: flat_joints.Seat) -> dict[str, Any]:
+def _list_arguments(placement: flat_joints.JointPlacement) -> dict[str, Any]:
     """Keyword arguments that every ``add_joint_*`` takes."""
     return {
-        "child": seat.child,
-        "parent": seat.parent,
-        "parent_xform": as_transform(seat.parent_frame),
-        "child_xform": as_transform(seat.child_frame),
-        "label": seat.label,
-        "collision_filter_parent": seat.filter_parent,
-        "enabled": seat.enabled,
+        "child": placement.child,
+        "parent": placement.parent,
+        "parent_xform": pose_to_seven(placement.parent_frame),
+        "child_xform": pose_to_seven(placement.child_frame),
+        "label": placement.label,
+        "collision_filter_parent": placement.filter_parent,
+        "enabled": placement.enabled,
     }
 
 
-def add_joint(builder: Any, joint: Joint, seat: flat_joints.Seat, reporter: Reporter) -> int:
+def add_joint(
+    builder: ModelBuilder, joint: Joint, placement: flat_joints.JointPlacement, reporter: Reporter
+) -> int:
     """Add one joint and its initial coordinates; gives its index."""
-    dofs, seat = flat_joints.move_anchor(joint, seat, _say(reporter), "Newton has")
-    given = _list_arguments(seat)
+    dofs, placement = flat_joints.move_anchor(joint, placement, _say(reporter), "Newton has")
+    given = _list_arguments(placement)
     motions = [dof.motion for dof in dofs]
     if joint.kind is JointKind.DISTANCE:
         low, high = flat_joints.bound_distance(joint)
@@ -70,7 +79,9 @@ def add_joint(builder: Any, joint: Joint, seat: flat_joints.Seat, reporter: Repo
     return int(index)
 
 
-def _add_ball(builder: Any, joint: Joint, dof: Dof, given: dict[str, Any], reporter: Reporter) -> int:
+def _add_ball(
+    builder: ModelBuilder, joint: Joint, dof: Dof, given: dict[str, Any], reporter: Reporter
+) -> int:
     if dof.swing is not None:
         reporter.report(JOINT_CONE, joint.source, name=joint.name)
     return int(
@@ -79,7 +90,7 @@ def _add_ball(builder: Any, joint: Joint, dof: Dof, given: dict[str, Any], repor
 
 
 def _add_generic(
-    builder: Any, joint: Joint, dofs: list[Dof], given: dict[str, Any], reporter: Reporter
+    builder: ModelBuilder, joint: Joint, dofs: list[Dof], given: dict[str, Any], reporter: Reporter
 ) -> tuple[int, list[Dof]]:
     """A D6: slides first, then hinges; gives the freedoms in that order."""
     slides, hinges = flat_joints.order_axes(joint, dofs, _say(reporter))
@@ -91,7 +102,7 @@ def _add_generic(
     return int(index), [*slides, *hinges]
 
 
-def _build_axis(builder: Any, dof: Dof, reporter: Reporter, joint: Joint) -> Any:
+def _build_axis(builder: ModelBuilder, dof: Dof, reporter: Reporter, joint: Joint) -> Any:
     """Newton's description of one axis; what the model does not say is the builder's default."""
     default = builder.default_joint_cfg
     values = {
@@ -103,6 +114,7 @@ def _build_axis(builder: Any, dof: Dof, reporter: Reporter, joint: Joint) -> Any
         "limit_ke": dof.limit_stiffness,
         "limit_kd": dof.limit_damping,
     }
+    # None is "not said": Newton's default of the builder counts
     for name, value in values.items():
         if value is None:
             values[name] = getattr(default, name)
@@ -126,17 +138,14 @@ def _choose_mode(dof: Dof) -> Any:
     return newton.JointTargetMode[flat_joints.choose_mode(dof)]
 
 
-def drive_both(builder: Any, index: int) -> None:
+def drive_both(builder: ModelBuilder, index: int) -> None:
     """Let freedoms that have both gains be driven by position and velocity targets."""
     import newton
 
-    modes, start = newton.JointTargetMode, builder.joint_qd_start[index]
-    for at in range(start, start + sum(builder.joint_dof_dim[index])):
-        if builder.joint_target_mode[at] == int(modes.POSITION) and builder.joint_target_kd[at] != 0.0:
-            builder.joint_target_mode[at] = int(modes.POSITION_VELOCITY)
+    flat_joints.drive_both(builder, index, newton.JointTargetMode)
 
 
-def set_springs(builder: Any, index: int, joint: Joint, reporter: Reporter) -> None:
+def set_springs(builder: ModelBuilder, index: int, joint: Joint, reporter: Reporter) -> None:
     """Passive springs and references are custom attributes of Newton's MuJoCo solver."""
     at = builder.joint_qd_start[index]
     for dof in joint.dofs:
@@ -148,7 +157,93 @@ def set_springs(builder: Any, index: int, joint: Joint, reporter: Reporter) -> N
         ):
             if value is not None and builder.has_custom_attribute(key):
                 values = builder.custom_attributes[key].values
+                # one value of the model for each velocity of the dof
                 values |= {at + number: float(value) for number in range(dof.velocities)}
         at += dof.velocities
     if any(dof.stiffness for dof in joint.dofs) and not builder.has_custom_attribute(_PASSIVE_STIFFNESS):
         reporter.report(SPRING_LOST, joint.source, name=joint.name)
+
+
+def check_roots(builder: ModelBuilder, choices: Choices, xform: Pose | None) -> None:
+    """Refuse choices that contradict each other, before anything is added."""
+    if choices.floating is not None and choices.base_joint is not None:
+        raise UsageError("floating and base_joint both say what holds the root", hint="give one of them")
+    if choices.floating is True and choices.parent_body != -1:
+        raise UsageError("a free joint leads to the world, not to parent_body", hint="use base_joint")
+    if choices.override_root_xform and xform is None:
+        raise UsageError("override_root_xform places the root at xform, which is not given")
+    if not -1 <= choices.parent_body < builder.body_count:
+        raise UsageError(f"there is no body {choices.parent_body} in the builder for parent_body")
+    if choices.parent_body != -1:
+        find_articulation(builder, choices.parent_body)
+
+
+def find_articulation(builder: ModelBuilder, body: int) -> int:
+    """The articulation of a body, which has to be the last one: joints of an articulation stand side by side."""
+    holders = (builder.joint_articulation[j] for j, child in enumerate(builder.joint_child) if child == body)
+    found = next((int(number) for number in holders if number >= 0), -1)
+    if found < 0:
+        raise UsageError(
+            f"parent_body {body} is in no articulation", hint="give it a joint and an articulation"
+        )
+    # joints added now come behind all others: they can only extend the last articulation
+    if found != builder.articulation_count - 1:
+        raise UsageError(
+            f"parent_body {body} is in articulation {found}, which is not the last one",
+            hint="import what hangs on a robot right after the robot",
+        )
+    return found
+
+
+def hold_root(builder: ModelBuilder, child: int, choices: Choices, base: Pose) -> int:
+    """The joint of a body that nothing in the asset holds; gives its index."""
+    parent, label = choices.parent_body, builder.body_label[child]
+    # under a parent body the root is placed by xform, not by its pose in the asset
+    place = builder.body_q[child] if parent == -1 else pose_to_seven(base)
+    if choices.base_joint is not None:
+        given = {"label": f"{label}_base_joint", **choices.base_joint}
+        return int(builder.add_joint(parent=parent, child=child, parent_xform=place, **given))
+    # a free joint below a body would be a second base
+    if choices.floating is False or parent != -1:
+        return int(builder.add_joint_fixed(parent, child, parent_xform=place, label=f"{label}_fixed_joint"))
+    return int(builder.add_joint_free(child, label=f"{label}_free_joint"))
+
+
+def close_articulation(builder: ModelBuilder, joints: list[int], label: str, parent_body: int) -> int:
+    """Make the joints an articulation, or a part of that of ``parent_body``; gives its index."""
+    if parent_body == -1:
+        builder.add_articulation(joints, label=label)
+        return int(builder.articulation_count) - 1
+    found = find_articulation(builder, parent_body)
+    for joint in joints:
+        builder.joint_articulation[joint] = found
+    builder.articulation_end[found] = max(builder.articulation_end[found], max(joints) + 1)
+    return found
+
+
+def find_root_poses(asset: Asset, stage: Usd.Stage) -> dict[str, Pose]:
+    """Where the root of every articulation stands, its axes up as those of the asset: its body, or its prim."""
+    if stage is None:
+        return {found.name: _find_body_pose(asset, found) or IDENTITY for found in asset.articulations}
+    from simwright.formats.usd.units import read_units
+    from simwright.usd.xform import read_world
+
+    units = read_units(stage, NOWHERE, Reporter())
+    poses = {}
+    for articulation in asset.articulations:
+        pose = _find_body_pose(asset, articulation)
+        # declared on a prim that is no body, such as the robot's Xform
+        prim = stage.GetPrimAtPath(articulation.path) if pose is None and articulation.path else None
+        if prim:
+            world = read_world(prim).pose
+            pose = units.turn @ Pose(world.p * units.length, world.q)
+        # without the turn that brings the stage to Z up: the caller's xform has its own
+        poses[articulation.name] = (pose or units.turn) @ ~units.turn
+    return poses
+
+
+def _find_body_pose(asset: Asset, articulation: Articulation) -> Pose | None:
+    for body in asset.bodies:
+        if body.name == articulation.root or (body.path and body.path == articulation.path):
+            return body.pose
+    return None

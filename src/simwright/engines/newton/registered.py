@@ -9,13 +9,18 @@ takes.  What the stage itself declares is not read here: see ``attributes``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Reporter, Where
 from simwright.engines.newton.messages import ATTRIBUTE_LOST
 from simwright.engines.newton.result import Imported
+from simwright.engines.newton.types import ModelBuilder
+from simwright.model.extras import CustomAttribute
 from simwright.model.joint import Joint, JointKind, Motion
 from simwright.resolve.axes import find_axis
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 _STOP_MODE = "mujoco:solreflimit_mode"
 _STOP_GAINS = "mujoco:solreflimit_gain_baseline"
@@ -27,9 +32,24 @@ _EQUALITIES = ("MjcEqualityConnectAPI", "MjcEqualityWeldAPI")
 _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError)
 _FORCE, _RAW, _FALLBACK = 0, 1, 2
 """How the MuJoCo solver takes the stops of a freedom: Newton's gains, its own two numbers, its own default."""
+_TYPES = {
+    "bool": "bool",
+    "int": "int32",
+    "float": "float32",
+    "vec2": "vec2",
+    "vec3": "vec3",
+    "vec4": "vec4",
+    "quat": "quat",
+}
+_ALIASES = {
+    "half": "float", "double": "float", "float32": "float", "float64": "float",
+    "int32": "int", "int64": "int", "uint": "int",
+    "float2": "vec2", "float3": "vec3", "float4": "vec4",
+    "quatf": "quat", "quatd": "quat", "quath": "quat",
+}  # fmt: skip
 
 
-def has_registered(builder: Any) -> bool:
+def has_registered(builder: ModelBuilder) -> bool:
     """Is there anything to read?"""
     frequencies = builder.custom_frequencies
     rows = {key for key, frequency in frequencies.items() if frequency.usd_prim_filter is not None}
@@ -40,9 +60,10 @@ def has_registered(builder: Any) -> bool:
     )
 
 
-def read_registered(builder: Any, stage: Any, result: Imported, *, with_mjc: bool) -> None:
+def read_registered(builder: ModelBuilder, stage: Usd.Stage, result: Imported, *, with_mjc: bool) -> None:
     """Set every registered attribute from the prims of the elements in the builder."""
-    reading = _Reading(builder, stage, result, _OWN | _OF_MODEL if with_mjc else _OWN)
+    # one loop for each way in which an attribute finds its index
+    reading = _StageAttributeReader(builder, stage, result, _OWN | _OF_MODEL if with_mjc else _OWN)
     colliders = {
         s.path: result.shapes[s.name] for s in result.asset.shapes if s.collision and s.name in result.shapes
     }
@@ -63,10 +84,12 @@ def read_registered(builder: Any, stage: Any, result: Imported, *, with_mjc: boo
     reading.add_rows()
 
 
-class _Reading:
+class _StageAttributeReader:
     """One stage being asked for the attributes of one builder."""
 
-    def __init__(self, builder: Any, stage: Any, result: Imported, skipped: frozenset[str]) -> None:
+    def __init__(
+        self, builder: ModelBuilder, stage: Usd.Stage, result: Imported, skipped: frozenset[str]
+    ) -> None:
         import newton
 
         self._builder = builder
@@ -79,6 +102,7 @@ class _Reading:
         }
         self._wanted: dict[str, list[Any]] = {}
         for key, attribute in builder.custom_attributes.items():
+            # attributes that the asset declares have been set by add_attributes
             if attribute.usd_attribute_name and key not in declared | skipped:
                 frequency = attribute.frequency
                 name = frequency if isinstance(frequency, str) else frequency.name
@@ -101,6 +125,7 @@ class _Reading:
         """Values by key, and the attributes that Newton cannot read, which are reported."""
         try:
             return self._read(prim, attributes, context=context), []
+        # one bad attribute makes Newton refuse all of a prim: they are asked one by one then
         except _REFUSALS:
             pass
         values: dict[str, Any] = {}
@@ -130,6 +155,7 @@ class _Reading:
                 for key, value in self.ask(frequency, path):
                     self._spread(joint, key, value, range(start, start + count))
             at_q, at = at_q + positions, at + rates
+        # joints that stand for equalities are rows, not dofs
         if not any(self._has_api(joint.path, api) for api in _EQUALITIES):
             start = builder.joint_qd_start[index]
             self._label(joint, start)
@@ -158,6 +184,7 @@ class _Reading:
             joints = [prim for prim in self._stage.Traverse() if prim.GetTypeName().startswith("Physics")]
             self._prims = {}
             for prim in joints:
+                # a name that is there twice says nothing
                 self._prims[prim.GetName()] = None if prim.GetName() in self._prims else str(prim.GetPath())
         return self._prims.get(name) or joint.path
 
@@ -182,6 +209,7 @@ class _Reading:
 
     def _set_stops(self, joint: Joint, at: int) -> None:
         """Which of the three ways to stop a freedom its prim asks for."""
+        # dof by dof: what the prim says decides together with what the resolvers found
         for dof in joint.dofs:
             path = self._find_prim(joint, dof.name) if self._is_merged(joint) else joint.path
             prim = self._stage.GetPrimAtPath(path)
@@ -189,6 +217,7 @@ class _Reading:
             if dof.motion in (Motion.HINGE, Motion.SLIDE):
                 known = self._result.asset.origins.get(path, {})
                 axes = (find_axis(joint, dof), "angular" if dof.motion is Motion.HINGE else "linear")
+                # gains that nobody authored: MuJoCo's own default of stops is meant
                 silent = not any(f"limit_{axis}_{gain}" in known for axis in axes for gain in ("ke", "kd"))
                 fallback = _FALLBACK if silent and self._has_api(path, "MjcJointAPI") else _FORCE
                 self._stop(at, _RAW if raw else fallback)
@@ -254,3 +283,81 @@ def _list_labels(joint: Joint, prims: dict[str, str]) -> list[str]:
         elif dof.velocities == 1:
             labels.append(f"{joint.path}:{find_axis(joint, dof)}")
     return labels
+
+
+def add_attributes(
+    builder: ModelBuilder,
+    attributes: list[CustomAttribute],
+    indices: dict[str, dict[str, int]],
+    reporter: Reporter,
+) -> None:
+    """Declare every attribute and set its values; ``indices`` maps a frequency to element indices by name."""
+    for attribute in attributes:
+        why = _add_attribute(builder, attribute, indices)
+        if why:
+            reporter.report(ATTRIBUTE_LOST, attribute.source, name=attribute.key, why=why)
+
+
+def _add_attribute(
+    builder: ModelBuilder, attribute: CustomAttribute, indices: dict[str, dict[str, int]]
+) -> str:
+    """Empty if it went well, else the reason why not."""
+    import newton
+    import warp
+
+    kind = _ALIASES.get(attribute.type, attribute.type)
+    if kind not in _TYPES:
+        return f"type {attribute.type!r}"
+    frequency = getattr(newton.Model.AttributeFrequency, attribute.frequency.upper(), None)
+    assignment = getattr(newton.Model.AttributeAssignment, attribute.assignment.upper(), None)
+    if frequency is None or assignment is None:
+        return f"frequency {attribute.frequency!r}, assignment {attribute.assignment!r}"
+    try:
+        builder.add_custom_attribute(
+            newton.ModelBuilder.CustomAttribute(
+                name=attribute.name,
+                dtype=getattr(warp, _TYPES[kind]),
+                frequency=frequency,
+                assignment=assignment,
+                namespace=attribute.namespace or None,
+                default=_convert(attribute.default, kind),
+            )
+        )
+    except ValueError as error:
+        return str(error)
+    values = builder.custom_attributes[attribute.key].values
+    known = indices.get(attribute.frequency, {})
+    for element, value in attribute.values.items():
+        for at, one in _spread(builder, attribute.frequency, known.get(element), value):
+            values[at] = _convert(one, kind)
+    return ""
+
+
+def _spread(builder: ModelBuilder, frequency: str, index: int | None, value: Any) -> list[tuple[int, Any]]:
+    """Builder indices and values: one per element, or one per freedom or coordinate of a joint."""
+    if frequency in ("once", "world"):
+        return [(0, value)]
+    if index is None:
+        return []
+    if frequency not in ("joint_dof", "joint_coord"):
+        return [(index, value)]
+    dofs = frequency == "joint_dof"
+    starts = builder.joint_qd_start if dofs else builder.joint_q_start
+    total = builder.joint_dof_count if dofs else builder.joint_coord_count
+    start = starts[index]
+    end = starts[index + 1] if index + 1 < len(starts) else total
+    if isinstance(value, list) and len(value) == end - start:
+        return list(zip(range(start, end), value, strict=True))
+    return [(at, value) for at in range(start, end)]
+
+
+def _convert(value: Any, kind: str) -> Any:
+    import warp
+
+    if value is None:
+        return None
+    if kind == "quat":
+        return warp.normalize(warp.quat(*(float(v) for v in (*value[1:], value[0]))))  # Warp has w last
+    if kind.startswith("vec"):
+        return getattr(warp, kind)(*(float(v) for v in value))
+    return {"bool": bool, "int": int, "float": float}[kind](value)

@@ -9,7 +9,7 @@ from typing import Any
 
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
-from simwright.model.places import Places
+from simwright.model.flat_joints import ElementIndices
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver, schema_attrs
 
 _STEP = 1e-3
@@ -17,7 +17,7 @@ _STEP = 1e-3
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Imported(Places):
+class Imported(ElementIndices):
     """Builder indices by model name, and by source path where the elements have one.
 
     The ``path_*_map`` dictionaries have the names of those Newton's own importer returns.

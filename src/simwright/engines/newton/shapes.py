@@ -6,17 +6,19 @@ A mesh that several shapes share is one ``newton.Mesh``.  Bodies have their mass
 
 from __future__ import annotations
 
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.colors import to_display
-from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose
-from simwright.engines.newton.fields import put_field, resolve_field
-from simwright.engines.newton.frames import as_transform
-from simwright.engines.newton.looks import describe_picture, find_picture, split_corners
+from simwright.core.diag import Level, Reporter, declare
+from simwright.core.math3d import Pose, pose_to_seven
 from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
+from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset, Shape, Site, scaled
 from simwright.model.geometry import (
     Box,
@@ -27,9 +29,11 @@ from simwright.model.geometry import (
     Geometry,
     Heightfield,
     Mesh,
+    MeshData,
     Plane,
     Polyline,
     Sphere,
+    fan_triangles,
 )
 from simwright.model.material import RenderMaterial, Texture
 from simwright.model.moments import heightfield_solid
@@ -45,13 +49,42 @@ _SITE_SIZE = 0.01
 _PLAIN = (to_display(0.18),) * 3
 """OpenUSD's colour of what has none, as Newton's viewers take it."""
 _CONTACT_SETTINGS = ("ke", "kd", "kf", "ka", "kh")
+FIELD_INVALID = declare(
+    "newton-field-invalid",
+    Level.WARNING,
+    "{name} of shape {shape!r} is {value!r}, which is not {expected}; Newton's default is used",
+    doc="A setting of a distance field that Newton does not accept.",
+)
+HYDROELASTIC_LOST = declare(
+    "newton-hydroelastic-lost",
+    Level.WARNING,
+    "mesh {shape!r} is to be hydroelastic but has no distance field; it is not",
+    hint="author newton:sdfMaxResolution or newton:sdfTargetVoxelSize",
+    doc="Hydroelastic contact of a mesh needs a distance field of known size.",
+)
+_FORMATS = ("float32", "uint16", "uint8")
+_CELLS = 64
+_TILE = 8
+TEXTURE_LOST = declare(
+    "newton-texture-lost",
+    Level.INFO,
+    "{count} picture(s) of material {name!r} are not carried, the first is that of its {first}",
+    hint="Newton's viewers draw one picture, that of the diffuse colour, on meshes with texture coordinates",
+    doc="Newton's shapes have a picture for the diffuse colour of meshes, and for nothing else.",
+)
+_DIFFUSE = "diffuse"
 
 
-class ShapeMaker:
+class NewtonShapeMaker:
     """Adds the shapes of one asset to a builder; ``base`` is where the asset's world stands."""
 
     def __init__(
-        self, builder: Any, asset: Asset, base: Pose, reporter: Reporter, hull_limit: int | None = None
+        self,
+        builder: ModelBuilder,
+        asset: Asset,
+        base: Pose,
+        reporter: Reporter,
+        hull_limit: int | None = None,
     ) -> None:
         self._builder = builder
         self._base = base
@@ -73,7 +106,7 @@ class ShapeMaker:
             self._builder.add_shape(
                 body=body,
                 type=kind,
-                xform=as_transform(self._base @ shape.pose if body < 0 else shape.pose),
+                xform=pose_to_seven(self._base @ shape.pose if body < 0 else shape.pose),
                 cfg=self._build_config(shape),
                 scale=scale,
                 src=source,
@@ -100,7 +133,7 @@ class ShapeMaker:
         return int(
             self._builder.add_site(
                 body,
-                xform=as_transform(self._base @ site.pose if body < 0 else site.pose),
+                xform=pose_to_seven(self._base @ site.pose if body < 0 else site.pose),
                 type=kind,
                 scale=scale,
                 label=site.path or site.name,
@@ -112,6 +145,7 @@ class ShapeMaker:
         import newton
 
         geometry, scale = shape.geometry, tuple(float(v) for v in scaled(shape))
+        # colliding planes have no end in Newton
         if isinstance(geometry, Plane) and shape.collision:
             return newton.GeoType.PLANE, (0.0, 0.0, 0.0), None
         primitive = _describe_primitive(geometry) if shape.scale is None else None
@@ -128,6 +162,7 @@ class ShapeMaker:
             return None
         if not isinstance(geometry, Mesh | Heightfield):
             self._reporter.report(GEOMETRY_MESHED, shape.source, kind=geometry.kind, name=shape.name)
+            # round shapes are convex, and so is what uneven scale makes of them
             kind = newton.GeoType.CONVEX_MESH if shape.collision else newton.GeoType.MESH
             return kind, scale, mesh
         return newton.GeoType.MESH, scale, mesh
@@ -136,6 +171,7 @@ class ShapeMaker:
         """One mesh for all shapes that have the geometry, the same limit of its hull and the same look of its own."""
         limit = shape.settings.get("max_hull_vertices", self._hull_limit)
         look = self._looks.get(shape.material) if shape.visual and isinstance(shape.geometry, Mesh) else None
+        # Newton shares a mesh object: its hull limit and look are part of it
         key = id(shape.geometry), limit, look.name if look else ""
         if key not in self._meshes:
             mesh = self._meshes[key] = self._dress(shape, look)
@@ -158,8 +194,10 @@ class ShapeMaker:
         touches = shape.collision and shape.enabled
         cfg.is_visible = shape.visual
         cfg.is_solid = shape.settings.get("mass_model") != "shell"
+        # distance fields are resolved and put on afterwards, see put_field
         cfg.is_hydroelastic, cfg.sdf_max_resolution, cfg.sdf_target_voxel_size = False, None, None
         cfg.sdf_narrow_band_range, cfg.sdf_texture_format, cfg.sdf_padding = (-0.1, 0.1), "uint16", None
+        # a disabled collider is there, and touches nothing
         cfg.has_shape_collision = cfg.has_particle_collision = touches
         material = self._contacts.get(shape.physics_material)
         values: dict[str, float | None] = {"margin": shape.margin, "gap": shape.gap}
@@ -188,7 +226,7 @@ class ShapeMaker:
         return _PLAIN, None
 
 
-def approximate(builder: Any, shapes: dict[str, int], asset: Asset, reporter: Reporter) -> None:
+def approximate(builder: ModelBuilder, shapes: dict[str, int], asset: Asset, reporter: Reporter) -> None:
     """Replace mesh colliders by hulls, boxes, balls or pieces where the asset asks for it.
 
     A distance field is a way to collide of its own: an approximation beside it is left out.
@@ -207,6 +245,7 @@ def approximate(builder: Any, shapes: dict[str, int], asset: Asset, reporter: Re
         if shape.settings.get("sdf_enabled"):
             reporter.report(APPROXIMATION_UNUSED, shape.source, name=shape.name, token=token)
         else:
+            # one call for each method: Newton works on many meshes at once
             chosen.setdefault((_METHODS[token], shape.visual), []).append(index)
     for (method, visual), indices in chosen.items():
         builder.approximate_meshes(method=method, shape_indices=indices, keep_visual_shapes=visual)
@@ -275,3 +314,137 @@ def _build_heightfield(geometry: Heightfield) -> Any:
     return newton.Heightfield(
         geometry.heights, rows, columns, hx=float(geometry.size[0]) / 2, hy=float(geometry.size[1]) / 2
     )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SdfSettings:
+    """What Newton's shape lists hold about a distance field."""
+
+    max_resolution: int | None
+    target_voxel_size: float | None
+    narrow_band_range: tuple[float, float]
+    texture_format: str
+    padding: float | None
+    is_hydroelastic: bool
+    is_asked: bool
+
+
+def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> SdfSettings:
+    """The settings of a shape, checked, over a default shape configuration."""
+    check = _SettingReader(shape, reporter)
+    settings = shape.settings
+    cells, cell, asked = _resolve_cells(check, settings, default)
+    low, high = default.sdf_narrow_band_range
+    hydroelastic = settings.get("hydroelastic_enabled")
+    if hydroelastic is None:
+        # who asks for a field says all of it: the builder's default is for shapes that say nothing
+        hydroelastic = False if asked else default.is_hydroelastic
+    if hydroelastic and isinstance(shape.geometry, Mesh) and cells is None and cell is None:
+        reporter.report(HYDROELASTIC_LOST, shape.source, shape=shape.name)
+        hydroelastic = False
+    return SdfSettings(
+        None if cells is None else int(cells),
+        cell,
+        (settings.get("sdf_narrow_band_inner", low), settings.get("sdf_narrow_band_outer", high)),
+        check.take("sdf_texture_format", f"one of {', '.join(_FORMATS)}", lambda v: v in _FORMATS)
+        or default.sdf_texture_format,
+        check.take("sdf_padding", "0 or more", lambda v: v >= 0),
+        bool(hydroelastic),
+        asked,
+    )
+
+
+def _resolve_cells(
+    check: _SettingReader, settings: Mapping[str, Any], default: Any
+) -> tuple[int | None, float | None, bool]:
+    """Number of cells along the longest side, or size of a cell [m], and whether the shape asks for a field."""
+    cell = check.take("sdf_target_voxel_size", "more than 0", lambda v: v > 0)
+    cells = check.take("sdf_max_resolution", "a positive multiple of 8", lambda v: v > 0 and v % _TILE == 0)
+    asked = bool(settings.get("sdf_enabled")) or cell is not None or cells is not None
+    cell = default.sdf_target_voxel_size if cell is None else cell
+    if cell is not None:
+        cells = None  # Newton takes one of the two
+    elif cells is None:
+        cells = _CELLS if asked else default.sdf_max_resolution
+    return cells, cell, asked
+
+
+class _SettingReader:
+    """Takes settings of a shape that pass a test and reports the others."""
+
+    def __init__(self, shape: Shape, reporter: Reporter) -> None:
+        self._shape = shape
+        self._reporter = reporter
+
+    def take(self, name: str, expected: str, is_good: Callable[[Any], bool]) -> Any:
+        """The value of a setting; None where it is not said, or not good."""
+        value = self._shape.settings.get(name)
+        if value is None or is_good(value):
+            return value
+        self._reporter.report(
+            FIELD_INVALID,
+            self._shape.source,
+            name=name,
+            shape=self._shape.name,
+            value=value,
+            expected=expected,
+        )
+        return None
+
+
+def put_field(builder: ModelBuilder, index: int, field: SdfSettings) -> None:
+    """Write the settings into the builder, which makes the field when it is finalized."""
+    import newton
+
+    builder.shape_sdf_max_resolution[index] = field.max_resolution
+    builder.shape_sdf_target_voxel_size[index] = field.target_voxel_size
+    builder.shape_sdf_narrow_band_range[index] = field.narrow_band_range
+    builder.shape_sdf_texture_format[index] = field.texture_format
+    builder.shape_sdf_padding[index] = field.padding
+    if field.is_hydroelastic:
+        builder.shape_flags[index] |= int(newton.ShapeFlags.HYDROELASTIC)
+
+
+def find_picture(shape: Shape, material: RenderMaterial | None) -> Texture | None:
+    """The picture that is drawn on a shape; None if there is none, or no coordinates for it."""
+    if material is None or not shape.visual or not isinstance(shape.geometry, Mesh):
+        return None
+    picture = material.textures.get(_DIFFUSE)
+    return None if picture is None or shape.geometry.data.uvs is None else picture
+
+
+def split_corners(data: MeshData) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Vertices, triangles and texture coordinates, one for each vertex."""
+    assert data.uvs is not None
+    # one coordinate for each vertex already
+    if len(data.uvs) == len(data.vertices) != len(data.indices):
+        return data.vertices, data.triangles(), data.uvs
+    counts = np.full(len(data.indices) // 3, 3, dtype=np.int32) if data.counts is None else data.counts
+    corners = fan_triangles(counts, np.arange(len(data.indices), dtype=np.int32))
+    # a vertex is split where its corners have different coordinates
+    rows = np.column_stack((data.indices, data.uvs))
+    _, first, number = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    triangles = number.reshape(-1)[corners]
+    return (
+        data.vertices[data.indices[first]],
+        triangles[:, ::-1] if data.left_handed else triangles,
+        data.uvs[first],
+    )
+
+
+def describe_picture(picture: Texture) -> dict[str, Any]:
+    """Arguments of ``newton.Mesh``: the file, and how coordinates are scaled, turned and moved."""
+    (sx, sy), (tx, ty) = picture.scale, picture.offset
+    cos, sin = math.cos(picture.rotation), math.sin(picture.rotation)
+    return {
+        "texture": picture.file,
+        "texture_transform": ((sx * cos, -sy * sin, tx), (sx * sin, sy * cos, ty)),
+    }
+
+
+def report_pictures(materials: list[RenderMaterial], carried: set[str], reporter: Reporter) -> None:
+    """One finding per material with pictures that Newton does not draw; ``carried`` have their diffuse one drawn."""
+    for material in materials:
+        lost = [word for word in material.textures if word != _DIFFUSE or material.name not in carried]
+        if lost:
+            reporter.report(TEXTURE_LOST, material.source, name=material.name, count=len(lost), first=lost[0])

@@ -8,15 +8,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
-from simwright.core.math3d import Array
-from simwright.engines.flat import FlatMap, FlatPlace
-from simwright.engines.layout import Freedom, Layout
-from simwright.engines.newton.entry import add_asset, import_newton
+from simwright.core.math3d import Array, VectorLike, to_wxyz
+from simwright.engines.flat import FlatDofPlace, FlatMap
+from simwright.engines.layout import Layout, LayoutDof
+from simwright.engines.newton.build import add_asset, import_newton
 from simwright.engines.newton.result import Imported
-from simwright.engines.protocol import Capabilities, Scene, Settings, Simulation, as_scene
+from simwright.engines.newton.types import ModelBuilder
+from simwright.engines.protocol import (
+    Capabilities,
+    EngineAdapter,
+    Settings,
+    Simulation,
+    WorldSet,
+    as_world_set,
+)
 from simwright.engines.stability import is_sound, make_error
 from simwright.model.asset import Asset, Environment
 from simwright.model.joint import Motion
@@ -46,6 +55,7 @@ CAPABILITIES = Capabilities(
     },
     devices=("cpu", "cuda"),
 )
+_DEFAULT_GRAVITY = (0.0, 0.0, -9.81)
 DEFAULT_DT = 0.002
 """Time step of an asset that names none [s]."""
 _CLASSES = {"mujoco": "SolverMuJoCo", "featherstone": "SolverFeatherstone", "xpbd": "SolverXPBD"}
@@ -58,34 +68,23 @@ _WHOLE = ("iterations", "ls_iterations", "njmax", "nconmax")
 _WORDS = ("integrator", "cone")
 
 
-class NewtonEngine:
+class NewtonEngine(EngineAdapter["NewtonSimulation"]):
     """Opens assets in Newton: a builder is filled with one world and copied."""
 
-    @property
-    def capabilities(self) -> Capabilities:
-        """What Newton offers."""
-        return CAPABILITIES
+    capabilities = CAPABILITIES
 
-    def open(
-        self,
-        source: Asset | Scene,
-        settings: Settings | None = None,
-        reporter: Reporter | None = None,
-        *,
-        worlds: int = 1,
+    def open_worlds(
+        self, source: Asset | WorldSet, worlds: int, settings: Settings, reporter: Reporter
     ) -> NewtonSimulation:
         """Build Newton's model and solver."""
-        settings = settings or Settings()
-        settings.check(CAPABILITIES)
         import_newton()
-        reporter = Reporter() if reporter is None else reporter
-        return NewtonSimulation(as_scene(source, worlds), settings, reporter)
+        return NewtonSimulation(as_world_set(source, worlds), settings, reporter)
 
 
 class NewtonSimulation(Simulation):
     """Worlds moved by one of Newton's solvers; see :class:`~simwright.engines.protocol.Simulation`."""
 
-    def __init__(self, scene: Scene, settings: Settings, reporter: Reporter) -> None:
+    def __init__(self, scene: WorldSet, settings: Settings, reporter: Reporter) -> None:
         self._newton = newton = import_newton()
         before = len(reporter)
         self._solver_name = settings.solver or CAPABILITIES.default_solver
@@ -97,9 +96,11 @@ class NewtonSimulation(Simulation):
         self._build(scene, settings.device, reporter, register=generalised)
         options = _DEFAULTS[self._solver_name] | _read_options(settings)
         if generalised and settings.device == "cpu" and self.worlds == 1:
+            # plain MuJoCo is much faster than its Warp version for a single world on the CPU
             options.setdefault("use_mujoco_cpu", True)
         try:
             self._solver = getattr(newton.solvers, _CLASSES[self._solver_name])(self._their, **options)
+        # options are arguments of Newton's solver classes, which differ between versions
         except TypeError as error:
             raise UsageError(
                 f"the solver {self._solver_name!r} of Newton refuses an option: {error}"
@@ -111,6 +112,7 @@ class NewtonSimulation(Simulation):
             ) from None
         self._now, self._next = self._their.state(), self._their.state()
         self._asked = self._their.control()
+        # Newton's MuJoCo solver finds contacts itself
         self._pipeline = None if generalised else newton.CollisionPipeline(self._their)
         self._contacts = None if self._pipeline is None else self._pipeline.contacts()
         self._wrenches: Any = None
@@ -118,25 +120,16 @@ class NewtonSimulation(Simulation):
         newton.eval_fk(self._their, self._now.joint_q, self._now.joint_qd, self._now)
         self.findings = tuple(list(reporter)[before:])
 
-    def _build(self, scene: Scene, device: str, reporter: Reporter, *, register: bool) -> None:
+    def _build(self, scene: WorldSet, device: str, reporter: Reporter, *, register: bool) -> None:
         """One builder for each kind of world, all worlds copied into one model."""
-        newton = self._newton
-
-        def new_builder(gravity: Any) -> Any:
-            builder = newton.ModelBuilder()
-            builder.gravity = tuple(float(v) for v in gravity)
-            builder.rigid_gap = 0.0
-            if register:
-                newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
-            return builder
-
         pulls = [
-            (0.0, 0.0, -9.81) if asset.environment.gravity is None else asset.environment.gravity
+            _DEFAULT_GRAVITY if asset.environment.gravity is None else asset.environment.gravity
             for asset in scene.assets
         ]
         ones, filled = [], []
         for kind, asset in enumerate(scene.assets):
-            one = new_builder(pulls[kind])
+            one = self._new_builder(pulls[kind], register=register)
+            # gravity is set per world below: an import would set it for the whole builder
             placed = dataclasses.replace(asset, environment=Environment())
             filled.append(
                 add_asset(
@@ -147,7 +140,7 @@ class NewtonSimulation(Simulation):
                 )
             )
             ones.append(one)
-        whole = new_builder(pulls[0])
+        whole = self._new_builder(pulls[0], register=register)
         for kind in scene.kinds:
             whole.add_world(ones[kind])
         self._their = whole.finalize(device=device)
@@ -158,6 +151,20 @@ class NewtonSimulation(Simulation):
         )
         self._bodies = np.array([result.bodies[name] for name in self.layout.bodies], dtype=np.int64)
         self._targets = _find_targets(first)
+        self._list_drives(first)
+
+    def _new_builder(self, gravity: VectorLike, *, register: bool) -> ModelBuilder:
+        """An empty builder; ``register`` lets it hold the attributes of the MuJoCo solver."""
+        builder: ModelBuilder = self._newton.ModelBuilder()
+        builder.gravity = tuple(float(v) for v in gravity)
+        builder.rigid_gap = 0.0  # contacts begin where surfaces meet unless a shape says its own gap
+        if register:
+            self._newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+        return builder
+
+    def _list_drives(self, first: ModelBuilder) -> None:
+        """Names, dofs, modes and initial values of the controls: the driven hinges and slides of one world."""
+        # names, dofs and modes have to stay in step: one pass over the driven dofs makes all of them
         driven = np.array([int(mode) != 0 for mode in first.joint_target_mode], dtype=bool)
         columns = [(f.name, f.v) for f in self.layout.freedoms if f.motion in (Motion.HINGE, Motion.SLIDE)]
         entry = dict(zip(self._map.entries.tolist(), self._map.dofs.tolist(), strict=True))
@@ -167,24 +174,26 @@ class NewtonSimulation(Simulation):
         modes = np.array([int(first.joint_target_mode[entry[v]]) for _, v in chosen], dtype=np.int64)
         self._modes = modes
         self._controls = np.zeros((self.worlds, len(chosen)))
-        start = np.array(first.joint_target_q if hasattr(first, "joint_target_q") else first.joint_target_pos)
+        # Newton renamed joint_target_pos to joint_target_q; both are in use
+        start = np.array(getattr(first, "joint_target_q", None) or getattr(first, "joint_target_pos", ()))
         for column, (_, v) in enumerate(chosen):
             if modes[column] in (1, 3):
                 self._controls[:, column] = start[self._targets[entry[v]]]
 
-    def _find_places(self, builder: Any, result: Imported) -> list[FlatPlace]:
+    def _find_places(self, builder: ModelBuilder, result: Imported) -> list[FlatDofPlace]:
         """Where the freedoms of the layout are in one world; slides stand before hinges in a joint of several."""
         places = []
         for freedom in self.layout.freedoms:
             if freedom.joint is None:
                 body = result.bodies[freedom.body]
+                # the free joint that hold_root added
                 joint = list(builder.joint_child).index(body)
                 shift = 0
             else:
                 joint = result.joints[freedom.joint.name]
                 shift = _find_shift(freedom)
             q, qd = (int(starts[joint]) + shift for starts in (builder.joint_q_start, builder.joint_qd_start))
-            places.append(FlatPlace(freedom, q, qd, builder.body_com[result.bodies[freedom.body]]))
+            places.append(FlatDofPlace(freedom, q, qd, builder.body_com[result.bodies[freedom.body]]))
         return places
 
     @property
@@ -226,6 +235,7 @@ class NewtonSimulation(Simulation):
         now = self._now
         q, qd = self._map.from_layout(place[rows], rate[rows])
         for values, given in ((now.joint_q, q), (now.joint_qd, qd)):
+            # on the CPU numpy() is a view of Warp's memory: a copy is changed and assigned
             held = values.numpy().reshape(self.worlds, -1).copy()
             held[rows] = given
             values.assign(held.ravel())
@@ -260,11 +270,13 @@ class NewtonSimulation(Simulation):
         )
         asked = self._asked
         names = ("joint_target_q", "joint_target_qd")
+        # older versions of Newton
         if getattr(asked, names[0], None) is None:
             names = ("joint_target_pos", "joint_target_vel")
         held = getattr(asked, names[0])
         values = held.numpy().reshape(self.worlds, -1).copy()
         refs = self._map.gather(self._refs[None])
+        # older versions have a target for each velocity, newer ones for each coordinate
         if values.shape[1] == place.shape[1]:
             values[:] = place - refs
         else:
@@ -298,6 +310,7 @@ class NewtonSimulation(Simulation):
     def step(self, steps: int = 1) -> None:
         """See the protocol."""
         for _ in range(steps):
+            # the two states are swapped in every step: forces are set anew on the one that is stepped
             self._now.clear_forces()
             if self._wrenches is not None:
                 self._now.body_f.assign(self._wrenches)
@@ -315,14 +328,14 @@ class NewtonSimulation(Simulation):
     def body_poses(self) -> Array:
         """See the protocol."""
         poses = self._now.body_q.numpy().reshape(self.worlds, -1, 7).astype(np.float64)
-        return np.asarray(poses[:, self._bodies][..., [0, 1, 2, 6, 3, 4, 5]])
+        return to_wxyz(poses[:, self._bodies])
 
     def close(self) -> None:
         """Let the solver go."""
         self._solver = None
 
 
-def _find_shift(freedom: Freedom) -> int:
+def _find_shift(freedom: LayoutDof) -> int:
     """How far behind the start of its joint a hinge or slide stands."""
     assert freedom.joint is not None
     dofs = list(reversed(freedom.joint.dofs)) if freedom.inverted else list(freedom.joint.dofs)
@@ -331,7 +344,7 @@ def _find_shift(freedom: Freedom) -> int:
     return next(same, 0)
 
 
-def _find_targets(builder: Any) -> Any:
+def _find_targets(builder: ModelBuilder) -> npt.NDArray[np.int64]:
     """Where the position target of each freedom is; -1 for those of balls and free joints."""
     places = np.full(len(builder.joint_qd), -1, dtype=np.int64)
     q_starts, qd_starts = (

@@ -7,18 +7,18 @@ from typing import Any
 
 from pydantic import Field
 
-from simwright.scenes.document_placing import place_shape
+from simwright.scenes.builder_inline import place_shape
 from simwright.scenes.document_shapes import SHAPES
 from simwright.scenes.document_values import BodyName
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import Operation, make_model
 
 _SUMMARY = "Add a shape to a body or the world; its density adds to the body's mass."
 
 
-def _apply(bench: Bench, entry: Any) -> None:
-    body = bench.find_body(entry.body, "body")
-    place_shape(bench.builder, body, entry, {}, bench.sources, bench.find_where("path"))
+def _apply(context: OperationContext, entry: Any) -> None:
+    body = context.find_body(entry.body, "body")
+    place_shape(context.builder, body, entry, {}, context.sources, context.find_where("path"))
 
 
 add_shape = Operation(

@@ -12,7 +12,7 @@ from simwright.scenes.document_values import is_compat
 from simwright.scenes.selectors import EntrySelector, JointSelector, Span
 
 if TYPE_CHECKING:
-    from simwright.scenes.ops.bench import Bench
+    from simwright.scenes.ops.context import OperationContext
 
 SHAPE_ARRAYS = (
     "shape_margin", "shape_gap", "shape_material_ke", "shape_material_tau", "shape_material_mu",
@@ -37,42 +37,44 @@ def check_array(name: str, info: ValidationInfo) -> str:
 ArrayName = Annotated[str, AfterValidator(check_array), WithJsonSchema({"enum": list(ARRAYS)})]
 
 
-def get_array(bench: Bench, name: str) -> list[Any]:
+def get_array(context: OperationContext, name: str) -> list[Any]:
     """The list of the builder."""
-    values = getattr(bench.builder, name)
+    values = getattr(context.builder, name)
     assert isinstance(values, list)
     return values
 
 
-def choose_entries(bench: Bench, name: str, choice: JointSelector) -> list[int]:
+def choose_entries(context: OperationContext, name: str, choice: JointSelector) -> list[int]:
     """Entries of an array that a choice means."""
     if name in SHAPE_ARRAYS:
-        if choice.references is not None and not bench.is_compat:
-            bench.fail(
+        if choice.references is not None and not context.is_compat:
+            context.fail(
                 f"{name} has an entry for each shape; joints choose none of them",
                 "joint", "joint_label", "joints", "joint_labels",
                 hint="choose shapes by range, label_prefix or match",
             )  # fmt: skip
-        if bench.is_compat:
-            return list(bench.cut_span(choice.span, bench.builder.shape_count, name))
-        return bench.choose_shapes(choice)
-    if bench.is_compat:
-        return list(bench.cut_span(choice.span, len(get_array(bench, name)), name))
-    return bench.choose_coords(choice) if name == "joint_q" else bench.choose_dofs(choice, name)
+        # SAP Warp's array operations know ranges only: joint selectors are ignored
+        if context.is_compat:
+            return list(context.cut_span(choice.span, context.builder.shape_count, name))
+        return context.choose_shapes(choice)
+    if context.is_compat:
+        return list(context.cut_span(choice.span, len(get_array(context, name)), name))
+    return context.choose_coords(choice) if name == "joint_q" else context.choose_dofs(choice, name)
 
 
-def cut_entries(bench: Bench, name: str, span: Span | EntrySelector) -> list[int]:
+def cut_entries(context: OperationContext, name: str, span: Span | EntrySelector) -> list[int]:
     """Entries of an array in a range."""
     given = span if isinstance(span, Span) else span.span
-    return list(bench.cut_span(given, len(get_array(bench, name)), name))
+    return list(context.cut_span(given, len(get_array(context, name)), name))
 
 
-def put_values(bench: Bench, name: str, entries: list[int], values: list[float]) -> None:
+def put_values(context: OperationContext, name: str, entries: list[int], values: list[float]) -> None:
     """Write values, whole numbers where the array holds those."""
-    array = get_array(bench, name)
+    array = get_array(context, name)
     for entry, value in zip(entries, values, strict=True):
-        if name in WHOLE_NUMBERS and value != int(value) and not bench.is_compat:
-            bench.fail(f"{name} holds whole numbers, not {value:g}", "value", "values")
+        if name in WHOLE_NUMBERS and value != int(value) and not context.is_compat:
+            context.fail(f"{name} holds whole numbers, not {value:g}", "value", "values")
         array[entry] = int(value) if name in WHOLE_NUMBERS else float(value)
+    # bodies have to follow when the arrays are made
     if name in {"joint_q", "joint_qd"}:
-        bench.builder.joint_q_edited = True
+        context.builder.joint_q_edited = True

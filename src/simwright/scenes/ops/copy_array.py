@@ -8,14 +8,14 @@ from typing import Annotated
 from pydantic import Field
 
 from simwright.scenes.ops.arrays import ARRAYS, ArrayName, choose_entries, cut_entries, get_array, put_values
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
 from simwright.scenes.selectors import InnerRange, JointSelector
 
 
 @operation
 def copy_array(
-    bench: Bench,
+    context: OperationContext,
     choice: JointSelector,
     *,
     src: Annotated[ArrayName, Field(description="array to copy from")],
@@ -29,13 +29,15 @@ def copy_array(
     """
     for name in (src, dst):
         if name not in ARRAYS:
-            bench.skip(f"post_build copy_array array={name}")
+            context.skip(f"post_build copy_array array={name}")
             return
-    taken = choose_entries(bench, src, choice) if src_range is None else cut_entries(bench, src, src_range)
-    put = choose_entries(bench, dst, choice) if dst_range is None else cut_entries(bench, dst, dst_range)
+    taken = (
+        choose_entries(context, src, choice) if src_range is None else cut_entries(context, src, src_range)
+    )
+    put = choose_entries(context, dst, choice) if dst_range is None else cut_entries(context, dst, dst_range)
     if len(taken) != len(put):
-        bench.fail(
+        context.fail(
             f"{len(taken)} entries of {src} do not fit {len(put)} of {dst}", "src_range", "dst_range", "range"
         )
-    values = get_array(bench, src)
-    put_values(bench, dst, put, [values[entry] for entry in taken])
+    values = get_array(context, src)
+    put_values(context, dst, put, [values[entry] for entry in taken])

@@ -4,11 +4,13 @@
 ::
 
     @operation
-    def set_joint_armature(bench: Bench, choice: JointSelector, *, value: Annotated[Number, Field(...)]) -> None:
+    def set_joint_armature(
+        context: OperationContext, choice: JointSelector, *, value: Annotated[Number, Field(...)]
+    ) -> None:
         \"\"\"Inertia added to freedoms.\"\"\"
 
-The first parameter is the :class:`~simwright.scenes.ops.bench.Bench`.  A second positional one is a record of
-selectors, whose keys the mapping has as well.
+The first parameter is the :class:`~simwright.scenes.ops.context.OperationContext`.  A second positional one is a record
+of selectors, whose keys the mapping has as well.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from pydantic import BeforeValidator, Field, create_model
 from simwright.core.documents.record import Record
 
 if TYPE_CHECKING:
-    from simwright.scenes.ops.bench import Bench
+    from simwright.scenes.ops.context import OperationContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,13 @@ class Operation:
     name: str
     summary: str
     models: tuple[type[Record], ...]
-    apply: Callable[[Bench, Any], None]
+    apply: Callable[[OperationContext, Any], None]
 
 
 def operation(function: Callable[..., None]) -> Operation:
     """Make an operation of a function."""
     name = function.__name__
+    # annotations are strings until asked for, their Field() descriptions included
     hints = get_type_hints(function, include_extras=True)
     base, fields, choice = Record, {}, False
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
@@ -51,12 +54,12 @@ def operation(function: Callable[..., None]) -> Operation:
     summary = (inspect.getdoc(function) or "").strip()
     model = make_model(name, summary, base, fields)
 
-    def apply(bench: Bench, data: Any) -> None:
+    def apply(context: OperationContext, data: Any) -> None:
         values = {key: getattr(data, key) for key in fields}
         if choice:
-            function(bench, data, **values)
+            function(context, data, **values)
         else:
-            function(bench, **values)
+            function(context, **values)
 
     return Operation(name, summary.splitlines()[0], (model,), apply)
 
@@ -66,6 +69,7 @@ def make_model(
 ) -> type[Record]:
     """The record of an operation: ``op`` and its fields on top of ``base``."""
     title = "".join(word.capitalize() for word in name.split("_")) + suffix
+    # op is case-insensitive in SAP Warp
     word = Annotated[Literal[name], BeforeValidator(_lower)]  # type: ignore[valid-type]
     made = create_model(
         title, __base__=base, __doc__=summary, op=(word, Field(description=summary.splitlines()[0])), **fields

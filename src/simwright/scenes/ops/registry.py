@@ -6,19 +6,27 @@ from __future__ import annotations
 import pkgutil
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Union, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args
 
 from pydantic import ConfigDict, Discriminator, Tag, ValidationInfo, field_validator
 
+from simwright.core.diag import Reporter
 from simwright.core.documents.record import Record, refuse_word
 from simwright.core.registry import Registry
 from simwright.scenes.document_values import is_compat
+from simwright.scenes.ops.context import OperationContext, put_position
 from simwright.scenes.ops.operation import Operation, name_operation
 
-_NO_OPERATIONS = frozenset({"arrays", "bench", "operation", "registry", "run"})
+if TYPE_CHECKING:
+    from simwright.scenes.builder import Builder
+    from simwright.scenes.document import SceneFile
+    from simwright.scenes.sources import SourceFinder
+
+_NO_OPERATIONS = frozenset({"arrays", "context", "operation", "registry"})
 
 
 def _list_rows() -> dict[str, str]:
+    # one file per operation: a new one needs no row
     folder = str(Path(__file__).parent)
     names = sorted(module.name for module in pkgutil.iter_modules([folder]))
     return {name: f"{__package__}.{name}:{name}" for name in names if name not in _NO_OPERATIONS}
@@ -56,6 +64,7 @@ def _build_type() -> Any:
     several = {name for name, found in load_operations().items() if len(found.models) > 1}
     for name, found in load_operations().items():
         for model in found.models:
+            # add_shape is one operation with a mapping for each type of shape
             kinds = get_args(model.model_fields["type"].annotation) if name in several else ()
             tagged[":".join((name, *kinds))] = model
 
@@ -73,3 +82,24 @@ def _build_type() -> Any:
 
 AnyOperation: Any = _build_type()
 """One entry of ``post_build``, told apart by its operation."""
+
+
+def run_operations(builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter) -> list[str]:
+    """Apply ``post_build`` in its order; gives what is not supported."""
+    unsupported: list[str] = []
+    for number, entry in enumerate(file.scene.post_build):
+        if isinstance(entry, UnsupportedOperation):
+            unsupported.extend(entry.list_unsupported())
+            continue
+        context = OperationContext(builder, reporter, file, sources, ("post_build", number), unsupported)
+        load_operations()[entry.op].apply(context, entry)
+    return unsupported
+
+
+def set_initial_positions(
+    builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter
+) -> None:
+    """Apply ``initial_joint_q``."""
+    for number, entry in enumerate(file.scene.initial_joint_q):
+        context = OperationContext(builder, reporter, file, sources, ("initial_joint_q", number))
+        put_position(context, entry.index, entry.reference, entry.offset, entry.value)

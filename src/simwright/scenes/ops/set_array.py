@@ -9,14 +9,14 @@ from pydantic import Field
 
 from simwright.scenes.document_values import Quantity
 from simwright.scenes.ops.arrays import ARRAYS, ArrayName, choose_entries, cut_entries, get_array, put_values
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
-from simwright.scenes.selectors import EVERYTHING, InnerRange, JointSelector
+from simwright.scenes.selectors import EVERYTHING, InnerRange, JointSelector, Span
 
 
 @operation
 def set_array(
-    bench: Bench,
+    context: OperationContext,
     choice: JointSelector,
     *,
     array: Annotated[ArrayName, Field(description="array to edit")],
@@ -31,9 +31,10 @@ def set_array(
 
     Say one of ``value``, ``values`` and ``from_array``.
     """
+    # its keys may be said in three ways that exclude each other: the checks are most of it
     for name in (array, from_array):
         if name is not None and name not in ARRAYS:
-            bench.skip(f"post_build set_array array={name}")
+            context.skip(f"post_build set_array array={name}")
             return
     given = [
         key
@@ -41,24 +42,31 @@ def set_array(
         if said is not None
     ]
     if len(given) != 1:
-        bench.fail("set_array needs one of 'value', 'values' and 'from_array'", *given)
+        context.fail("set_array needs one of 'value', 'values' and 'from_array'", *given)
     if from_range is not None and from_array is None:
-        bench.fail("from_range says what to copy, but there is no from_array", "from_range")
-    entries = choose_entries(bench, array, choice)
+        context.fail("from_range says what to copy, but there is no from_array", "from_range")
+    entries = choose_entries(context, array, choice)
     if value is not None:
         found = [value] * len(entries)
     elif values is not None:
         found = list(values)
     else:
         assert from_array is not None
-        source = get_array(bench, from_array)
-        if from_range is not None:
-            picked = cut_entries(bench, from_array, from_range)
-        elif choice.list_ways() and not bench.is_compat:
-            picked = choose_entries(bench, from_array, choice)
-        else:
-            picked = cut_entries(bench, from_array, EVERYTHING)
-        found = [source[entry] for entry in picked]
+        found = _copy_values(context, from_array, from_range, choice)
     if len(found) != len(entries):
-        bench.fail(f"{len(found)} values for {len(entries)} entries of {array}", given[0])
-    put_values(bench, array, entries, found)
+        context.fail(f"{len(found)} values for {len(entries)} entries of {array}", given[0])
+    put_values(context, array, entries, found)
+
+
+def _copy_values(
+    context: OperationContext, array: str, span: Span | None, choice: JointSelector
+) -> list[float]:
+    """Values of another array: of ``span``, else of the entries that are set, else all (SAP Warp: always all)."""
+    source = get_array(context, array)
+    if span is not None:
+        picked = cut_entries(context, array, span)
+    elif choice.list_ways() and not context.is_compat:
+        picked = choose_entries(context, array, choice)
+    else:
+        picked = cut_entries(context, array, EVERYTHING)
+    return [source[entry] for entry in picked]

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from simwright.core.documents.record import refuse, refuse_word
 from simwright.scenes.document_settings import GRAVITY_SCHEMA, read_gravity
 from simwright.scenes.document_values import is_compat
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
 
 ATTRIBUTES = ("gravity", "rigid_gap", "default_body_armature")
@@ -45,17 +45,18 @@ Value = Annotated[Any, BeforeValidator(read_value), WithJsonSchema(GRAVITY_SCHEM
 
 @operation
 def set_attr(
-    bench: Bench,
+    context: OperationContext,
     *,
     name: Annotated[AttributeName, Field(description="gravity, rigid_gap or default_body_armature")],
     value: Annotated[Value, Field(description="a number; gravity may be a vector [m/s^2]")],
 ) -> None:
     """Set an attribute of the builder."""
+    # SAP Warp sets any attribute, methods and internal lists too: we record it
     if name not in ATTRIBUTES:
-        bench.skip(f"post_build set_attr name={name}")
+        context.skip(f"post_build set_attr name={name}")
     elif name == "gravity" and isinstance(value, float | tuple):
-        bench.builder.gravity = value
+        context.builder.gravity = value
     elif isinstance(value, float) and value >= 0.0:
-        setattr(bench.builder, name, value)
+        setattr(context.builder, name, value)
     else:
-        bench.fail(f"{name} has to be a number that is not negative", "value")
+        context.fail(f"{name} has to be a number that is not negative", "value")

@@ -8,23 +8,23 @@ from typing import Annotated
 from pydantic import Field
 
 from simwright.scenes.document_values import Quantity
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
 from simwright.scenes.selectors import JointSelector
 
 
 @operation
 def set_joint_armature(
-    bench: Bench,
+    context: OperationContext,
     choice: JointSelector,
     *,
     value: Annotated[Quantity, Field(ge=0, description="armature [kg, kg m^2]")],
 ) -> None:
     """Set the armature of freedoms: inertia added to their diagonal."""
-    builder = bench.builder
-    if bench.is_compat:  # SAP Warp looks at the range only
-        entries = list(bench.cut_span(choice.span, len(builder.joint_armature), "joint_armature"))
+    builder = context.builder
+    if context.is_compat:  # SAP Warp looks at the range only
+        entries = list(context.cut_span(choice.span, len(builder.joint_armature), "joint_armature"))
     else:
-        entries = bench.choose_dofs(choice, "joint_armature")
+        entries = context.choose_dofs(choice, "joint_armature")
     for entry in entries:
         builder.joint_armature[entry] = value

@@ -9,14 +9,14 @@ from pydantic import Field
 
 from simwright.scenes.document_mechanics import Mode
 from simwright.scenes.document_values import Quantity
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
 from simwright.scenes.selectors import JointSelector
 
 
 @operation
 def set_joint_targets(
-    bench: Bench,
+    context: OperationContext,
     choice: JointSelector,
     *,
     mode: Annotated[
@@ -30,10 +30,11 @@ def set_joint_targets(
     ] = None,
 ) -> None:
     """Set mode and gains of drives; gains that are not said stay."""
-    builder = bench.builder
-    if bench.is_compat:
+    builder = context.builder
+    if context.is_compat:
+        # measured: SAP Warp always overwrites the gains
         ke, kd = ke or 0.0, kd or 0.0
-    for entry in bench.choose_dofs(choice, "joint_target_mode"):
+    for entry in context.choose_dofs(choice, "joint_target_mode"):
         builder.joint_target_mode[entry] = mode
         if ke is not None:
             builder.joint_target_ke[entry] = ke

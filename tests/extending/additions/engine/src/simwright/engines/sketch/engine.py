@@ -7,7 +7,7 @@ import dataclasses
 
 from simwright.core.diag import Reporter
 from simwright.engines.mujoco.engine import ENGINE as MUJOCO
-from simwright.engines.protocol import Scene, Settings, Simulation
+from simwright.engines.protocol import WorldSet, Settings, Simulation
 from simwright.model.asset import Asset
 
 
@@ -18,7 +18,7 @@ class SketchEngine:
 
     def open(
         self,
-        source: Asset | Scene,
+        source: Asset | WorldSet,
         settings: Settings | None = None,
         reporter: Reporter | None = None,
         *,

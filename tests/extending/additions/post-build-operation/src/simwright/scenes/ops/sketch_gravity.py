@@ -9,13 +9,15 @@ from pydantic import Field
 
 from simwright.scenes.builder import as_vector
 from simwright.scenes.document_values import Quantity
-from simwright.scenes.ops.bench import Bench
+from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
 
 
 @operation
 def sketch_gravity(
-    bench: Bench, *, sketch_factor: Annotated[Quantity, Field(ge=0, description="factor for gravity")] = 0.5
+    context: OperationContext,
+    *,
+    sketch_factor: Annotated[Quantity, Field(ge=0, description="factor for gravity")] = 0.5,
 ) -> None:
     """Multiply gravity."""
-    bench.builder.gravity = tuple(as_vector(bench.builder.gravity) * sketch_factor)
+    context.builder.gravity = tuple(as_vector(context.builder.gravity) * sketch_factor)

@@ -20,7 +20,7 @@ DOF_ARRAYS = "joint_qd"
 
 
 @dataclass(slots=True)
-class Bench:
+class OperationContext:
     """One operation at work.  ``unsupported`` collects what it was asked and cannot do."""
 
     builder: Builder
@@ -60,6 +60,7 @@ class Bench:
             if not -builder.joint_count <= reference < builder.joint_count:
                 self.fail(f"there is no joint {reference}; there are {builder.joint_count}", *keys)
             return reference % builder.joint_count
+        # ids of the scene file before labels: its author chose them
         if reference in builder.joint_ids:
             return builder.joint_ids[reference]
         try:
@@ -124,6 +125,7 @@ class Bench:
         entries = span.list_entries(count)
         if span.kind == "index" and not entries:
             self.fail(f"index {span.first} is not in {array}, which has {count} entries", "index", "range")
+        # SAP Warp cuts silently
         if self.is_compat:
             return entries
         where = self.find_where("range", "index")
@@ -148,13 +150,15 @@ class Bench:
         )
 
 
-def put_position(bench: Bench, index: int | None, joint: str | int | None, offset: int, value: float) -> None:
+def put_position(
+    context: OperationContext, index: int | None, joint: str | int | None, offset: int, value: float
+) -> None:
     """One entry of ``joint_q``, by index or by joint and offset."""
-    builder = bench.builder
+    builder = context.builder
     if joint is not None:
-        entries = builder.coords_of(bench.find_joint(joint, "joint", "joint_label"))
+        entries = builder.coords_of(context.find_joint(joint, "joint", "joint_label"))
         if offset >= len(entries):
-            bench.fail(
+            context.fail(
                 f"offset {offset} is beyond joint {joint!r}, which has {len(entries)} positions",
                 "offset",
                 "joint",
@@ -162,6 +166,6 @@ def put_position(bench: Bench, index: int | None, joint: str | int | None, offse
         number = entries[offset]
     else:
         assert index is not None, "the document says one of them"
-        number = bench.cut_span(Span("index", index), len(builder.joint_q), "joint_q")[0]
+        number = context.cut_span(Span("index", index), len(builder.joint_q), "joint_q")[0]
     builder.joint_q[number] = value
     builder.joint_q_edited = True
