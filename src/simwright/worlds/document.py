@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of a world file with the place they stand at, read as what they have to be.
 
-An :class:`Entry` is a mapping of the file.  Its readers (:meth:`Entry.number`, :meth:`Entry.text` ...) give the value
-of a key, the default where the key is absent or null, and a :class:`Refusal` where the value is of another sort.
+A :class:`WorldEntry` is a mapping of the file.  Its readers (:meth:`WorldEntry.number`, :meth:`WorldEntry.text` ...)
+give the value of a key, the default where the key is absent or null, and a :class:`Refusal` where the value is of another sort.
 The refusal names file and line; whoever reads a whole entity decides what becomes of it
 (:mod:`simwright.worlds.read_state`).
 """
@@ -30,7 +30,7 @@ class Refusal(Exception):  # noqa: N818 - it is no error yet: default and refere
         self.data = data
 
 
-class Entry:
+class WorldEntry:
     """A mapping of a document, at ``path`` in it."""
 
     __slots__ = ("data", "document", "path")
@@ -118,14 +118,14 @@ class Entry:
             raise self.refuse_sort(value, "true or false", key)
         return value
 
-    def child(self, key: str) -> Entry | None:
+    def child(self, key: str) -> WorldEntry | None:
         """The mapping under a key; None where it is absent or null."""
         value = self.data.get(key)
         if value is None:
             return None
         if not isinstance(value, dict):
             raise self.refuse_sort(value, "a mapping", key)
-        return Entry(self.document, (*self.path, key), value)
+        return WorldEntry(self.document, (*self.path, key), value)
 
     def items(self, key: str) -> list[Any]:
         """The list under a key; empty where it is absent or null."""
@@ -136,16 +136,16 @@ class Entry:
             raise self.refuse_sort(value, "a list", key)
         return value
 
-    def children(self, key: str) -> Iterator[Entry]:
+    def children(self, key: str) -> Iterator[WorldEntry]:
         """The mappings of a list."""
         for index, value in enumerate(self.items(key)):
             yield self.item(key, index, value)
 
-    def item(self, key: str, index: int, value: Any) -> Entry:
+    def item(self, key: str, index: int, value: Any) -> WorldEntry:
         """One mapping of a list."""
         if not isinstance(value, dict):
             raise self.refuse_sort(value, "a mapping", key, index)
-        return Entry(self.document, (*self.path, key, index), value)
+        return WorldEntry(self.document, (*self.path, key, index), value)
 
     def list_unknown(self, known: Iterable[str]) -> list[str]:
         """Keys that are none of ``known``."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.worlds.document import Entry, Refusal
+from simwright.worlds.document import Refusal, WorldEntry
 
 _KEYS = frozenset({"seed", "relative_mode", "entities", "categories"})
 ENTITY_KEYS = frozenset({"height", "asset", "mass", "friction"})
@@ -33,7 +33,7 @@ class Extensions:
 NOTHING_MORE = Extensions()
 
 
-def read_extensions(root: Entry, reporter: Reporter) -> Extensions:
+def read_extensions(root: WorldEntry, reporter: Reporter) -> Extensions:
     """Read the block; what is wrong in it is reported and left out."""
     try:
         entry = root.child("simwright")
@@ -43,7 +43,7 @@ def read_extensions(root: Entry, reporter: Reporter) -> Extensions:
         return Extensions()
 
 
-def _read_block(entry: Entry, reporter: Reporter) -> Extensions:
+def _read_block(entry: WorldEntry, reporter: Reporter) -> Extensions:
     for key in entry.list_unknown(_KEYS):
         _report(reporter, entry.refuse_unknown(key, _KEYS))
     seed = entry.get("seed", 0)
@@ -57,7 +57,7 @@ def _read_block(entry: Entry, reporter: Reporter) -> Extensions:
     )
 
 
-def _read_named(entry: Entry, key: str, reporter: Reporter) -> dict[str, dict[str, Any]]:
+def _read_named(entry: WorldEntry, key: str, reporter: Reporter) -> dict[str, dict[str, Any]]:
     section = entry.child(key)
     found: dict[str, dict[str, Any]] = {}
     for name in section.data if section is not None else ():
@@ -71,7 +71,7 @@ def _read_named(entry: Entry, key: str, reporter: Reporter) -> dict[str, dict[st
     return found
 
 
-def _read_values(entry: Entry, reporter: Reporter) -> dict[str, Any]:
+def _read_values(entry: WorldEntry, reporter: Reporter) -> dict[str, Any]:
     for key in entry.list_unknown(ENTITY_KEYS):
         _report(reporter, entry.refuse_unknown(key, ENTITY_KEYS))
     values: dict[str, Any] = {}

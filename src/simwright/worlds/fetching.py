@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.worlds.acting.action import Action, Result
-from simwright.worlds.acting.carrying import put, shape_to_place
-from simwright.worlds.acting.simulation import Simulation
+from simwright.worlds.acting.carrying import put_object, shape_to_place
+from simwright.worlds.acting.simulation import WorldSimulation
 from simwright.worlds.planning.planner import Planner, make_planner
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.sampling import SeededSampler
 from simwright.worlds.world import Hallway, Location, Room, Spawn, World, WorldObject
 
@@ -23,7 +23,7 @@ _TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FetchStep:
     """What came of a choice."""
 
     result: Result
@@ -58,7 +58,7 @@ class FetchTask:
         planners: dict[str, Planner] = {}
         if self.robot.path_planner is None:
             planners[self.robot.name] = make_planner(world, self.robot, "world_graph")
-        self.simulation = Simulation(world, seed=seed, planners=planners)
+        self.simulation = WorldSimulation(world, seed=seed, planners=planners)
 
     def _list_choices(self) -> list[Action]:
         choices = [Action("navigate", part.name) for part in self.places]
@@ -71,11 +71,11 @@ class FetchTask:
         if self.shuffle:
             self._scatter(SeededSampler(seed))
 
-    def step(self, choice: int) -> Step:
+    def step(self, choice: int) -> FetchStep:
         """Carry one of the choices out to its end."""
         before, start = self.count_delivered(), self.simulation.time
         result = self.simulation.execute(self.robot, self.choices[choice])
-        return Step(result, self.simulation.time - start, self.count_delivered() - before)
+        return FetchStep(result, self.simulation.time - start, self.count_delivered() - before)
 
     def count_delivered(self) -> int:
         """How many of the objects are where they belong."""
@@ -97,7 +97,7 @@ class FetchTask:
                 taken = [other.collision for other in spawn.objects if other is not item]
                 pose = sampler.sample_placement(shape_to_place(self.world, item), spawn.polygon, taken)
                 if pose is not None:
-                    put(self.world, item, spawn, pose)
+                    put_object(self.world, item, spawn, pose)
                     break
 
 
@@ -113,7 +113,7 @@ def list_wanted(world: World, names: Sequence[str]) -> list[WorldObject]:
     return found
 
 
-def _find_robot(world: World, name: str) -> Robot:
+def _find_robot(world: World, name: str) -> WorldRobot:
     names = [robot.name for robot in world.robots]
     if name and name not in names:
         raise UnknownNameError("robot", name, names)

@@ -13,17 +13,16 @@ import numpy.typing as npt
 import shapely
 
 from simwright.core.errors import SimwrightError
-from simwright.core.math3d import Pose as SpacePose
-from simwright.core.math3d import quat_from_axis_angle
+from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.model.inertia import Inertial
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal
+from simwright.worlds.document import Refusal, WorldEntry
 from simwright.worlds.metadata_paths import locate_file
-from simwright.worlds.poses import ORIGIN, Pose
+from simwright.worlds.poses import ORIGIN, WorldPose
 from simwright.worlds.poses_read import pose_from_list
 
 if TYPE_CHECKING:
-    from simwright.worlds.read_state import MeshModel, Reading
+    from simwright.worlds.read_state import MeshModel, WorldReading
 
 _KEYS = {
     "box": frozenset({"type", "dims", "offset", "height"}),
@@ -39,7 +38,7 @@ _SMALL_COSINE = 2.5e-16
 
 
 @dataclass(frozen=True, slots=True)
-class Footprint:
+class EntityFootprint:
     """A polygon, its height [m] if it says one, and whether it is in world coordinates already (type parent).
 
     ``inertial`` is what a model says that it weighs, seen from the bottom.
@@ -48,11 +47,11 @@ class Footprint:
     polygon: Any
     height: float | None
     in_world: bool = False
-    offset: Pose = ORIGIN
+    offset: WorldPose = ORIGIN
     inertial: Inertial | None = None
 
 
-def read_footprint(reading: Reading, entry: Entry, parent: Any = None) -> Footprint:
+def read_footprint(reading: WorldReading, entry: WorldEntry, parent: Any = None) -> EntityFootprint:
     """The footprint of a mapping; ``parent`` is the polygon that type parent means."""
     kind = entry.text("type")
     known = _KEYS.get(kind)
@@ -72,13 +71,13 @@ def read_footprint(reading: Reading, entry: Entry, parent: Any = None) -> Footpr
         offset = pose_from_list(entry, entry.data["offset"], "offset")
         polygon = move_polygon(polygon, offset)
         turn = quat_from_axis_angle((0.0, 0.0, 1.0), offset.yaw)
-        inertial = inertial and inertial.moved(SpacePose.of((offset.x, offset.y, 0.0), turn))
+        inertial = inertial and inertial.moved(Pose.of((offset.x, offset.y, 0.0), turn))
     if "height" in entry:
         height = entry.number("height")
-    return Footprint(polygon, height, kind == "parent", offset, inertial)
+    return EntityFootprint(polygon, height, kind == "parent", offset, inertial)
 
 
-def read_footprint_of(reading: Reading, entry: Entry, parent: Any = None) -> Footprint:
+def read_footprint_of(reading: WorldReading, entry: WorldEntry, parent: Any = None) -> EntityFootprint:
     """The footprint that an entity or a category has to have."""
     inner = entry.child("footprint")
     if inner is None:
@@ -86,7 +85,7 @@ def read_footprint_of(reading: Reading, entry: Entry, parent: Any = None) -> Foo
     return read_footprint(reading, inner, parent)
 
 
-def polygon_from_points(entry: Entry, points: list[tuple[float, float]], *steps: str) -> Any:
+def polygon_from_points(entry: WorldEntry, points: list[tuple[float, float]], *steps: str) -> Any:
     """A polygon with a floor: not empty, not crossing itself."""
     polygon = shapely.Polygon(points)
     if polygon.is_empty or polygon.area <= 0.0:
@@ -96,7 +95,7 @@ def polygon_from_points(entry: Entry, points: list[tuple[float, float]], *steps:
     return polygon
 
 
-def move_polygon(polygon: Any, pose: Pose) -> Any:
+def move_polygon(polygon: Any, pose: WorldPose) -> Any:
     """The polygon turned by the yaw of a pose and moved to its point."""
     if pose.yaw == 0.0:
         if pose.x == 0.0 and pose.y == 0.0:
@@ -136,7 +135,7 @@ def _turn(yaw: float) -> tuple[float, float]:
     )
 
 
-def _read_box(entry: Entry) -> Any:
+def _read_box(entry: WorldEntry) -> Any:
     width, depth = entry.numbers("dims", (2,))
     if width <= 0.0 or depth <= 0.0:
         raise _refuse(entry, "its dims have to be positive", "dims")
@@ -150,21 +149,21 @@ def _read_box(entry: Entry) -> Any:
     )
 
 
-def _read_circle(entry: Entry) -> Any:
+def _read_circle(entry: WorldEntry) -> Any:
     radius = entry.number("radius")
     if radius <= 0.0:
         raise _refuse(entry, "its radius has to be positive", "radius")
     return shapely.Point(0.0, 0.0).buffer(radius)
 
 
-def _read_polygon(entry: Entry) -> Any:
+def _read_polygon(entry: WorldEntry) -> Any:
     return polygon_from_points(entry, entry.points("coords", 3), "coords")
 
 
 _SHAPES = {"box": _read_box, "circle": _read_circle, "polygon": _read_polygon}
 
 
-def _take_parent(entry: Entry, parent: Any) -> Any:
+def _take_parent(entry: WorldEntry, parent: Any) -> Any:
     if parent is None:
         raise _refuse(entry, "there is nothing around it that it could take the shape of", "type")
     padding = entry.number("padding", 0.0)
@@ -173,7 +172,7 @@ def _take_parent(entry: Entry, parent: Any) -> Any:
     return parent.buffer(-padding, cap_style="flat", join_style="mitre")
 
 
-def _read_mesh(reading: Reading, entry: Entry) -> tuple[Any, float, Inertial | None]:
+def _read_mesh(reading: WorldReading, entry: WorldEntry) -> tuple[Any, float, Inertial | None]:
     """The convex hull of the mesh from above, how high it is, and what it weighs if its model says so."""
     base = Path(entry.document.file).parent
     folder = locate_file(entry.text("model_path"), reading.folder, reading.data_folder, base)
@@ -202,10 +201,10 @@ def _read_mesh(reading: Reading, entry: Entry) -> tuple[Any, float, Inertial | N
     if inertial is not None and (inertial.mass <= 0.0 or not inertial.is_physical()):
         reading.report(messages.MODEL_MASS, entry.find_where("model_path"), file=MODEL, place=entry.spell())
         inertial = None
-    return hull, height, inertial and inertial.moved(SpacePose.of((0.0, 0.0, -bottom)))
+    return hull, height, inertial and inertial.moved(Pose.of((0.0, 0.0, -bottom)))
 
 
-def _read_model(reading: Reading, entry: Entry, file: Path, mesh: Path) -> MeshModel | None:
+def _read_model(reading: WorldReading, entry: WorldEntry, file: Path, mesh: Path) -> MeshModel | None:
     """What the model file beside a mesh says of it, where there is one."""
     if reading.read_model is None or not file.is_file():
         return None
@@ -217,5 +216,5 @@ def _read_model(reading: Reading, entry: Entry, file: Path, mesh: Path) -> MeshM
         return None
 
 
-def _refuse(entry: Entry, reason: str, *steps: str) -> Refusal:
+def _refuse(entry: WorldEntry, reason: str, *steps: str) -> Refusal:
     return Refusal(messages.BAD_FOOTPRINT, entry.find_where(*steps), place=entry.spell(), reason=reason)

@@ -14,7 +14,7 @@ import numpy as np
 import shapely
 
 from simwright.worlds.hallways import set_waypoints
-from simwright.worlds.locations import keep_free
+from simwright.worlds.locations import keep_free_poses
 from simwright.worlds.world import Geometry, Hallway, Location, Room, World
 
 _STYLE = {"cap_style": "flat", "join_style": "mitre"}
@@ -75,21 +75,21 @@ def update_free_polygons(world: World) -> None:
         location.inflated = polygon
 
 
-def renew(world: World) -> None:
+def update_derived(world: World) -> None:
     """Bring everything that depends on the inflation radius up to date: polygons, navigation poses, waypoints."""
     update_free_polygons(world)
     for location in world.locations:
-        location.nav_poses = keep_free(location.nav_candidates, location.room.free)
+        location.nav_poses = keep_free_poses(location.nav_candidates, location.room.free)
         for spawn in location.spawns:
             if spawn.nav_candidates is location.nav_candidates:
                 spawn.nav_poses = location.nav_poses
             else:
-                spawn.nav_poses = keep_free(spawn.nav_candidates, location.room.free)
-    renew_waypoints(world)
+                spawn.nav_poses = keep_free_poses(spawn.nav_candidates, location.room.free)
+    update_waypoints(world)
     world.refresh()
 
 
-def renew_waypoints(world: World) -> None:
+def update_waypoints(world: World) -> None:
     """The way points of hallways at the present inflation radius.
 
     PyRoboSim takes the furniture out of the rooms first, so that pieces of the line over a table count as well.

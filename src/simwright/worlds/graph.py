@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from simwright.worlds.free_space import renew_waypoints
-from simwright.worlds.poses import Pose
+from simwright.worlds.free_space import update_waypoints
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import Geometry, Hallway, Room, Spawn, World
 
 STEP = 0.025
@@ -27,7 +27,7 @@ _PROBES = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875, 0.0625, 0.9375, 0.1875, 
 class GraphNode:
     """A pose and what it belongs to."""
 
-    pose: Pose
+    pose: WorldPose
     entity: Room | Hallway | Spawn
 
 
@@ -65,7 +65,7 @@ def build_graph(
     hallways are made anew first, as PyRoboSim's planner does.
     """
     if world.reference:
-        renew_waypoints(world)
+        update_waypoints(world)
     nodes = list_graph_nodes(world)
     points = np.array([node.pose.xy for node in nodes], dtype=np.float64).reshape(-1, 2)
     second, first = np.tril_indices(len(nodes), -1)

@@ -17,7 +17,7 @@ import shapely
 
 from simwright.core.errors import UsageError
 from simwright.worlds.free_space import compute_free_space
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Geometry, World
 
 MAX_CELLS = 100_000_000
@@ -68,7 +68,7 @@ def make_grid(
     resolution: float,
     inflation: float = 0.0,
     *,
-    robot: Robot | None = None,
+    robot: WorldRobot | None = None,
     x_limits: tuple[float, float] | None = None,
     y_limits: tuple[float, float] | None = None,
     space: Geometry | None = None,

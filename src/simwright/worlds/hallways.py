@@ -9,11 +9,11 @@ from typing import Any
 import shapely
 
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal
+from simwright.worlds.document import Refusal, WorldEntry
 from simwright.worlds.names import check_name, name_hallway
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.read_colors import read_color
-from simwright.worlds.read_state import Reading, drop
+from simwright.worlds.read_state import WorldReading, refuse_entity
 from simwright.worlds.rooms import GRAY, find_room
 from simwright.worlds.world import Geometry, Hallway, Room, grow
 
@@ -29,7 +29,7 @@ _CRACK = 1e-6
 """Half the width [m] of a gap that rounding may leave beside a door."""
 
 
-def add_hallway(reading: Reading, entry: Entry) -> None:
+def add_hallway(reading: WorldReading, entry: WorldEntry) -> None:
     """Add one hallway to the world."""
     world = reading.world
     start, end = find_room(reading, entry, "room_start"), find_room(reading, entry, "room_end")
@@ -51,7 +51,7 @@ def add_hallway(reading: Reading, entry: Entry) -> None:
         raise Refusal(messages.HALLWAY_USELESS, where, name=name, reason="its points are all the same")
     other = reading.floors.find_meeting(polygon, ignore=(start, end))
     if other is not None:
-        raise drop(messages.HALLWAY_OVERLAPS, where, name=name, other=other.name)
+        raise refuse_entity(messages.HALLWAY_OVERLAPS, where, name=name, other=other.name)
     wall_width = entry.number("wall_width", 0.2)
     hallway = Hallway(
         name=name,
@@ -88,7 +88,7 @@ def set_waypoints(hallway: Hallway, start_free: Geometry, end_free: Geometry) ->
     if len(points) < 2:
         hallway.waypoints, hallway.nav_poses = [], []
         return
-    waypoints = [Pose(x, y) for x, y in points]
+    waypoints = [WorldPose(x, y) for x, y in points]
     waypoints[0] = _look(points[0], points[1])
     waypoints[-1] = _look(points[-1], points[-2])
     hallway.waypoints = waypoints
@@ -103,7 +103,7 @@ def blocks_way(hallway: Hallway, slab: Geometry) -> bool:
     return not any(part.intersects(start) and part.intersects(end) for part in parts)
 
 
-def _widen_door(reading: Reading, hallway: Hallway) -> None:
+def _widen_door(reading: WorldReading, hallway: Hallway) -> None:
     """Let the door fill the corridor up to the floors where it would leave a way between the outer wall faces."""
     if hallway.slab.area > _SLIVER and blocks_way(hallway, hallway.slab):
         return
@@ -115,7 +115,7 @@ def _widen_door(reading: Reading, hallway: Hallway) -> None:
     reading.report(messages.DOOR_WIDENED, hallway.where, name=hallway.name)
 
 
-def _register(reading: Reading, hallway: Hallway) -> None:
+def _register(reading: WorldReading, hallway: Hallway) -> None:
     names = reading.world.names
     names[hallway.name] = hallway
     names[hallway.alias] = hallway
@@ -127,7 +127,7 @@ def _register(reading: Reading, hallway: Hallway) -> None:
         reading.floors.add(hallway.outer, hallway)
 
 
-def _read_line(entry: Entry, start: Room, end: Room, offset: float) -> list[tuple[float, float]]:
+def _read_line(entry: WorldEntry, start: Room, end: Room, offset: float) -> list[tuple[float, float]]:
     """The centre line."""
     method = entry.text("conn_method", "auto")
     if method == "points":
@@ -145,6 +145,6 @@ def _read_line(entry: Entry, start: Room, end: Room, offset: float) -> list[tupl
     return [first, (first[0] + length * cosine, first[1] + length * sine)]
 
 
-def _look(from_point: Any, to_point: Any) -> Pose:
+def _look(from_point: Any, to_point: Any) -> WorldPose:
     yaw = math.atan2(to_point[1] - from_point[1], to_point[0] - from_point[0])
-    return Pose.from_yaw(from_point[0], from_point[1], 0.0, yaw)
+    return WorldPose.from_yaw(from_point[0], from_point[1], 0.0, yaw)

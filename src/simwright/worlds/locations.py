@@ -8,15 +8,15 @@ from typing import Any
 import shapely
 
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, suggest
-from simwright.worlds.footprints import Footprint, move_polygon, read_footprint_of
+from simwright.worlds.document import WorldEntry, suggest
+from simwright.worlds.footprints import EntityFootprint, move_polygon, read_footprint_of
 from simwright.worlds.metadata import Category
 from simwright.worlds.metadata_read import LOCATION_KEYS
 from simwright.worlds.names import check_name, choose_name
-from simwright.worlds.poses import Pose, rotate_point
+from simwright.worlds.poses import WorldPose, rotate_point
 from simwright.worlds.poses_read import read_optional_pose, read_pose_value
 from simwright.worlds.read_colors import Rgb, parse_color, read_category_color
-from simwright.worlds.read_state import Reading, drop
+from simwright.worlds.read_state import WorldReading, refuse_entity
 from simwright.worlds.rooms import find_room
 from simwright.worlds.spawn import add_spawns
 from simwright.worlds.world import Geometry, Location, Room, grow
@@ -26,12 +26,14 @@ BLACK = (0.0, 0.0, 0.0)
 DEFAULT_HEIGHT = 1.0
 
 
-def add_location(reading: Reading, entry: Entry) -> None:
+def add_location(reading: WorldReading, entry: WorldEntry) -> None:
     """Add one location to the world."""
     pose = read_optional_pose(reading, entry)
     where = entry.find_where()
     if "parent" not in entry:
-        raise drop(messages.NO_PARENT, where, name=entry.text("name", entry.text("category", "location")))
+        raise refuse_entity(
+            messages.NO_PARENT, where, name=entry.text("name", entry.text("category", "location"))
+        )
     room = find_room(reading, entry, "parent")
     reading.check_keys(entry, KEYS)
     category = find_category(entry, reading.world.location_categories, "location")
@@ -40,7 +42,7 @@ def add_location(reading: Reading, entry: Entry) -> None:
     footprint = _read_shape(reading, category, room)
     check_name(reading, name, Location, where)
     if pose is None:
-        pose = Pose() if reading.reference else _sample_pose(reading, footprint, room, name, entry)
+        pose = WorldPose() if reading.reference else _sample_pose(reading, footprint, room, name, entry)
     raw = footprint.polygon
     location = Location(
         name=name,
@@ -59,18 +61,18 @@ def add_location(reading: Reading, entry: Entry) -> None:
     )
     _check_fit(location)
     location.nav_candidates = place_nav_poses(reading, category.entry, footprint.offset, pose)
-    location.nav_poses = keep_free(location.nav_candidates, room.free)
+    location.nav_poses = keep_free_poses(location.nav_candidates, room.free)
     location.inflated = grow(location.polygon, reading.world.inflation_radius)
     add_spawns(reading, location)
     _register(reading, location)
 
 
-def find_category(entry: Entry, categories: dict[str, Category], what: str) -> Category:
+def find_category(entry: WorldEntry, categories: dict[str, Category], what: str) -> Category:
     """The category of an entity."""
     name = entry.text("category")
     category = categories.get(name)
     if category is None or not category.entry.data:
-        raise drop(
+        raise refuse_entity(
             messages.UNKNOWN_CATEGORY,
             entry.find_where("category"),
             what=what,
@@ -80,7 +82,9 @@ def find_category(entry: Entry, categories: dict[str, Category], what: str) -> C
     return category
 
 
-def read_colors(reading: Reading, entry: Entry, category: Category, default: Rgb) -> tuple[Rgb, Any]:
+def read_colors(
+    reading: WorldReading, entry: WorldEntry, category: Category, default: Rgb
+) -> tuple[Rgb, Any]:
     """Colour of an entity or of its category, and the one PyRoboSim would have."""
     value = entry.get("color")
     if value is not None:
@@ -93,22 +97,24 @@ def read_colors(reading: Reading, entry: Entry, category: Category, default: Rgb
     return found
 
 
-def place_nav_poses(reading: Reading, entry: Entry, offset: Pose, pose: Pose) -> list[Pose]:
+def place_nav_poses(
+    reading: WorldReading, entry: WorldEntry, offset: WorldPose, pose: WorldPose
+) -> list[WorldPose]:
     """The navigation poses of a category or a spawn around a location at ``pose``, free or not."""
     placed = []
     for index, value in enumerate(entry.items("nav_poses")):
         relative = read_pose_value(reading, entry, value, "nav_poses", index)
         x, y = rotate_point(relative.x + offset.x, relative.y + offset.y, pose.yaw)
-        placed.append(Pose.from_yaw(x + pose.x, y + pose.y, pose.z, relative.yaw + pose.yaw))
+        placed.append(WorldPose.from_yaw(x + pose.x, y + pose.y, pose.z, relative.yaw + pose.yaw))
     return placed
 
 
-def keep_free(poses: list[Pose], free: Geometry) -> list[Pose]:
+def keep_free_poses(poses: list[WorldPose], free: Geometry) -> list[WorldPose]:
     """The poses in a polygon; its edge counts."""
     return [pose for pose in poses if shapely.intersects_xy(free, pose.x, pose.y)]
 
 
-def _read_shape(reading: Reading, category: Category, room: Room) -> Footprint:
+def _read_shape(reading: WorldReading, category: Category, room: Room) -> EntityFootprint:
     """The footprint of a category, made once unless it is that of the room."""
     found = reading.shapes.get(category)
     if found is None:
@@ -116,18 +122,18 @@ def _read_shape(reading: Reading, category: Category, room: Room) -> Footprint:
         found = read_footprint_of(reading, category.entry, room.polygon)
         if not found.in_world:
             reading.shapes[category] = found
-    footprint: Footprint = found
+    footprint: EntityFootprint = found
     return footprint
 
 
-def _place_shape(reading: Reading, footprint: Footprint, pose: Pose) -> Geometry:
+def _place_shape(reading: WorldReading, footprint: EntityFootprint, pose: WorldPose) -> Geometry:
     """The footprint at its pose; one of type parent is where it has to be (PyRoboSim moves it all the same)."""
     if footprint.in_world and not reading.reference:
         return footprint.polygon
     return move_polygon(footprint.polygon, pose)
 
 
-def _read_flag(reading: Reading, entry: Entry, category: Category, key: str, default: bool) -> bool:
+def _read_flag(reading: WorldReading, entry: WorldEntry, category: Category, key: str, default: bool) -> bool:
     """A flag of the location, else of its category, where PyRoboSim does not look."""
     if key not in entry and not reading.reference:
         default = category.entry.flag(key, default)
@@ -139,25 +145,27 @@ def _check_fit(location: Location) -> None:
     room = location.room
     if not location.polygon.within(room.polygon):
         reason = f"is not inside of {room.name!r}"
-        raise drop(messages.LOCATION_MISFIT, location.where, name=location.name, reason=reason)
+        raise refuse_entity(messages.LOCATION_MISFIT, location.where, name=location.name, reason=reason)
     for other in room.locations:
         if location.polygon.intersects(other.polygon):
             reason = f"touches {other.name!r}"
-            raise drop(messages.LOCATION_MISFIT, location.where, name=location.name, reason=reason)
+            raise refuse_entity(messages.LOCATION_MISFIT, location.where, name=location.name, reason=reason)
 
 
-def _sample_pose(reading: Reading, footprint: Footprint, room: Room, name: str, entry: Entry) -> Pose:
+def _sample_pose(
+    reading: WorldReading, footprint: EntityFootprint, room: Room, name: str, entry: WorldEntry
+) -> WorldPose:
     """A place in the room for a location without a pose."""
     if footprint.in_world:
         return room.pose
     others = [other.polygon for other in room.locations]
     pose = reading.sampler.sample_placement(footprint.polygon, room.polygon, others)
     if pose is None:
-        raise drop(messages.NO_ROOM_LEFT, entry.find_where(), name=name, place=f"in {room.name!r}")
+        raise refuse_entity(messages.NO_ROOM_LEFT, entry.find_where(), name=name, place=f"in {room.name!r}")
     return pose
 
 
-def _register(reading: Reading, location: Location) -> None:
+def _register(reading: WorldReading, location: Location) -> None:
     world, room = reading.world, location.room
     room.locations.append(location)
     if reading.reference:

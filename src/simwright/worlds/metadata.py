@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from simwright.core.diag import NOWHERE, Where
-from simwright.worlds.document import Entry
+from simwright.worlds.document import WorldEntry
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -14,5 +14,5 @@ class Category:
     """What all tables, or all apples, have in common: ``entry`` is the mapping of the file, read when it is used."""
 
     name: str
-    entry: Entry = field(repr=False)
+    entry: WorldEntry = field(repr=False)
     where: Where = NOWHERE

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from simwright.core.documents.read import read_document
 from simwright.core.errors import SimwrightError
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal
+from simwright.worlds.document import Refusal, WorldEntry
 from simwright.worlds.metadata import Category
 from simwright.worlds.metadata_paths import locate_file
 
 if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+    from simwright.worlds.read_state import WorldReading
 
 _SECTIONS = frozenset({"locations", "objects"})
 LOCATION_KEYS = frozenset(
@@ -24,7 +24,7 @@ OBJECT_KEYS = frozenset({"footprint", "color"})
 SPAWN_KEYS = frozenset({"name", "footprint", "nav_poses", "color"})
 
 
-def read_metadata(reading: Reading, root: Entry) -> None:
+def read_metadata(reading: WorldReading, root: WorldEntry) -> None:
     """Fill the categories of the world."""
     section = root.child("metadata")
     if section is None:
@@ -35,7 +35,9 @@ def read_metadata(reading: Reading, root: Entry) -> None:
     _read_files(reading, section, "objects", world.object_categories)
 
 
-def _read_files(reading: Reading, section: Entry, key: str, categories: dict[str, Category]) -> None:
+def _read_files(
+    reading: WorldReading, section: WorldEntry, key: str, categories: dict[str, Category]
+) -> None:
     value = section.get(key)
     files = [value] if isinstance(value, str) else section.items(key)
     for index, text in enumerate(files):
@@ -49,8 +51,8 @@ def _read_files(reading: Reading, section: Entry, key: str, categories: dict[str
 
 
 def _read_file(
-    reading: Reading,
-    section: Entry,
+    reading: WorldReading,
+    section: WorldEntry,
     text: str,
     steps: tuple[str | int, ...],
     categories: dict[str, Category],
@@ -72,11 +74,11 @@ def _read_file(
             meant="",
         )
     for name, data in document.data.items():
-        _add_category(reading, categories, Entry(document, (), document.data), name, data)
+        _add_category(reading, categories, WorldEntry(document, (), document.data), name, data)
 
 
 def _add_category(
-    reading: Reading, categories: dict[str, Category], root: Entry, name: str, data: object
+    reading: WorldReading, categories: dict[str, Category], root: WorldEntry, name: str, data: object
 ) -> None:
     where = root.find_where(name)
     if not isinstance(data, dict):
@@ -88,4 +90,4 @@ def _add_category(
             first = str(Path(known.entry.document.file).name)
             reading.settle(Refusal(messages.METADATA_CONFLICT, where, category=name, first=first))
         return
-    categories[name] = Category(name, Entry(root.document, (name,), data), where)
+    categories[name] = Category(name, WorldEntry(root.document, (name,), data), where)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Where
 from simwright.worlds import messages
-from simwright.worlds.document import Entry
-from simwright.worlds.read_state import Reading, drop
+from simwright.worlds.document import WorldEntry
+from simwright.worlds.read_state import WorldReading, refuse_entity
 
 if TYPE_CHECKING:
     from simwright.worlds.world import Entity, Room
 
 
-def choose_name(reading: Reading, entry: Entry, stem: str, number: int) -> str:
+def choose_name(reading: WorldReading, entry: WorldEntry, stem: str, number: int) -> str:
     """The given name, or ``stem`` with a number: the next free one, in reference mode always ``number``."""
     if "name" in entry:
         return entry.text("name")
@@ -31,7 +31,7 @@ def choose_name(reading: Reading, entry: Entry, stem: str, number: int) -> str:
     return f"{stem}{new}"
 
 
-def name_hallway(reading: Reading, entry: Entry, start: Room, end: Room) -> tuple[str, str]:
+def name_hallway(reading: WorldReading, entry: WorldEntry, start: Room, end: Room) -> tuple[str, str]:
     """The name of a hallway and the same with its rooms the other way round."""
     if "name" in entry:
         name = entry.text("name")
@@ -43,20 +43,20 @@ def name_hallway(reading: Reading, entry: Entry, start: Room, end: Room) -> tupl
     return f"hall_{first}_{second}{suffix}", f"hall_{second}_{first}{suffix}"
 
 
-def check_name(reading: Reading, name: str, what: type[Any], where: Where) -> None:
+def check_name(reading: WorldReading, name: str, what: type[Any], where: Where) -> None:
     """Refuse a name that another entity of the same type has; by our policy, of any type."""
     other = reading.world.names.get(name)
     if other is None:
         return
     if isinstance(other, what) and other.name == name:
-        raise drop(messages.NAME_TAKEN, where, what=word_for(other), name=name)
+        raise refuse_entity(messages.NAME_TAKEN, where, what=describe_kind(other), name=name)
     if reading.reference:
         if any(isinstance(entity, what) and entity.name == name for entity in reading.world.entities):
-            raise drop(messages.NAME_TAKEN, where, what=what.__name__.lower(), name=name)
+            raise refuse_entity(messages.NAME_TAKEN, where, what=_KIND_WORDS[what], name=name)
         return
-    raise drop(messages.NAME_SHARED, where, what=word_for(other), name=name)
+    raise refuse_entity(messages.NAME_SHARED, where, what=describe_kind(other), name=name)
 
 
-def word_for(entity: Entity) -> str:
+def describe_kind(entity: Entity) -> str:
     """What an entity is called in messages."""
-    return {"WorldObject": "object"}.get(type(entity).__name__, type(entity).__name__.lower())
+    return _KIND_WORDS[type(entity)]

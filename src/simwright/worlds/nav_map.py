@@ -14,7 +14,7 @@ import numpy as np
 from simwright.core.errors import ParseError
 from simwright.worlds.graph import WorldGraph
 from simwright.worlds.grid import Grid
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import Hallway, Room, Spawn, World
 
 OCCUPIED, FREE = 0, 254
@@ -110,7 +110,7 @@ def _make_feature(facts: dict[str, Any], kind: str, coordinates: Any) -> dict[st
     }
 
 
-def _describe_pose(pose: Pose) -> dict[str, Any]:
+def _describe_pose(pose: WorldPose) -> dict[str, Any]:
     w, x, y, z = pose.quaternion
     return {
         "position": {"x": pose.x, "y": pose.y, "z": pose.z},

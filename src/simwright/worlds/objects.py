@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from simwright.core.diag import Where
 from simwright.model.inertia import Inertial
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, suggest
+from simwright.worlds.document import Refusal, WorldEntry, suggest
 from simwright.worlds.footprints import move_polygon, read_footprint_of
 from simwright.worlds.locations import find_category, read_colors
 from simwright.worlds.metadata import Category
 from simwright.worlds.metadata_read import OBJECT_KEYS
 from simwright.worlds.names import check_name, choose_name
-from simwright.worlds.poses import Pose
 from simwright.worlds.poses_read import read_optional_pose
 from simwright.worlds.query import choose_query, find_place
-from simwright.worlds.read_state import Reading, drop
+from simwright.worlds.read_state import WorldReading, refuse_entity
 from simwright.worlds.world import Geometry, Location, Spawn, WorldObject, grow
 
 KEYS = frozenset({"name", "category", "parent", "pose", "color", "inflation_radius"})
@@ -35,7 +34,7 @@ class _Shape:
     inertial: Inertial | None = None
 
 
-def add_object(reading: Reading, entry: Entry) -> None:
+def add_object(reading: WorldReading, entry: WorldEntry) -> None:
     """Add one object to the world."""
     world = reading.world
     pose = read_optional_pose(reading, entry)
@@ -55,7 +54,7 @@ def add_object(reading: Reading, entry: Entry) -> None:
         others = [other.collision for other in spawn.objects]
         pose = reading.sampler.sample_placement(shape.collision, spawn.polygon, others)
         if pose is None:
-            raise drop(messages.NO_ROOM_LEFT, where, name=name, place=f"on {spawn.name!r}")
+            raise refuse_entity(messages.NO_ROOM_LEFT, where, name=name, place=f"on {spawn.name!r}")
         polygon = move_polygon(shape.polygon, pose)
         collision = move_polygon(shape.collision, pose)
     else:
@@ -82,7 +81,7 @@ def add_object(reading: Reading, entry: Entry) -> None:
     reading.counts[key] = reading.counts.get(key, 0) + 1
 
 
-def _find_spawn(reading: Reading, entry: Entry, query: str | None) -> Spawn:
+def _find_spawn(reading: WorldReading, entry: WorldEntry, query: str | None) -> Spawn:
     """The surface an object goes to."""
     world = reading.world
     name = entry.text("name", entry.text("category", "object"))
@@ -107,7 +106,7 @@ def _find_spawn(reading: Reading, entry: Entry, query: str | None) -> Spawn:
     raise _refuse_place(where, query, name, reason, meant)
 
 
-def _report_radius(reading: Reading, entry: Entry) -> None:
+def _report_radius(reading: WorldReading, entry: WorldEntry) -> None:
     """PyRoboSim takes the key and overwrites it."""
     reading.report(
         messages.UNUSED_OPTION,
@@ -119,10 +118,10 @@ def _report_radius(reading: Reading, entry: Entry) -> None:
 
 
 def _refuse_place(where: Where, query: str, name: str, reason: str, meant: str) -> Refusal:
-    return drop(messages.UNRESOLVED, where, query=query, name=name, reason=reason, meant=meant)
+    return refuse_entity(messages.UNRESOLVED, where, query=query, name=name, reason=reason, meant=meant)
 
 
-def _read_shape(reading: Reading, category: Category) -> _Shape:
+def _read_shape(reading: WorldReading, category: Category) -> _Shape:
     """The footprint of a category, made once."""
     found = reading.shapes.get(category)
     if found is None:
@@ -135,7 +134,9 @@ def _read_shape(reading: Reading, category: Category) -> _Shape:
     return shape
 
 
-def _check_fit(reading: Reading, name: str, collision: Geometry, spawn: Spawn, entry: Entry) -> None:
+def _check_fit(
+    reading: WorldReading, name: str, collision: Geometry, spawn: Spawn, entry: WorldEntry
+) -> None:
     """On the surface and apart from what is there."""
     reason = ""
     if not collision.within(spawn.polygon):
@@ -144,7 +145,7 @@ def _check_fit(reading: Reading, name: str, collision: Geometry, spawn: Spawn, e
         other = next(other for other in spawn.objects if collision.intersects(other.collision))
         reason = f"is too close to {other.name!r} on"
     if reason:
-        raise drop(
+        raise refuse_entity(
             messages.OBJECT_MISFIT,
             entry.find_where("pose"),
             name=name,
@@ -152,8 +153,3 @@ def _check_fit(reading: Reading, name: str, collision: Geometry, spawn: Spawn, e
             spawn=spawn.name,
             radius=reading.world.params.object_radius,
         )
-
-
-def settle_pose(pose: Pose, spawn: Spawn) -> Pose:
-    """A pose in the plane as one on a surface."""
-    return Pose(pose.x, pose.y, spawn.elevation, pose.quaternion, pose.yaw)

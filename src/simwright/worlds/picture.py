@@ -61,7 +61,7 @@ Mark: TypeAlias = Area | Disc | Line | Words
 
 
 @dataclass(slots=True)
-class Picture:
+class Drawing:
     """Marks in the order of painting."""
 
     width: int

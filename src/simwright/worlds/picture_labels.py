@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from simwright.worlds.picture import Ink, Picture, Point, Words, measure_words
+from simwright.worlds.picture import Drawing, Ink, Point, Words, measure_words
 
 _HALO: Ink = (252, 251, 249)
 
 
-class Labels:
+class PictureLabels:
     """The names in a picture and the boxes they take."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: Drawing) -> None:
         self._picture = picture
         self._boxes: list[tuple[float, float, float, float]] = []
 

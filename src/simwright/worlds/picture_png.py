@@ -10,12 +10,12 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from simwright.worlds.picture import Area, Disc, Line, Mark, Picture, Point, Words
+from simwright.worlds.picture import Area, Disc, Drawing, Line, Mark, Point, Words
 
 _SCALE = 2
 
 
-def write_png(picture: Picture) -> bytes:
+def write_png(picture: Drawing) -> bytes:
     """The bytes of a PNG file."""
     from PIL import Image, ImageDraw
 

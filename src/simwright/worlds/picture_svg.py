@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
-from simwright.worlds.picture import Area, Disc, Ink, Line, Mark, Picture, Point, Words
+from simwright.worlds.picture import Area, Disc, Drawing, Ink, Line, Mark, Point, Words
 
 _FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
 
 
-def write_svg(picture: Picture) -> str:
+def write_svg(picture: Drawing) -> str:
     """The text of an SVG file."""
     size = f'width="{picture.width}" height="{picture.height}"'
     head = (

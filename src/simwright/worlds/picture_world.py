@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import shapely
 
 from simwright.core.errors import UsageError
-from simwright.worlds.picture import Area, Disc, Ink, Line, Picture, Point, Words, mix
-from simwright.worlds.picture_labels import Labels
-from simwright.worlds.poses import Pose
+from simwright.worlds.picture import Area, Disc, Drawing, Ink, Line, Point, Words, mix
+from simwright.worlds.picture_labels import PictureLabels
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import Geometry, Hallway, Location, World
 
 PAPER: Ink = (248, 247, 244)
@@ -28,7 +28,7 @@ _PATHS: tuple[Ink, ...] = ((232, 120, 30), (150, 80, 190), (20, 150, 140), (200,
 _MARGIN = 46
 
 
-class _View:
+class _PixelView:
     """From metres to pixels."""
 
     def __init__(self, world: World, size: int) -> None:
@@ -53,14 +53,14 @@ def draw_world(
     size: int = 1600,
     names: bool = True,
     nav_poses: bool = True,
-    paths: Mapping[str, Sequence[Pose]] | Iterable[Sequence[Pose]] = (),
-) -> Picture:
+    paths: Mapping[str, Sequence[WorldPose]] | Iterable[Sequence[WorldPose]] = (),
+) -> Drawing:
     """A top view, at most ``size`` pixels wide and high; ``paths`` are drawn over the floors."""
     if not 200 <= size <= 8000:
         raise UsageError(f"a picture of {size} pixels cannot be drawn; 200 to 8000 can")
-    view = _View(world, size)
-    picture = Picture(view.width, view.height, PAPER)
-    labels = Labels(picture)
+    view = _PixelView(world, size)
+    picture = Drawing(view.width, view.height, PAPER)
+    labels = PictureLabels(picture)
     _draw_ground(picture, view)
     _draw_floors(picture, view, world)
     for hallway in world.hallways:
@@ -92,7 +92,7 @@ def _find_bounds(world: World) -> tuple[float, float, float, float]:
     return low_x, low_y, high_x, high_y
 
 
-def _draw_ground(picture: Picture, view: _View) -> None:
+def _draw_ground(picture: Drawing, view: _PixelView) -> None:
     """A line every metre, or every five or more in large worlds."""
     low_x, low_y, high_x, high_y = view.corner
     step = choose_step(60.0 / view.scale)
@@ -110,7 +110,7 @@ def choose_step(least: float) -> float:
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= least * 0.999)
 
 
-def _draw_floors(picture: Picture, view: _View, world: World) -> None:
+def _draw_floors(picture: Drawing, view: _PixelView, world: World) -> None:
     for part in world.floors:
         _fill(picture, view, part.outer, _WALL)
     for hallway in world.hallways:
@@ -119,7 +119,7 @@ def _draw_floors(picture: Picture, view: _View, world: World) -> None:
         _fill(picture, view, room.polygon, mix(room.color, _WHITE, 0.86))
 
 
-def _draw_door(picture: Picture, view: _View, hallway: Hallway) -> None:
+def _draw_door(picture: Drawing, view: _PixelView, hallway: Hallway) -> None:
     """The closed door fills its slab, the locked one has a lock; an open one is two leaves along the walls."""
     if not hallway.is_open:
         _fill(picture, view, hallway.slab, _CLOSED)
@@ -139,7 +139,7 @@ def _draw_door(picture: Picture, view: _View, hallway: Hallway) -> None:
         picture.add(Line([view.point(*end) for end in ends], _OPEN, 1.6, 5.0))
 
 
-def _draw_location(picture: Picture, view: _View, location: Location) -> None:
+def _draw_location(picture: Drawing, view: _PixelView, location: Location) -> None:
     color = location.color
     _fill(picture, view, location.polygon, mix(color, _WHITE, 0.5), (mix(color, _INK, 0.45), 1.6))
     for spawn in location.spawns:
@@ -156,7 +156,7 @@ def _draw_location(picture: Picture, view: _View, location: Location) -> None:
         picture.add(Area([(x + a * s, y + b * s) for a, b in bolt], (250, 196, 40), _INK, 0.8))
 
 
-def _draw_nav_poses(picture: Picture, view: _View, world: World) -> None:
+def _draw_nav_poses(picture: Drawing, view: _PixelView, world: World) -> None:
     """Small arrow heads."""
     poses = [pose for room in world.rooms for pose in room.nav_poses]
     poses += [pose for hallway in world.hallways for pose in hallway.nav_poses]
@@ -169,7 +169,9 @@ def _draw_nav_poses(picture: Picture, view: _View, world: World) -> None:
         _draw_arrow(picture, view, pose, size, (_NAV, _WHITE))
 
 
-def _draw_arrow(picture: Picture, view: _View, pose: Pose, size: float, colors: tuple[Ink, Ink]) -> None:
+def _draw_arrow(
+    picture: Drawing, view: _PixelView, pose: WorldPose, size: float, colors: tuple[Ink, Ink]
+) -> None:
     x, y = view.point(*pose.xy)
     cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
     shape = [(1.1, 0.0), (-0.8, 0.75), (-0.4, 0.0), (-0.8, -0.75)]
@@ -177,7 +179,7 @@ def _draw_arrow(picture: Picture, view: _View, pose: Pose, size: float, colors: 
     picture.add(Area(points, *colors, 1.0))
 
 
-def _draw_paths(picture: Picture, view: _View, paths: Sequence[Sequence[Pose]]) -> None:
+def _draw_paths(picture: Drawing, view: _PixelView, paths: Sequence[Sequence[WorldPose]]) -> None:
     for number, path in enumerate(paths):
         if len(path) < 2:
             continue
@@ -189,7 +191,7 @@ def _draw_paths(picture: Picture, view: _View, paths: Sequence[Sequence[Pose]]) 
         picture.add(Disc(points[-1], 5.5, color, _WHITE, 1.5))
 
 
-def _draw_robots(picture: Picture, view: _View, world: World) -> None:
+def _draw_robots(picture: Drawing, view: _PixelView, world: World) -> None:
     for robot in world.robots:
         radius = max(robot.radius * view.scale, 7.0)
         center = view.point(*robot.pose.xy)
@@ -198,7 +200,7 @@ def _draw_robots(picture: Picture, view: _View, world: World) -> None:
         _draw_arrow(picture, view, robot.pose, 0.62 * radius, (_WHITE, mix(robot.color, _INK, 0.5)))
 
 
-def _draw_names(labels: Labels, view: _View, world: World) -> None:
+def _draw_names(labels: PictureLabels, view: _PixelView, world: World) -> None:
     """Robots and rooms first, then furniture, objects and hallways where there is room left."""
     small = max(9.0, min(13.0, 0.12 * view.scale))
     for robot in world.robots:
@@ -246,7 +248,7 @@ def _list_objects(location: Location) -> list[str]:
     return [item.name for spawn in location.spawns for item in spawn.objects]
 
 
-def _draw_caption(picture: Picture, view: _View, world: World) -> None:
+def _draw_caption(picture: Drawing, view: _PixelView, world: World) -> None:
     """A scale at the lower left, what the picture shows at the lower right."""
     step = choose_step(80.0 / view.scale)
     length, y = step * view.scale, view.height - 24.0
@@ -266,8 +268,8 @@ def _draw_caption(picture: Picture, view: _View, world: World) -> None:
 
 
 def _fill(
-    picture: Picture,
-    view: _View,
+    picture: Drawing,
+    view: _PixelView,
     shape: Geometry,
     fill: Ink,
     edge: tuple[Ink, float] | None = None,

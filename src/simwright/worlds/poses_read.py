@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from simwright.core.documents.tree import Step
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, suggest
-from simwright.worlds.poses import Pose, place_beside, place_in_frame
+from simwright.worlds.document import Refusal, WorldEntry, suggest
+from simwright.worlds.poses import WorldPose, compose_along_world_axes, compose_in_frame
 
 if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+    from simwright.worlds.read_state import WorldReading
 
 _POSE_KEYS = frozenset({"position", "rotation_eul", "rotation_quat", "relative_to"})
 _POSITION_KEYS = frozenset({"x", "y", "z"})
@@ -20,12 +20,12 @@ _ANGLE_KEYS = frozenset({"roll", "pitch", "yaw", "angle_units"})
 _QUATERNION_KEYS = frozenset({"w", "x", "y", "z"})
 
 
-def read_pose(reading: Reading, entry: Entry, key: str) -> Pose:
+def read_pose(reading: WorldReading, entry: WorldEntry, key: str) -> WorldPose:
     """The absolute pose under a key of ``entry``."""
     return read_pose_value(reading, entry, entry.data[key], key)
 
 
-def read_optional_pose(reading: Reading, entry: Entry, key: str = "pose") -> Pose | None:
+def read_optional_pose(reading: WorldReading, entry: WorldEntry, key: str = "pose") -> WorldPose | None:
     """The pose under a key; None where it is absent.  PyRoboSim gives up at a null pose."""
     if key not in entry:
         if reading.reference and key in entry.data:
@@ -34,42 +34,42 @@ def read_optional_pose(reading: Reading, entry: Entry, key: str = "pose") -> Pos
     return read_pose(reading, entry, key)
 
 
-def read_poses(reading: Reading, entry: Entry, key: str) -> list[Pose] | None:
+def read_poses(reading: WorldReading, entry: WorldEntry, key: str) -> list[WorldPose] | None:
     """The poses of a list; None where it is absent."""
     if key not in entry:
         return None
     return [read_pose_value(reading, entry, value, key, i) for i, value in enumerate(entry.items(key))]
 
 
-def read_pose_value(reading: Reading, entry: Entry, value: Any, *steps: Step) -> Pose:
+def read_pose_value(reading: WorldReading, entry: WorldEntry, value: Any, *steps: Step) -> WorldPose:
     """The absolute pose of a value that stands at ``steps`` in ``entry``."""
     if isinstance(value, list):
         return pose_from_list(entry, value, *steps)
     if not isinstance(value, dict):
         raise _refuse(entry, "it is neither a list nor a mapping", *steps)
-    inner = Entry(entry.document, (*entry.path, *steps), value)
+    inner = WorldEntry(entry.document, (*entry.path, *steps), value)
     reading.check_loose_keys(inner, _POSE_KEYS)
     pose = _pose_from_mapping(reading, inner)
     if "relative_to" in value:
         base = find_base(reading, inner)
-        return place_in_frame(pose, base) if reading.frame_mode else place_beside(pose, base)
+        return compose_in_frame(pose, base) if reading.frame_mode else compose_along_world_axes(pose, base)
     return pose
 
 
-def pose_from_list(entry: Entry, values: Any, *steps: Step) -> Pose:
+def pose_from_list(entry: WorldEntry, values: Any, *steps: Step) -> WorldPose:
     """[x, y], [x, y, z], [x, y, z, yaw], with three angles, or with a quaternion; angles in [rad]."""
     if not isinstance(values, list) or len(values) not in {2, 3, 4, 6, 7}:
         raise _refuse(entry, "a list needs 2, 3, 4, 6 or 7 numbers", *steps)
     numbers = [entry.check_number(value, *steps, index) for index, value in enumerate(values)]
     if len(numbers) <= 4:
-        return Pose.from_yaw(*numbers)
+        return WorldPose.from_yaw(*numbers)
     x, y, z = numbers[:3]
     if len(numbers) == 6:
-        return Pose.from_angles((x, y, z), numbers[3:])
+        return WorldPose.from_angles((x, y, z), numbers[3:])
     return _from_quaternion(entry, (x, y, z), numbers[3:], *steps)
 
 
-def find_base(reading: Reading, entry: Entry) -> Pose:
+def find_base(reading: WorldReading, entry: WorldEntry) -> WorldPose:
     """The pose of what ``relative_to`` names."""
     name = entry.text("relative_to")
     where = entry.find_where("relative_to")
@@ -85,26 +85,26 @@ def find_base(reading: Reading, entry: Entry) -> Pose:
     return pose
 
 
-def frame_of(entity: Any, reference: bool) -> Pose | None:
+def frame_of(entity: Any, reference: bool) -> WorldPose | None:
     """The frame that relative poses count from; None for hallways.
 
     PyRoboSim takes the origin for robots, and the height of the surface for objects, to which the height of the
     surface is added again.
     """
-    from simwright.worlds.robots import Robot
+    from simwright.worlds.robots import WorldRobot
     from simwright.worlds.world import Hallway, WorldObject
 
     if isinstance(entity, Hallway):
         return None
-    if reference and isinstance(entity, Robot):
-        return Pose()
-    pose: Pose = entity.pose
+    if reference and isinstance(entity, WorldRobot):
+        return WorldPose()
+    pose: WorldPose = entity.pose
     if not reference and isinstance(entity, WorldObject) and entity.spawn is not None:
         return pose.raised(-entity.spawn.elevation)
     return pose
 
 
-def _pose_from_mapping(reading: Reading, entry: Entry) -> Pose:
+def _pose_from_mapping(reading: WorldReading, entry: WorldEntry) -> WorldPose:
     x = y = z = 0.0
     position = entry.child("position")
     if position is not None:
@@ -117,7 +117,7 @@ def _pose_from_mapping(reading: Reading, entry: Entry) -> Pose:
         parts = [quaternion.number(key, 0.0) for key in "wxyz"]
         return _from_quaternion(entry, (x, y, z), parts, "rotation_quat")
     if angles is None:
-        return Pose(x, y, z)
+        return WorldPose(x, y, z)
     reading.check_loose_keys(angles, _ANGLE_KEYS)
     roll, pitch, yaw = (angles.number(key, 0.0) for key in ("roll", "pitch", "yaw"))
     units = angles.text("angle_units", "radians")
@@ -125,16 +125,16 @@ def _pose_from_mapping(reading: Reading, entry: Entry) -> Pose:
         raise Refusal(messages.BAD_UNITS, angles.find_where("angle_units"), found=units)
     if units == "degrees":
         roll, pitch, yaw = math.radians(roll), math.radians(pitch), math.radians(yaw)
-    return Pose.from_angles((x, y, z), (roll, pitch, yaw))
+    return WorldPose.from_angles((x, y, z), (roll, pitch, yaw))
 
 
 def _from_quaternion(
-    entry: Entry, point: tuple[float, float, float], parts: list[float], *steps: Step
-) -> Pose:
+    entry: WorldEntry, point: tuple[float, float, float], parts: list[float], *steps: Step
+) -> WorldPose:
     if math.hypot(*parts) < 1e-12:
         raise _refuse(entry, "its quaternion is zero", *steps)
-    return Pose.from_quaternion(*point, parts)
+    return WorldPose.from_quaternion(*point, parts)
 
 
-def _refuse(entry: Entry, reason: str, *steps: Step) -> Refusal:
+def _refuse(entry: WorldEntry, reason: str, *steps: Step) -> Refusal:
     return Refusal(messages.BAD_POSE, entry.find_where(*steps), place=entry.spell(*steps), reason=reason)

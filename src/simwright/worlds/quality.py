@@ -17,7 +17,7 @@ from simwright.core.diag import Reporter
 from simwright.worlds import messages
 from simwright.worlds.free_space import compute_free_space
 from simwright.worlds.hallways import blocks_way
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import Geometry, Hallway, Room, Spawn, World
 
 _SPECK = 1e-6
@@ -25,7 +25,7 @@ _SPECK = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ReachableSpace:
     """Where a robot gets: as the doors are (``now``), and after opening all that are not locked (``later``)."""
 
     now: Geometry
@@ -34,7 +34,7 @@ class Reach:
 
 def check_quality(world: World, reporter: Reporter) -> None:
     """Report everything that a person would want to know before using the world."""
-    reach = find_reach(world)
+    reach = find_reachable_space(world)
     for room in world.rooms:
         _check_room(world, room, reach, reporter)
     for hallway in world.hallways:
@@ -43,13 +43,13 @@ def check_quality(world: World, reporter: Reporter) -> None:
         _check_spawn(world, spawn, reach, reporter)
 
 
-def find_reach(world: World) -> Reach:
+def find_reachable_space(world: World) -> ReachableSpace:
     """The parts of the free space that robots get to."""
     locked = [hallway for hallway in world.hallways if not hallway.is_open and hallway.is_locked]
     now = _take_reached(world, world.free_space)
     if all(hallway.is_open or hallway.is_locked for hallway in world.hallways):
-        return Reach(now, now)
-    return Reach(now, _take_reached(world, compute_free_space(world, closed=locked)))
+        return ReachableSpace(now, now)
+    return ReachableSpace(now, _take_reached(world, compute_free_space(world, closed=locked)))
 
 
 def is_passable(hallway: Hallway) -> bool:
@@ -79,7 +79,7 @@ def _take_reached(world: World, space: Geometry) -> Geometry:
     return reached
 
 
-def _check_room(world: World, room: Room, reach: Reach, reporter: Reporter) -> None:
+def _check_room(world: World, room: Room, reach: ReachableSpace, reporter: Reporter) -> None:
     occupied = _count_occupied(world, room.nav_poses)
     if occupied:
         reporter.report(
@@ -157,7 +157,7 @@ def _explain_hallway(world: World, hallway: Hallway) -> tuple[str, str]:
     return "walls or furniture leave no way", "move the hallway"
 
 
-def _check_spawn(world: World, spawn: Spawn, reach: Reach, reporter: Reporter) -> None:
+def _check_spawn(world: World, spawn: Spawn, reach: ReachableSpace, reporter: Reporter) -> None:
     if world.reference:
         _report_stale(world, spawn, reporter)
     if not spawn.objects:
@@ -198,6 +198,6 @@ def _report_stale(world: World, spawn: Spawn, reporter: Reporter) -> None:
         )
 
 
-def _count_occupied(world: World, poses: list[Pose], space: Any = None) -> int:
+def _count_occupied(world: World, poses: list[WorldPose], space: Any = None) -> int:
     free = world.free_space if space is None else space
     return sum(not shapely.intersects_xy(free, pose.x, pose.y) for pose in poses)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import shapely
 
 from simwright.worlds import messages
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import Location, grow
 
 if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+    from simwright.worlds.read_state import WorldReading
 
 
-def report_stale(reading: Reading) -> None:
+def report_occupied_nav_poses(reading: WorldReading) -> None:
     """Report the poses that PyRoboSim would keep as goals although they are occupied."""
     radius = reading.world.params.inflation_radius
     for location in reading.world.locations:
@@ -41,7 +41,7 @@ def report_stale(reading: Reading) -> None:
                 )
 
 
-def _was_free(location: Location, pose: Pose, radius: float) -> bool:
+def _was_free(location: Location, pose: WorldPose, radius: float) -> bool:
     """Free at the inflation radius of the file, with the locations before this one."""
     room = location.room
     if not shapely.intersects_xy(grow(room.polygon, -radius), pose.x, pose.y):

@@ -11,15 +11,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, shorten
+from simwright.worlds.document import Refusal, WorldEntry, shorten
 from simwright.worlds.sampling import Sampler
 from simwright.worlds.world import Hallway, Location, Place, Room, Spawn, World, WorldObject
 
 if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+    from simwright.worlds.read_state import WorldReading
 
 
-def choose_query(reading: Reading, entry: Entry, key: str) -> str | None:
+def choose_query(reading: WorldReading, entry: WorldEntry, key: str) -> str | None:
     """The text under ``key``, or one of those it lists; None where nothing is said."""
     value = entry.get(key)
     if value is None:
@@ -27,7 +27,7 @@ def choose_query(reading: Reading, entry: Entry, key: str) -> str | None:
     if isinstance(value, list):
         return _draw(reading, entry, value, None, key)
     if isinstance(value, dict):
-        inner = Entry(entry.document, (*entry.path, key), value)
+        inner = WorldEntry(entry.document, (*entry.path, key), value)
         if "choices" not in inner:
             raise _refuse(inner, f"'choices' is missing, there is only {shorten(sorted(value))}")
         reading.check_loose_keys(inner, frozenset({"choices", "probabilities"}))
@@ -36,7 +36,7 @@ def choose_query(reading: Reading, entry: Entry, key: str) -> str | None:
     return entry.text(key)
 
 
-def _draw(reading: Reading, entry: Entry, choices: list[Any], weights: Any, key: str) -> str:
+def _draw(reading: WorldReading, entry: WorldEntry, choices: list[Any], weights: Any, key: str) -> str:
     if not choices:
         raise _refuse(entry, "there is nothing to choose from")
     if any(isinstance(choice, (list, dict)) or choice is None for choice in choices):
@@ -125,5 +125,5 @@ def _list_objects(place: Place) -> Iterable[WorldObject]:
     return ()
 
 
-def _refuse(entry: Entry, reason: str) -> Refusal:
+def _refuse(entry: WorldEntry, reason: str) -> Refusal:
     return Refusal(messages.BAD_CHOICE, entry.find_where(), place=entry.spell(), reason=reason)

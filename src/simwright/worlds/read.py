@@ -31,15 +31,15 @@ from simwright.core.documents.read import parse_document, read_document
 from simwright.core.documents.tree import Document
 from simwright.core.errors import ParseError, StrictError, UsageError
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal
+from simwright.worlds.document import Refusal, WorldEntry
 from simwright.worlds.document_extensions import read_extensions
-from simwright.worlds.free_space import renew, update_free_polygons
+from simwright.worlds.free_space import update_derived, update_free_polygons
 from simwright.worlds.hallways import add_hallway
 from simwright.worlds.locations import add_location
 from simwright.worlds.metadata_read import read_metadata
 from simwright.worlds.objects import add_object
-from simwright.worlds.quality_nav_poses import report_stale
-from simwright.worlds.read_state import MeshReader, ModelReader, Reading
+from simwright.worlds.quality_nav_poses import report_occupied_nav_poses
+from simwright.worlds.read_state import MeshReader, ModelReader, WorldReading
 from simwright.worlds.robots_read import add_robots
 from simwright.worlds.rooms import add_room
 from simwright.worlds.sampling import ReferenceSampler, Sampler, SeededSampler
@@ -49,7 +49,7 @@ SECTIONS = frozenset(
     {"params", "metadata", "rooms", "hallways", "locations", "objects", "robots", "simwright"}
 )
 _PARAMS = frozenset({"name", "inflation_radius", "object_radius", "wall_height"})
-_ADDERS: dict[str, Callable[[Reading, Entry], None]] = {
+_ADDERS: dict[str, Callable[[WorldReading, WorldEntry], None]] = {
     "rooms": add_room,
     "hallways": add_hallway,
     "locations": add_location,
@@ -102,7 +102,7 @@ def build_world(
     reporter = Reporter() if reporter is None else reporter
     if not isinstance(document.data, dict):
         raise ParseError("a world file is a mapping of sections", where=document.find_where())
-    root = Entry(document, (), document.data)
+    root = WorldEntry(document, (), document.data)
     with pause_collector():
         reading = _begin(root, reporter, seed=seed, reference=reference, relative_mode=relative_mode)
         reading.data_folder = None if data_folder is None else Path(data_folder)
@@ -118,13 +118,13 @@ def build_world(
 
 
 def _begin(
-    root: Entry,
+    root: WorldEntry,
     reporter: Reporter,
     *,
     seed: int | None,
     reference: bool,
     relative_mode: str | None,
-) -> Reading:
+) -> WorldReading:
     extensions = read_extensions(root, reporter)
     mode = relative_mode or extensions.relative_mode
     if mode not in {"reference", "frame"}:
@@ -136,7 +136,7 @@ def _begin(
     world = World(
         params=Params(), seed=number, reference=reference, extensions=extensions, file=root.document.file
     )
-    return Reading(
+    return WorldReading(
         world,
         reporter,
         sampler,
@@ -145,7 +145,7 @@ def _begin(
     )
 
 
-def _read_sections(reading: Reading, root: Entry) -> None:
+def _read_sections(reading: WorldReading, root: WorldEntry) -> None:
     reading.check_loose_keys(root, SECTIONS)
     for section in ("params", *_ADDERS, "robots"):
         if section in root.data and root.data[section] is None:
@@ -159,7 +159,9 @@ def _read_sections(reading: Reading, root: Entry) -> None:
     _take(reading, lambda: add_robots(reading, root))
 
 
-def _read_list(reading: Reading, root: Entry, section: str, add: Callable[[Reading, Entry], None]) -> None:
+def _read_list(
+    reading: WorldReading, root: WorldEntry, section: str, add: Callable[[WorldReading, WorldEntry], None]
+) -> None:
     for index, value in enumerate(root.items(section)):
         try:
             add(reading, root.item(section, index, value))
@@ -167,14 +169,14 @@ def _read_list(reading: Reading, root: Entry, section: str, add: Callable[[Readi
             reading.settle(refusal)
 
 
-def _take(reading: Reading, step: Callable[[], None]) -> None:
+def _take(reading: WorldReading, step: Callable[[], None]) -> None:
     try:
         step()
     except Refusal as refusal:
         reading.settle(refusal)
 
 
-def _read_params(reading: Reading, root: Entry) -> None:
+def _read_params(reading: WorldReading, root: WorldEntry) -> None:
     entry = root.child("params")
     if entry is None:
         return
@@ -192,14 +194,14 @@ def _read_params(reading: Reading, root: Entry) -> None:
     reading.world.inflation_radius = params.inflation_radius
 
 
-def _finish(reading: Reading) -> None:
+def _finish(reading: WorldReading) -> None:
     world = reading.world
     if reading.reference:
         world.refresh()
         return
     if not world.robots:
-        renew(world)
-    report_stale(reading)
+        update_derived(world)
+    report_occupied_nav_poses(reading)
     _apply_heights(world)
 
 

@@ -6,21 +6,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, shorten
+from simwright.worlds.document import Refusal, WorldEntry, shorten
 
 if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+    from simwright.worlds.read_state import WorldReading
 
 Rgb = tuple[float, float, float]
 
 
-def read_color(reading: Reading, entry: Entry, default: Rgb) -> Rgb:
+def read_color(reading: WorldReading, entry: WorldEntry, default: Rgb) -> Rgb:
     """The colour of an entity; ``default`` where it says none."""
     value = entry.get("color")
     return default if value is None else parse_color(reading, entry, value)
 
 
-def read_category_color(reading: Reading, entry: Entry, default: Rgb) -> tuple[Rgb, Any]:
+def read_category_color(reading: WorldReading, entry: WorldEntry, default: Rgb) -> tuple[Rgb, Any]:
     """The colour of a category, and the one PyRoboSim would have: it does not read the text of a category's colour."""
     value = entry.get("color")
     if value is None:
@@ -33,7 +33,7 @@ def read_category_color(reading: Reading, entry: Entry, default: Rgb) -> tuple[R
         return default, value
 
 
-def parse_color(reading: Reading, entry: Entry, value: Any) -> Rgb:
+def parse_color(reading: WorldReading, entry: WorldEntry, value: Any) -> Rgb:
     """Red, green and blue from 0 to 1."""
     if isinstance(value, str):
         return _parse_text(entry, value)
@@ -46,7 +46,7 @@ def parse_color(reading: Reading, entry: Entry, value: Any) -> Rgb:
     return tuple(min(1.0, max(0.0, part)) for part in (red, green, blue))  # type: ignore[return-value]
 
 
-def _parse_text(entry: Entry, text: str) -> Rgb:
+def _parse_text(entry: WorldEntry, text: str) -> Rgb:
     from PIL import ImageColor
 
     try:
@@ -56,5 +56,5 @@ def _parse_text(entry: Entry, text: str) -> Rgb:
     return channels[0] / 255.0, channels[1] / 255.0, channels[2] / 255.0
 
 
-def _refuse(entry: Entry, value: Any) -> Refusal:
+def _refuse(entry: WorldEntry, value: Any) -> Refusal:
     return Refusal(messages.BAD_COLOR, entry.find_where("color"), found=shorten(value))

@@ -20,7 +20,7 @@ from simwright.core.errors import InputError
 from simwright.core.math3d import Pose
 from simwright.model.inertia import Inertial
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, suggest
+from simwright.worlds.document import Refusal, WorldEntry, suggest
 from simwright.worlds.sampling import Sampler
 from simwright.worlds.world import Spawn, World
 from simwright.worlds.world_index import BoundsIndex
@@ -42,7 +42,7 @@ ModelReader: TypeAlias = Callable[[Path, Path], MeshModel | None]
 """Gives the part of a model file that is about a mesh file; None if it does not use it."""
 
 
-class Reading:
+class WorldReading:
     """The world so far, and how it is read."""
 
     def __init__(
@@ -97,12 +97,12 @@ class Reading:
         """Say something and go on."""
         self.reporter.report(kind, where, **data)
 
-    def check_keys(self, entry: Entry, known: Iterable[str]) -> None:
+    def check_keys(self, entry: WorldEntry, known: Iterable[str]) -> None:
         """Report unknown keys, which PyRoboSim gives up for."""
         for key in entry.list_unknown(known):
             self.settle(entry.refuse_unknown(key, known))
 
-    def check_loose_keys(self, entry: Entry, known: Iterable[str]) -> None:
+    def check_loose_keys(self, entry: WorldEntry, known: Iterable[str]) -> None:
         """Report unknown keys, which PyRoboSim passes over."""
         for key in entry.list_unknown(known):
             where = entry.document.find_where(*entry.path, key, key=True)
@@ -112,6 +112,6 @@ class Reading:
             self.report(messages.IGNORED_KEY, where, key=key, place=entry.spell(), meant=suggest(key, known))
 
 
-def drop(kind: Kind, where: Where, **data: Any) -> Refusal:
+def refuse_entity(kind: Kind, where: Where, **data: Any) -> Refusal:
     """A refusal of an entity that PyRoboSim leaves out as well."""
     return Refusal(kind, where, aborts=False, **data)

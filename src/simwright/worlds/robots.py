@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import NOWHERE, Where
-from simwright.worlds.poses import ORIGIN, Pose
+from simwright.worlds.poses import ORIGIN, WorldPose
 
 if TYPE_CHECKING:
     from simwright.worlds.world import Hallway, Place, World, WorldObject
@@ -18,7 +18,7 @@ FULL_BATTERY = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class MotionLimits:
     """Largest speeds [m/s, rad/s] and accelerations [m/s^2, rad/s^2]; infinite where nothing is said."""
 
     max_linear_velocity: float = math.inf
@@ -38,7 +38,7 @@ class ActionOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ComponentOptions:
     """A planner, executor, grasp generator or sensor: its type and every property, defaults filled in."""
 
     type: str
@@ -49,26 +49,26 @@ class Options:
 
 
 @dataclass(slots=True, eq=False)
-class Robot:
+class WorldRobot:
     """A robot: a disc of ``radius`` [m].  ``pose`` and what follows it change as it acts."""
 
     name: str
     radius: float = 0.0
     height: float = 0.0
     color: tuple[float, float, float] = (0.8, 0.0, 0.8)
-    limits: Limits = Limits()
+    limits: MotionLimits = MotionLimits()
     initial_battery_level: float = FULL_BATTERY
     partial_obs_objects: bool = False
     partial_obs_hallways: bool = False
     start_sensor_threads: bool = True
-    path_planner: Options | None = None
-    path_executor: Options | None = None
-    grasping: Options | None = None
-    sensors: dict[str, Options] = field(default_factory=dict)
+    path_planner: ComponentOptions | None = None
+    path_executor: ComponentOptions | None = None
+    grasping: ComponentOptions | None = None
+    sensors: dict[str, ComponentOptions] = field(default_factory=dict)
     actions: dict[str, ActionOptions] = field(default_factory=dict)
     where: Where = NOWHERE
 
-    pose: Pose = ORIGIN
+    pose: WorldPose = ORIGIN
     location: Place | None = field(default=None, repr=False)
     """The room, hallway or spawn it is at."""
     battery_level: float = FULL_BATTERY

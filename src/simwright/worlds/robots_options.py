@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from simwright.core.registry import Registry, import_object
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, suggest
-from simwright.worlds.robots import ActionOptions, Options
+from simwright.worlds.document import Refusal, WorldEntry, suggest
+from simwright.worlds.robots import ActionOptions, ComponentOptions
 
 if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+    from simwright.worlds.read_state import WorldReading
 
 
 class _Required:
@@ -101,21 +101,21 @@ ACTIONS = ("navigate", "pick", "place", "detect", "open", "close")
 _ACTION_KEYS = frozenset({"delay", "success_probability", "rng_seed", "battery_usage"})
 
 
-def read_planner(reading: Reading, robot: Entry) -> Options | None:
+def read_planner(reading: WorldReading, robot: WorldEntry) -> ComponentOptions | None:
     """The path planner; an unknown type is an error."""
     entry = robot.child("path_planner")
     return None if entry is None else _read_options(reading, entry, PLANNERS, "path planner")
 
 
-def read_executor(reading: Reading, robot: Entry) -> Options | None:
+def read_executor(reading: WorldReading, robot: WorldEntry) -> ComponentOptions | None:
     """The path executor, with defaults where none is named; None for an unknown type."""
     entry = robot.child("path_executor")
     if entry is None:
-        return Options("constant_velocity", dict(EXECUTORS["constant_velocity"]))
+        return ComponentOptions("constant_velocity", dict(EXECUTORS["constant_velocity"]))
     return _read_tolerant(reading, entry, EXECUTORS, "path executor", "type")
 
 
-def read_grasping(reading: Reading, robot: Entry, name: str) -> Options | None:
+def read_grasping(reading: WorldReading, robot: WorldEntry, name: str) -> ComponentOptions | None:
     """The grasp generator, under the key that PyRoboSim reads or the one that it documents."""
     entry = robot.child("grasping")
     if entry is not None:
@@ -127,7 +127,7 @@ def read_grasping(reading: Reading, robot: Entry, name: str) -> Options | None:
     return _read_tolerant(reading, entry, GRASPS, "grasp generator", "type")
 
 
-def read_sensors(reading: Reading, robot: Entry) -> dict[str, Options]:
+def read_sensors(reading: WorldReading, robot: WorldEntry) -> dict[str, ComponentOptions]:
     """The sensors by name."""
     section = robot.child("sensors")
     if section is None:
@@ -144,7 +144,7 @@ def read_sensors(reading: Reading, robot: Entry) -> dict[str, Options]:
     return found
 
 
-def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
+def read_actions(reading: WorldReading, robot: WorldEntry) -> dict[str, ActionOptions]:
     """Options of actions by name."""
     section = robot.child("action_execution_options")
     if section is None:
@@ -152,7 +152,7 @@ def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
     reading.check_loose_keys(section, ACTIONS)
     found = {}
     for name in section.data:
-        entry = section.child(name) or Entry(section.document, (*section.path, name), {})
+        entry = section.child(name) or WorldEntry(section.document, (*section.path, name), {})
         reading.check_keys(entry, _ACTION_KEYS)
         seed = entry.get("rng_seed")
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
@@ -168,7 +168,7 @@ def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
     return found
 
 
-def _check_action(entry: Entry) -> None:
+def _check_action(entry: WorldEntry) -> None:
     for key in ("delay", "battery_usage"):
         if entry.number(key, 0.0) < 0.0:
             raise entry.refuse_sort(entry.number(key), "not negative", key)
@@ -176,7 +176,7 @@ def _check_action(entry: Entry) -> None:
         raise entry.refuse_sort(entry.number("success_probability"), "from 0 to 1", "success_probability")
 
 
-def angles_in_radians(options: Options, key: str) -> float:
+def angles_in_radians(options: ComponentOptions, key: str) -> float:
     """An angle of a sensor [rad]."""
     value = float(options[key])
     return math.radians(value) if options["angle_units"] == "degrees" else value
@@ -201,7 +201,9 @@ def find_wrong_property(values: Mapping[str, Any]) -> tuple[str, str] | None:
     return None
 
 
-def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_key: str = "type") -> Options:
+def _read_options(
+    reading: WorldReading, entry: WorldEntry, table: Table, what: str, type_key: str = "type"
+) -> ComponentOptions:
     kind = entry.text(type_key)
     properties = table.get(kind) or _find_plugin(what, kind)
     if properties is None:
@@ -218,10 +220,12 @@ def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_
     wrong = None if reading.reference else find_wrong_property(values)
     if wrong is not None:
         raise entry.refuse_sort(values[wrong[0]], wrong[1], wrong[0])
-    return Options(kind, values)
+    return ComponentOptions(kind, values)
 
 
-def _read_tolerant(reading: Reading, entry: Entry, table: Table, what: str, type_key: str) -> Options | None:
+def _read_tolerant(
+    reading: WorldReading, entry: WorldEntry, table: Table, what: str, type_key: str
+) -> ComponentOptions | None:
     """The same, where PyRoboSim warns of an unknown type and goes on without."""
     kind = entry.text(type_key)
     if kind in table or _find_plugin(what, kind) is not None:
@@ -243,7 +247,7 @@ def _find_plugin(what: str, kind: str) -> Mapping[str, Any] | None:
     return dict(registry.get(kind).PROPERTIES) if kind in registry else None
 
 
-def _read_value(entry: Entry, key: str, default: Any) -> Any:
+def _read_value(entry: WorldEntry, key: str, default: Any) -> Any:
     sort = default.sort if isinstance(default, _Required) else type(default)
     required = isinstance(default, _Required)
     if sort is bool:
@@ -258,7 +262,7 @@ def _read_value(entry: Entry, key: str, default: Any) -> Any:
     return round(value) if sort is int and value == round(value) else value
 
 
-def _check_sensor(entry: Entry, options: Options) -> None:
+def _check_sensor(entry: WorldEntry, options: ComponentOptions) -> None:
     units = options["angle_units"]
     if units not in {"radians", "degrees"}:
         raise Refusal(messages.BAD_UNITS, entry.find_where("angle_units"), found=units)

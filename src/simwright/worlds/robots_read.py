@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal
-from simwright.worlds.free_space import renew
+from simwright.worlds.document import Refusal, WorldEntry
+from simwright.worlds.free_space import update_derived
 from simwright.worlds.names import check_name
 from simwright.worlds.poses_read import read_pose
 from simwright.worlds.query import choose_query
 from simwright.worlds.read_colors import read_color
-from simwright.worlds.read_state import Reading
-from simwright.worlds.robots import FULL_BATTERY, Limits, Robot
+from simwright.worlds.read_state import WorldReading
+from simwright.worlds.robots import FULL_BATTERY, MotionLimits, WorldRobot
 from simwright.worlds.robots_options import (
     read_actions,
     read_executor,
@@ -38,7 +38,7 @@ KEYS = frozenset(
 PURPLE = (0.8, 0.0, 0.8)
 
 
-def add_robots(reading: Reading, root: Entry) -> None:
+def add_robots(reading: WorldReading, root: WorldEntry) -> None:
     """Read and place all robots."""
     if reading.reference:
         for number, entry in enumerate(root.children("robots")):
@@ -48,12 +48,12 @@ def add_robots(reading: Reading, root: Entry) -> None:
                 reading.settle(refusal)
         return
     world = reading.world
-    waiting: list[tuple[Robot, Entry]] = []
+    waiting: list[tuple[WorldRobot, WorldEntry]] = []
     for number, value in enumerate(root.items("robots")):
         try:
             entry = root.item("robots", number, value)
             robot = read_robot(reading, entry, number)
-            check_name(reading, robot.name, Robot, robot.where)
+            check_name(reading, robot.name, WorldRobot, robot.where)
             world.names[robot.name] = robot
             waiting.append((robot, entry))
         except Refusal as refusal:
@@ -70,14 +70,14 @@ def add_robots(reading: Reading, root: Entry) -> None:
         _set_radius(reading, world.robots)
 
 
-def read_robot(reading: Reading, entry: Entry, number: int) -> Robot:
+def read_robot(reading: WorldReading, entry: WorldEntry, number: int) -> WorldRobot:
     """A robot without a place."""
     reading.check_keys(entry, KEYS)
     name = entry.text("name", f"robot{number}")
     where = entry.find_where()
     if name == "world":
         raise Refusal(messages.ROBOT_NAME, where)
-    robot = Robot(
+    robot = WorldRobot(
         name=name,
         radius=entry.number("radius", 0.0),
         height=entry.number("height", 0.0),
@@ -101,26 +101,26 @@ def read_robot(reading: Reading, entry: Entry, number: int) -> Robot:
     return robot
 
 
-def _add_reference_robot(reading: Reading, entry: Entry, number: int) -> None:
+def _add_reference_robot(reading: WorldReading, entry: WorldEntry, number: int) -> None:
     robot = read_robot(reading, entry, number)
     pose = read_pose(reading, entry, "pose") if "pose" in entry else None
     query = choose_query(reading, entry, "location")
-    check_name(reading, robot.name, Robot, robot.where)
+    check_name(reading, robot.name, WorldRobot, robot.where)
     place_reference_robot(reading, robot, pose, query, entry)
 
 
-def _set_radius(reading: Reading, robots: list[Robot]) -> None:
+def _set_radius(reading: WorldReading, robots: list[WorldRobot]) -> None:
     """Take the largest radius there is, and bring the world up to it."""
     world = reading.world
     world.inflation_radius = max([world.params.inflation_radius, *(robot.radius for robot in robots)])
-    renew(world)
+    update_derived(world)
 
 
-def _read_limits(entry: Entry) -> Limits:
-    return Limits(*(_read_limit(entry, key) for key in Limits.__dataclass_fields__))
+def _read_limits(entry: WorldEntry) -> MotionLimits:
+    return MotionLimits(*(_read_limit(entry, key) for key in MotionLimits.__dataclass_fields__))
 
 
-def _read_limit(entry: Entry, key: str) -> float:
+def _read_limit(entry: WorldEntry, key: str) -> float:
     """A limit; infinity may be written out."""
     value = entry.get(key)
     if value is None or value == math.inf:
@@ -128,7 +128,7 @@ def _read_limit(entry: Entry, key: str) -> float:
     return entry.number(key)
 
 
-def _read_battery(reading: Reading, entry: Entry, name: str) -> float:
+def _read_battery(reading: WorldReading, entry: WorldEntry, name: str) -> float:
     level = entry.number("initial_battery_level", FULL_BATTERY)
     kept = min(FULL_BATTERY, max(0.0, level))
     if reading.reference or kept == level:
@@ -138,7 +138,7 @@ def _read_battery(reading: Reading, entry: Entry, name: str) -> float:
     return kept
 
 
-def _check_lidar(reading: Reading, robot: Robot, entry: Entry) -> None:
+def _check_lidar(reading: WorldReading, robot: WorldRobot, entry: WorldEntry) -> None:
     """A robot that does not know the doors has to see them."""
     if not robot.partial_obs_hallways or robot.path_executor is None:
         return

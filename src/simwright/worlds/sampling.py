@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.worlds.footprints import move_many, move_polygon
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 
 Disc = tuple[float, float, float]
 """Centre and radius [m]."""
@@ -35,12 +35,12 @@ class Sampler(Protocol):
     def sample_yaw(self) -> float:
         """An angle from -pi to pi [rad]."""
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> Pose | None:
+    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``; None when none was found."""
 
     def sample_free_pose(
         self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
-    ) -> Pose | None:
+    ) -> WorldPose | None:
         """A pose in ``space``, ``margin`` [m] inside of ``bounds`` and outside of ``discs``; else None."""
 
 
@@ -74,7 +74,7 @@ class SeededSampler:
         """An angle from -pi to pi [rad]."""
         return float(self._random.uniform(-math.pi, math.pi))
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> Pose | None:
+    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``."""
         import shapely
 
@@ -94,12 +94,12 @@ class SeededSampler:
             first = np.flatnonzero(fits)
             if len(first):
                 index = good[first[0]]
-                return Pose.from_yaw(float(x[index]), float(y[index]), 0.0, float(yaws[index]))
+                return WorldPose.from_yaw(float(x[index]), float(y[index]), 0.0, float(yaws[index]))
         return None
 
     def sample_free_pose(
         self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
-    ) -> Pose | None:
+    ) -> WorldPose | None:
         """A pose in ``space``, which is inside of the bounds by itself."""
         del bounds, margin
         import shapely
@@ -107,7 +107,7 @@ class SeededSampler:
         for x, y, radius in discs:
             space = space.difference(shapely.Point(x, y).buffer(radius))
         point = self.sample_point(space, MAX_TRIES)
-        return None if point is None else Pose.from_yaw(*point, 0.0, self.sample_yaw())
+        return None if point is None else WorldPose.from_yaw(*point, 0.0, self.sample_yaw())
 
     def _batches(self, bounds: Sequence[float], tries: int) -> Any:
         """Points in a box, in batches of growing size, ``tries`` in all."""
@@ -148,13 +148,13 @@ class ReferenceSampler:
         """An angle from -pi to pi [rad]."""
         return float(self._random.uniform(-math.pi, math.pi))
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> Pose | None:
+    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``."""
         for _ in range(MAX_TRIES):
             point = self.sample_point(surface)
             if point is None:
                 continue
-            pose = Pose.from_yaw(*point, 0.0, self.sample_yaw())
+            pose = WorldPose.from_yaw(*point, 0.0, self.sample_yaw())
             polygon = move_polygon(shape, pose)
             if polygon.within(surface) and not any(polygon.intersects(other) for other in others):
                 return pose
@@ -162,7 +162,7 @@ class ReferenceSampler:
 
     def sample_free_pose(
         self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
-    ) -> Pose | None:
+    ) -> WorldPose | None:
         """A pose in ``space``, out of the bounds of the world."""
         import shapely
 
@@ -172,5 +172,5 @@ class ReferenceSampler:
             y = (high_y - low_y - 2 * margin) * self._random.random_sample() + low_y + margin
             yaw = 2.0 * math.pi * self._random.random_sample()
             if shapely.intersects_xy(space, x, y) and all(math.dist((x, y), d[:2]) >= d[2] for d in discs):
-                return Pose.from_yaw(float(x), float(y), 0.0, float(yaw))
+                return WorldPose.from_yaw(float(x), float(y), 0.0, float(yaw))
         return None

@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from simwright.worlds.document import Entry, Refusal
-from simwright.worlds.footprints import Footprint, move_polygon, read_footprint
+from simwright.worlds.document import Refusal, WorldEntry
+from simwright.worlds.footprints import EntityFootprint, move_polygon, read_footprint
 from simwright.worlds.metadata_read import SPAWN_KEYS
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.read_colors import read_category_color
-from simwright.worlds.read_state import Reading
+from simwright.worlds.read_state import WorldReading
 from simwright.worlds.world import Location, Spawn
 
 
-def add_spawns(reading: Reading, location: Location) -> None:
+def add_spawns(reading: WorldReading, location: Location) -> None:
     """Make the surfaces that the category lists."""
     for index, value in enumerate(location.category.entry.items("locations")):
         try:
@@ -22,8 +22,8 @@ def add_spawns(reading: Reading, location: Location) -> None:
             reading.settle(refusal)
 
 
-def _make_spawn(reading: Reading, location: Location, entry: Entry, number: int) -> Spawn:
-    from simwright.worlds.locations import keep_free, place_nav_poses
+def _make_spawn(reading: WorldReading, location: Location, entry: WorldEntry, number: int) -> Spawn:
+    from simwright.worlds.locations import keep_free_poses, place_nav_poses
 
     footprint = _read_shape(reading, location, entry)
     polygon = footprint.polygon
@@ -37,13 +37,13 @@ def _make_spawn(reading: Reading, location: Location, entry: Entry, number: int)
     candidates, nav_poses = location.nav_candidates, location.nav_poses
     if "nav_poses" in entry:
         candidates = place_nav_poses(reading, entry, footprint.offset, location.pose)
-        nav_poses = keep_free(candidates, location.room.free)
+        nav_poses = keep_free_poses(candidates, location.room.free)
     return Spawn(
         name=f"{location.name}_{entry.text('name', f'loc{number}')}",
         location=location,
         polygon=polygon,
         height=footprint.height or location.height,
-        pose=Pose(point[0], point[1], 0.0, location.pose.quaternion, location.pose.yaw),
+        pose=WorldPose(point[0], point[1], 0.0, location.pose.quaternion, location.pose.yaw),
         color=color,
         nav_poses=nav_poses,
         nav_candidates=candidates,
@@ -51,7 +51,7 @@ def _make_spawn(reading: Reading, location: Location, entry: Entry, number: int)
     )
 
 
-def _read_shape(reading: Reading, location: Location, entry: Entry) -> Footprint:
+def _read_shape(reading: WorldReading, location: Location, entry: WorldEntry) -> EntityFootprint:
     """The footprint of a surface, made once unless it is that of the location."""
     key = (location.category, entry.path)
     found = reading.shapes.get(key)
@@ -59,9 +59,9 @@ def _read_shape(reading: Reading, location: Location, entry: Entry) -> Footprint
         reading.check_loose_keys(entry, SPAWN_KEYS)
         inner = entry.child("footprint")
         if inner is None:
-            return Footprint(location.polygon, None, in_world=True)
+            return EntityFootprint(location.polygon, None, in_world=True)
         found = read_footprint(reading, inner, location.polygon)
         if not found.in_world:
             reading.shapes[key] = found
-    footprint: Footprint = found
+    footprint: EntityFootprint = found
     return footprint

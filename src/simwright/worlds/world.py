@@ -29,8 +29,8 @@ from simwright.core.errors import UnknownNameError
 from simwright.model.inertia import Inertial
 from simwright.worlds.document_extensions import NOTHING_MORE, Extensions
 from simwright.worlds.metadata import Category
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import WorldRobot
 
 Geometry: TypeAlias = Any
 """A shapely Polygon or MultiPolygon, possibly empty."""
@@ -55,9 +55,9 @@ class Room:
     polygon: Geometry
     outer: Geometry
     """The floor and its walls."""
-    pose: Pose
+    pose: WorldPose
     centroid: tuple[float, float]
-    nav_poses: list[Pose]
+    nav_poses: list[WorldPose]
     wall_width: float
     height: float
     """Height of the walls as stated [m]; 0 where the world's ``wall_height`` counts (:meth:`World.wall_height`)."""
@@ -100,9 +100,9 @@ class Hallway:
     height: float = 0.0
     is_open: bool = True
     is_locked: bool = False
-    nav_poses: list[Pose] = field(default_factory=list)
+    nav_poses: list[WorldPose] = field(default_factory=list)
     """One before each end of the corridor, looking into it."""
-    waypoints: list[Pose] = field(default_factory=list)
+    waypoints: list[WorldPose] = field(default_factory=list)
     """The nodes of the world graph: the part of the centre line outside of the rooms' free floors."""
     where: Where = NOWHERE
     free: Geometry = field(default=None, repr=False)
@@ -133,11 +133,11 @@ class Spawn:
     location: Location
     polygon: Geometry
     height: float
-    pose: Pose
+    pose: WorldPose
     color: Rgb
-    nav_poses: list[Pose] = field(default_factory=list)
+    nav_poses: list[WorldPose] = field(default_factory=list)
     """The free ones of ``nav_candidates``: where a robot can stand to reach the surface."""
-    nav_candidates: list[Pose] = field(default_factory=list, repr=False)
+    nav_candidates: list[WorldPose] = field(default_factory=list, repr=False)
     objects: list[WorldObject] = field(default_factory=list, repr=False)
     stated_color: Any = None
 
@@ -159,7 +159,7 @@ class Location:
     name: str
     category: Category
     room: Room
-    pose: Pose
+    pose: WorldPose
     raw_polygon: Geometry
     """The footprint in its own frame."""
     polygon: Geometry
@@ -168,9 +168,9 @@ class Location:
     is_open: bool = True
     is_locked: bool = False
     is_charger: bool = False
-    nav_poses: list[Pose] = field(default_factory=list)
+    nav_poses: list[WorldPose] = field(default_factory=list)
     """The free ones of ``nav_candidates``, which the category lists."""
-    nav_candidates: list[Pose] = field(default_factory=list, repr=False)
+    nav_candidates: list[WorldPose] = field(default_factory=list, repr=False)
     spawns: list[Spawn] = field(default_factory=list)
     where: Where = NOWHERE
     stated_color: Any = None
@@ -187,7 +187,7 @@ class WorldObject:
     category: Category
     spawn: Spawn | None
     """The surface it is on; None while a robot holds it."""
-    pose: Pose
+    pose: WorldPose
     raw_polygon: Geometry
     polygon: Geometry
     collision: Geometry
@@ -205,7 +205,7 @@ class WorldObject:
         return None if self.spawn is None else self.spawn.room
 
 
-Entity: TypeAlias = Room | Hallway | Location | Spawn | WorldObject | Robot
+Entity: TypeAlias = Room | Hallway | Location | Spawn | WorldObject | WorldRobot
 Place: TypeAlias = Room | Hallway | Location | Spawn
 """Where a robot can be said to be."""
 
@@ -228,7 +228,7 @@ class World:
     hallways: list[Hallway] = field(default_factory=list)
     locations: list[Location] = field(default_factory=list)
     objects: list[WorldObject] = field(default_factory=list)
-    robots: list[Robot] = field(default_factory=list)
+    robots: list[WorldRobot] = field(default_factory=list)
     location_categories: dict[str, Category] = field(default_factory=dict)
     object_categories: dict[str, Category] = field(default_factory=dict)
     inflation_radius: float = 0.0
@@ -300,7 +300,7 @@ class World:
 
         return self._derive("free", lambda: compute_free_space(self))
 
-    def known_space(self, robot: Robot, radius: float | None = None) -> Geometry:
+    def known_space(self, robot: WorldRobot, radius: float | None = None) -> Geometry:
         """The free space as a robot takes it to be: with the doors closed that it believes to be closed."""
         return self._find_space([hallway for hallway in self.hallways if robot.knows_closed(hallway)], radius)
 
@@ -376,7 +376,7 @@ class World:
 
         return set_open(self, self.find(name), True)
 
-    def close(self, name: str, ignore: Iterable[Robot] = ()) -> str:
+    def close(self, name: str, ignore: Iterable[WorldRobot] = ()) -> str:
         """Close a hallway or a location; the empty text, or why not.  Robots in the doorway forbid it."""
         from simwright.worlds.world_state import set_open
 
@@ -394,7 +394,7 @@ class World:
 
         return set_locked(self.find(name), False)
 
-    def locate(self, pose: Pose) -> Place | None:
+    def locate(self, pose: WorldPose) -> Place | None:
         """The spawn or location whose navigation pose it is, else the hallway or room it is in, if any."""
         from simwright.worlds.world_state import locate_pose
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 import shapely
 
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Entity, Hallway, Location, Place, Room, World
 
 
-def set_open(world: World, entity: Entity, state: bool, ignore: Iterable[Robot] = ()) -> str:
+def set_open(world: World, entity: Entity, state: bool, ignore: Iterable[WorldRobot] = ()) -> str:
     """Open or close; the empty text, or why it did not happen.  What is so already stays so."""
     word = "open" if state else "closed"
     if not isinstance(entity, (Hallway, Location)):
@@ -40,14 +40,14 @@ def set_locked(entity: Entity, state: bool) -> str:
     return ""
 
 
-def is_in_hallway(hallway: Hallway, pose: Pose) -> bool:
+def is_in_hallway(hallway: Hallway, pose: WorldPose) -> bool:
     """Is the centre of a robot in the free part of a corridor?"""
     if not shapely.intersects_xy(hallway.free, pose.x, pose.y):
         return False
     return hallway.is_open or not shapely.intersects_xy(hallway.slab_inflated, pose.x, pose.y)
 
 
-def locate_pose(world: World, pose: Pose) -> Place | None:
+def locate_pose(world: World, pose: WorldPose) -> Place | None:
     """The place of a pose: hallways first, then rooms and what stands in them."""
     for hallway in world.hallways:
         if any(pose.is_near(other) for other in hallway.nav_poses) or is_in_hallway(hallway, pose):
@@ -58,7 +58,7 @@ def locate_pose(world: World, pose: Pose) -> Place | None:
     return None
 
 
-def _find_furniture(room: Room, pose: Pose) -> Place | None:
+def _find_furniture(room: Room, pose: WorldPose) -> Place | None:
     """The surface or location that the pose is a navigation pose of."""
     for location in room.locations:
         for spawn in location.spawns:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from simwright.worlds.planning.goals import Goal
 from simwright.worlds.planning.path import Path
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,14 @@ class Action:
     """Where to: the goal of ``navigate``; the place for ``place``, ``open`` and ``close`` where it is not obvious."""
     object: str = ""
     """What to ``pick`` or to ``detect``: a name, a category or a description."""
-    pose: Pose | None = None
+    pose: WorldPose | None = None
     """Where exactly to ``place``."""
     path: Path | None = None
     """The way to ``navigate``, instead of planning one."""
 
     def __str__(self) -> str:
         target = self.target if isinstance(self.target, str) else getattr(self.target, "name", None)
-        if isinstance(self.target, Pose):
+        if isinstance(self.target, WorldPose):
             target = f"({self.target.x:.3g}, {self.target.y:.3g})"
         return " ".join(str(word) for word in (self.type, self.object, target) if word)
 

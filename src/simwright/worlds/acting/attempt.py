@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simwright.worlds.acting.action import Result, Status, fail, refuse
-from simwright.worlds.robots import ActionOptions, Robot
+from simwright.worlds.robots import ActionOptions, WorldRobot
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 NOTHING_SAID = ActionOptions()
 _NUMBERS = {"navigate": 1, "pick": 2, "place": 3, "detect": 4, "open": 5, "close": 6}
 
 
-class Chances:
+class SuccessDraws:
     """One generator for every robot and action: from the action's own ``rng_seed``, or from that of the simulation."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._generators: dict[tuple[str, str], np.random.Generator] = {}
 
-    def draw(self, robot: Robot, number: int, action: str) -> bool:
+    def draw(self, robot: WorldRobot, number: int, action: str) -> bool:
         """Does it succeed this time?"""
         options = robot.actions.get(action)
         if options is None:
@@ -41,7 +41,7 @@ class Chances:
         return float(self._generators[key].random()) <= options.success_probability
 
 
-def check_battery(robot: Robot, action: str) -> Result | None:
+def check_battery(robot: WorldRobot, action: str) -> Result | None:
     """An empty battery forbids everything."""
     if robot.battery_level <= 0.0:
         return refuse("no-battery", f"the battery of {robot.name!r} is empty, so it cannot {action}")
@@ -49,7 +49,7 @@ def check_battery(robot: Robot, action: str) -> Result | None:
 
 
 def attempt(
-    simulation: Simulation, robot: Robot, action: str, check: Callable[[], Result | None]
+    simulation: WorldSimulation, robot: WorldRobot, action: str, check: Callable[[], Result | None]
 ) -> Generator[float, None, Result | None]:
     """Check, pay, wait, check again, and try one's luck; None where the action may have its effect.
 

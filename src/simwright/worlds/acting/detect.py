@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from simwright.worlds.acting.action import Action, Result, Steps, fail, refuse, succeed
 from simwright.worlds.acting.attempt import attempt
 from simwright.worlds.acting.pick import check_open
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.sensing.fov import FieldOfView
 from simwright.worlds.world import Spawn, WorldObject
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 
-def detect(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def detect(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Look, remember, and say whether what was sought is among it."""
     views = [sensor for sensor in simulation.list_sensors(robot) if isinstance(sensor, FieldOfView)]
 
@@ -39,7 +39,7 @@ def detect(simulation: Simulation, robot: Robot, action: Action) -> Steps:
     return succeed(objects=[item.name for item in found])
 
 
-def _look(simulation: Simulation, robot: Robot, views: list[FieldOfView]) -> list[WorldObject]:
+def _look(simulation: WorldSimulation, robot: WorldRobot, views: list[FieldOfView]) -> list[WorldObject]:
     if not views:
         assert isinstance(robot.location, Spawn)
         return list(robot.location.objects)

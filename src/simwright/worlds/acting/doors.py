@@ -9,25 +9,25 @@ import shapely
 
 from simwright.worlds.acting.action import Action, Result, Steps, fail, refuse, succeed
 from simwright.worlds.acting.attempt import attempt
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Hallway, Location, Spawn, World
 from simwright.worlds.world_state import is_in_hallway
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 
-def open_here(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def open_here(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Open; what is open already stays so."""
     return _set(simulation, robot, action, True)
 
 
-def close_here(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def close_here(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Close; what is closed already stays so."""
     return _set(simulation, robot, action, False)
 
 
-def _set(simulation: Simulation, robot: Robot, action: Action, state: bool) -> Steps:
+def _set(simulation: WorldSimulation, robot: WorldRobot, action: Action, state: bool) -> Steps:
     world, word = simulation.world, "open" if state else "close"
     place = _find_place(world, robot, action)
     if isinstance(place, Result):
@@ -46,7 +46,7 @@ def _set(simulation: Simulation, robot: Robot, action: Action, state: bool) -> S
     return succeed(place=place.name, changed=changed)
 
 
-def _find_place(world: World, robot: Robot, action: Action) -> Hallway | Location | Result:
+def _find_place(world: World, robot: WorldRobot, action: Action) -> Hallway | Location | Result:
     here = robot.location.location if isinstance(robot.location, Spawn) else robot.location
     if not isinstance(here, (Hallway, Location)):
         at = f"at {here.name!r}" if here is not None else "nowhere in particular"
@@ -58,7 +58,7 @@ def _find_place(world: World, robot: Robot, action: Action) -> Hallway | Locatio
     return here
 
 
-def _check(world: World, robot: Robot, place: Hallway | Location, state: bool) -> Result | None:
+def _check(world: World, robot: WorldRobot, place: Hallway | Location, state: bool) -> Result | None:
     if robot.held is not None:
         return refuse("holding", f"{robot.name!r} holds {robot.held.name!r} and has no hand free")
     if place.is_open is state:
@@ -70,7 +70,7 @@ def _check(world: World, robot: Robot, place: Hallway | Location, state: bool) -
     return None
 
 
-def _check_doorway(world: World, robot: Robot, hallway: Hallway) -> Result | None:
+def _check_doorway(world: World, robot: WorldRobot, hallway: Hallway) -> Result | None:
     """A door does not close on a robot, nor on the one that closes it."""
     pose = robot.pose
     if not world.reference and shapely.distance(hallway.slab, shapely.Point(pose.xy)) < robot.radius:

@@ -7,11 +7,11 @@ import difflib
 import math
 
 from simwright.worlds.acting.action import Result, refuse
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Hallway, Location, Room, Spawn, World, WorldObject
 
 
-def find_object(world: World, robot: Robot, query: str) -> WorldObject | Result:
+def find_object(world: World, robot: WorldRobot, query: str) -> WorldObject | Result:
     """The object that a robot knows by a description, or why there is none."""
     words = query.split()
     if not words:
@@ -49,5 +49,5 @@ def _is_at(world: World, item: WorldObject, words: list[str]) -> bool:
     return True
 
 
-def _measure(robot: Robot, item: WorldObject) -> float:
+def _measure(robot: WorldRobot, item: WorldObject) -> float:
     return math.dist(robot.pose.xy, item.pose.xy)

@@ -18,14 +18,14 @@ from simwright.worlds.acting.finding import find_object
 from simwright.worlds.acting.task_plan import parse_goal
 from simwright.worlds.planning.goals import Goal, find_goals, plan_to
 from simwright.worlds.planning.planner import make_planner
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Hallway, Location, Spawn, World
 
 _HINT = "say 'at PLACE', 'OBJECT at PLACE', 'PLACE open' or 'PLACE closed'"
 
 
-def make_plan(world: World, robot: Robot, goal: str) -> list[Action]:
+def make_plan(world: World, robot: WorldRobot, goal: str) -> list[Action]:
     """The steps that bring a goal about; :class:`UsageError` where it cannot be understood."""
     words = goal.split()
     if len(words) >= 2 and words[-1] in {"open", "closed"}:
@@ -41,7 +41,7 @@ def make_plan(world: World, robot: Robot, goal: str) -> list[Action]:
     return _plan_fetch(world, robot, item, place)
 
 
-def _plan_door(world: World, robot: Robot, name: str, state: bool) -> list[Action]:
+def _plan_door(world: World, robot: WorldRobot, name: str, state: bool) -> list[Action]:
     entity = world.find(name)
     if not isinstance(entity, (Hallway, Location)):
         raise UsageError(f"{name!r} can be neither opened nor closed")
@@ -49,7 +49,7 @@ def _plan_door(world: World, robot: Robot, name: str, state: bool) -> list[Actio
     return [*steps, Action("navigate", entity.name), Action("open" if state else "close")]
 
 
-def _plan_fetch(world: World, robot: Robot, query: str, place: str) -> list[Action]:
+def _plan_fetch(world: World, robot: WorldRobot, query: str, place: str) -> list[Action]:
     item = find_object(world, robot, query)
     if isinstance(item, Result):
         raise UsageError(item.message)
@@ -73,7 +73,7 @@ def _plan_fetch(world: World, robot: Robot, query: str, place: str) -> list[Acti
     ]
 
 
-def _open_doors(world: World, robot: Robot, stops: Iterable[str], leave: str = "") -> list[Action]:
+def _open_doors(world: World, robot: WorldRobot, stops: Iterable[str], leave: str = "") -> list[Action]:
     """Steps that open the closed doors on the way from stop to stop."""
     doors: list[Hallway] = []
     here = robot.pose
@@ -83,7 +83,9 @@ def _open_doors(world: World, robot: Robot, stops: Iterable[str], leave: str = "
     return [action for door in doors for action in (Action("navigate", door.name), Action("open"))]
 
 
-def _find_doors(world: World, robot: Robot, goal: Goal, start: Pose) -> tuple[list[Hallway], Pose]:
+def _find_doors(
+    world: World, robot: WorldRobot, goal: Goal, start: WorldPose
+) -> tuple[list[Hallway], WorldPose]:
     """Closed doors on the way to a goal, in order, as if every door that is not locked were open."""
     goals = find_goals(world, robot, goal, start)
     planner = make_planner(world, robot, "astar")

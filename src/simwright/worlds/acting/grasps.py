@@ -19,8 +19,8 @@ import shapely
 
 from simwright.core import math3d
 from simwright.core.registry import Registry
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.world import WorldObject
 
 Vector = npt.NDArray[np.float64]
@@ -30,11 +30,11 @@ _FIT = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Box:
+class GraspBox:
     """Sizes along its own axes [m], and the pose of its middle in the world."""
 
     size: tuple[float, float, float]
-    pose: Pose
+    pose: WorldPose
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,13 +56,13 @@ class ParallelGrasp:
 
     PROPERTIES: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ComponentOptions) -> None:
         self.width = float(options["max_width"]) - float(options["width_clearance"])
         self.depth = float(options["depth"]) - float(options["depth_clearance"])
         self.height = float(options["height"])
 
     def list_grasps(
-        self, box: Box, robot: Pose, faces: Sequence[str] = FACES, *, lift: bool = True
+        self, box: GraspBox, robot: WorldPose, faces: Sequence[str] = FACES, *, lift: bool = True
     ) -> list[Grasp]:
         """The grasps on some faces; with ``lift`` high enough for the fingers to stay above what the box stands on."""
         found = []
@@ -71,7 +71,7 @@ class ParallelGrasp:
                 found += self._grasp_face(box, face, normal, lift)
         return found
 
-    def _grasp_face(self, box: Box, face: str, normal: Vector, lift: bool) -> list[Grasp]:
+    def _grasp_face(self, box: GraspBox, face: str, normal: Vector, lift: bool) -> list[Grasp]:
         """Both ways to turn the gripper before a face; those that are wide enough."""
         along = int(np.argmax(np.abs(normal)))
         inset = max(0.0, box.size[along] / 2 - self.depth)
@@ -103,7 +103,7 @@ GRASPS: Registry[Any] = Registry(
 
 
 def list_grasps(
-    robot: Robot, item: WorldObject, faces: Sequence[str] = FACES, *, lift: bool = True
+    robot: WorldRobot, item: WorldObject, faces: Sequence[str] = FACES, *, lift: bool = True
 ) -> list[Grasp]:
     """The grasps of a robot on an object from where it stands."""
     if robot.grasping is None:
@@ -114,18 +114,18 @@ def list_grasps(
     return found
 
 
-def fit_box(item: WorldObject) -> Box:
+def fit_box(item: WorldObject) -> GraspBox:
     """The smallest box around an object that stands upright."""
     corners = shapely.get_coordinates(shapely.oriented_envelope(item.raw_polygon))
     first, second = corners[1] - corners[0], corners[2] - corners[1]
     center = corners[:4].mean(axis=0)
     yaw = math.atan2(first[1], first[0]) + item.pose.yaw
     x, y = shapely.get_coordinates(_turn(center, item.pose.yaw))[0]
-    pose = Pose.from_yaw(item.pose.x + x, item.pose.y + y, item.pose.z + item.height / 2, yaw)
-    return Box((math.hypot(*first), math.hypot(*second), item.height), pose)
+    pose = WorldPose.from_yaw(item.pose.x + x, item.pose.y + y, item.pose.z + item.height / 2, yaw)
+    return GraspBox((math.hypot(*first), math.hypot(*second), item.height), pose)
 
 
-def find_faces(box: Box, robot: Pose) -> dict[str, Vector]:
+def find_faces(box: GraspBox, robot: WorldPose) -> dict[str, Vector]:
     """The normals of the faces as the robot sees them, in the frame of the box."""
     away = np.array((robot.x - box.pose.x, robot.y - box.pose.y))
     cosine, sine = math.cos(box.pose.yaw), math.sin(box.pose.yaw)

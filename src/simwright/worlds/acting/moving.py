@@ -7,22 +7,22 @@ import math
 
 import shapely
 
-from simwright.worlds.acting.carrying import carry
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
+from simwright.worlds.acting.carrying import carry_object
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Hallway, Room, World
 
 _SLACK = 1e-6
 """How far beside the free space a robot may come [m]: rounding, and no more."""
 
 
-def move_robot(robot: Robot, pose: Pose) -> None:
+def move_robot(robot: WorldRobot, pose: WorldPose) -> None:
     """Set the pose of a robot; what it holds comes along."""
     robot.pose = pose
-    carry(robot)
+    carry_object(robot)
 
 
-def pass_through(world: World, robot: Robot) -> None:
+def pass_through(world: World, robot: WorldRobot) -> None:
     """Follow the room or hallway a moving robot is in; what stands in the room does not matter on the way."""
     here, pose = robot.location, robot.pose
     if isinstance(here, (Room, Hallway)) and shapely.intersects_xy(here.free, pose.x, pose.y):
@@ -34,7 +34,7 @@ def pass_through(world: World, robot: Robot) -> None:
     robot.location = None
 
 
-def is_blocked(world: World, robot: Robot, pose: Pose) -> bool:
+def is_blocked(world: World, robot: WorldRobot, pose: WorldPose) -> bool:
     """Does the straight move to a pose lead the robot against a wall, a closed door or furniture?"""
     if robot.pose.xy == pose.xy:
         return False
@@ -47,7 +47,7 @@ def is_blocked(world: World, robot: Robot, pose: Pose) -> bool:
     return bool((shapely.distance(space, middles) > _SLACK).any())
 
 
-def find_closed_door(world: World, robot: Robot, pose: Pose) -> Hallway | None:
+def find_closed_door(world: World, robot: WorldRobot, pose: WorldPose) -> Hallway | None:
     """The closed door that a blocked move ran against, if it was one."""
     line = shapely.linestrings((robot.pose.xy, pose.xy))
     for hallway in world.hallways:
@@ -56,7 +56,7 @@ def find_closed_door(world: World, robot: Robot, pose: Pose) -> Hallway | None:
     return None
 
 
-def list_contacts(world: World, robot: Robot) -> list[Robot]:
+def list_contacts(world: World, robot: WorldRobot) -> list[WorldRobot]:
     """Other robots that a robot overlaps."""
     return [
         other

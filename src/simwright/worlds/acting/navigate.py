@@ -23,19 +23,19 @@ from simwright.worlds.execution.trajectory import Trajectory, mix_poses
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.goals import GoalPose, find_goals, plan_to
 from simwright.worlds.planning.path import Path
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.sensing.doors import observe_doors
 from simwright.worlds.sensing.lidar import Lidar
 from simwright.worlds.world import Spawn
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 _END = 1e-9
 
 
-def navigate(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Plan, wait, try, go."""
     refusal = check_battery(robot, "navigate")
     if refusal is not None:
@@ -69,7 +69,7 @@ def navigate(simulation: Simulation, robot: Robot, action: Action) -> Steps:
 
 
 def _choose_path(
-    simulation: Simulation, robot: Robot, action: Action
+    simulation: WorldSimulation, robot: WorldRobot, action: Action
 ) -> tuple[GoalPose | None, Path | Result]:
     if action.path is not None:
         if not action.path.poses:
@@ -93,7 +93,7 @@ class _Trip:
     """One robot on one path."""
 
     def __init__(
-        self, simulation: Simulation, robot: Robot, executor: Executor, path: Path, usage: float
+        self, simulation: WorldSimulation, robot: WorldRobot, executor: Executor, path: Path, usage: float
     ) -> None:
         self.simulation, self.robot, self.executor, self.usage = simulation, robot, executor, usage
         self.trajectory: Trajectory = executor.follow(path)
@@ -118,7 +118,7 @@ class _Trip:
                 if failure is not None:
                     return failure
 
-    def _move(self, pose: Pose) -> Result | None:
+    def _move(self, pose: WorldPose) -> Result | None:
         robot, world = self.robot, self.simulation.world
         if not world.reference and is_blocked(world, robot, pose):
             return self._run_against(pose)
@@ -134,7 +134,7 @@ class _Trip:
         pass_through(world, robot)
         return None
 
-    def _run_against(self, pose: Pose) -> Result:
+    def _run_against(self, pose: WorldPose) -> Result:
         robot = self.robot
         door = find_closed_door(self.simulation.world, robot, pose)
         if door is None:
@@ -168,7 +168,7 @@ class _Trip:
         return bool(find_free_ways(space, rest[:-1], rest[1:], step=step).all())
 
 
-def _find_lidar(simulation: Simulation, robot: Robot, executor: Executor) -> Lidar | None:
+def _find_lidar(simulation: WorldSimulation, robot: WorldRobot, executor: Executor) -> Lidar | None:
     if not robot.partial_obs_hallways or executor.lidar not in robot.sensors:
         return None
     sensor = simulation.find_sensor(robot, executor.lidar)

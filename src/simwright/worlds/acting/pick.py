@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from simwright.worlds.acting.action import Action, Result, Status, Steps, refuse, succeed
 from simwright.worlds.acting.attempt import attempt
-from simwright.worlds.acting.carrying import find_holder, take
+from simwright.worlds.acting.carrying import find_holder, take_object
 from simwright.worlds.acting.finding import find_object
 from simwright.worlds.acting.grasps import Grasp, list_grasps
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Spawn, World, WorldObject
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 
-def pick(simulation: Simulation, robot: Robot, action: Action) -> Steps:
-    """Find the object, choose a grasp, take it."""
+def pick(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
+    """Find the object, choose a grasp, take_object it."""
     world = simulation.world
     item = find_object(world, robot, action.object)
     if robot.held is not None:
@@ -37,11 +37,11 @@ def pick(simulation: Simulation, robot: Robot, action: Action) -> Steps:
     refusal = yield from attempt(simulation, robot, "pick", lambda: _check(world, robot, item))
     if refusal is not None:
         return refusal
-    take(robot, item)
+    take_object(robot, item)
     return succeed(object=item.name, grasp=grasp)
 
 
-def _check(world: World, robot: Robot, item: WorldObject) -> Result | None:
+def _check(world: World, robot: WorldRobot, item: WorldObject) -> Result | None:
     if item.spawn is None:
         holder = find_holder(world, item)
         name = holder.name if holder else "a robot"

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 from simwright.worlds.acting.action import Action, Result, Status, Steps, refuse, succeed
 from simwright.worlds.acting.attempt import attempt
-from simwright.worlds.acting.carrying import find_misfit, put, shape_to_place
+from simwright.worlds.acting.carrying import find_misfit, put_object, shape_to_place
 from simwright.worlds.acting.pick import check_open
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Location, Spawn, World
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 
-def place(simulation: Simulation, robot: Robot, action: Action) -> Steps:
-    """Find a free spot, or take the given pose, and put the object there."""
+def place(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
+    """Find a free spot, or take the given pose, and put_object the object there."""
     world, item = simulation.world, robot.held
     if item is None:
         return refuse("not-holding", f"{robot.name!r} holds nothing that it could place")
@@ -43,11 +43,11 @@ def place(simulation: Simulation, robot: Robot, action: Action) -> Steps:
     refusal = yield from attempt(simulation, robot, "place", check)
     if refusal is not None:
         return refusal
-    put(world, item, spawn, pose, robot)
+    put_object(world, item, spawn, pose, robot)
     return succeed(object=item.name, spawn=spawn.name)
 
 
-def _find_spawn(world: World, robot: Robot, action: Action) -> Spawn | Result:
+def _find_spawn(world: World, robot: WorldRobot, action: Action) -> Spawn | Result:
     """The surface in reach: where the robot is, or another one of the same location from the same pose."""
     here = robot.location
     if isinstance(here, Location):
@@ -66,7 +66,9 @@ def _find_spawn(world: World, robot: Robot, action: Action) -> Spawn | Result:
     return refuse("elsewhere", f"{robot.name!r} is at {here.name!r}, not at {name!r}")
 
 
-def _find_pose(simulation: Simulation, robot: Robot, action: Action, spawn: Spawn) -> Pose | Result:
+def _find_pose(
+    simulation: WorldSimulation, robot: WorldRobot, action: Action, spawn: Spawn
+) -> WorldPose | Result:
     world, item = simulation.world, robot.held
     assert item is not None
     if action.pose is not None:

@@ -13,7 +13,7 @@ _OBJECT = ("spawn", "pose", "polygon", "collision")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Snapshot:
+class WorldSnapshot:
     """What can change, as it was."""
 
     doors: dict[str, tuple[bool, bool]]
@@ -23,9 +23,9 @@ class Snapshot:
     knowledge: dict[str, tuple[frozenset[str], frozenset[str]]]
 
 
-def take_snapshot(world: World) -> Snapshot:
+def take_snapshot(world: World) -> WorldSnapshot:
     """Remember the state of a world."""
-    return Snapshot(
+    return WorldSnapshot(
         {entity.name: (entity.is_open, entity.is_locked) for entity in _list_doors(world)},
         {item.name: tuple(getattr(item, key) for key in _OBJECT) for item in world.objects},
         {spawn.name: list(spawn.objects) for spawn in world.spawns},
@@ -34,7 +34,7 @@ def take_snapshot(world: World) -> Snapshot:
     )
 
 
-def restore_snapshot(world: World, snapshot: Snapshot) -> None:
+def restore_snapshot(world: World, snapshot: WorldSnapshot) -> None:
     """Bring a world back to a state that was taken from it."""
     changed = False
     for entity in _list_doors(world):

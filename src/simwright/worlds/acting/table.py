@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from simwright.core.registry import Registry
 from simwright.worlds.acting.action import Action, Steps
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 ROWS = {
     "navigate": "simwright.worlds.acting.navigate:navigate",
@@ -28,7 +28,7 @@ ROWS = {
 class ActionFunction(Protocol):
     """Carries an action out."""
 
-    def __call__(self, simulation: Simulation, robot: Robot, action: Action) -> Steps:
+    def __call__(self, simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
         """Proceed in steps."""
 
 

@@ -27,7 +27,7 @@ from simwright.core.errors import ParseError, UnknownNameError, UsageError
 from simwright.worlds.acting.action import Action
 from simwright.worlds.acting.table import ACTIONS
 from simwright.worlds.planning.goals import Goal
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
 KEYS = ("type", "target", "object", "pose")
@@ -64,7 +64,7 @@ def parse_goal(text: str) -> Goal:
             numbers = [float(part) for part in parts]
         except ValueError:
             return text
-        return Pose.from_yaw(numbers[0], numbers[1], 0.0, numbers[2] if len(numbers) == 3 else 0.0)
+        return WorldPose.from_yaw(numbers[0], numbers[1], 0.0, numbers[2] if len(numbers) == 3 else 0.0)
     return text
 
 
@@ -145,10 +145,10 @@ def _read_mapping(step: dict[str, Any], document: Document, path: tuple[str | in
     return Action(values["type"], target, values.get("object", ""), pose)
 
 
-def _read_pose(value: Any, where: Where) -> Pose:
+def _read_pose(value: Any, where: Where) -> WorldPose:
     """``[x, y]``, ``[x, y, z]`` or ``[x, y, z, yaw]``, as in world files."""
     good = isinstance(value, list) and 2 <= len(value) <= 4
     if not good or any(isinstance(v, bool) or not isinstance(v, (int, float)) for v in value):
         raise ParseError("a pose is a list [x, y], [x, y, z] or [x, y, z, yaw]", where=where)
     x, y, z, yaw = (*(float(v) for v in value), 0.0, 0.0)[:4]
-    return Pose.from_yaw(x, y, z, yaw)
+    return WorldPose.from_yaw(x, y, z, yaw)

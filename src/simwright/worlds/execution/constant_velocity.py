@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from simwright.worlds.execution.trajectory import Trajectory, make_trajectory
 from simwright.worlds.planning.path import Path
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import World
 
 _LEAST_DT = 1e-4
@@ -19,7 +19,7 @@ class ConstantVelocityExecutor:
 
     PROPERTIES: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, world: World, robot: Robot, values: Mapping[str, Any]) -> None:
+    def __init__(self, world: World, robot: WorldRobot, values: Mapping[str, Any]) -> None:
         self._values = values
         self.linear_velocity = float(values["linear_velocity"])
         turning = values["max_angular_velocity"]

@@ -11,17 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Limits
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import MotionLimits
 
 Velocity = tuple[float, float, float]
 STILL: Velocity = (0.0, 0.0, 0.0)
 
 
-class Dynamics:
+class VelocityControl:
     """The velocity of one robot."""
 
-    def __init__(self, limits: Limits, *, reference: bool = False) -> None:
+    def __init__(self, limits: MotionLimits, *, reference: bool = False) -> None:
         self.velocity: Velocity = STILL
         self._reference = reference
         self._speeds = (limits.max_linear_velocity, limits.max_linear_velocity, limits.max_angular_velocity)
@@ -31,14 +31,14 @@ class Dynamics:
             limits.max_angular_acceleration,
         )
 
-    def step(self, pose: Pose, command: Sequence[float], dt: float) -> Pose:
+    def step(self, pose: WorldPose, command: Sequence[float], dt: float) -> WorldPose:
         """Where a command leads within ``dt`` [s]."""
         if self._reference and not any(command):
             return pose
         self.velocity = self.limit(command, dt)
         forward, sideways, turning = self.velocity
         cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
-        return Pose.from_yaw(
+        return WorldPose.from_yaw(
             pose.x + (forward * cosine - sideways * sine) * dt,
             pose.y + (forward * sine + sideways * cosine) * dt,
             pose.z,

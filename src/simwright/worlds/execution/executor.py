@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 from simwright.core.registry import Registry
 from simwright.worlds.execution.trajectory import Trajectory
 from simwright.worlds.planning.path import Path
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.world import World
 
 ROWS = {"constant_velocity": "simwright.worlds.execution.constant_velocity:ConstantVelocityExecutor"}
@@ -47,7 +47,9 @@ class Executor(Protocol):
 EXECUTORS: Registry[Any] = Registry("path executor", "simwright.world_executors", ROWS)
 
 
-def make_executor(world: World, robot: Robot, options: Options | None = None) -> Executor | None:
+def make_executor(
+    world: World, robot: WorldRobot, options: ComponentOptions | None = None
+) -> Executor | None:
     """The executor of a robot; None where it has none."""
     options = robot.path_executor if options is None else options
     if options is None:

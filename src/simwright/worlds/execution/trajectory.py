@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from simwright.core.errors import UsageError
 from simwright.worlds.planning.path import Path
-from simwright.worlds.poses import Pose, Quaternion, yaw_of
+from simwright.worlds.poses import Quaternion, WorldPose, compute_yaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +17,14 @@ class Trajectory:
     """``times[k]`` [s] is when ``poses[k]`` is reached; the first one is zero, and they do not fall."""
 
     times: tuple[float, ...]
-    poses: tuple[Pose, ...]
+    poses: tuple[WorldPose, ...]
 
     @property
     def duration(self) -> float:
         """How long it takes [s]."""
         return self.times[-1]
 
-    def sample(self, time: float) -> Pose:
+    def sample(self, time: float) -> WorldPose:
         """The pose at a time [s]; before the start the first one, after the end the last one."""
         number = bisect_right(self.times, time)
         if number == 0:
@@ -34,12 +34,12 @@ class Trajectory:
         before, after = self.times[number - 1], self.times[number]
         return mix_poses(self.poses[number - 1], self.poses[number], (time - before) / (after - before))
 
-    def list_between(self, before: float, time: float) -> list[Pose]:
+    def list_between(self, before: float, time: float) -> list[WorldPose]:
         """The poses that are passed after one time [s] and up to another: corners, then where it is at the end."""
         first, last = bisect_right(self.times, before), bisect_left(self.times, time)
         return [*self.poses[first:last], self.sample(time)]
 
-    def find_rest(self, time: float) -> list[Pose]:
+    def find_rest(self, time: float) -> list[WorldPose]:
         """Where it leads from a time [s] on: the pose then, and those that follow."""
         number = bisect_right(self.times, time)
         return [self.sample(time), *self.poses[number:]]
@@ -61,11 +61,11 @@ def make_trajectory(
     return Trajectory(tuple(times), path.poses)
 
 
-def mix_poses(start: Pose, end: Pose, share: float) -> Pose:
+def mix_poses(start: WorldPose, end: WorldPose, share: float) -> WorldPose:
     """A pose between two, at a share from 0 to 1."""
     x, y, z = (a + share * (b - a) for a, b in ((start.x, end.x), (start.y, end.y), (start.z, end.z)))
     turned = slerp(start.quaternion, end.quaternion, share)
-    return Pose(x, y, z, turned, yaw_of(turned))
+    return WorldPose(x, y, z, turned, compute_yaw(turned))
 
 
 def slerp(start: Quaternion, end: Quaternion, share: float) -> Quaternion:

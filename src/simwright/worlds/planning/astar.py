@@ -18,7 +18,7 @@ from simwright.worlds.graph import find_free_ways
 from simwright.worlds.grid import make_grid
 from simwright.worlds.planning.path import PathAnswer, Points, refuse
 from simwright.worlds.planning.planner import Planner
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import Geometry, grow
 
 DIAGONAL = math.sqrt(2.0)
@@ -54,7 +54,7 @@ class AStarPlanner(Planner):
         """The free space at the radius of the grid."""
         return self.world.known_space(self.robot, self.radius)
 
-    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """A shortest path over cells."""
         first, last = self._enter(start, space), self._enter(goal, space)
         for cell, pose, word in ((first, start, "start"), (last, goal, "goal")):
@@ -119,7 +119,7 @@ class AStarPlanner(Planner):
         at = np.column_stack((row - 1, column - 1)) + grid.sample
         return np.asarray(at * grid.resolution + np.array(grid.origin))
 
-    def _enter(self, pose: Pose, space: Geometry) -> int | None:
+    def _enter(self, pose: WorldPose, space: Geometry) -> int | None:
         """The number of the nearest free cell that a straight free way leads to."""
         grid = self.grid
         i, j = grid.to_cell(*pose.xy)
@@ -134,7 +134,7 @@ class AStarPlanner(Planner):
                 return self._number(*cell)
         return None
 
-    def _attach_ends(self, start: Pose, points: Points, goal: Pose, space: Geometry) -> Points:
+    def _attach_ends(self, start: WorldPose, points: Points, goal: WorldPose, space: Geometry) -> Points:
         """The path with the start and the goal themselves: for the first and the last cell where that is free."""
         ends = np.array((start.xy, goal.xy))
         if len(points) < 2:

@@ -14,11 +14,11 @@ from typing import TypeAlias
 
 from simwright.worlds.planning.path import PathAnswer, refuse
 from simwright.worlds.planning.planner import Planner
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import Hallway, Location, Place, Room, Spawn, World, WorldObject
 
-Goal: TypeAlias = str | Pose | Place | WorldObject | Sequence[float]
+Goal: TypeAlias = str | WorldPose | Place | WorldObject | Sequence[float]
 """A name or description, a pose, an entity, or x, y and yaw [m, rad]."""
 MAX_TRIES = 8
 """Goal poses that are planned to, one after the other, before a place counts as out of reach."""
@@ -28,7 +28,7 @@ MAX_TRIES = 8
 class GoalPose:
     """A pose to go to, and the place it stands for, if any."""
 
-    pose: Pose
+    pose: WorldPose
     place: Place | None = None
 
 
@@ -41,13 +41,13 @@ class GoalPoses:
     code: str = ""
 
 
-def find_goals(world: World, robot: Robot, goal: Goal, origin: Pose | None = None) -> GoalPoses:
+def find_goals(world: World, robot: WorldRobot, goal: Goal, origin: WorldPose | None = None) -> GoalPoses:
     """The poses that reach a goal, seen from ``origin`` (where the robot is, unless given)."""
-    if isinstance(goal, Pose):
+    if isinstance(goal, WorldPose):
         return GoalPoses((GoalPose(goal),))
     if isinstance(goal, (list, tuple)):
         x, y, *yaw = (float(value) for value in goal)
-        return GoalPoses((GoalPose(Pose.from_yaw(x, y, 0.0, yaw[0] if yaw else 0.0)),))
+        return GoalPoses((GoalPose(WorldPose.from_yaw(x, y, 0.0, yaw[0] if yaw else 0.0)),))
     if isinstance(goal, str):
         places, reason = list_places(world, robot, goal)
         if not places:
@@ -66,7 +66,7 @@ def find_goals(world: World, robot: Robot, goal: Goal, origin: Pose | None = Non
 
 
 def plan_to(
-    planner: Planner, goals: GoalPoses, start: Pose | None = None
+    planner: Planner, goals: GoalPoses, start: WorldPose | None = None
 ) -> tuple[PathAnswer, GoalPose | None]:
     """A path to the first of the poses that can be reached; the reason is that of the nearest one."""
     first: PathAnswer | None = None
@@ -87,7 +87,7 @@ def list_goal_poses(place: Place) -> list[GoalPose]:
     return [GoalPose(pose, place) for pose in place.nav_poses]
 
 
-def list_places(world: World, robot: Robot, query: str) -> tuple[list[Place], str]:
+def list_places(world: World, robot: WorldRobot, query: str) -> tuple[list[Place], str]:
     """All places that a description fits, or none and why.
 
     Words are names of places or objects, or categories: ``"table0"``, ``"kitchen table"``, ``"desk apple"``.
@@ -121,7 +121,7 @@ def list_places(world: World, robot: Robot, query: str) -> tuple[list[Place], st
     return [*(places or rooms)], f"{query!r} is a robot"
 
 
-def _find_stands(robot: Robot, world: World, items: Iterable[WorldObject]) -> tuple[list[Place], str]:
+def _find_stands(robot: WorldRobot, world: World, items: Iterable[WorldObject]) -> tuple[list[Place], str]:
     known = robot.list_known_objects(world)
     for item in items:
         if item not in known:
@@ -132,7 +132,10 @@ def _find_stands(robot: Robot, world: World, items: Iterable[WorldObject]) -> tu
 
 
 def _find_by_objects(
-    world: World, robot: Robot, within: tuple[list[Room], list[Hallway | Location | Spawn]], kinds: set[str]
+    world: World,
+    robot: WorldRobot,
+    within: tuple[list[Room], list[Hallway | Location | Spawn]],
+    kinds: set[str],
 ) -> tuple[list[Place], str]:
     """Surfaces on which an object of a category is known to stand."""
     rooms, places = within

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 
 Points = npt.NDArray[np.float64]
 """n by 2 [m]."""
@@ -20,7 +20,7 @@ Points = npt.NDArray[np.float64]
 class Path:
     """At least one pose; the first and the last one as they were asked for, the others look along the way."""
 
-    poses: tuple[Pose, ...]
+    poses: tuple[WorldPose, ...]
 
     @property
     def length(self) -> float:
@@ -50,14 +50,14 @@ class PathAnswer:
         return self.path is not None
 
 
-def make_path(start: Pose, points: Sequence[Sequence[float]] | Points, goal: Pose) -> Path:
+def make_path(start: WorldPose, points: Sequence[Sequence[float]] | Points, goal: WorldPose) -> Path:
     """From one pose over points [m] to another; on the way a robot looks to where it comes to be."""
     poses = [start]
     before = start.xy
     for x, y in np.asarray(points, dtype=np.float64).reshape(-1, 2).tolist():
         if math.dist(before, (x, y)) > 0.0:
             yaw = math.atan2(y - before[1], x - before[0])
-            poses.append(Pose.from_yaw(x, y, start.z, yaw))
+            poses.append(WorldPose.from_yaw(x, y, start.z, yaw))
             before = (x, y)
     if len(poses) > 1 and poses[-1].xy == goal.xy:
         poses.pop()

@@ -19,8 +19,8 @@ from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.registry import Registry
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.path import Path, PathAnswer, Points, make_path, refuse
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.robots_options import PLANNERS as PROPERTIES
 from simwright.worlds.robots_options import find_wrong_property
 from simwright.worlds.world import Geometry, World
@@ -41,7 +41,7 @@ class Planner(ABC):
     PROPERTIES: ClassVar[Mapping[str, Any]] = {}
     """Names and defaults of properties of a planner that is not ours."""
 
-    def __init__(self, world: World, robot: Robot, values: Mapping[str, Any], seed: int = 0) -> None:
+    def __init__(self, world: World, robot: WorldRobot, values: Mapping[str, Any], seed: int = 0) -> None:
         self.world = world
         self.robot = robot
         self.values = dict(values)
@@ -55,7 +55,7 @@ class Planner(ABC):
         self.random = np.random.Generator(np.random.PCG64(self.seed))
         self._space = None
 
-    def plan(self, start: Pose, goal: Pose) -> PathAnswer:
+    def plan(self, start: WorldPose, goal: WorldPose) -> PathAnswer:
         """A path that the robot can go, or why there is none."""
         space = self.find_space()
         if space is not self._space:
@@ -71,7 +71,7 @@ class Planner(ABC):
             return refuse("no-path", self._explain_split())
         return self.search(start, goal, space)
 
-    def _parts_joined(self, start: Pose, goal: Pose) -> bool:
+    def _parts_joined(self, start: WorldPose, goal: WorldPose) -> bool:
         """Are two free poses in one part of the free space?"""
         first, second = (shapely.intersects_xy(self._parts, pose.x, pose.y) for pose in (start, goal))
         return bool((first & second).any())
@@ -89,7 +89,7 @@ class Planner(ABC):
         """Make what serves all questions in a space."""
 
     @abstractmethod
-    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """A path between two poses that are free and apart."""
 
     # -- what planners share ---------------------------------------------------------------------------------
@@ -109,7 +109,9 @@ class Planner(ABC):
             return bool(self.find_free(space, start[None], end[None])[0])
         return bool(shapely.covers(space, shapely.linestrings((start, end))))
 
-    def finish(self, start: Pose, points: Points, goal: Pose, space: Geometry, explored: int) -> PathAnswer:
+    def finish(
+        self, start: WorldPose, points: Points, goal: WorldPose, space: Geometry, explored: int
+    ) -> PathAnswer:
         """The path over ``points``, the two ends included, with fewer of them if so wished."""
         if self.values.get("compress_path"):
             points = drop_points(points, space)
@@ -120,7 +122,12 @@ PLANNERS: Registry[type[Planner]] = Registry("path planner", "simwright.world_pl
 
 
 def make_planner(
-    world: World, robot: Robot, options: Options | str | None = None, *, seed: int = 0, **changes: Any
+    world: World,
+    robot: WorldRobot,
+    options: ComponentOptions | str | None = None,
+    *,
+    seed: int = 0,
+    **changes: Any,
 ) -> Planner:
     """The planner of a robot, or one of another type; ``changes`` are properties that are to be different."""
     if options is None:

@@ -8,7 +8,7 @@ import numpy as np
 from simwright.worlds.planning.path import PathAnswer, Points, refuse
 from simwright.worlds.planning.planner import Planner
 from simwright.worlds.planning.shortest import Neighbors, find_shortest
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import Geometry
 
 
@@ -18,7 +18,7 @@ class RoadMapPlanner(Planner):
     points: Points
     neighbors: Neighbors
 
-    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """The shortest way over the graph, or the straight one."""
         count = len(self.points)
         points = np.vstack((self.points, [start.xy, goal.xy]))

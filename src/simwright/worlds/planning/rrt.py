@@ -15,20 +15,20 @@ import numpy as np
 from simwright.worlds.planning.draws import FreePoints
 from simwright.worlds.planning.path import PathAnswer, Points, refuse
 from simwright.worlds.planning.planner import Planner
-from simwright.worlds.planning.tree import Tree
-from simwright.worlds.poses import Pose
+from simwright.worlds.planning.tree import SearchTree
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import Geometry
 
 
 class RrtPlanner(Planner):
     """Grows a tree from the start, and with ``bidirectional`` another one from the goal."""
 
-    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """Grow until the goal, or the other tree, is reached."""
         source, target = np.array(start.xy), np.array(goal.xy)
         if math.dist(source, target) <= self._reach and self.is_free_way(space, source, target):
             return self.finish(start, np.array((source, target)), goal, space, 0)
-        trees = [Tree(source), Tree(target)]
+        trees = [SearchTree(source), SearchTree(target)]
         growing = trees if self.values["bidirectional"] else trees[:1]
         draws = FreePoints(space, self.random)
         limit, until = (
@@ -55,7 +55,9 @@ class RrtPlanner(Planner):
     def _reach(self) -> float:
         return float(self.values["max_connection_dist"])
 
-    def _extend(self, tree: Tree, toward: Points, space: Geometry, origin: int | None = None) -> int | None:
+    def _extend(
+        self, tree: SearchTree, toward: Points, space: Geometry, origin: int | None = None
+    ) -> int | None:
         """A new node in the direction of a point, from the nearest node or a given one; None where that is blocked."""
         near = tree.find_nearest(toward) if origin is None else origin
         here = tree.point(near).copy()
@@ -71,7 +73,7 @@ class RrtPlanner(Planner):
             self._rewire(tree, number, space)
         return number
 
-    def _rewire(self, tree: Tree, node: int, space: Geometry) -> None:
+    def _rewire(self, tree: SearchTree, node: int, space: Geometry) -> None:
         """Give a new node the parent that makes its way shortest, then lead its neighbours over it where that helps."""
         point = tree.point(node).copy()
         radius = min(float(self.values["rewire_radius"]), self._reach)
@@ -93,7 +95,7 @@ class RrtPlanner(Planner):
             if better and self.is_free_way(space, point, tree.point(other)):
                 tree.move(other, node, length)
 
-    def _meet(self, tree: Tree, new: int, other: Tree, space: Geometry) -> tuple[int, int] | None:
+    def _meet(self, tree: SearchTree, new: int, other: SearchTree, space: Geometry) -> tuple[int, int] | None:
         """The nodes of two trees between which a straight way closes the path, if there is one."""
         target = other.find_nearest(tree.point(new))
         goal = other.point(target)
@@ -108,7 +110,7 @@ class RrtPlanner(Planner):
                 return None
             new = further
 
-    def _join(self, trees: list[Tree], number: int, met: tuple[int, int]) -> Points:
+    def _join(self, trees: list[SearchTree], number: int, met: tuple[int, int]) -> Points:
         """From the start to the goal over the two nodes that meet."""
         ways = [trees[number].trace(met[0]), trees[1 - number].trace(met[1])]
         if number == 1:

@@ -19,7 +19,7 @@ def index_points(points: Points) -> Any:
     return importlib.import_module("scipy.spatial").cKDTree(points)  # slow to import, and without types
 
 
-class Tree:
+class SearchTree:
     """Node 0 is the root.  ``costs`` are lengths of the way from it [m]."""
 
     def __init__(self, root: Points) -> None:

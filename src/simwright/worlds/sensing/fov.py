@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import shapely
 
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.robots_options import angles_in_radians
 from simwright.worlds.sensing.rays import Array, Edges, cast_rays, keep_near, list_edges
 from simwright.worlds.world import Geometry, World, WorldObject
@@ -30,7 +30,7 @@ class FieldOfView:
 
     PROPERTIES: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, world: World, robot: Robot, options: Options) -> None:
+    def __init__(self, world: World, robot: WorldRobot, options: ComponentOptions) -> None:
         self.world, self.robot = world, robot
         self.period = float(options["update_rate_s"])
         self.max_range = float(options["max_range_m"])

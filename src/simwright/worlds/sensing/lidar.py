@@ -11,7 +11,7 @@ import numpy as np
 import shapely
 
 from simwright.core.errors import UsageError
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.robots_options import angles_in_radians
 from simwright.worlds.sensing.rays import Array, Edges, cast_rays, cast_rays_at_discs, list_edges
 from simwright.worlds.world import Geometry, World
@@ -20,7 +20,7 @@ MAX_BEAMS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scan:
+class LidarScan:
     """``ranges[k]`` [m] along ``angles[k]`` [rad], counted from where the robot looks."""
 
     angles: Array
@@ -38,7 +38,7 @@ class Lidar:
 
     PROPERTIES: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, world: World, robot: Robot, options: Options) -> None:
+    def __init__(self, world: World, robot: WorldRobot, options: ComponentOptions) -> None:
         self.world, self.robot = world, robot
         self.period = float(options["update_rate_s"])
         self.max_range = float(options["max_range_m"])
@@ -46,9 +46,9 @@ class Lidar:
         self._space: Geometry | None = None
         self._edges = Edges(np.empty((0, 2)), np.empty((0, 2)))
 
-    def measure(self) -> Scan:
+    def measure(self) -> LidarScan:
         """The ranges from where the robot is."""
-        return Scan(self.angles, self._cast(), self.max_range)
+        return LidarScan(self.angles, self._cast(), self.max_range)
 
     def draw_beams(self) -> Array:
         """Starts and ends of the beams, n by 2 by 2 [m]."""
@@ -79,7 +79,7 @@ class Lidar:
         return cast_rays_at_discs(discs, here, angles, self.max_range)
 
 
-def _list_angles(options: Options, *, reference: bool) -> Array:
+def _list_angles(options: ComponentOptions, *, reference: bool) -> Array:
     """The angles of the beams [rad], both ends included where the step fits."""
     low, high, step = (float(options[key]) for key in ("min_angle", "max_angle", "angular_resolution"))
     if (high - low) / step > MAX_BEAMS:

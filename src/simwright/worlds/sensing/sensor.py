@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from simwright.core.errors import UnknownNameError
 from simwright.core.registry import Registry
-from simwright.worlds.robots import Robot
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.world import World
 
 ROWS = {
@@ -17,7 +17,7 @@ ROWS = {
 }
 
 
-class Sensor(Protocol):
+class WorldSensor(Protocol):
     """Belongs to one robot."""
 
     PROPERTIES: ClassVar[Mapping[str, Any]]
@@ -33,7 +33,7 @@ class Sensor(Protocol):
 SENSORS: Registry[Any] = Registry("sensor", "simwright.world_sensors", ROWS)
 
 
-def make_sensor(world: World, robot: Robot, name: str) -> Any:
+def make_sensor(world: World, robot: WorldRobot, name: str) -> Any:
     """The sensor of a robot with that name."""
     options = robot.sensors.get(name)
     if options is None:
@@ -41,6 +41,6 @@ def make_sensor(world: World, robot: Robot, name: str) -> Any:
     return SENSORS.get(options.type)(world, robot, options)
 
 
-def make_sensors(world: World, robot: Robot) -> dict[str, Any]:
+def make_sensors(world: World, robot: WorldRobot) -> dict[str, Any]:
     """All sensors of a robot by name."""
     return {name: make_sensor(world, robot, name) for name in robot.sensors}

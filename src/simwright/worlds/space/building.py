@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import shapely
 
 from simwright.worlds.space.convex import Geometry
-from simwright.worlds.space.part import Part, mix
+from simwright.worlds.space.part import SolidPart, mix
 from simwright.worlds.world import Hallway, Rgb, Room, World, grow
 
 FLOOR_THICKNESS = 0.1
@@ -96,9 +96,9 @@ def _list_lintels(world: World, room: Room) -> list[Wall]:
     return lintels
 
 
-def make_building(world: World) -> Part:
+def make_building(world: World) -> SolidPart:
     """All floors and walls, which stand still."""
-    part = Part("building", round_shapes=False)
+    part = SolidPart("building", round_shapes=False)
     for owner, outline in list_floors(world):
         color = mix(owner.color, WHITE, FLOOR_TINT)
         part.raise_outline(f"{owner.name}_floor", outline, -FLOOR_THICKNESS, 0.0, color)
@@ -109,9 +109,9 @@ def make_building(world: World) -> Part:
     return part
 
 
-def make_door(world: World, hallway: Hallway) -> Part:
+def make_door(world: World, hallway: Hallway) -> SolidPart:
     """What a closed door fills: from the floor to the top of the corridor."""
-    part = Part("door", round_shapes=False)
+    part = SolidPart("door", round_shapes=False)
     color = LOCKED_DOOR if hallway.is_locked else DOOR
     part.raise_outline("panel", hallway.slab, 0.0, world.wall_height(hallway), color)
     return part

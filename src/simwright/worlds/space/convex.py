@@ -113,7 +113,7 @@ def _join_once(pieces: list[Geometry]) -> list[Geometry]:
 def _find_cuts(polygon: Geometry) -> list[Geometry]:
     """One cut for every corner that points inwards."""
     rings = [_orient(ring, hole=number > 0) for number, ring in enumerate(shapely.get_rings(polygon))]
-    outline = _Outline(
+    outline = _PolygonEdges(
         polygon, np.concatenate(rings), np.concatenate([np.roll(ring, -1, axis=0) for ring in rings])
     )
     cuts = []
@@ -125,7 +125,7 @@ def _find_cuts(polygon: Geometry) -> list[Geometry]:
     return cuts
 
 
-class _Outline(NamedTuple):
+class _PolygonEdges(NamedTuple):
     """A polygon with the starts and ends of its edges; the starts are its corners."""
 
     polygon: Geometry
@@ -133,7 +133,7 @@ class _Outline(NamedTuple):
     end: Points
 
 
-def _choose_cut(outline: _Outline, corner: Points, coming: Points, going: Points) -> Geometry:
+def _choose_cut(outline: _PolygonEdges, corner: Points, coming: Points, going: Points) -> Geometry:
     """The shorter continuation of its two edges, unless a corner across is much nearer."""
     ways = [(_find_hit(corner, way, outline.start, outline.end), way) for way in (coming, -going)]
     length, way = min(ways, key=lambda item: item[0])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import shapely
 
 from simwright.worlds.space.convex import GRID, Geometry, list_polygons
-from simwright.worlds.space.part import Part, mix
+from simwright.worlds.space.part import SolidPart, mix
 from simwright.worlds.world import Rgb
 
 BOARD = 0.03
@@ -28,7 +28,7 @@ _SAME = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
+class SurfaceOutline:
     """Where things stand: an outline and its height above the floor [m]."""
 
     outline: Geometry
@@ -45,7 +45,13 @@ class _Column:
 
 
 def raise_furniture(
-    part: Part, outline: Geometry, top: float, surfaces: Sequence[Surface], *, clearance: float, color: Rgb
+    part: SolidPart,
+    outline: Geometry,
+    top: float,
+    surfaces: Sequence[SurfaceOutline],
+    *,
+    clearance: float,
+    color: Rgb,
 ) -> None:
     """Add the solids of one piece of furniture; ``clearance`` is what the highest thing needs [m]."""
     needed = max(CLEARANCE, clearance)
@@ -64,15 +70,15 @@ def raise_furniture(
             below = level
 
 
-def _spread(surface: Surface, outline: Geometry, highest: float) -> Surface:
+def _spread(surface: SurfaceOutline, outline: Geometry, highest: float) -> SurfaceOutline:
     """The surface of a cabinet goes on to its edges."""
     if surface.height > highest or surface.outline.intersection(outline).area < COVER * outline.area:
         return surface
-    return Surface(surface.outline.union(outline), surface.height)
+    return SurfaceOutline(surface.outline.union(outline), surface.height)
 
 
 def _list_columns(
-    outline: Geometry, top: float, surfaces: Sequence[Surface], lid: float | None
+    outline: Geometry, top: float, surfaces: Sequence[SurfaceOutline], lid: float | None
 ) -> list[_Column]:
     columns = [_Column(outline, (), True)]
     for surface in surfaces:

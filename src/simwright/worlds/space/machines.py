@@ -17,9 +17,9 @@ from simwright.model.asset import Asset, Sensor, Site
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.model.ros import Controller, Interface, InterfaceKind
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.robots_options import angles_in_radians
-from simwright.worlds.space.part import Part
+from simwright.worlds.space.part import SolidPart
 from simwright.worlds.world import World
 
 LIDAR_HEIGHT = 0.2
@@ -38,9 +38,9 @@ def find_lidar_height(world: World) -> float:
     return min([LIDAR_HEIGHT, *(top / 2.0 for top in positive)])
 
 
-def make_robot(robot: Robot) -> Part:
+def make_robot(robot: WorldRobot) -> SolidPart:
     """The drum of a robot."""
-    part = Part(robot.name, BASE, kinematic=True)
+    part = SolidPart(robot.name, BASE, kinematic=True)
     height = robot.height or 2.0 * robot.radius
     if robot.radius > 0.0:
         outline = shapely.Point(0.0, 0.0).buffer(robot.radius)
@@ -52,13 +52,13 @@ def make_robot(robot: Robot) -> Part:
     return part
 
 
-def finish_robot(part: Part, mass: float | None) -> Asset:
+def finish_robot(part: SolidPart, mass: float | None) -> Asset:
     """The asset of a drum; a robot without a radius is a frame."""
     if not part.shapes:
         asset = Asset(part.name)
         asset.sites.append(Site(BASE, ros_frame=BASE))
         return asset
-    solid = Part(part.name, shapes=part.shapes[:1])
+    solid = SolidPart(part.name, shapes=part.shapes[:1])
     asset = part.finish(solid.weigh(mass))
     asset.controllers.append(
         Controller("base", "rigid_body_twist", interfaces={"subscriber": "cmd_vel"}, settings={"body": BASE})
@@ -70,7 +70,7 @@ def finish_robot(part: Part, mass: float | None) -> Asset:
     return asset
 
 
-def mount_sensors(world: World, robot: Robot, asset: Asset) -> None:
+def mount_sensors(world: World, robot: WorldRobot, asset: Asset) -> None:
     """Add the sensors that the world gives a robot, unless its asset brings one of the kind."""
     kinds = {sensor.kind for sensor in asset.sensors}
     roots = build_tree(asset).roots
@@ -91,7 +91,7 @@ def mount_sensors(world: World, robot: Robot, asset: Asset) -> None:
             )
 
 
-def _make_lidar(name: str, options: Options, robot: Robot) -> Sensor:
+def _make_lidar(name: str, options: ComponentOptions, robot: WorldRobot) -> Sensor:
     first, last = angles_in_radians(options, "min_angle"), angles_in_radians(options, "max_angle")
     step = angles_in_radians(options, "angular_resolution")
     count = count_beams(first, last, step)
@@ -106,7 +106,7 @@ def _make_lidar(name: str, options: Options, robot: Robot) -> Sensor:
     return Sensor(name, "lidar", rate=_find_rate(options), settings=settings)
 
 
-def _make_view(name: str, options: Options, _robot: Robot) -> Sensor:
+def _make_view(name: str, options: ComponentOptions, _robot: WorldRobot) -> Sensor:
     first, last = angles_in_radians(options, "min_angle"), angles_in_radians(options, "max_angle")
     settings = {
         "near": 0.01,
@@ -127,6 +127,6 @@ def count_beams(first: float, last: float, step: float) -> int:
     return max(1, math.ceil((last + step - first) / step - 1e-9))
 
 
-def _find_rate(options: Options) -> float | None:
+def _find_rate(options: ComponentOptions) -> float | None:
     period = float(options["update_rate_s"])
     return 1.0 / period if period > 0.0 else None

@@ -31,7 +31,7 @@ _HULL = Approximation("convexHull")
 
 
 @dataclass(slots=True)
-class Part:
+class SolidPart:
     """Solids with names and colours, on one body or (``body`` empty) as part of the ground."""
 
     name: str

@@ -24,13 +24,13 @@ from simwright.model.inertia import Inertial
 from simwright.model.scene import Placement, Scene
 from simwright.worlds.footprints import move_polygon
 from simwright.worlds.metadata_paths import locate_file
-from simwright.worlds.poses import Pose as PlanePose
-from simwright.worlds.robots import Robot
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.robots import WorldRobot
 from simwright.worlds.space import building, messages
-from simwright.worlds.space.furniture import Surface, raise_furniture
+from simwright.worlds.space.furniture import SurfaceOutline, raise_furniture
 from simwright.worlds.space.machines import finish_robot, make_robot, mount_sensors
 from simwright.worlds.space.overlaps import report_overlaps
-from simwright.worlds.space.part import FRICTION, Part
+from simwright.worlds.space.part import FRICTION, SolidPart
 from simwright.worlds.space.viewing import list_corners, make_camera, make_lights
 from simwright.worlds.world import Geometry, Hallway, Location, World, WorldObject
 
@@ -49,10 +49,10 @@ def build_scene(
 ) -> Scene:
     """Everything in a world, placed."""
     reporter = Reporter() if reporter is None else reporter
-    return _Builder(world, read_asset, data_folder, reporter).build()
+    return _WorldSceneBuilder(world, read_asset, data_folder, reporter).build()
 
 
-class _Builder:
+class _WorldSceneBuilder:
     def __init__(
         self, world: World, read_asset: ReadAsset | None, data_folder: Path | None, reporter: Reporter
     ) -> None:
@@ -92,7 +92,7 @@ class _Builder:
 
     # -- the parts -----------------------------------------------------------------------------------------------
 
-    def _place_part(self, name: str, part: Part, **options: Any) -> None:
+    def _place_part(self, name: str, part: SolidPart, **options: Any) -> None:
         """A thing that is there once."""
         part.settle()
         part.name = self._name_asset(part.name)
@@ -144,13 +144,13 @@ class _Builder:
             tuple((_spell(s.outline), s.height) for s in surfaces),
         )  # fmt: skip
 
-        def make() -> Part:
-            part = Part(location.category.name, friction=friction)
+        def make() -> SolidPart:
+            part = SolidPart(location.category.name, friction=friction)
             raise_furniture(part, outline, top, surfaces, clearance=tallest, color=location.color)
             return part
 
         self._place_shared(
-            location.name, key, make, PlanePose.from_yaw(pose.x, pose.y, 0.0, pose.yaw), options
+            location.name, key, make, WorldPose.from_yaw(pose.x, pose.y, 0.0, pose.yaw), options
         )
 
     def _place_object(self, item: WorldObject) -> None:
@@ -169,8 +169,8 @@ class _Builder:
         mass, friction = self._look_up(item, "mass", None), self._look_up(item, "friction", FRICTION)
         key = (item.category.name, _spell(item.raw_polygon), item.height, item.color, mass, friction)
 
-        def make() -> Part:
-            part = Part(item.category.name, item.category.name, friction)
+        def make() -> SolidPart:
+            part = SolidPart(item.category.name, item.category.name, friction)
             part.raise_outline("body", item.raw_polygon, 0.0, item.height, item.color)
             return part
 
@@ -178,7 +178,7 @@ class _Builder:
             item.name, key, make, item.pose, options, mass=mass, known=item.inertial, free=True
         )
 
-    def _place_robot(self, robot: Robot) -> None:
+    def _place_robot(self, robot: WorldRobot) -> None:
         options: dict[str, Any] = {"group": ROBOTS, "facts": _describe_robot(robot)}
         options["namespace"] = self._spaces.claim(make_identifier(robot.name, "robot"))
         self._check_upright(robot)
@@ -200,8 +200,8 @@ class _Builder:
         self,
         name: str,
         key: Any,
-        make: Callable[[], Part],
-        pose: PlanePose,
+        make: Callable[[], SolidPart],
+        pose: WorldPose,
         options: dict[str, Any],
         *,
         mass: float | None = None,
@@ -225,7 +225,7 @@ class _Builder:
         self._place(name, asset, _stand(pose) @ Pose.of(shift), **options)
 
     def _place_file(
-        self, entity: Any, category: str, pose: PlanePose, robot: Robot | None = None, **options: Any
+        self, entity: Any, category: str, pose: WorldPose, robot: WorldRobot | None = None, **options: Any
     ) -> bool:
         """Place the file that the world names for something; False if it names none."""
         text = self._world.extensions.look_up(entity.name, category, "asset")
@@ -262,7 +262,7 @@ class _Builder:
             self._reporter.report(messages.TILT_LEFT, entity.where, name=entity.name)
 
 
-def _describe_robot(robot: Robot) -> dict[str, Any]:
+def _describe_robot(robot: WorldRobot) -> dict[str, Any]:
     limits = {
         key: value
         for key in ("linear_velocity", "angular_velocity", "linear_acceleration", "angular_acceleration")
@@ -271,17 +271,17 @@ def _describe_robot(robot: Robot) -> dict[str, Any]:
     return {"radius": robot.radius, "height": robot.height, "battery": robot.battery_level, "limits": limits}
 
 
-def _localize(location: Location) -> tuple[PlanePose, Geometry, list[Surface]]:
+def _localize(location: Location) -> tuple[WorldPose, Geometry, list[SurfaceOutline]]:
     """A location in its own frame: where that is, its outline and its surfaces there."""
     pose, outline = location.pose, location.raw_polygon
     if not move_polygon(outline, pose).equals_exact(location.polygon, 1e-9):
-        pose, outline = PlanePose(), location.polygon
+        pose, outline = WorldPose(), location.polygon
     back = _unplace(pose)
-    surfaces = [Surface(back(spawn.polygon), spawn.elevation) for spawn in location.spawns]
+    surfaces = [SurfaceOutline(back(spawn.polygon), spawn.elevation) for spawn in location.spawns]
     return pose, outline, surfaces
 
 
-def _unplace(pose: PlanePose) -> Callable[[Geometry], Geometry]:
+def _unplace(pose: WorldPose) -> Callable[[Geometry], Geometry]:
     """From the world to the frame of a pose, in the plane; corners to the grid, so that equal things are equal."""
     cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
 
@@ -296,7 +296,7 @@ def _spell(polygon: Geometry) -> bytes:
     return bytes(shapely.to_wkb(shapely.normalize(shapely.set_precision(polygon, 10.0**-_DIGITS))))
 
 
-def _stand(pose: PlanePose) -> Pose:
+def _stand(pose: WorldPose) -> Pose:
     """Upright at a pose."""
     turn = quat_from_axis_angle((0, 0, 1), pose.yaw)
     return Pose.of((pose.x, pose.y, pose.z), turn)
