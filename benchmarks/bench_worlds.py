@@ -18,13 +18,13 @@ from benchmarks.measure import Result, cpu_time
 from benchmarks.peers import explain_absence, find_peer
 from benchmarks.world_files import write_world
 from benchmarks.world_queries import COUNTS, LIDAR, PLANNERS, RADIUS, Query, list_queries, spell_queries
+from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.graph import build_graph
 from simwright.worlds.grid import make_grid
 from simwright.worlds.planning.planner import Planner, make_planner
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.read import read_world
-from simwright.worlds.robots import ComponentOptions, WorldRobot
-from simwright.worlds.sensing.lidar import Lidar
+from simwright.worlds.sensing.sensor import Lidar
 from simwright.worlds.world import World
 
 WORKER = Path(__file__).with_name("world_worker.py")

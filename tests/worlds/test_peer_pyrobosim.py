@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simwright.worlds.acting.grasps import fit_box, list_grasps
-from simwright.worlds.planning.draws import FreePoints
+from simwright.worlds.acting.manipulation import fit_box, list_grasps
+from simwright.worlds.planning.path import FreePoints
 from simwright.worlds.planning.planner import make_planner
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.sensing.sensor import make_sensor

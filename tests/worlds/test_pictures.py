@@ -11,8 +11,7 @@ from lxml import etree
 from PIL import Image
 
 from simwright.app.cli.main import run
-from simwright.worlds.picture_png import write_png
-from simwright.worlds.picture_svg import write_svg
+from simwright.worlds.picture import write_png, write_svg
 from simwright.worlds.picture_world import PAPER, choose_step, draw_world
 from simwright.worlds.poses import WorldPose
 

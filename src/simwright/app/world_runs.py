@@ -11,9 +11,9 @@ from simwright.core.errors import UsageError
 if TYPE_CHECKING:
     from simwright.worlds.acting.action import Action
     from simwright.worlds.acting.simulation import PlanResult, WorldSimulation
+    from simwright.worlds.entities import WorldRobot
     from simwright.worlds.planning.path import PathAnswer
     from simwright.worlds.poses import WorldPose
-    from simwright.worlds.robots import WorldRobot
     from simwright.worlds.world import World
 
 DEFAULT_PLANNER = "astar"

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import shapely
 
 from simwright.core.errors import SimwrightError
@@ -17,12 +15,11 @@ from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.model.inertia import Inertial
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry
-from simwright.worlds.metadata_paths import locate_file
+from simwright.worlds.metadata import locate_file
+from simwright.worlds.polygons import move_polygon
 from simwright.worlds.poses import ORIGIN, WorldPose
-from simwright.worlds.poses_read import pose_from_list
-
-if TYPE_CHECKING:
-    from simwright.worlds.read_state import MeshModel, WorldReading
+from simwright.worlds.read_state import MeshModel, WorldReading
+from simwright.worlds.read_values import pose_from_list
 
 _KEYS = {
     "box": frozenset({"type", "dims", "offset", "height"}),
@@ -33,8 +30,6 @@ _KEYS = {
 }
 MODEL = "model.sdf"
 """The file that says how a mesh is used."""
-_SMALL_COSINE = 2.5e-16
-"""Sines and cosines below this are zero, so that quarter turns are exact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,46 +88,6 @@ def polygon_from_points(entry: WorldEntry, points: list[tuple[float, float]], *s
     if not polygon.is_valid:
         raise _refuse(entry, f"it crosses itself ({shapely.is_valid_reason(polygon)})", *steps)
     return polygon
-
-
-def move_polygon(polygon: Any, pose: WorldPose) -> Any:
-    """The polygon turned by the yaw of a pose and moved to its point."""
-    if pose.yaw == 0.0:
-        if pose.x == 0.0 and pose.y == 0.0:
-            return polygon
-        return shapely.transform(polygon, lambda points: np.add(points, pose.xy))
-    cosine, sine = _turn(pose.yaw)
-    x, y = pose.x, pose.y
-    shift_x, shift_y = x - x * cosine + y * sine, y - x * sine - y * cosine
-
-    def move(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        along, across = points[:, 0] + x, points[:, 1] + y
-        return np.column_stack(
-            (cosine * along - sine * across + shift_x, sine * along + cosine * across + shift_y)
-        )
-
-    return shapely.transform(polygon, move)
-
-
-def move_many(
-    polygon: Any, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], yaw: npt.NDArray[np.float64]
-) -> npt.NDArray[Any]:
-    """A polygon without holes at many poses."""
-    points = shapely.get_coordinates(polygon)
-    cosine, sine = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
-    moved = np.empty((len(x), len(points), 2))
-    moved[:, :, 0] = cosine * points[:, 0] - sine * points[:, 1] + x[:, None]
-    moved[:, :, 1] = sine * points[:, 0] + cosine * points[:, 1] + y[:, None]
-    result: npt.NDArray[Any] = shapely.polygons(moved)
-    return result
-
-
-def _turn(yaw: float) -> tuple[float, float]:
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    return (
-        0.0 if abs(cosine) < _SMALL_COSINE else cosine,
-        0.0 if abs(sine) < _SMALL_COSINE else sine,
-    )
 
 
 def _read_box(entry: WorldEntry) -> Any:

@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from simwright.worlds.entities import Hallway, Room, Spawn
 from simwright.worlds.free_space import update_waypoints
+from simwright.worlds.polygons import Geometry
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.world import Geometry, Hallway, Room, Spawn, World
+from simwright.worlds.world import World
 
 STEP = 0.025
 _PROBES = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875, 0.0625, 0.9375, 0.1875, 0.8125, 0.3125, 0.6875)

@@ -16,9 +16,10 @@ import numpy.typing as npt
 import shapely
 
 from simwright.core.errors import UsageError
+from simwright.worlds.entities import WorldRobot
 from simwright.worlds.free_space import compute_free_space
-from simwright.worlds.robots import WorldRobot
-from simwright.worlds.world import Geometry, World
+from simwright.worlds.polygons import Geometry, list_edges
+from simwright.worlds.world import World
 
 MAX_CELLS = 100_000_000
 PADDING = 0.05
@@ -100,7 +101,7 @@ def rasterize(
 ) -> npt.NDArray[np.bool_]:
     """Which points of the raster ``x`` by ``y`` (both evenly rising) are in a polygon or on its edge."""
     inside = np.zeros((len(y), len(x)), dtype=bool)
-    start, end = _list_edges(space)
+    start, end = list_edges(space)
     if not len(start):
         return inside.T
     rows, columns, doubtful = _find_crossings(start, end, x, y)
@@ -113,14 +114,6 @@ def rasterize(
         shapely.prepare(space)
         inside[row, column] = shapely.intersects_xy(space, x[column], y[row])
     return inside.T
-
-
-def _list_edges(space: Geometry) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Starts and ends of all edges, holes included."""
-    rings = shapely.get_rings(shapely.get_parts(space))
-    points, index = shapely.get_coordinates(rings, return_index=True)
-    same = index[1:] == index[:-1]
-    return points[:-1][same], points[1:][same]
 
 
 def _find_crossings(start: Any, end: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from simwright.core.errors import ParseError
+from simwright.worlds.entities import Hallway, Room, Spawn
 from simwright.worlds.graph import WorldGraph
 from simwright.worlds.grid import Grid
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.world import Hallway, Room, Spawn, World
+from simwright.worlds.world import World
 
 OCCUPIED, FREE = 0, 254
 OCCUPIED_THRESHOLD, FREE_THRESHOLD = 0.65, 0.25

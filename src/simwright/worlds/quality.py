@@ -15,10 +15,11 @@ import shapely
 
 from simwright.core.diag import Reporter
 from simwright.worlds import messages
-from simwright.worlds.free_space import compute_free_space
-from simwright.worlds.hallways import blocks_way
+from simwright.worlds.entities import Hallway, Room, Spawn
+from simwright.worlds.free_space import blocks_way, compute_free_space
+from simwright.worlds.polygons import Geometry
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.world import Geometry, Hallway, Room, Spawn, World
+from simwright.worlds.world import World
 
 _SPECK = 1e-6
 """Smaller areas [m2] are rounding."""

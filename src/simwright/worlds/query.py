@@ -8,15 +8,14 @@ stands.  Where several places fit, one is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry, shorten
+from simwright.worlds.entities import Hallway, Location, Place, Room, Spawn, WorldObject
+from simwright.worlds.read_state import WorldReading
 from simwright.worlds.sampling import Sampler
-from simwright.worlds.world import Hallway, Location, Place, Room, Spawn, World, WorldObject
-
-if TYPE_CHECKING:
-    from simwright.worlds.read_state import WorldReading
+from simwright.worlds.world import World
 
 
 def choose_query(reading: WorldReading, entry: WorldEntry, key: str) -> str | None:

@@ -25,25 +25,26 @@ from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+import shapely
+
 from simwright.core.collector import pause_collector
 from simwright.core.diag import Level, Reporter
 from simwright.core.documents.read import parse_document, read_document
 from simwright.core.documents.tree import Document
 from simwright.core.errors import ParseError, StrictError, UsageError
 from simwright.worlds import messages
-from simwright.worlds.document import Refusal, WorldEntry
-from simwright.worlds.document_extensions import read_extensions
-from simwright.worlds.free_space import update_derived, update_free_polygons
-from simwright.worlds.hallways import add_hallway
-from simwright.worlds.locations import add_location
-from simwright.worlds.metadata_read import read_metadata
-from simwright.worlds.objects import add_object
-from simwright.worlds.quality_nav_poses import report_occupied_nav_poses
+from simwright.worlds.document import Refusal, WorldEntry, read_extensions
+from simwright.worlds.entities import Location, Params
+from simwright.worlds.free_space import update_free_polygons
+from simwright.worlds.metadata import read_metadata
+from simwright.worlds.polygons import grow
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.read_locations import add_location, add_object
+from simwright.worlds.read_robots import add_robots
+from simwright.worlds.read_rooms import add_hallway, add_room
 from simwright.worlds.read_state import MeshReader, ModelReader, WorldReading
-from simwright.worlds.robots_read import add_robots
-from simwright.worlds.rooms import add_room
 from simwright.worlds.sampling import ReferenceSampler, Sampler, SeededSampler
-from simwright.worlds.world import Params, World
+from simwright.worlds.world import World
 
 SECTIONS = frozenset(
     {"params", "metadata", "rooms", "hallways", "locations", "objects", "robots", "simwright"}
@@ -200,7 +201,7 @@ def _finish(reading: WorldReading) -> None:
         world.refresh()
         return
     if not world.robots:
-        update_derived(world)
+        world.update_navigation()
     report_occupied_nav_poses(reading)
     _apply_heights(world)
 
@@ -211,3 +212,38 @@ def _apply_heights(world: World) -> None:
         height = world.extensions.entities.get(part.name, {}).get("height")
         if height is not None:
             part.height = float(height)
+
+
+def report_occupied_nav_poses(reading: WorldReading) -> None:
+    """Report the poses that PyRoboSim would keep as goals although they are occupied."""
+    radius = reading.world.params.inflation_radius
+    for location in reading.world.locations:
+        sets = [(location.name, location.nav_candidates, location.nav_poses)]
+        sets += [
+            (spawn.name, spawn.nav_candidates, spawn.nav_poses)
+            for spawn in location.spawns
+            if spawn.nav_candidates is not location.nav_candidates
+        ]
+        for name, candidates, kept in sets:
+            if len(kept) == len(candidates):
+                continue
+            gone = [pose for pose in candidates if pose not in kept]
+            count = sum(_was_free(location, pose, radius) for pose in gone)
+            if count:
+                reading.report(
+                    messages.STALE_NAV_POSE,
+                    location.where,
+                    name=name,
+                    count=count,
+                    total=len(candidates),
+                    radius=reading.world.inflation_radius,
+                )
+
+
+def _was_free(location: Location, pose: WorldPose, radius: float) -> bool:
+    """Free at the inflation radius of the file, with the locations before this one."""
+    room = location.room
+    if not shapely.intersects_xy(grow(room.polygon, -radius), pose.x, pose.y):
+        return False
+    before = room.locations[: room.locations.index(location)]
+    return not any(shapely.contains_xy(grow(other.polygon, radius), pose.x, pose.y) for other in before)

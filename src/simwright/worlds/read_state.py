@@ -21,9 +21,10 @@ from simwright.core.math3d import Pose
 from simwright.model.inertia import Inertial
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry, suggest
+from simwright.worlds.entities import Spawn
+from simwright.worlds.polygons import BoundsIndex
 from simwright.worlds.sampling import Sampler
-from simwright.worlds.world import Spawn, World
-from simwright.worlds.world_index import BoundsIndex
+from simwright.worlds.world import World
 
 MeshReader: TypeAlias = Callable[[Path], npt.NDArray[np.float64]]
 """Gives the points of a mesh file [m]."""

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simwright.core.registry import Registry, import_object
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry, suggest
-from simwright.worlds.robots import ActionOptions, ComponentOptions
-
-if TYPE_CHECKING:
-    from simwright.worlds.read_state import WorldReading
+from simwright.worlds.entities import ActionOptions, ComponentOptions
+from simwright.worlds.read_state import WorldReading
 
 
 class _Required:
@@ -82,7 +80,7 @@ SENSORS: Table = {
 _REGISTRIES = {
     "path planner": "simwright.worlds.planning.planner:PLANNERS",
     "path executor": "simwright.worlds.execution.executor:EXECUTORS",
-    "grasp generator": "simwright.worlds.acting.grasps:GRASPS",
+    "grasp generator": "simwright.worlds.acting.manipulation:GRASPS",
     "sensor": "simwright.worlds.sensing.sensor:SENSORS",
 }
 """Where types are found that are not in the tables here."""

@@ -8,13 +8,14 @@ world, on every machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
-from simwright.worlds.footprints import move_many, move_polygon
+from simwright.worlds.polygons import Array, Geometry, move_many, move_polygon
 from simwright.worlds.poses import WorldPose
 
 Disc = tuple[float, float, float]
@@ -29,17 +30,19 @@ class Sampler(Protocol):
     def choose(self, count: int, probabilities: Sequence[float] | None = None) -> int:
         """One of the numbers below ``count``."""
 
-    def sample_point(self, polygon: Any, tries: int = POINT_TRIES) -> tuple[float, float] | None:
+    def sample_point(self, polygon: Geometry, tries: int = POINT_TRIES) -> tuple[float, float] | None:
         """A point inside of a polygon; None when none was found."""
 
     def sample_yaw(self) -> float:
         """An angle from -pi to pi [rad]."""
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> WorldPose | None:
+    def sample_placement(
+        self, shape: Geometry, surface: Geometry, others: Sequence[Geometry]
+    ) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``; None when none was found."""
 
     def sample_free_pose(
-        self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
+        self, space: Geometry, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
     ) -> WorldPose | None:
         """A pose in ``space``, ``margin`` [m] inside of ``bounds`` and outside of ``discs``; else None."""
 
@@ -57,10 +60,8 @@ class SeededSampler:
         edges = np.cumsum(probabilities)
         return min(int(np.searchsorted(edges, self._random.random() * edges[-1], side="right")), count - 1)
 
-    def sample_point(self, polygon: Any, tries: int = POINT_TRIES) -> tuple[float, float] | None:
+    def sample_point(self, polygon: Geometry, tries: int = POINT_TRIES) -> tuple[float, float] | None:
         """A point inside of a polygon."""
-        import shapely
-
         if polygon.is_empty:
             return None
         shapely.prepare(polygon)
@@ -74,10 +75,10 @@ class SeededSampler:
         """An angle from -pi to pi [rad]."""
         return float(self._random.uniform(-math.pi, math.pi))
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> WorldPose | None:
+    def sample_placement(
+        self, shape: Geometry, surface: Geometry, others: Sequence[Geometry]
+    ) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``."""
-        import shapely
-
         if surface.is_empty:
             return None
         shapely.prepare(surface)
@@ -98,24 +99,22 @@ class SeededSampler:
         return None
 
     def sample_free_pose(
-        self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
+        self, space: Geometry, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
     ) -> WorldPose | None:
         """A pose in ``space``, which is inside of the bounds by itself."""
         del bounds, margin
-        import shapely
-
         for x, y, radius in discs:
             space = space.difference(shapely.Point(x, y).buffer(radius))
         point = self.sample_point(space, MAX_TRIES)
         return None if point is None else WorldPose.from_yaw(*point, 0.0, self.sample_yaw())
 
-    def _batches(self, bounds: Sequence[float], tries: int) -> Any:
+    def _batches(self, bounds: Sequence[float], tries: int) -> Iterator[tuple[Array, Array]]:
         """Points in a box, in batches of growing size, ``tries`` in all."""
         low_x, low_y, high_x, high_y = bounds
         size = 8
         while tries > 0:
             size = min(size, tries)
-            points: npt.NDArray[np.float64] = self._random.random((2, size))
+            points: Array = self._random.random((2, size))
             yield low_x + (high_x - low_x) * points[0], low_y + (high_y - low_y) * points[1]
             tries -= size
             size *= 4
@@ -131,10 +130,8 @@ class ReferenceSampler:
         """One of the numbers below ``count``."""
         return int(self._random.choice(count, p=probabilities))
 
-    def sample_point(self, polygon: Any, tries: int = POINT_TRIES) -> tuple[float, float] | None:
+    def sample_point(self, polygon: Geometry, tries: int = POINT_TRIES) -> tuple[float, float] | None:
         """A point inside of a polygon, out of its bounding box."""
-        import shapely
-
         if polygon.is_empty:
             return None
         low_x, low_y, high_x, high_y = polygon.bounds
@@ -148,7 +145,9 @@ class ReferenceSampler:
         """An angle from -pi to pi [rad]."""
         return float(self._random.uniform(-math.pi, math.pi))
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> WorldPose | None:
+    def sample_placement(
+        self, shape: Geometry, surface: Geometry, others: Sequence[Geometry]
+    ) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``."""
         for _ in range(MAX_TRIES):
             point = self.sample_point(surface)
@@ -161,11 +160,9 @@ class ReferenceSampler:
         return None
 
     def sample_free_pose(
-        self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
+        self, space: Geometry, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
     ) -> WorldPose | None:
         """A pose in ``space``, out of the bounds of the world."""
-        import shapely
-
         low_x, low_y, high_x, high_y = bounds
         for _ in range(MAX_TRIES):
             x = (high_x - low_x - 2 * margin) * self._random.random_sample() + low_x + margin

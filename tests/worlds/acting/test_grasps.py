@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from simwright.core import math3d
-from simwright.worlds.acting.grasps import GraspBox, ParallelGrasp, find_faces, fit_box, list_grasps
+from simwright.worlds.acting.manipulation import GraspBox, ParallelGrasp, find_faces, fit_box, list_grasps
+from simwright.worlds.entities import ComponentOptions
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.robots import ComponentOptions
 
 from ..flat import make_flat
 

@@ -9,9 +9,9 @@ import pytest
 
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.worlds.acting.action import Action, Status
-from simwright.worlds.acting.goal_plan import make_plan
 from simwright.worlds.acting.moving import is_blocked
 from simwright.worlds.acting.simulation import WorldSimulation
+from simwright.worlds.acting.task_plan import make_plan
 from simwright.worlds.poses import WorldPose
 
 from ..flat import make_flat

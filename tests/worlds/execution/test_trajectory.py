@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from simwright.core.errors import UsageError
-from simwright.worlds.execution.dynamics import VelocityControl
-from simwright.worlds.execution.executor import make_executor
-from simwright.worlds.execution.trajectory import make_trajectory, mix_poses, slerp
+from simwright.worlds.entities import MotionLimits
+from simwright.worlds.execution.executor import (
+    VelocityControl,
+    make_executor,
+    make_trajectory,
+    mix_poses,
+    slerp,
+)
 from simwright.worlds.planning.path import Path as Way
 from simwright.worlds.poses import WorldPose, quaternion_from_angles
-from simwright.worlds.robots import MotionLimits
 
 from ..flat import make_flat
 

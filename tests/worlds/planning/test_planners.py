@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import dijkstra
 from simwright.core.errors import StrictError, UnknownNameError, UsageError
 from simwright.worlds.planning.astar import SAVING, AStarPlanner, find_cells
 from simwright.worlds.planning.planner import PLANNERS, Planner, make_planner
-from simwright.worlds.planning.tree import SearchTree
+from simwright.worlds.planning.rrt import SearchTree
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 

@@ -12,12 +12,11 @@ from simwright.core.registry import Registry
 from simwright.worlds.acting.action import Action, Steps, succeed
 from simwright.worlds.acting.simulation import WorldSimulation
 from simwright.worlds.acting.table import ACTIONS
-from simwright.worlds.execution.constant_velocity import ConstantVelocityExecutor
-from simwright.worlds.execution.executor import EXECUTORS
+from simwright.worlds.entities import ComponentOptions, WorldRobot
+from simwright.worlds.execution.executor import EXECUTORS, ConstantVelocityExecutor
 from simwright.worlds.planning.path import PathAnswer, make_path
 from simwright.worlds.planning.planner import PLANNERS, Planner
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.sensing.sensor import SENSORS
 from simwright.worlds.world import World
 

@@ -10,12 +10,10 @@ import pytest
 import shapely
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.worlds.planning.draws import FreePoints
+from simwright.worlds.planning.path import FreePoints
+from simwright.worlds.polygons import list_edges
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.sensing.doors import observe_doors
-from simwright.worlds.sensing.lidar import Lidar
-from simwright.worlds.sensing.rays import cast_rays, list_edges
-from simwright.worlds.sensing.sensor import make_sensor, make_sensors
+from simwright.worlds.sensing.sensor import Lidar, cast_rays, make_sensor, make_sensors, observe_doors
 
 from ..flat import make_flat
 
@@ -79,7 +77,7 @@ def test_many_rays_are_cast_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     edges = list_edges(shapely.Point(0, 0).buffer(2.0))
     angles = np.linspace(0.0, 6.0, 101)
     whole = cast_rays(edges, (0.3, 0.1), angles, 10.0)
-    monkeypatch.setattr("simwright.worlds.sensing.rays._AT_ONCE", 200)
+    monkeypatch.setattr("simwright.worlds.sensing.sensor._AT_ONCE", 200)
     assert (cast_rays(edges, (0.3, 0.1), angles, 10.0) == whole).all()
 
 

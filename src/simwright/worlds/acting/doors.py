@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import shapely
 
-from simwright.worlds.acting.action import Action, Result, Steps, fail, refuse, succeed
-from simwright.worlds.acting.attempt import attempt
-from simwright.worlds.robots import WorldRobot
-from simwright.worlds.world import Hallway, Location, Spawn, World
-from simwright.worlds.world_state import is_in_hallway
+from simwright.worlds.acting.action import Action, Result, Steps, attempt, fail, refuse, succeed
+from simwright.worlds.entities import Hallway, Location, Spawn, WorldRobot
+from simwright.worlds.free_space import is_in_hallway
+from simwright.worlds.world import World
 
 if TYPE_CHECKING:
     from simwright.worlds.acting.simulation import WorldSimulation

@@ -15,19 +15,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simwright.core.errors import UsageError
-from simwright.worlds.acting.action import Action, Result, Status, Steps, fail, refuse, succeed
-from simwright.worlds.acting.attempt import NOTHING_SAID, check_battery
+from simwright.worlds.acting.action import (
+    NOTHING_SAID,
+    Action,
+    Result,
+    Status,
+    Steps,
+    check_battery,
+    fail,
+    refuse,
+    succeed,
+)
 from simwright.worlds.acting.moving import find_closed_door, is_blocked, pass_through
-from simwright.worlds.execution.executor import Executor, make_executor
-from simwright.worlds.execution.trajectory import Trajectory, mix_poses
+from simwright.worlds.entities import Spawn, WorldRobot
+from simwright.worlds.execution.executor import Executor, Trajectory, make_executor, mix_poses
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.goals import GoalPose, find_goals, plan_to
 from simwright.worlds.planning.path import Path
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.robots import WorldRobot
-from simwright.worlds.sensing.doors import observe_doors
-from simwright.worlds.sensing.lidar import Lidar
-from simwright.worlds.world import Spawn
+from simwright.worlds.sensing.sensor import Lidar, observe_doors
 
 if TYPE_CHECKING:
     from simwright.worlds.acting.simulation import WorldSimulation

@@ -1,44 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world in time: robots act, one after the other or all at once, and everything that happens is logged.
-
-::
-
-    simulation = WorldSimulation(world, seed=7)
-    simulation.execute("tender", Action("navigate", "bench"))        # to its end; others go on meanwhile
-    simulation.run({"tender": plan, "courier": other_plan})          # whole plans, interleaved
-    simulation.start("tender", Action("pick", object="gear"))        # begin, then
-    simulation.step(0.5)                                             # let half a second pass
-
-Time is simulated: nothing sleeps, and nothing depends on how fast the machine is.  Whatever is due next happens next;
-of two robots at the same time the one that comes first in the world.  The same world and seed give the same log.
-"""
+"""What happened in a simulation, in the order in which it did."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.worlds.acting.action import Action, Result, Status, Steps, refuse
-from simwright.worlds.acting.attempt import SuccessDraws
-from simwright.worlds.acting.clock import Clock
-from simwright.worlds.acting.events import Event
+from simwright.worlds.acting.action import Action, Result, Status, Steps, SuccessDraws, refuse
 from simwright.worlds.acting.moving import is_blocked, list_contacts, move_robot
-from simwright.worlds.acting.snapshot import restore_snapshot, take_snapshot
 from simwright.worlds.acting.table import ACTIONS
-from simwright.worlds.execution.dynamics import VelocityControl
+from simwright.worlds.entities import ComponentOptions, Place, WorldRobot
+from simwright.worlds.execution.executor import VelocityControl
 from simwright.worlds.planning.goals import Goal, find_goals, plan_to
 from simwright.worlds.planning.path import PathAnswer
 from simwright.worlds.planning.path import refuse as refuse_path
 from simwright.worlds.planning.planner import Planner, make_planner
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.sampling import SeededSampler
 from simwright.worlds.sensing.sensor import make_sensor
-from simwright.worlds.world import Place, World
+from simwright.worlds.world import World, restore_snapshot, take_snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """``kind`` is one of ``start``, ``finish``, ``path``, ``open``, ``close``, ``charge``, ``observe``, ``contact``."""
+
+    time: float
+    """Simulated time [s]."""
+    robot: str
+    kind: str
+    text: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.time:9.3f} s  {self.robot}: {self.kind} {self.text}".rstrip()
+
+
+Task = Generator[float, None, Any]
+_SAME_TIME = 1e-9
+
+
+class Clock:
+    """At most one task for each number; of two that are due at once, the smaller number goes first."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        """Simulated time [s]."""
+        self._tasks: dict[int, tuple[Task, int]] = {}
+        self._queue: list[tuple[float, int, int]] = []
+        self._serial = 0
+
+    def begin(self, number: int, task: Task) -> None:
+        """Start a task now: it runs up to where it first waits."""
+        assert number not in self._tasks, "one task at a time"
+        self._serial += 1
+        self._tasks[number] = (task, self._serial)
+        self._resume(number)
+
+    def is_busy(self, number: int) -> bool:
+        """Is there a task of that number?"""
+        return number in self._tasks
+
+    def stop(self, number: int) -> bool:
+        """End a task where it is; False where there is none."""
+        found = self._tasks.pop(number, None)
+        if found is not None:
+            found[0].close()
+        return found is not None
+
+    def stop_all(self) -> None:
+        """End all of them."""
+        for number in list(self._tasks):
+            self.stop(number)
+
+    @property
+    def next_time(self) -> float:
+        """When something is due next [s]; infinite where nothing is."""
+        queue = self._queue
+        while queue and self._tasks.get(queue[0][1], (None, -1))[1] != queue[0][2]:
+            heappop(queue)
+        return queue[0][0] if queue else math.inf
+
+    def advance(self) -> None:
+        """Go to what is due next, and let it happen."""
+        self.time = max(self.time, self.next_time)
+        self._resume(heappop(self._queue)[1])
+
+    def pass_time(self, dt: float) -> None:
+        """Let an amount of time pass [s]."""
+        until = self.time + dt
+        while self.next_time <= until + _SAME_TIME:
+            self.advance()
+        self.time = until
+
+    def _resume(self, number: int) -> None:
+        task, serial = self._tasks[number]
+        try:
+            wait = next(task)
+        except StopIteration:
+            self._tasks.pop(number, None)
+        except BaseException:
+            self._tasks.pop(number, None)
+            raise
+        else:
+            heappush(self._queue, (self.time + wait, number, serial))
 
 
 @dataclass(slots=True)

@@ -18,8 +18,8 @@ from simwright.worlds.graph import find_free_ways
 from simwright.worlds.grid import make_grid
 from simwright.worlds.planning.path import PathAnswer, Points, refuse
 from simwright.worlds.planning.planner import Planner
+from simwright.worlds.polygons import Geometry, grow
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.world import Geometry, grow
 
 DIAGONAL = math.sqrt(2.0)
 SAVING = 2.0 - DIAGONAL

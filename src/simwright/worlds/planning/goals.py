@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from simwright.worlds.entities import Hallway, Location, Place, Room, Spawn, WorldObject, WorldRobot
 from simwright.worlds.planning.path import PathAnswer, refuse
 from simwright.worlds.planning.planner import Planner
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.robots import WorldRobot
-from simwright.worlds.world import Hallway, Location, Place, Room, Spawn, World, WorldObject
+from simwright.worlds.world import World
 
 Goal: TypeAlias = str | WorldPose | Place | WorldObject | Sequence[float]
 """A name or description, a pose, an entity, or x, y and yaw [m, rad]."""
@@ -122,7 +122,7 @@ def list_places(world: World, robot: WorldRobot, query: str) -> tuple[list[Place
 
 
 def _find_stands(robot: WorldRobot, world: World, items: Iterable[WorldObject]) -> tuple[list[Place], str]:
-    known = robot.list_known_objects(world)
+    known = robot.list_known_objects(world.objects)
     for item in items:
         if item not in known:
             return [], f"{robot.name!r} does not know where {item.name!r} is"
@@ -141,7 +141,7 @@ def _find_by_objects(
     rooms, places = within
     furniture = kinds & set(world.location_categories)
     found: list[Place] = []
-    for item in robot.list_known_objects(world):
+    for item in robot.list_known_objects(world.objects):
         spawn = item.spawn
         if spawn is None or item.category.name not in kinds or spawn in found:
             continue

@@ -17,19 +17,20 @@ import shapely
 
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.registry import Registry
+from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.path import Path, PathAnswer, Points, make_path, refuse
+from simwright.worlds.polygons import Geometry
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.robots import ComponentOptions, WorldRobot
 from simwright.worlds.robots_options import PLANNERS as PROPERTIES
 from simwright.worlds.robots_options import find_wrong_property
-from simwright.worlds.world import Geometry, World
+from simwright.worlds.world import World
 
 ROWS = {
     "astar": "simwright.worlds.planning.astar:AStarPlanner",
     "rrt": "simwright.worlds.planning.rrt:RrtPlanner",
-    "prm": "simwright.worlds.planning.prm:PrmPlanner",
-    "world_graph": "simwright.worlds.planning.world_graph:WorldGraphPlanner",
+    "prm": "simwright.worlds.planning.road_map:PrmPlanner",
+    "world_graph": "simwright.worlds.planning.road_map:WorldGraphPlanner",
 }
 GRID_RESOLUTION = 0.05
 """Cells of A* where nothing is said [m]."""

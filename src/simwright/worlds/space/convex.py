@@ -7,13 +7,14 @@ square corners, or to a corner across, where that is much shorter (round walls).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 
-Geometry: TypeAlias = Any
+from simwright.worlds.polygons import Geometry
+
 Points: TypeAlias = npt.NDArray[np.float64]
 
 GRID = 1e-7

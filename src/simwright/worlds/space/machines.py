@@ -17,7 +17,7 @@ from simwright.model.asset import Asset, Sensor, Site
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.model.ros import Controller, Interface, InterfaceKind
-from simwright.worlds.robots import ComponentOptions, WorldRobot
+from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.robots_options import angles_in_radians
 from simwright.worlds.space.part import SolidPart
 from simwright.worlds.world import World

@@ -17,22 +17,21 @@ import numpy as np
 import shapely
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose, quat_from_axis_angle
+from simwright.core.math3d import Array, Pose, quat_from_axis_angle, quat_from_matrix
 from simwright.core.names import NameScope, make_identifier
-from simwright.model.asset import Asset, Environment, Provenance
+from simwright.model.asset import Asset, Camera, Environment, Light, LightKind, Provenance
 from simwright.model.inertia import Inertial
 from simwright.model.scene import Placement, Scene
-from simwright.worlds.footprints import move_polygon
-from simwright.worlds.metadata_paths import locate_file
+from simwright.worlds import messages
+from simwright.worlds.entities import Hallway, Location, WorldObject, WorldRobot
+from simwright.worlds.metadata import locate_file
+from simwright.worlds.polygons import Geometry, move_polygon
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.robots import WorldRobot
-from simwright.worlds.space import building, messages
-from simwright.worlds.space.furniture import SurfaceOutline, raise_furniture
+from simwright.worlds.space import building
+from simwright.worlds.space.building import SurfaceOutline, raise_furniture
 from simwright.worlds.space.machines import finish_robot, make_robot, mount_sensors
-from simwright.worlds.space.overlaps import report_overlaps
 from simwright.worlds.space.part import FRICTION, SolidPart
-from simwright.worlds.space.viewing import list_corners, make_camera, make_lights
-from simwright.worlds.world import Geometry, Hallway, Location, World, WorldObject
+from simwright.worlds.world import World
 
 ReadAsset = Callable[[Path], Asset]
 GRAVITY = 9.81
@@ -300,3 +299,90 @@ def _stand(pose: WorldPose) -> Pose:
     """Upright at a pose."""
     turn = quat_from_axis_angle((0, 0, 1), pose.yaw)
     return Pose.of((pose.x, pose.y, pose.z), turn)
+
+
+_CAMERA_SIZE = (1280, 800)
+_CAMERA_FILL = 0.94
+"""How much of the picture the world takes."""
+
+
+def list_corners(world: World) -> Array:
+    """The corners of all walls, at the floor and at the top [m]."""
+    rows = [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0)] if not world.floors else []
+    for part in world.floors:
+        points = shapely.get_coordinates(part.outer)
+        rows += [(x, y, z) for x, y in points for z in (0.0, world.wall_height(part))]
+    return np.array(rows)
+
+
+def make_lights(top: float) -> list[Light]:
+    """A sun with shadows, and a weaker one from the other side."""
+    height = top + 10.0
+    sun = Pose.from_rpy((0.0, 0.0, height), (math.radians(28.0), math.radians(-20.0), 0.0))
+    fill = Pose.from_rpy((0.0, 0.0, height), (math.radians(-35.0), math.radians(30.0), 0.0))
+    return [
+        Light(
+            "sun", LightKind.DIRECTIONAL, pose=sun, color=(1.0, 0.98, 0.94), intensity=2.2, angle=0.01,
+            normalized=True,
+        ),
+        Light(
+            "sky", LightKind.DIRECTIONAL, pose=fill, color=(0.9, 0.95, 1.0), intensity=1.0, cast_shadows=False,
+            angle=0.01, normalized=True,
+        ),
+    ]  # fmt: skip
+
+
+def make_camera(corners: Array) -> Camera:
+    """From the south and well above, as near as the whole world fits into the picture."""
+    azimuth, elevation, fov, (width, height) = (
+        math.radians(-78.0),
+        math.radians(62.0),
+        math.radians(35.0),
+        _CAMERA_SIZE,
+    )
+    away = np.array(
+        (
+            math.cos(elevation) * math.cos(azimuth),
+            math.cos(elevation) * math.sin(azimuth),
+            math.sin(elevation),
+        )
+    )
+    side = np.cross((0.0, 0.0, 1.0), away)
+    side /= np.linalg.norm(side)
+    axes = np.column_stack((side, np.cross(away, side), away))
+    center = (corners.min(axis=0) + corners.max(axis=0)) / 2.0
+    slope = _CAMERA_FILL * math.tan(fov / 2.0) * np.array((width / height, 1.0))
+    distance = 1.0
+    for _ in range(20):  # the middle of the picture and the distance depend on each other
+        seen = (corners - center) @ axes
+        distance = float((seen[:, 2:] + np.abs(seen[:, :2]) / slope).max())
+        reach = seen[:, :2] / (distance - seen[:, 2:])
+        center = center + axes[:, :2] @ (distance * (reach.max(axis=0) + reach.min(axis=0)) / 2.0)
+    return Camera(
+        "overview",
+        pose=Pose.of(center + distance * away, quat_from_matrix(axes)),
+        fov_y=fov,
+        resolution=_CAMERA_SIZE,
+        near=0.1,
+        far=2.0 * distance + float(np.linalg.norm(np.ptp(corners, axis=0))),
+    )
+
+
+_OVERLAP = 1e-4
+
+
+def report_overlaps(world: World, scene: Scene, reporter: Reporter) -> None:
+    """Report pairs of objects that overlap in space."""
+    placed = {placement.name for placement in scene.placements}
+    items = [item for item in world.objects if item.name in placed]
+    if len(items) < 2:
+        return
+    outlines = np.array([item.polygon for item in items], dtype=object)
+    first, second = shapely.STRtree(outlines).query(outlines, predicate="intersects")
+    for a, b in zip(first.tolist(), second.tolist(), strict=True):
+        if a >= b:
+            continue
+        one, other = items[a], items[b]
+        apart = max(one.pose.z, other.pose.z) - min(one.pose.z + one.height, other.pose.z + other.height)
+        if apart < -_OVERLAP and outlines[a].intersection(outlines[b]).area > _OVERLAP**2:
+            reporter.report(messages.THING_TIGHT, one.where, name=one.name, other=other.name)

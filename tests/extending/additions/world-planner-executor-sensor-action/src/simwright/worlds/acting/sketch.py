@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from simwright.worlds.acting.action import Action, Steps, succeed
 from simwright.worlds.acting.simulation import WorldSimulation
-from simwright.worlds.robots import WorldRobot
+from simwright.worlds.entities import WorldRobot
 
 
 def sketch_wave(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:

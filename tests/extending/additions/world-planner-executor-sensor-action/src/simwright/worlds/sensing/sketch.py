@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from simwright.worlds.robots import ComponentOptions
-from simwright.worlds.robots import WorldRobot
+from simwright.worlds.entities import ComponentOptions
+from simwright.worlds.entities import WorldRobot
 from simwright.worlds.world import World
 
 

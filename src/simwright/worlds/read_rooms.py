@@ -1,23 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ``hallways`` section: corridors by direction, angle or points, each with a door."""
+"""The ``rooms`` section."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import shapely
 
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry
-from simwright.worlds.names import check_name, name_hallway
+from simwright.worlds.entities import Hallway, Room
+from simwright.worlds.footprints import polygon_from_points, read_footprint_of
+from simwright.worlds.free_space import blocks_way, set_waypoints
+from simwright.worlds.polygons import Geometry, grow, move_polygon
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.read_colors import read_color
 from simwright.worlds.read_state import WorldReading, refuse_entity
-from simwright.worlds.rooms import GRAY, find_room
-from simwright.worlds.world import Geometry, Hallway, Room, grow
+from simwright.worlds.read_values import (
+    check_name,
+    choose_name,
+    name_hallway,
+    read_color,
+    read_optional_pose,
+    read_poses,
+)
 
-KEYS = frozenset(
+_ROOM_KEYS = frozenset({"name", "footprint", "color", "wall_width", "pose", "nav_poses", "height"})
+GRAY = (0.4, 0.4, 0.4)
+
+
+def add_room(reading: WorldReading, entry: WorldEntry) -> None:
+    """Add one room to the world."""
+    world = reading.world
+    pose = read_optional_pose(reading, entry)
+    nav_poses = read_poses(reading, entry, "nav_poses")
+    reading.check_keys(entry, _ROOM_KEYS)
+    name = choose_name(reading, entry, "room", len(world.rooms))
+    color = read_color(reading, entry, GRAY)
+    polygon, height = _read_floor(reading, entry)
+    if pose is not None:
+        polygon = move_polygon(polygon, pose)
+    center = polygon.centroid
+    middle = WorldPose(center.x, center.y)
+    wall_width = entry.number("wall_width", 0.2)
+    where = entry.find_where()
+    check_name(reading, name, Room, where)
+    other = reading.floors.find_meeting(polygon)
+    if other is not None:
+        raise refuse_entity(messages.ROOM_OVERLAPS, where, name=name, other=other.name)
+    room = Room(
+        name=name,
+        polygon=polygon,
+        outer=grow(polygon, wall_width),
+        pose=middle if pose is None else pose,
+        centroid=(center.x, center.y),
+        nav_poses=[middle] if nav_poses is None else nav_poses,
+        wall_width=wall_width,
+        height=height,
+        color=color,
+        where=where,
+    )
+    room.free = grow(polygon, -world.inflation_radius)
+    _report_swallowed(reading, room)
+    world.rooms.append(room)
+    world.names[name] = room
+    reading.floors.add(room.outer, room)
+    reading.bare_floors.add(polygon, room)
+
+
+def find_room(reading: WorldReading, entry: WorldEntry, key: str) -> Room:
+    """The room that an entry names under a key."""
+    name = entry.text(key)
+    room = reading.world.names.get(name)
+    if isinstance(room, Room):
+        return room
+    raise entry.refuse_name(name, "room", [room.name for room in reading.world.rooms], key)
+
+
+def _read_floor(reading: WorldReading, entry: WorldEntry) -> tuple[Geometry, float]:
+    """Polygon and wall height."""
+    height = entry.number("height", 0.0)
+    if isinstance(entry.get("footprint"), list):
+        return polygon_from_points(entry, entry.points("footprint", 3), "footprint"), height
+    footprint = read_footprint_of(reading, entry)
+    return footprint.polygon, height if footprint.height is None else footprint.height
+
+
+def _report_swallowed(reading: WorldReading, room: Room) -> None:
+    """PyRoboSim looks at the walls of earlier rooms only."""
+    other = reading.bare_floors.find_meeting(room.outer)
+    if other is not None and room.outer.intersection(other.polygon).area > 1e-9:
+        reading.report(messages.WALLS_OVERLAP, room.where, name=room.name, other=other.name)
+
+
+_HALLWAY_KEYS = frozenset(
     {
         "name", "room_start", "room_end", "width", "conn_method", "offset", "conn_angle", "conn_points", "color",
         "wall_width", "is_open", "is_locked",
@@ -25,8 +100,6 @@ KEYS = frozenset(
 )  # fmt: skip
 METHODS = ("auto", "angle", "points")
 _SLIVER = 1e-9
-_CRACK = 1e-6
-"""Half the width [m] of a gap that rounding may leave beside a door."""
 
 
 def add_hallway(reading: WorldReading, entry: WorldEntry) -> None:
@@ -34,7 +107,7 @@ def add_hallway(reading: WorldReading, entry: WorldEntry) -> None:
     world = reading.world
     start, end = find_room(reading, entry, "room_start"), find_room(reading, entry, "room_end")
     name, alias = name_hallway(reading, entry, start, end)
-    reading.check_keys(entry, KEYS)
+    reading.check_keys(entry, _HALLWAY_KEYS)
     where = entry.find_where()
     if start is end:
         reason = "it starts and ends in the same room"
@@ -76,31 +149,8 @@ def add_hallway(reading: WorldReading, entry: WorldEntry) -> None:
     if len(hallway.nav_poses) < 2:
         reason = "its centre line does not leave the rooms"
         raise Refusal(messages.HALLWAY_USELESS, where, name=name, reason=reason)
-    _register(reading, hallway)
+    _register_hallway(reading, hallway)
     world.hallways.append(hallway)
-
-
-def set_waypoints(hallway: Hallway, start_free: Geometry, end_free: Geometry) -> None:
-    """The centre line outside of two free floors: its points, and the poses before both ends."""
-    line = shapely.LineString(hallway.points).difference(start_free).difference(end_free)
-    parts = line.geoms if hasattr(line, "geoms") else [line]
-    points = [point for part in parts for point in part.coords]
-    if len(points) < 2:
-        hallway.waypoints, hallway.nav_poses = [], []
-        return
-    waypoints = [WorldPose(x, y) for x, y in points]
-    waypoints[0] = _look(points[0], points[1])
-    waypoints[-1] = _look(points[-1], points[-2])
-    hallway.waypoints = waypoints
-    hallway.nav_poses = [waypoints[0], waypoints[-1]]
-
-
-def blocks_way(hallway: Hallway, slab: Geometry) -> bool:
-    """Does a door of that shape separate the two rooms?"""
-    rest = grow(hallway.polygon.difference(slab), -_CRACK)
-    start, end = hallway.room_start.polygon, hallway.room_end.polygon
-    parts = rest.geoms if hasattr(rest, "geoms") else [rest]
-    return not any(part.intersects(start) and part.intersects(end) for part in parts)
 
 
 def _widen_door(reading: WorldReading, hallway: Hallway) -> None:
@@ -115,7 +165,7 @@ def _widen_door(reading: WorldReading, hallway: Hallway) -> None:
     reading.report(messages.DOOR_WIDENED, hallway.where, name=hallway.name)
 
 
-def _register(reading: WorldReading, hallway: Hallway) -> None:
+def _register_hallway(reading: WorldReading, hallway: Hallway) -> None:
     names = reading.world.names
     names[hallway.name] = hallway
     names[hallway.alias] = hallway
@@ -143,8 +193,3 @@ def _read_line(entry: WorldEntry, start: Room, end: Room, offset: float) -> list
     cosine, sine = math.cos(angle), math.sin(angle)
     first = (x - offset * sine, y + offset * cosine)
     return [first, (first[0] + length * cosine, first[1] + length * sine)]
-
-
-def _look(from_point: Any, to_point: Any) -> WorldPose:
-    yaw = math.atan2(to_point[1] - from_point[1], to_point[0] - from_point[0])
-    return WorldPose.from_yaw(from_point[0], from_point[1], 0.0, yaw)

@@ -1,18 +1,123 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Poses as world files write them: lists, mappings, and relative to something else."""
+"""Names, colours and poses as world files write them.
+
+Automatic names have numbers that count the entities of the category that are in the world, named ones included, as
+PyRoboSim does.  Poses are lists or mappings, absolute or relative to another entity.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simwright.core.diag import Where
 from simwright.core.documents.tree import Step
 from simwright.worlds import messages
-from simwright.worlds.document import Refusal, WorldEntry, suggest
+from simwright.worlds.document import Refusal, WorldEntry, shorten, suggest
+from simwright.worlds.entities import Entity, Hallway, Location, Rgb, Room, Spawn, WorldObject, WorldRobot
 from simwright.worlds.poses import WorldPose, compose_along_world_axes, compose_in_frame
+from simwright.worlds.read_state import WorldReading, refuse_entity
 
-if TYPE_CHECKING:
-    from simwright.worlds.read_state import WorldReading
+_KIND_WORDS: dict[type[Entity], str] = {
+    Room: "room",
+    Hallway: "hallway",
+    Location: "location",
+    Spawn: "spawn",
+    WorldObject: "object",
+    WorldRobot: "robot",
+}
+
+
+def choose_name(reading: WorldReading, entry: WorldEntry, stem: str, number: int) -> str:
+    """The given name, or ``stem`` with a number: the next free one, in reference mode always ``number``."""
+    if "name" in entry:
+        return entry.text("name")
+    name = f"{stem}{number}"
+    if reading.reference or name not in reading.world.names:
+        return name
+    new = number + 1
+    while f"{stem}{new}" in reading.world.names:
+        new += 1
+    reading.report(messages.NAME_RENUMBERED, entry.find_where(), name=name, new=f"{stem}{new}")
+    return f"{stem}{new}"
+
+
+def name_hallway(reading: WorldReading, entry: WorldEntry, start: Room, end: Room) -> tuple[str, str]:
+    """The name of a hallway and the same with its rooms the other way round."""
+    if "name" in entry:
+        name = entry.text("name")
+        return name, name
+    first, second = sorted((start.name, end.name))
+    pair = (first, second)
+    suffix = f"_{reading.counts[pair]}" if pair in reading.counts else ""
+    reading.counts.setdefault(pair, 0)
+    return f"hall_{first}_{second}{suffix}", f"hall_{second}_{first}{suffix}"
+
+
+def check_name(reading: WorldReading, name: str, what: type[Entity], where: Where) -> None:
+    """Refuse a name that another entity of the same type has; by our policy, of any type."""
+    other = reading.world.names.get(name)
+    if other is None:
+        return
+    if isinstance(other, what) and other.name == name:
+        raise refuse_entity(messages.NAME_TAKEN, where, what=describe_kind(other), name=name)
+    if reading.reference:
+        if any(isinstance(entity, what) and entity.name == name for entity in reading.world.entities):
+            raise refuse_entity(messages.NAME_TAKEN, where, what=_KIND_WORDS[what], name=name)
+        return
+    raise refuse_entity(messages.NAME_SHARED, where, what=describe_kind(other), name=name)
+
+
+def describe_kind(entity: Entity) -> str:
+    """What an entity is called in messages."""
+    return _KIND_WORDS[type(entity)]
+
+
+def read_color(reading: WorldReading, entry: WorldEntry, default: Rgb) -> Rgb:
+    """The colour of an entity; ``default`` where it says none."""
+    value = entry.get("color")
+    return default if value is None else parse_color(reading, entry, value)
+
+
+def read_category_color(reading: WorldReading, entry: WorldEntry, default: Rgb) -> tuple[Rgb, Any]:
+    """The colour of a category, and the one PyRoboSim would have: it does not read the text of a category's colour."""
+    value = entry.get("color")
+    if value is None:
+        return default, default
+    try:
+        return parse_color(reading, entry, value), value
+    except Refusal as refusal:
+        if not reading.reference:
+            reading.settle(refusal)
+        return default, value
+
+
+def parse_color(reading: WorldReading, entry: WorldEntry, value: Any) -> Rgb:
+    """Red, green and blue from 0 to 1."""
+    if isinstance(value, str):
+        return _parse_color_text(entry, value)
+    if not isinstance(value, list) or len(value) != 3:
+        raise _refuse_color(entry, value)
+    red, green, blue = (entry.check_number(part, "color", index) for index, part in enumerate(value))
+    if reading.reference or all(0.0 <= part <= 1.0 for part in (red, green, blue)):
+        return red, green, blue
+    reading.report(messages.COLOR_RANGE, entry.find_where("color"), found=shorten(value))
+    return tuple(min(1.0, max(0.0, part)) for part in (red, green, blue))  # type: ignore[return-value]
+
+
+def _parse_color_text(entry: WorldEntry, text: str) -> Rgb:
+    from PIL import ImageColor
+
+    try:
+        channels = ImageColor.getrgb(text)
+    except ValueError:
+        raise _refuse_color(entry, text) from None
+    return channels[0] / 255.0, channels[1] / 255.0, channels[2] / 255.0
+
+
+def _refuse_color(entry: WorldEntry, value: Any) -> Refusal:
+    return Refusal(messages.BAD_COLOR, entry.find_where("color"), found=shorten(value))
+
 
 _POSE_KEYS = frozenset({"position", "rotation_eul", "rotation_quat", "relative_to"})
 _POSITION_KEYS = frozenset({"x", "y", "z"})
@@ -29,7 +134,7 @@ def read_optional_pose(reading: WorldReading, entry: WorldEntry, key: str = "pos
     """The pose under a key; None where it is absent.  PyRoboSim gives up at a null pose."""
     if key not in entry:
         if reading.reference and key in entry.data:
-            raise _refuse(entry, "it is null", key)
+            raise _refuse_pose(entry, "it is null", key)
         return None
     return read_pose(reading, entry, key)
 
@@ -46,7 +151,7 @@ def read_pose_value(reading: WorldReading, entry: WorldEntry, value: Any, *steps
     if isinstance(value, list):
         return pose_from_list(entry, value, *steps)
     if not isinstance(value, dict):
-        raise _refuse(entry, "it is neither a list nor a mapping", *steps)
+        raise _refuse_pose(entry, "it is neither a list nor a mapping", *steps)
     inner = WorldEntry(entry.document, (*entry.path, *steps), value)
     reading.check_loose_keys(inner, _POSE_KEYS)
     pose = _pose_from_mapping(reading, inner)
@@ -59,7 +164,7 @@ def read_pose_value(reading: WorldReading, entry: WorldEntry, value: Any, *steps
 def pose_from_list(entry: WorldEntry, values: Any, *steps: Step) -> WorldPose:
     """[x, y], [x, y, z], [x, y, z, yaw], with three angles, or with a quaternion; angles in [rad]."""
     if not isinstance(values, list) or len(values) not in {2, 3, 4, 6, 7}:
-        raise _refuse(entry, "a list needs 2, 3, 4, 6 or 7 numbers", *steps)
+        raise _refuse_pose(entry, "a list needs 2, 3, 4, 6 or 7 numbers", *steps)
     numbers = [entry.check_number(value, *steps, index) for index, value in enumerate(values)]
     if len(numbers) <= 4:
         return WorldPose.from_yaw(*numbers)
@@ -91,9 +196,6 @@ def frame_of(entity: Any, reference: bool) -> WorldPose | None:
     PyRoboSim takes the origin for robots, and the height of the surface for objects, to which the height of the
     surface is added again.
     """
-    from simwright.worlds.robots import WorldRobot
-    from simwright.worlds.world import Hallway, WorldObject
-
     if isinstance(entity, Hallway):
         return None
     if reference and isinstance(entity, WorldRobot):
@@ -132,9 +234,9 @@ def _from_quaternion(
     entry: WorldEntry, point: tuple[float, float, float], parts: list[float], *steps: Step
 ) -> WorldPose:
     if math.hypot(*parts) < 1e-12:
-        raise _refuse(entry, "its quaternion is zero", *steps)
+        raise _refuse_pose(entry, "its quaternion is zero", *steps)
     return WorldPose.from_quaternion(*point, parts)
 
 
-def _refuse(entry: WorldEntry, reason: str, *steps: Step) -> Refusal:
+def _refuse_pose(entry: WorldEntry, reason: str, *steps: Step) -> Refusal:
     return Refusal(messages.BAD_POSE, entry.find_where(*steps), place=entry.spell(*steps), reason=reason)
