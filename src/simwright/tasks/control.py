@@ -30,7 +30,7 @@ _TURN = 0.25
 
 
 @dataclass(slots=True)
-class Controller:
+class ActionController:
     """Turns actions into controls of a composed scene."""
 
     composed: Composed

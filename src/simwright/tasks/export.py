@@ -23,7 +23,7 @@ from simwright.formats.table import choose_writer, read_asset, write_asset
 from simwright.tasks.compose import Composed, compose_scene
 from simwright.tasks.environments import validate_options
 from simwright.tasks.reading import complete_pose
-from simwright.tasks.robot import Robot
+from simwright.tasks.robot import TaskRobot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import TaskScene
 from simwright.tasks.specs import write_spec
@@ -35,7 +35,7 @@ _START = "start"
 
 def export_scene(
     scene: TaskScene,
-    robot: Robot,
+    robot: TaskRobot,
     target: str | os.PathLike[str],
     *,
     options: Mapping[str, Any] | None = None,
@@ -74,7 +74,7 @@ def export_scene(
 def stage_scene(rollout: SimRollout, folder: Path, name: str) -> Path:
     """Write the scene as MJCF called ``name`` into a folder, with the files it needs in ``assets``."""
     robot, scene = rollout.robot, rollout.scene
-    gathered = _Gathered(folder, Where(str(robot.file)))
+    gathered = _AssetFiles(folder, Where(str(robot.file)))
 
     def amend(spec: Any) -> None:
         robot.amend(spec)
@@ -111,7 +111,7 @@ def _place(rollout: SimRollout, composed: Composed) -> None:
     spec.add_key(name=_START, qpos=rollout.qpos.tolist(), ctrl=rollout.worlds.view("ctrl")[0].tolist())
 
 
-class _Gathered:
+class _AssetFiles:
     """Files of a robot, copied into one folder under names of their own."""
 
     def __init__(self, folder: Path, where: Where) -> None:

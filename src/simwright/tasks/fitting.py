@@ -28,7 +28,7 @@ from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.inverse import find_joints
-from simwright.tasks.robot import Robot
+from simwright.tasks.robot import TaskRobot
 from simwright.tasks.scene import TaskScene
 
 NEAR = 0.01
@@ -45,7 +45,7 @@ _MARGIN = 0.97
 
 
 @dataclass(slots=True)
-class Reacher:
+class ReachTester:
     """Tries whether the tool of a robot gets to points of the world.  ``joints`` are those that move it."""
 
     model: MjModel = field(repr=False)
@@ -108,24 +108,24 @@ class Reacher:
         return best
 
 
-def make_reacher(robot: Robot, base: Pose) -> Reacher:
+def make_reach_tester(robot: TaskRobot, base: Pose) -> ReachTester:
     """A robot alone, standing at ``base``."""
     composed = compose_scene(robot.source, lambda spec: None, base=base, amend_robot=robot.amend)  # noqa: ARG005
     home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
-    return use_model(robot, composed.model, home.qpos)
+    return make_reach_tester_in(robot, composed.model, home.qpos)
 
 
-def use_model(robot: Robot, model: MjModel, start: Array) -> Reacher:
+def make_reach_tester_in(robot: TaskRobot, model: MjModel, start: Array) -> ReachTester:
     """A robot in a compiled scene, from a start."""
     site = find_site(model, PREFIX + TOOL)
     gripping = robot.gripper_actuators
     driven = {a.joint for a in list_actuators(model) if a.joint >= 0 and a.index not in gripping}
     joints = find_joints(model, site, driven) if site >= 0 else np.zeros(0, dtype=np.intp)
-    return Reacher(model, start, site, joints)
+    return ReachTester(model, start, site, joints)
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedScene:
     """Options of a scene that was drawn to a robot: ``factor`` of its distances from the base."""
 
     options: Any
@@ -134,15 +134,15 @@ class Fitted:
     total: int
 
 
-def fit_scene(scene: TaskScene, options: Any, robot: Robot, base: Pose | None = None) -> Fitted:
+def fit_scene(scene: TaskScene, options: Any, robot: TaskRobot, base: Pose | None = None) -> FittedScene:
     """Draw the workspace of a scene towards or away from the base until the robot reaches all corners of it.
 
     A workspace that is reached already stays as it is; so does a scene without one.
     """
     if scene.workspace is None or scene.scale is None:
-        return Fitted(options, 1.0, 0, 0)
+        return FittedScene(options, 1.0, 0, 0)
     base = scene.base(options, robot.forward) if base is None else base
-    reacher = make_reacher(robot, base)
+    reacher = make_reach_tester(robot, base)
     factors = _list_factors()
     for factor in factors:
         scaled = _scale(scene, options, factor, base)
@@ -151,7 +151,7 @@ def fit_scene(scene: TaskScene, options: Any, robot: Robot, base: Pose | None = 
             if factor < 1.0 and _reaches_all(scene, inner, reacher):
                 scaled, factor = inner, factor * _MARGIN  # noqa: PLW2901 - a little less, to be safe
             total = len(scene.workspace(scaled))
-            return Fitted(scaled, factor, total, total)
+            return FittedScene(scaled, factor, total, total)
     choices = [(factor, _scale(scene, options, factor, base)) for factor in factors[::_COARSE]]
     best = _choose_best(scene, choices, reacher)
     if best.reached == 0:
@@ -162,13 +162,13 @@ def fit_scene(scene: TaskScene, options: Any, robot: Robot, base: Pose | None = 
     return best
 
 
-def _choose_best(scene: TaskScene, choices: list[tuple[float, Any]], reacher: Reacher) -> Fitted:
+def _choose_best(scene: TaskScene, choices: list[tuple[float, Any]], reacher: ReachTester) -> FittedScene:
     """Where nothing lets the robot reach all, what lets it reach most."""
     assert scene.workspace is not None
     found = []
     for factor, scaled in choices:
         reached = reacher.test(scene.workspace(scaled))
-        found.append(Fitted(scaled, factor, int(reached.sum()), len(reached)))
+        found.append(FittedScene(scaled, factor, int(reached.sum()), len(reached)))
     return max(found, key=lambda fitted: fitted.reached)
 
 
@@ -177,7 +177,7 @@ def _scale(scene: TaskScene, options: Any, factor: float, base: Pose) -> Any:
     return options if factor == 1.0 else scene.scale(options, factor, base)
 
 
-def _reaches_all(scene: TaskScene, options: Any, reacher: Reacher) -> bool:
+def _reaches_all(scene: TaskScene, options: Any, reacher: ReachTester) -> bool:
     """Does it reach every corner?  The first that it does not decides."""
     assert scene.workspace is not None
     return all(bool(reacher.test(corner[None])[0]) for corner in scene.workspace(options))

@@ -46,7 +46,7 @@ def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Dict, s
     return spaces.Dict(kinds), spaces.Box(-1.0, 1.0, (rollout.action_size,), np.float32)
 
 
-class _Scaler:
+class _ActionScaler:
     """Actions of -1 ... 1 as the rollout takes them."""
 
     def __init__(self, rollout: SimRollout) -> None:
@@ -85,7 +85,7 @@ class SimEnv(gymnasium.Env[dict[str, Any], Any]):
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / rollout.composed.period))}
         self._observer = Observer(rollout, observe or ObserveOptions.model_validate({}))
         self.observation_space, self.action_space = make_spaces(rollout, self._observer)
-        self._scaler = _Scaler(rollout)
+        self._scaler = _ActionScaler(rollout)
         self._size = (width, height)
         self._renderer: ModelRenderer | None = None
 
@@ -149,7 +149,7 @@ class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArra
         self.single_observation_space, self.single_action_space = make_spaces(rollout, self._observer)
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
-        self._scaler = _Scaler(rollout)
+        self._scaler = _ActionScaler(rollout)
         self.batch = BatchRollout(rollout, count, threads=threads)
         self._done = np.zeros(count, dtype=bool)
 

@@ -17,11 +17,10 @@ from simwright.core.math3d import (
     IDENTITY,
     Array,
     Pose,
-    matrix_from_quat,
-    quat_from_matrix,
+    quat_from_rotation_vector,
     quat_multiply,
-    quat_normalize,
     quat_rotate,
+    rotation_vector_between,
 )
 from simwright.engines.mujoco.queries import (
     SLIDE,
@@ -80,7 +79,7 @@ class ToolMover:
         away = self.target.p + shift - here.p
         far = float(np.linalg.norm(away))
         position = here.p + away * min(1.0, _LEASH / far if far > 0 else 1.0)
-        self.target = Pose.of(position, quat_multiply(_from_vector(turn), self.target.q))
+        self.target = Pose.of(position, quat_multiply(quat_from_rotation_vector(turn), self.target.q))
         return self.follow(data, self.target)
 
     def follow(self, data: MjData, target: Pose) -> dict[int, float]:
@@ -143,7 +142,7 @@ class ToolMover:
         if not self.weight:
             return np.zeros(3)
         if self.axis is None:
-            return _to_vector(here, target)
+            return rotation_vector_between(here.q, target.q)
         points, wanted = quat_rotate(here.q, self.axis), quat_rotate(target.q, self.axis)
         across = np.cross(points, wanted)
         size = float(np.linalg.norm(across))
@@ -207,27 +206,6 @@ def _invert(matrix: Array, damping: float) -> Array:
 def _shorten(step: Array, longest: float) -> Array:
     largest = float(np.abs(step).max(initial=0.0))
     return step * min(1.0, longest / largest) if largest > 0 else step
-
-
-def _from_vector(turn: Array) -> Array:
-    angle = float(np.linalg.norm(turn))
-    if angle < 1e-12:
-        return np.array([1.0, 0.0, 0.0, 0.0])
-    half = 0.5 * angle
-    return quat_normalize([np.cos(half), *(np.sin(half) * turn / angle)])
-
-
-def _to_vector(here: Pose, target: Pose) -> Array:
-    """The rotation vector that takes one orientation to the other, in the world's axes."""
-    turn = matrix_from_quat(target.q) @ matrix_from_quat(here.q).T
-    w, *axis = quat_from_matrix(turn)
-    vector = np.array(axis)
-    size = float(np.linalg.norm(vector))
-    if size < 1e-12:
-        return np.zeros(3)
-    angle = 2.0 * np.arctan2(size, w)
-    angle = float(angle if angle <= np.pi else angle - 2.0 * np.pi)
-    return np.array(vector * (angle / size))
 
 
 def find_joints(model: MjModel, site: int, driven: set[int]) -> npt.NDArray[np.intp]:

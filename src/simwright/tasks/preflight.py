@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pre-flight report: what a task needs against what a robot has, before anything moves.
-
-Errors mean that the task cannot be done; warnings that some episodes may be lost; the rest is for knowing.
-"""
+"""What the pre-flight report says."""
 
 from __future__ import annotations
 
@@ -13,40 +10,149 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Diagnostic, Level, Reporter, Where
+from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare
 from simwright.core.errors import InputError, SimwrightError
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
 from simwright.engines.mujoco.queries import BOX, SLIDE, MjData, MjModel
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.environments import validate_options
-from simwright.tasks.fitting import fit_scene, use_model
+from simwright.tasks.fitting import fit_scene, make_reach_tester_in
 from simwright.tasks.manifest import ControlMode
-from simwright.tasks.preflight_messages import (
-    CANNOT_BE_SET_UP,
-    CONTROLLED,
-    DRIVEN_DIRECTLY,
-    MADE_MOTORS,
-    NEEDS_FIXED,
-    NEEDS_FLOATING,
-    NEEDS_GRIPPER,
-    NEEDS_TOOL,
-    OUT_OF_REACH,
-    PARTLY_OUT_OF_REACH,
-    SERVOS_ADDED,
-    START_INSIDE_ITSELF,
-    START_INSIDE_TASK,
-    START_OUTSIDE_LIMITS,
-    START_TOUCHES_TASK,
-    STEP_CHANGED,
-    UNBOUNDED,
-    WRONG_ROBOT,
-)
 from simwright.tasks.randomize import Randomize
-from simwright.tasks.robot import Robot, open_robot
+from simwright.tasks.robot import TaskRobot, open_robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
+
+WRONG_ROBOT = declare(
+    "preflight-wrong-robot",
+    Level.ERROR,
+    "the task {task!r} is made for the robot {wanted!r}, not for {robot!r}",
+    hint="leave --robot out",
+    doc="A task scene that is made for one robot was asked for with another.",
+)
+NEEDS_FIXED = declare(
+    "preflight-needs-fixed-base",
+    Level.ERROR,
+    "the task {task!r} needs a robot that is mounted, but the base of {robot!r} floats",
+    hint="'base: fixed' in its manifest mounts it; locomotion_flat takes robots that float",
+    doc="The task is for arms on a fixed base; this robot would fall over.",
+)
+NEEDS_FLOATING = declare(
+    "preflight-needs-floating-base",
+    Level.ERROR,
+    "the task {task!r} needs a robot that can move about, but {robot!r} is fixed to the world",
+    hint="'base: floating' in its manifest frees it",
+    doc="The task asks the robot to get somewhere, and its base has no free joint.",
+)
+NEEDS_TOOL = declare(
+    "preflight-needs-tool",
+    Level.ERROR,
+    "the task {task!r} needs a tool, and none is known of {robot!r}",
+    hint="name a body or site in the manifest: end_effector: {{frame: NAME}}",
+    doc="The task is judged by, or worked with, the end of an arm; the robot has no frame that could be it.",
+)
+NEEDS_GRIPPER = declare(
+    "preflight-needs-gripper",
+    Level.ERROR,
+    "the task {task!r} needs a gripper, and {robot!r} has none that is known",
+    hint="say in the manifest which actuators open and close: gripper: {{actuators: [...], open: ..., closed: ...}}",
+    doc="The task asks to grasp; neither the manifest nor the robot's structure shows a gripper.",
+)
+CANNOT_BE_SET_UP = declare(
+    "preflight-cannot-be-set-up",
+    Level.ERROR,
+    "the robot {robot!r} cannot be put into the task {task!r}: {reason}",
+    doc="Composing the robot with the task, or controlling it as asked, is impossible.",
+)
+OUT_OF_REACH = declare(
+    "preflight-out-of-reach",
+    Level.ERROR,
+    "none of the {total} corners of the workspace can be reached: they are {near:.2f} to {far:.2f} m from the base, "
+    "the tool gets {reach:.2f} m from it",
+    hint="--fit scales the workspace to the robot; or move the base or the workspace by --set",
+    doc="The places where the task may put things are beyond what the robot reaches inside its joint limits.",
+)
+PARTLY_OUT_OF_REACH = declare(
+    "preflight-partly-out-of-reach",
+    Level.WARNING,
+    "{missed} of the {total} corners of the workspace cannot be reached, the first at {corner}: they are {near:.2f} to "
+    "{far:.2f} m from the base, the tool gets {reach:.2f} m from it",
+    hint="--fit scales the workspace to the robot; or move the base or the workspace by --set",
+    doc="Some of the places where the task may put things are beyond what the robot reaches inside its joint limits, "
+    "so some episodes cannot be won.",
+)
+START_OUTSIDE_LIMITS = declare(
+    "preflight-start-outside-limits",
+    Level.WARNING,
+    "the robot starts with joint {joint!r} at {value:.4g}, outside its limits {low:.4g} .. {high:.4g} ({origin})",
+    hint="give another start in the manifest: joints: [{{name: {joint}, home: ...}}]",
+    doc="The pose the robot starts from is one that its limits push it out of.",
+)
+START_INSIDE_TASK = declare(
+    "preflight-start-collides",
+    Level.ERROR,
+    "the robot starts {depth:.3f} m inside the task: its {part!r} is in {thing!r}",
+    hint="move its base (--set robot_base_xyz=...) or give another start in the manifest",
+    doc="Where an episode starts, a part of the robot is inside the table, the floor or an object, and would be thrown "
+    "out of it.",
+)
+START_TOUCHES_TASK = declare(
+    "preflight-start-touches",
+    Level.WARNING,
+    "the robot starts {depth:.3f} m inside the task: its {part!r} is in {thing!r}",
+    hint="move its base (--set robot_base_xyz=...) or give another start in the manifest",
+    doc="Where an episode starts, a part of the robot is a little inside the table, the floor or an object.",
+)
+START_INSIDE_ITSELF = declare(
+    "preflight-start-collides-with-itself",
+    Level.WARNING,
+    "the robot starts with its {part!r} {depth:.3f} m inside its {thing!r}",
+    hint="give another start in the manifest, or exclude the pair in the robot's file",
+    doc="Two parts of the robot overlap where it starts, so that they push each other apart.",
+)
+CONTROLLED = declare(
+    "preflight-controller-between",
+    Level.INFO,
+    "{count} of {total} actuators do not take a {mode}; a controller stands between: {names}",
+    doc="Actions are positions or velocities, and the robot's actuators are motors: a controller computes what they "
+    "are told, at every step.",
+)
+DRIVEN_DIRECTLY = declare(
+    "preflight-own-control",
+    Level.INFO,
+    "{count} of {total} actuators take their own control, not a {mode} of a joint: {names}",
+    doc="Tendons, sites and special actuators are told what they take themselves, in their own units.",
+)
+MADE_MOTORS = declare(
+    "preflight-made-motors",
+    Level.INFO,
+    "{count} of {total} actuators become motors, bounded by the force they had: {names}",
+    doc="Actions are torques, and the robot's actuators are servos: their servo is taken away.",
+)
+UNBOUNDED = declare(
+    "preflight-unbounded-force",
+    Level.WARNING,
+    "{count} of {total} actuators have no largest force, so that torques are not bounded: {names}",
+    hint="give one in the manifest: sim: {{actuators: {{JOINT: {{kind: motor, force: ...}}}}}}",
+    doc="Actions are torques, and nothing in the robot's file says how large they may be.",
+)
+SERVOS_ADDED = declare(
+    "preflight-servos-added",
+    Level.INFO,
+    "the robot's file drives nothing; {count} position servos are added, with gains from its own inertia",
+    hint="sim.actuators in a manifest says otherwise",
+    doc="A robot without actuators cannot act, so each of its joints gets a servo.",
+)
+STEP_CHANGED = declare(
+    "preflight-step-changed",
+    Level.INFO,
+    "the robot's time step of {own:g} s does not divide the control period of {period:g} s; {count} steps of "
+    "{used:g} s are made",
+    doc="The control period belongs to the task; the time step is the largest part of it that is not above the "
+    "robot's.",
+)
 
 _SLACK = 1e-4
 _SHOWN = 6
@@ -99,7 +205,7 @@ class PreflightError(InputError):
 
 def preflight(
     task: str | TaskScene,
-    robot: str | Path | Robot,
+    robot: str | Path | TaskRobot,
     *,
     options: SceneOptions | Mapping[str, Any] | None = None,
     base: Pose | None = None,
@@ -111,7 +217,7 @@ def preflight(
 ) -> Preflight:
     """Hold a robot against a task.  The arguments are those of :func:`~simwright.tasks.environments.make_rollout`."""
     scene = task if isinstance(task, TaskScene) else SCENES.get(task)
-    found = robot if isinstance(robot, Robot) else open_robot(robot)
+    found = robot if isinstance(robot, TaskRobot) else open_robot(robot)
     reporter = Reporter()
     report = Preflight(scene.name, found.id, findings=reporter.found)
     if scene.fixed_robot and scene.fixed_robot != found.id:
@@ -150,7 +256,7 @@ def inspect_rollout(rollout: SimRollout, reporter: Reporter) -> None:
     _report_step(rollout, reporter)
 
 
-def inspect_robot(robot: Robot, reporter: Reporter) -> None:
+def inspect_robot(robot: TaskRobot, reporter: Reporter) -> None:
     """What can be said of a robot without a task: it is put on a floor, and its start and actuators are looked at."""
     scene = SCENES.get("locomotion_flat" if robot.facts.is_floating else "reach")
     rollout = SimRollout(scene, robot)
@@ -159,7 +265,7 @@ def inspect_robot(robot: Robot, reporter: Reporter) -> None:
     _report_actuators(rollout, reporter)
 
 
-def _where(robot: Robot) -> Where:
+def _where(robot: TaskRobot) -> Where:
     return Where(str(robot.file))
 
 
@@ -168,7 +274,7 @@ def _spell_error(error: SimwrightError) -> str:
     return f"{error.message}{advice}"
 
 
-def _report_needs(scene: TaskScene, options: Any, robot: Robot, reporter: Reporter) -> None:
+def _report_needs(scene: TaskScene, options: Any, robot: TaskRobot, reporter: Reporter) -> None:
     needs = scene.needs(options)
     floating = robot.facts.is_floating
     wrong = {
@@ -187,7 +293,7 @@ def _report_reach(rollout: SimRollout, reporter: Reporter) -> None:
     if scene.workspace is None or robot.tool is None or robot.facts.is_floating:
         return
     corners = scene.workspace(rollout.options)
-    reached = use_model(robot, rollout.model, rollout.home.qpos).test(corners)
+    reached = make_reach_tester_in(robot, rollout.model, rollout.home.qpos).test(corners)
     if reached.all():
         return
     distances = np.linalg.norm(corners - rollout.base.p, axis=1)

@@ -19,7 +19,7 @@ from simwright.engines.mujoco.actuation import hold_controls, list_actuators
 from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.queries import FREE, MjData, find_site, pose_bodies, read_body, read_site
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
-from simwright.tasks.control import Controller
+from simwright.tasks.control import ActionController
 from simwright.tasks.home import Home, find_home
 from simwright.tasks.inverse import ToolMover, find_joints
 from simwright.tasks.manifest import ControlMode
@@ -32,8 +32,8 @@ from simwright.tasks.reading import (
     read_objects,
     read_speeds,
 )
-from simwright.tasks.robot import TOOL, Robot
-from simwright.tasks.scene import Layout, Moment, SceneOptions, TaskScene, Verdict
+from simwright.tasks.robot import TOOL, TaskRobot
+from simwright.tasks.scene import Layout, SceneOptions, TaskScene, TaskState, Verdict
 
 Observation = dict[str, Any]
 
@@ -64,7 +64,7 @@ class SimRollout:
     def __init__(
         self,
         scene: TaskScene,
-        robot: Robot,
+        robot: TaskRobot,
         *,
         options: SceneOptions | Mapping[str, Any] | None = None,
         base: Pose | None = None,
@@ -100,7 +100,7 @@ class SimRollout:
         self.data: MjData = self.worlds.hold()
         self.tool_site = find_site(self.model, PREFIX + TOOL)
         self.actuators = tuple(list_actuators(self.model, self.composed.robot_nu))
-        self.controller = Controller(
+        self.controller = ActionController(
             self.composed, self.actuators, self.mode, self._make_mover(), self._find_grip()
         )
         self.layout: Layout = {}
@@ -202,7 +202,7 @@ class SimRollout:
     def judge(self) -> Verdict:
         """How the episode stands."""
         qpos, qvel = self.qpos, self.qvel
-        moment = Moment(
+        moment = TaskState(
             layout=self.layout,
             objects=read_objects(self.scene, self.model, qpos),
             speeds=read_speeds(self.scene, self.model, qvel),

@@ -16,7 +16,7 @@ import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
-from simwright.tasks.baselines.policy import Policy
+from simwright.tasks.baselines.policy import TaskPolicy
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 
@@ -95,20 +95,25 @@ class Listener(Protocol):
         """The run failed: leave nothing behind."""
 
 
+def name_policy(policy: TaskPolicy) -> str:
+    """What a policy is called where nobody named it: its class without the word Policy."""
+    return type(policy).__name__.removesuffix("Policy").lower()
+
+
 class SimRunner:
     """Runs episodes of one rollout."""
 
     def __init__(
         self,
         rollout: SimRollout,
-        policy: Policy,
+        policy: TaskPolicy,
         *,
         name: str = "",
         listeners: Sequence[Listener] = (),
         max_steps: int | None = None,
     ) -> None:
         self.rollout, self.policy = rollout, policy
-        self.name = name or type(policy).__name__.lower()
+        self.name = name or name_policy(policy)
         self.listeners = tuple(listeners)
         self.max_steps = max_steps or rollout.max_steps
 
@@ -193,7 +198,7 @@ def run_batch(
     """Run episodes in many worlds at once, one per world and round; the policy has to have ``act_many``."""
     if not hasattr(policy, "act_many"):
         raise UsageError(
-            f"the policy {name or type(policy).__name__!r} drives one world at a time",
+            f"the policy {name or name_policy(policy)!r} drives one world at a time",
             hint="leave --num-worlds out",
         )
     rollout = batch.rollout

@@ -4,7 +4,7 @@
 A :class:`WorldEntry` is a mapping of the file.  Its readers (:meth:`WorldEntry.number`, :meth:`WorldEntry.text` ...)
 give the value of a key, the default where the key is absent or null, and a :class:`Refusal` where the value is of
 another sort.  The refusal names file and line; whoever reads a whole entity decides what becomes of it
-(:mod:`simwright.worlds.read_state`).  The ``simwright`` block, which PyRoboSim's format does not have, is read here too.
+(:mod:`simwright.worlds.read_state`).  The ``simwright`` block, which PyRoboSim's format does not have, is read here
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class WorldPose:
         (x, y, z), (roll, pitch, yaw) = point, angles
         if roll == 0.0 and pitch == 0.0:
             return cls.from_yaw(x, y, z, yaw)
-        return cls(x, y, z, quaternion_from_angles(roll, pitch, yaw), yaw)
+        return cls(x, y, z, as_quaternion(math3d.quat_from_intrinsic_xyz(roll, pitch, yaw)), yaw)
 
     @classmethod
     def from_quaternion(cls, x: float, y: float, z: float, quaternion: Iterable[float]) -> WorldPose:
@@ -75,17 +75,10 @@ class WorldPose:
 ORIGIN = WorldPose()
 
 
-def quaternion_from_angles(roll: float, pitch: float, yaw: float) -> Quaternion:
-    """The rotation of intrinsic x, y, z angles [rad]."""
-    cx, sx = math.cos(roll / 2), math.sin(roll / 2)
-    cy, sy = math.cos(pitch / 2), math.sin(pitch / 2)
-    cz, sz = math.cos(yaw / 2), math.sin(yaw / 2)
-    return (
-        cx * cy * cz - sx * sy * sz,
-        sx * cy * cz + cx * sy * sz,
-        cx * sy * cz - sx * cy * sz,
-        cx * cy * sz + sx * sy * cz,
-    )
+def as_quaternion(values: math3d.Array) -> Quaternion:
+    """A quaternion of :mod:`simwright.core.math3d` as plain numbers, which poses are compared and hashed by."""
+    w, x, y, z = values.tolist()
+    return w, x, y, z
 
 
 def compute_yaw(quaternion: Quaternion) -> float:
@@ -118,7 +111,7 @@ def rotate_point(x: float, y: float, yaw: float) -> tuple[float, float]:
 
 
 def _multiply(a: Quaternion, b: Quaternion) -> Quaternion:
-    w, x, y, z = (float(v) for v in math3d.quat_multiply(a, b))
+    w, x, y, z = as_quaternion(math3d.quat_multiply(a, b))
     return (w, x, y, z) if w >= 0.0 else (-w, -x, -y, -z)
 
 

@@ -10,7 +10,7 @@ from simwright.core.diag import Where
 from simwright.model.inertia import Inertial
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry, suggest
-from simwright.worlds.entities import Category, Location, Room, Spawn, WorldObject
+from simwright.worlds.entities import Category, Location, Rgb, Room, Spawn, WorldObject
 from simwright.worlds.footprints import EntityFootprint, read_footprint, read_footprint_of
 from simwright.worlds.free_space import keep_free_poses
 from simwright.worlds.metadata import LOCATION_KEYS, OBJECT_KEYS, SPAWN_KEYS
@@ -20,7 +20,6 @@ from simwright.worlds.query import choose_query, find_place
 from simwright.worlds.read_rooms import find_room
 from simwright.worlds.read_state import WorldReading, refuse_entity
 from simwright.worlds.read_values import (
-    Rgb,
     check_name,
     choose_name,
     parse_color,

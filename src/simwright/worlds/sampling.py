@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import shapely
 
 from simwright.worlds.polygons import Array, Geometry, move_many, move_polygon

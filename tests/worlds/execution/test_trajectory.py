@@ -8,16 +8,11 @@ from pathlib import Path
 import pytest
 
 from simwright.core.errors import UsageError
+from simwright.core.math3d import quat_from_intrinsic_xyz, quat_slerp
 from simwright.worlds.entities import MotionLimits
-from simwright.worlds.execution.executor import (
-    VelocityControl,
-    make_executor,
-    make_trajectory,
-    mix_poses,
-    slerp,
-)
+from simwright.worlds.execution.executor import VelocityControl, make_executor, make_trajectory, mix_poses
 from simwright.worlds.planning.path import Path as Way
-from simwright.worlds.poses import WorldPose, quaternion_from_angles
+from simwright.worlds.poses import WorldPose
 
 from ..flat import make_flat
 
@@ -49,12 +44,12 @@ def test_poses_lie_between() -> None:
 
 
 def test_tilted_rotations_are_mixed_at_constant_speed() -> None:
-    start, end = quaternion_from_angles(0.3, 0.1, 0.0), quaternion_from_angles(-0.4, 0.5, 1.2)
-    quarter, half = slerp(start, end, 0.25), slerp(start, end, 0.5)
-    assert slerp(start, half, 0.5) == pytest.approx(quarter)
+    start, end = quat_from_intrinsic_xyz(0.3, 0.1, 0.0), quat_from_intrinsic_xyz(-0.4, 0.5, 1.2)
+    quarter, half = quat_slerp(start, end, 0.25), quat_slerp(start, end, 0.5)
+    assert quat_slerp(start, half, 0.5) == pytest.approx(quarter)
     assert mix_poses(WorldPose(0, 0, 0, start), WorldPose(0, 0, 2, end), 0.5).z == 1.0
     flipped = (-end[0], -end[1], -end[2], -end[3])
-    assert slerp(start, flipped, 0.5) == pytest.approx(half)
+    assert quat_slerp(start, flipped, 0.5) == pytest.approx(half)
 
 
 def test_points_at_the_same_time_keep_the_later_one() -> None:

@@ -38,7 +38,7 @@ _ACROSS = 0.04
 """A joint that is nearer to the tool than this only rolls it [m]."""
 
 
-class Arm:
+class ScriptedArm:
     """Drives the tool of a rollout's robot by joint positions."""
 
     def __init__(self, rollout: SimRollout) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.math3d import Array
-from simwright.tasks.baselines.arm import Arm
+from simwright.tasks.baselines.arm import ScriptedArm
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
@@ -44,7 +44,7 @@ _DETOUR = 0.06
 """How far the cube is pushed at an angle before the way is looked at again [m]."""
 
 
-class Push:
+class PushPolicy:
     """For ``tabletop_push``."""
 
     mode = ControlMode.POSITION
@@ -52,7 +52,7 @@ class Push:
 
     def start(self, rollout: SimRollout) -> None:
         """Look for a way."""
-        self._arm = Arm(rollout)
+        self._arm = ScriptedArm(rollout)
         model = rollout.model
         self._half = np.asarray(rollout.options.cube_size)
         self._cube, self._table = int(model.geom("cube_geom").id), int(model.geom("table_top").id)

@@ -14,7 +14,7 @@ import numpy as np
 
 from simwright.core.math3d import Array, matrix_from_quat, quat_from_matrix
 from simwright.engines.mujoco.queries import SLIDE, pose_bodies
-from simwright.tasks.baselines.arm import Arm
+from simwright.tasks.baselines.arm import ScriptedArm
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
@@ -26,7 +26,7 @@ _OVER = 0.004
 """How far above the table a gripper stays [m]."""
 
 
-class Scripted(ABC):
+class ScriptedPolicy(ABC):
     """Base of scripted policies for arms with a gripper."""
 
     mode = ControlMode.POSITION
@@ -35,7 +35,7 @@ class Scripted(ABC):
         """Begin the script."""
         self.rollout = rollout
         self.options = rollout.options
-        self.arm = Arm(rollout)
+        self.arm = ScriptedArm(rollout)
         # how the gripper is turned matters
         self.arm.mover.axis = None
         self.arm.turn = self.arm.down
@@ -116,7 +116,7 @@ class Scripted(ABC):
         return np.asarray(place + max(0.0, _OVER - self.arm.measure_gap(joints, [table])) * UP)
 
 
-def find_closing(rollout: SimRollout, arm: Arm) -> Array:
+def find_closing(rollout: SimRollout, arm: ScriptedArm) -> Array:
     """The direction in which the fingers close, in the tool's frame, at right angles to its approach."""
     model, data = rollout.model, pose_bodies(rollout.model, rollout.home.qpos)
     frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)

@@ -12,7 +12,7 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, Pose
 from simwright.tasks.parts import add_camera, add_ground, add_light, add_table
-from simwright.tasks.scene import Needs, SceneOptions, TaskScene, stand
+from simwright.tasks.scene import RobotNeeds, SceneOptions, TaskScene, place_base
 
 Pair = tuple[Number, Number]
 Triple = tuple[Number, Number, Number]
@@ -75,7 +75,7 @@ def draw_apart(
 
 def find_base(options: TableOptions, corners: Array, forward: float) -> Pose:
     """Where the options put the robot, facing the middle of the task."""
-    return stand(options.robot_base_xyz, options.robot_base_yaw_deg, corners.mean(axis=0), forward)
+    return place_base(options.robot_base_xyz, options.robot_base_yaw_deg, corners.mean(axis=0), forward)
 
 
 def list_range_corners(ranges: Sequence[tuple[Pair, Pair]], height: float) -> Array:
@@ -125,8 +125,8 @@ def make_table_scene(
     reached; ``shrink`` names distances between things, which become shorter with the regions but never longer.
     """
 
-    def find_needs(options: Any) -> Needs:
-        return Needs("fixed", tool=True, gripper=gripper, reach=measure_nearest(corners(options)))
+    def find_needs(options: Any) -> RobotNeeds:
+        return RobotNeeds("fixed", tool=True, gripper=gripper, reach=measure_nearest(corners(options)))
 
     def scale(options: Any, factor: float, base: Pose) -> Any:
         pulled: dict[str, Any] = {name: pull_range(getattr(options, name), factor, base) for name in regions}

@@ -26,7 +26,7 @@ from simwright.worlds.entities import (
     WorldObject,
     WorldRobot,
 )
-from simwright.worlds.poses import WorldPose
+from simwright.worlds.poses import WorldPose, rotate_point
 from simwright.worlds.sensing.sensor import FieldOfView
 from simwright.worlds.world import World
 
@@ -315,7 +315,7 @@ def fit_box(item: WorldObject) -> GraspBox:
     first, second = corners[1] - corners[0], corners[2] - corners[1]
     center = corners[:4].mean(axis=0)
     yaw = math.atan2(first[1], first[0]) + item.pose.yaw
-    x, y = shapely.get_coordinates(_turn(center, item.pose.yaw))[0]
+    x, y = rotate_point(center[0], center[1], item.pose.yaw)
     pose = WorldPose.from_yaw(item.pose.x + x, item.pose.y + y, item.pose.z + item.height / 2, yaw)
     return GraspBox((math.hypot(*first), math.hypot(*second), item.height), pose)
 
@@ -336,8 +336,3 @@ def find_faces(box: GraspBox, robot: WorldPose) -> dict[str, Vector]:
 def _list_others(axis: int) -> list[int]:
     """The two other axes; for the horizontal ones the horizontal one first."""
     return [other for other in (1, 0, 2) if other != axis]
-
-
-def _turn(point: Vector, yaw: float) -> Any:
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    return shapely.Point(cosine * point[0] - sine * point[1], sine * point[0] + cosine * point[1])

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from simwright.core.errors import UsageError
+from simwright.core.math3d import quat_slerp
 from simwright.core.registry import Registry
 from simwright.worlds.entities import ComponentOptions, MotionLimits, WorldRobot
 from simwright.worlds.planning.path import Path
-from simwright.worlds.poses import Quaternion, WorldPose, compute_yaw
+from simwright.worlds.poses import WorldPose, as_quaternion, compute_yaw
 from simwright.worlds.world import World
 
 
@@ -69,22 +70,8 @@ def make_trajectory(
 def mix_poses(start: WorldPose, end: WorldPose, share: float) -> WorldPose:
     """A pose between two, at a share from 0 to 1."""
     x, y, z = (a + share * (b - a) for a, b in ((start.x, end.x), (start.y, end.y), (start.z, end.z)))
-    turned = slerp(start.quaternion, end.quaternion, share)
+    turned = as_quaternion(quat_slerp(start.quaternion, end.quaternion, share))
     return WorldPose(x, y, z, turned, compute_yaw(turned))
-
-
-def slerp(start: Quaternion, end: Quaternion, share: float) -> Quaternion:
-    """A rotation between two along the shorter arc, at a share from 0 to 1."""
-    cosine = sum(a * b for a, b in zip(start, end, strict=True))
-    if cosine < 0.0:
-        cosine, end = -cosine, (-end[0], -end[1], -end[2], -end[3])
-    angle = math.acos(min(1.0, cosine))
-    if angle < 1e-9:
-        return end if share > 0.5 else start
-    first, second = (math.sin((1.0 - share) * angle), math.sin(share * angle))
-    w, x, y, z = ((first * a + second * b) / math.sin(angle) for a, b in zip(start, end, strict=True))
-    length = math.sqrt(w * w + x * x + y * y + z * z)
-    return w / length, x / length, y / length, z / length
 
 
 Velocity = tuple[float, float, float]
