@@ -52,11 +52,18 @@ class Amendment:
     _gains: dict[str, Gains] | None = None
 
     def apply(self, spec: Any) -> None:
-        """Change a new specification."""
+        """Change a new specification: base first, since mounting it changes which joints there are to drive."""
         if self.fixed is True:
             _mount(spec)
         elif self.fixed is False:
             _free(spec, self.where)
+        self._drive_joints(spec)
+        self._add_frames(spec)
+        # last: everything that hangs on the world moves, what was added as well
+        if not self.origin.is_identity():
+            _shift(spec, ~self.origin)
+
+    def _drive_joints(self, spec: Any) -> None:
         if self.manifest is not None:
             _set_limits(spec, self.manifest)
         overrides = self.manifest.sim.actuators if self.manifest is not None else {}
@@ -64,6 +71,9 @@ class Amendment:
             self._gains = choose_gains(spec, self.where)
         override_actuators(spec, overrides, self._gains or {})
         self.servos = add_servos(spec, self._gains or {})
+
+    def _add_frames(self, spec: Any) -> None:
+        """The manifest's cameras, and a site where the tool is."""
         for camera in self.manifest.cameras if self.manifest is not None else ():
             body, pose = self._find_frame(spec, camera)
             body.add_camera(
@@ -83,8 +93,6 @@ class Amendment:
                 rgba=[0, 0, 0, 0],
                 group=5,
             )
-        if not self.origin.is_identity():
-            _shift(spec, ~self.origin)
 
     def _find_frame(self, spec: Any, frame: FrameEntry) -> tuple[Any, Pose]:
         """The body that a frame is on, and its place there."""

@@ -337,17 +337,28 @@ def find_gripper(model: MjModel, actuators: Sequence[ActuatorInfo]) -> GripperFa
     """The gripper of a robot that was compiled alone; None where there is none."""
     for palm, fingers in _list_palms(model):
         own = [a for a in actuators if _drives_only(model, a, fingers) and np.isfinite((a.low, a.high)).all()]
-        if not own or len({(a.low, a.high) for a in own}) != 1:
-            continue
-        low, high = own[0].low, own[0].high
-        parts = fingers if len(fingers) > 1 else [*fingers, [palm]]
-        apart = _drive_apart(model, parts, [a.index for a in own], (low, high))
-        if abs(apart[1] - apart[0]) < _LEAST_STROKE:
-            continue
-        wide, narrow = (high, low) if apart[1] > apart[0] else (low, high)
-        heads = tuple(branch[0] for branch in fingers)
-        return GripperFacts(palm, heads, tuple(a.index for a in own), wide, narrow, abs(apart[1] - apart[0]))
+        # fingers with different ranges are those of a hand: one control cannot close them
+        if len({(a.low, a.high) for a in own}) == 1:
+            found = _try_gripper(model, palm, fingers, own)
+            if found is not None:
+                return found
     return None
+
+
+def _try_gripper(
+    model: MjModel, palm: int, fingers: list[list[int]], own: Sequence[ActuatorInfo]
+) -> GripperFacts | None:
+    """Drive the fingers to both ends of their range; None where that does not move them apart."""
+    low, high = own[0].low, own[0].high
+    indices = [actuator.index for actuator in own]
+    # a single finger closes against the palm
+    parts = fingers if len(fingers) > 1 else [*fingers, [palm]]
+    apart = _drive_apart(model, parts, indices, (low, high))
+    stroke = abs(apart[1] - apart[0])
+    if stroke < _LEAST_STROKE:
+        return None
+    wide, narrow = (high, low) if apart[1] > apart[0] else (low, high)
+    return GripperFacts(palm, tuple(branch[0] for branch in fingers), tuple(indices), wide, narrow, stroke)
 
 
 def _list_palms(model: MjModel) -> list[tuple[int, list[list[int]]]]:

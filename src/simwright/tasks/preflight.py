@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare
+from simwright.core.diag import Diagnostic, Kind, Level, Reporter, Where, declare
 from simwright.core.errors import InputError, SimwrightError
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
@@ -411,31 +411,34 @@ def _name(model: MjModel, geom: int, body: int) -> str:
 
 
 def _report_actuators(rollout: SimRollout, reporter: Reporter) -> None:
-    where, mode = _where(rollout.robot), rollout.mode
+    where = _where(rollout.robot)
     if rollout.robot.servos:
         reporter.report(SERVOS_ADDED, where, count=rollout.robot.servos)
-    actuators = rollout.actuators
+    # the mode pose tells joints their positions, so it is reported as that
+    mode = ControlMode.POSITION if rollout.mode is ControlMode.POSE else rollout.mode
+    total = len(rollout.actuators)
+    for kind, group in _group_actuators(rollout):
+        if group:
+            names = _spell_names(group)
+            reporter.report(kind, where, count=len(group), total=total, mode=mode.value, names=names)
+
+
+def _group_actuators(rollout: SimRollout) -> list[tuple[Kind, Sequence[ActuatorInfo]]]:
+    """The actuators about which there is something to say, by what is to be said."""
+    actuators, mode = rollout.actuators, rollout.mode
     joints = [a for a in actuators if a.joint >= 0 and a.kind is not ActuatorKind.GENERAL]
-    groups: list[tuple[Any, Sequence[ActuatorInfo]]] = [
+    groups: list[tuple[Kind, Sequence[ActuatorInfo]]] = [
         (DRIVEN_DIRECTLY, [a for a in actuators if a not in joints])
     ]
     if mode is ControlMode.TORQUE:
-        servos = [a for a in joints if a.kind is not ActuatorKind.MOTOR]
-        limited = rollout.model.actuator_ctrllimited
-        groups += [(MADE_MOTORS, servos), (UNBOUNDED, [a for a in joints if not limited[a.index]])]
-    else:
-        taken = {ActuatorKind.POSITION}
-        if mode is ControlMode.VELOCITY:
-            taken.add(ActuatorKind.VELOCITY)
-        groups.append((CONTROLLED, [a for a in joints if a.kind not in taken]))
-    word = (
-        "velocity" if mode is ControlMode.VELOCITY else "torque" if mode is ControlMode.TORQUE else "position"
-    )
-    for kind, group in groups:
-        if group:
-            reporter.report(
-                kind, where, count=len(group), total=len(actuators), mode=word, names=_spell_names(group)
-            )
+        unlimited = [a for a in joints if not rollout.model.actuator_ctrllimited[a.index]]
+        return [*groups, (MADE_MOTORS, _leave_out(joints, ActuatorKind.MOTOR)), (UNBOUNDED, unlimited)]
+    taken = [ActuatorKind.POSITION, *([ActuatorKind.VELOCITY] if mode is ControlMode.VELOCITY else [])]
+    return [*groups, (CONTROLLED, _leave_out(joints, *taken))]
+
+
+def _leave_out(actuators: Sequence[ActuatorInfo], *kinds: ActuatorKind) -> list[ActuatorInfo]:
+    return [actuator for actuator in actuators if actuator.kind not in kinds]
 
 
 def _spell_names(group: Sequence[ActuatorInfo]) -> str:

@@ -131,12 +131,34 @@ def _open_file(
     file: Path, name: str, entry: CatalogEntry | None, packages: PackageMap | None, reporter: Reporter | None
 ) -> TaskRobot:
     source = open_robot_file(file, packages=packages, reporter=reporter)
-    where = Where(str(file))
     manifest = entry.manifest if entry is not None else None
+    amendment, plain = _plan_amendment(file, source, entry)
+    spec = source.make_spec()
+    amendment.apply(spec)
+    model = compile_spec(spec, "the robot", amendment.where)
+    if entry is not None:
+        names = [model.actuator(index).name for index in range(model.nu)]
+        _refuse(review_gripper(entry.manifest, entry.document, names))
+    kind = manifest.kind if manifest is not None else None
+    facts = infer_facts(model, says_base=True, kind=kind or plain.kind)
+    # known only now: the tool is looked for in the amended robot, whose next specifications get a site there
+    amendment.tool = tool = _choose_tool(model, facts, manifest)
+    if tool is not None and manifest is not None and manifest.end_effector is not None:
+        facts = replace(facts, reach=_measure_tool(model, tool, amendment))
+    cameras = tuple(model.camera(index).name for index in range(model.ncam))
+    return TaskRobot(name, file, source, facts, manifest, amendment.servos, tool, cameras, amendment)
+
+
+def _plan_amendment(
+    file: Path, source: SpecSource, entry: CatalogEntry | None
+) -> tuple[Amendment, RobotFacts]:
+    """What is changed of a robot, and what its file alone tells; a manifest that does not fit the file is refused."""
+    where = Where(str(file))
     spec = source.make_spec()
     if not len(spec.worldbody.bodies):
         raise InputError("the file has no body, so there is no robot in it", where=where)
     plain = compile_spec(spec, "the robot", where)
+    manifest, document = (None, None) if entry is None else (entry.manifest, entry.document)
     if entry is not None:
         _refuse(review_manifest(entry.manifest, entry.document, plain))
     facts = infer_facts(plain, says_base=detect_format(file).name not in _UNSAID)
@@ -144,22 +166,7 @@ def _open_file(
     if manifest is not None and manifest.base is not None:
         fixed = manifest.base == "fixed"
     origin = _find_origin(plain, manifest) if fixed else IDENTITY
-    amendment = Amendment(
-        where, fixed, manifest, entry.document if entry else None, measure_sites(plain), origin
-    )
-    spec = source.make_spec()
-    amendment.apply(spec)
-    model = compile_spec(spec, "the robot", where)
-    if entry is not None:
-        names = [model.actuator(index).name for index in range(model.nu)]
-        _refuse(review_gripper(entry.manifest, entry.document, names))
-    kind = manifest.kind if manifest is not None else None
-    facts = infer_facts(model, says_base=True, kind=kind or facts.kind)
-    amendment.tool = tool = _choose_tool(model, facts, manifest)
-    if tool is not None and manifest is not None and manifest.end_effector is not None:
-        facts = replace(facts, reach=_measure_tool(model, tool, amendment))
-    cameras = tuple(model.camera(index).name for index in range(model.ncam))
-    return TaskRobot(name, file, source, facts, manifest, amendment.servos, tool, cameras, amendment)
+    return Amendment(where, fixed, manifest, document, measure_sites(plain), origin), facts
 
 
 def _measure_tool(model: MjModel, tool: FrameEntry, amendment: Amendment) -> float:

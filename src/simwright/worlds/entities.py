@@ -303,3 +303,8 @@ class FloorPlan:
     def floors(self) -> list[Room | Hallway]:
         """Rooms and hallways."""
         return [*self.rooms, *self.hallways]
+
+    @property
+    def closed_hallways(self) -> list[Hallway]:
+        """Those whose door is closed."""
+        return [hallway for hallway in self.hallways if not hallway.is_open]

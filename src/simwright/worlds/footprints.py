@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import shapely
@@ -16,7 +15,7 @@ from simwright.model.inertia import Inertial
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry
 from simwright.worlds.metadata import locate_file
-from simwright.worlds.polygons import move_polygon
+from simwright.worlds.polygons import Array, Geometry, move_polygon
 from simwright.worlds.poses import ORIGIN, WorldPose
 from simwright.worlds.read_state import MeshModel, WorldReading
 from simwright.worlds.read_values import pose_from_list
@@ -39,14 +38,14 @@ class EntityFootprint:
     ``inertial`` is what a model says that it weighs, seen from the bottom.
     """
 
-    polygon: Any
+    polygon: Geometry
     height: float | None
     in_world: bool = False
     offset: WorldPose = ORIGIN
     inertial: Inertial | None = None
 
 
-def read_footprint(reading: WorldReading, entry: WorldEntry, parent: Any = None) -> EntityFootprint:
+def read_footprint(reading: WorldReading, entry: WorldEntry, parent: Geometry = None) -> EntityFootprint:
     """The footprint of a mapping; ``parent`` is the polygon that type parent means."""
     kind = entry.text("type")
     known = _KEYS.get(kind)
@@ -72,7 +71,7 @@ def read_footprint(reading: WorldReading, entry: WorldEntry, parent: Any = None)
     return EntityFootprint(polygon, height, kind == "parent", offset, inertial)
 
 
-def read_footprint_of(reading: WorldReading, entry: WorldEntry, parent: Any = None) -> EntityFootprint:
+def read_footprint_of(reading: WorldReading, entry: WorldEntry, parent: Geometry = None) -> EntityFootprint:
     """The footprint that an entity or a category has to have."""
     inner = entry.child("footprint")
     if inner is None:
@@ -80,7 +79,7 @@ def read_footprint_of(reading: WorldReading, entry: WorldEntry, parent: Any = No
     return read_footprint(reading, inner, parent)
 
 
-def polygon_from_points(entry: WorldEntry, points: list[tuple[float, float]], *steps: str) -> Any:
+def polygon_from_points(entry: WorldEntry, points: list[tuple[float, float]], *steps: str) -> Geometry:
     """A polygon with a floor: not empty, not crossing itself."""
     polygon = shapely.Polygon(points)
     if polygon.is_empty or polygon.area <= 0.0:
@@ -90,7 +89,7 @@ def polygon_from_points(entry: WorldEntry, points: list[tuple[float, float]], *s
     return polygon
 
 
-def _read_box(entry: WorldEntry) -> Any:
+def _read_box(entry: WorldEntry) -> Geometry:
     width, depth = entry.numbers("dims", (2,))
     if width <= 0.0 or depth <= 0.0:
         raise _refuse(entry, "its dims have to be positive", "dims")
@@ -104,21 +103,21 @@ def _read_box(entry: WorldEntry) -> Any:
     )
 
 
-def _read_circle(entry: WorldEntry) -> Any:
+def _read_circle(entry: WorldEntry) -> Geometry:
     radius = entry.number("radius")
     if radius <= 0.0:
         raise _refuse(entry, "its radius has to be positive", "radius")
     return shapely.Point(0.0, 0.0).buffer(radius)
 
 
-def _read_polygon(entry: WorldEntry) -> Any:
+def _read_polygon(entry: WorldEntry) -> Geometry:
     return polygon_from_points(entry, entry.points("coords", 3), "coords")
 
 
 _SHAPES = {"box": _read_box, "circle": _read_circle, "polygon": _read_polygon}
 
 
-def _take_parent(entry: WorldEntry, parent: Any) -> Any:
+def _take_parent(entry: WorldEntry, parent: Geometry) -> Geometry:
     if parent is None:
         raise _refuse(entry, "there is nothing around it that it could take the shape of", "type")
     padding = entry.number("padding", 0.0)
@@ -127,17 +126,12 @@ def _take_parent(entry: WorldEntry, parent: Any) -> Any:
     return parent.buffer(-padding, cap_style="flat", join_style="mitre")
 
 
-def _read_mesh(reading: WorldReading, entry: WorldEntry) -> tuple[Any, float, Inertial | None]:
+def _read_mesh(reading: WorldReading, entry: WorldEntry) -> tuple[Geometry, float, Inertial | None]:
     """The convex hull of the mesh from above, how high it is, and what it weighs if its model says so."""
     base = Path(entry.document.file).parent
     folder = locate_file(entry.text("model_path"), reading.folder, reading.data_folder, base)
     file = folder / entry.text("mesh_path")
-    if reading.read_mesh is None:
-        raise _refuse(entry, "meshes cannot be read here", "mesh_path")
-    try:
-        points = np.asarray(reading.read_mesh(file), dtype=np.float64).reshape(-1, 3)
-    except SimwrightError as error:
-        raise _refuse(entry, str(error), "mesh_path") from error
+    points = _read_points(reading, entry, file)
     top = float(points[:, 2].max())
     model = None if reading.reference else _read_model(reading, entry, folder / MODEL, file)
     if model is not None:
@@ -146,17 +140,34 @@ def _read_mesh(reading: WorldReading, entry: WorldEntry) -> tuple[Any, float, In
     if hull.geom_type != "Polygon":
         raise _refuse(entry, "the mesh has no area from above", "mesh_path")
     if reading.reference:
+        # PyRoboSim takes the largest z for the height, wherever the mesh begins
         return hull, top, None
     bottom = float(points[:, 2].min())
     height = float(points[:, 2].max()) - bottom
     if "height" not in entry and abs(height - top) > 1e-3:
         name = entry.path[0] if entry.path else ""
         reading.report(messages.MESH_HEIGHT, entry.find_where(), name=name, height=height, top=top)
+    inertial = _check_inertial(reading, entry, model)
+    return hull, height, inertial and inertial.moved(Pose.of((0.0, 0.0, -bottom)))
+
+
+def _read_points(reading: WorldReading, entry: WorldEntry, file: Path) -> Array:
+    """The points of a mesh file, n by 3 [m]."""
+    if reading.read_mesh is None:
+        raise _refuse(entry, "meshes cannot be read here", "mesh_path")
+    try:
+        return np.asarray(reading.read_mesh(file), dtype=np.float64).reshape(-1, 3)
+    except SimwrightError as error:
+        raise _refuse(entry, str(error), "mesh_path") from error
+
+
+def _check_inertial(reading: WorldReading, entry: WorldEntry, model: MeshModel | None) -> Inertial | None:
+    """The mass properties of a model, unless no body can have them."""
     inertial = None if model is None else model.inertial
     if inertial is not None and (inertial.mass <= 0.0 or not inertial.is_physical()):
         reading.report(messages.MODEL_MASS, entry.find_where("model_path"), file=MODEL, place=entry.spell())
-        inertial = None
-    return hull, height, inertial and inertial.moved(Pose.of((0.0, 0.0, -bottom)))
+        return None
+    return inertial
 
 
 def _read_model(reading: WorldReading, entry: WorldEntry, file: Path, mesh: Path) -> MeshModel | None:

@@ -26,18 +26,17 @@ def compute_free_space(
     plan: FloorPlan, inflation: float | None = None, closed: Iterable[Hallway] | None = None
 ) -> Geometry:
     """Free robot centres at another inflation radius [m], or with other doors closed than are."""
-    doors = [hallway for hallway in plan.hallways if not hallway.is_open] if closed is None else list(closed)
+    doors = plan.closed_hallways if closed is None else list(closed)
     if inflation is None or inflation == plan.inflation_radius:
-        rooms = [room.free for room in plan.rooms]
-        halls = [hallway.free for hallway in plan.hallways]
+        floors = [part.free for part in plan.floors]
         slabs = [hallway.slab_inflated for hallway in doors]
         furniture = [location.inflated for location in plan.locations]
     else:
-        parts = _inflate(plan, inflation)
-        rooms, halls = list(parts[0].values()), list(parts[1].values())
-        furniture = list(parts[2].values())
+        rooms, halls, grown = _inflate(plan, inflation)
+        floors, furniture = [*rooms.values(), *halls.values()], list(grown.values())
         slabs = list(_grow_all([hallway.slab for hallway in doors], inflation))
-    space = shapely.union_all([*rooms, *halls])
+    space = shapely.union_all(floors)
+    # furniture before a hallway reaches into it, which PyRoboSim takes out of the room's floor only
     if furniture and not plan.reference:
         space = space.difference(shapely.union_all(furniture))
     return space.difference(shapely.union_all(slabs)) if slabs else space
@@ -46,7 +45,7 @@ def compute_free_space(
 def compute_sensing_space(plan: FloorPlan) -> Geometry:
     """The floors, less closed doors."""
     floors = shapely.union_all([part.polygon for part in plan.floors])
-    slabs = [hallway.slab for hallway in plan.hallways if not hallway.is_open]
+    slabs = [hallway.slab for hallway in plan.closed_hallways]
     return floors.difference(shapely.union_all(slabs)) if slabs else floors
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import shapely
 
 from simwright.core.errors import UsageError
-from simwright.worlds.entities import Hallway, Location
+from simwright.worlds.entities import Hallway, Location, Room
 from simwright.worlds.picture import Area, Disc, Drawing, Ink, Line, Point, Words, measure_words, mix
 from simwright.worlds.polygons import Geometry
 from simwright.worlds.poses import WorldPose
@@ -264,44 +264,42 @@ def _draw_names(labels: PictureLabels, view: _PixelView, world: World) -> None:
         labels.block(x, y, max(robot.radius * view.scale, 7.0))
         labels.put(robot.name, (x, y), small, _INK, apart=max(robot.radius * view.scale, 7.0) + small)
     for room in world.rooms:
-        polygon = room.polygon.difference(shapely.union_all([loc.polygon for loc in room.locations]))
-        spot = (
-            shapely.maximum_inscribed_circle(polygon, tolerance=0.05).coords[0]
-            if polygon.area
-            else room.centroid
-        )
         size = max(11.0, min(22.0, 0.22 * view.scale))
+        color = mix(room.color, _INK, 0.72)
         labels.put(
-            room.name, view.point(*spot), size, mix(room.color, _INK, 0.72), bold=True, force=True, apart=size
+            room.name, view.point(*_find_room_spot(room)), size, color, bold=True, force=True, apart=size
         )
     for location in world.locations:
         low_x, low_y, high_x, high_y = location.polygon.bounds
         center = view.point((low_x + high_x) / 2, (low_y + high_y) / 2)
         apart = (high_y - low_y) / 2 * view.scale + small * 0.8
-        labels.put(
-            location.name,
-            center,
-            small,
-            _INK,
-            apart=apart,
-            outside=location.is_charger or bool(_list_objects(location)),
-        )
+        covered = location.is_charger or any(spawn.objects for spawn in location.spawns)
+        labels.put(location.name, center, small, _INK, apart=apart, outside=covered)
     for item in world.objects:
         x, y = view.point(*item.polygon.centroid.coords[0])
         low_x, low_y, high_x, high_y = item.polygon.bounds
         apart = (high_y - low_y) / 2 * view.scale + small * 0.7
         labels.put(item.name, (x, y), small * 0.85, _INK, apart=apart, outside=True)
     for hallway in world.hallways:
-        if hallway.is_locked and not hallway.is_open and not hallway.slab.is_empty:
-            labels.block(*view.point(*hallway.slab.representative_point().coords[0]), 12.0)
-        spot = (
-            hallway.outer.representative_point() if not hallway.outer.is_empty else hallway.polygon.centroid
-        )
-        labels.put(hallway.name, view.point(spot.x, spot.y), small * 0.85, _MUTED, apart=small * 1.4)
+        _draw_hallway_name(labels, view, hallway, small)
 
 
-def _list_objects(location: Location) -> list[str]:
-    return [item.name for spawn in location.spawns for item in spawn.objects]
+def _find_room_spot(room: Room) -> tuple[float, float]:
+    """Where most of the floor is free of furniture [m]."""
+    polygon = room.polygon.difference(shapely.union_all([location.polygon for location in room.locations]))
+    if not polygon.area:
+        return room.centroid
+    spot: tuple[float, float] = shapely.maximum_inscribed_circle(polygon, tolerance=0.05).coords[0]
+    return spot
+
+
+def _draw_hallway_name(labels: PictureLabels, view: _PixelView, hallway: Hallway, size: float) -> None:
+    if hallway.is_locked and not hallway.is_open and not hallway.slab.is_empty:
+        # the lock that _draw_door paints there
+        labels.block(*view.point(*hallway.slab.representative_point().coords[0]), 12.0)
+    outer = hallway.outer
+    spot = hallway.polygon.centroid if outer.is_empty else outer.representative_point()
+    labels.put(hallway.name, view.point(spot.x, spot.y), size * 0.85, _MUTED, apart=size * 1.4)
 
 
 def _draw_caption(picture: Drawing, view: _PixelView, world: World) -> None:

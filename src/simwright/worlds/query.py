@@ -7,15 +7,17 @@ stands.  Where several places fit, one is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry, shorten
-from simwright.worlds.entities import Hallway, Location, Place, Room, Spawn, WorldObject
+from simwright.worlds.entities import Entity, Hallway, Location, Place, Room, Spawn, WorldObject
 from simwright.worlds.read_state import WorldReading
 from simwright.worlds.sampling import Sampler
 from simwright.worlds.world import World
+
+_T = TypeVar("_T")
 
 
 def choose_query(reading: WorldReading, entry: WorldEntry, key: str) -> str | None:
@@ -53,31 +55,30 @@ def _draw(reading: WorldReading, entry: WorldEntry, choices: list[Any], weights:
 def find_place(world: World, query: str, sampler: Sampler) -> tuple[Place | None, str]:
     """The place that a query means, or None and why there is none."""
     words = query.split()
-    room: Room | None = None
-    place: Place | None = None
-    open_words = []
-    for word in words:
-        entity = world.names.get(word)
-        if isinstance(entity, WorldObject):
-            return entity.spawn, "it is held by a robot"
-        if isinstance(entity, Room):
-            room = entity
-        elif isinstance(entity, (Hallway, Location, Spawn)):
-            place = entity
-        else:
-            open_words.append(word)
-    location_kind = next((word for word in words if word in world.location_categories), None)
-    object_kind = next((word for word in words if word in world.object_categories), None)
-    for word in open_words:
-        if word not in world.location_categories and word not in world.object_categories:
+    entities = [world.names.get(word) for word in words]
+    item = _find_last(entities[::-1], WorldObject)
+    if item is not None:
+        return item.spawn, "it is held by a robot"
+    kinds = (*world.location_categories, *world.object_categories)
+    for word, entity in zip(words, entities, strict=True):
+        if not isinstance(entity, (Room, Hallway, Location, Spawn)) and word not in kinds:
             return None, f"{word!r} is neither a name nor a category"
-    if room is not None and place is None and location_kind is None and object_kind is None:
-        return room, ""
-    if place is not None and object_kind is None:
-        return place, ""
+    # of several rooms or places the last word counts, of several categories the first: as in PyRoboSim
+    room, place = _find_last(entities, Room), _find_last(entities, (Hallway, Location, Spawn))
+    location_kind = next(filter(world.location_categories.__contains__, words), None)
+    object_kind = next(filter(world.object_categories.__contains__, words), None)
     if object_kind is not None:
         return _find_object_place(world, (place, room), (location_kind, object_kind), sampler)
+    if place is not None:
+        return place, ""
+    if room is not None and location_kind is None:
+        return room, ""
     return _find_location(world, room, location_kind, sampler)
+
+
+def _find_last(entities: Sequence[Entity | None], kind: type[_T] | tuple[type[_T], ...]) -> _T | None:
+    """The last of the entities that is of a kind."""
+    return next((entity for entity in reversed(entities) if isinstance(entity, kind)), None)
 
 
 def _find_location(
@@ -106,14 +107,18 @@ def _find_object_place(
     found = [
         item
         for item in world.objects
-        if item.spawn is not None
-        and item.category.name == object_kind
-        and (room is None or item.spawn.room is room)
-        and (location_kind is None or item.spawn.location.category.name == location_kind)
+        if item.category.name == object_kind and _stands_in(item.spawn, room, location_kind)
     ]
     if not found:
         return None, f"there is no {object_kind} there"
     return found[sampler.choose(len(found))].spawn, ""
+
+
+def _stands_in(spawn: Spawn | None, room: Room | None, location_kind: str | None) -> bool:
+    """Is a surface in a room and part of furniture of a category?  What is not said does not matter."""
+    if spawn is None:
+        return False
+    return (room is None or spawn.room is room) and location_kind in {None, spawn.location.category.name}
 
 
 def _list_objects(place: Place) -> Iterable[WorldObject]:

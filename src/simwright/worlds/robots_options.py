@@ -7,7 +7,7 @@ A property without a default has to be given.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from simwright.core.registry import Registry, import_object
@@ -183,20 +183,25 @@ def angles_in_radians(options: ComponentOptions, key: str) -> float:
 def find_wrong_property(values: Mapping[str, Any]) -> tuple[str, str] | None:
     """A property that nothing can work with, and what it has to be; None where all is well."""
     for key, value in values.items():
-        number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-        if key in _SWITCHES:
-            good, wanted = isinstance(value, bool), "true or false"
-        elif key == "heuristic":
-            good, wanted = value in HEURISTICS, f"one of {', '.join(HEURISTICS)}"
-        elif key in _COUNTS:
-            good, wanted = number and 0 <= value <= MAX_COUNT, f"a number up to {MAX_COUNT:,}"
-        elif key in _POSITIVE:
-            good, wanted = (number and value > 0.0) or (value is None and key in _OPTIONAL), "positive"
-        else:
-            good, wanted = key not in _NOT_NEGATIVE or (number and value >= 0.0), "not negative"
-        if not good:
-            return key, wanted
+        for keys, is_good, wanted in _CHECKS:
+            if key in keys and not is_good(value) and not (value is None and key in _OPTIONAL):
+                return key, wanted
     return None
+
+
+def _is_number(value: Any) -> bool:
+    # a bool is an int to Python; YAML's `yes` is no distance
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+_CHECKS: tuple[tuple[set[str], Callable[[Any], bool], str], ...] = (
+    (_SWITCHES, lambda value: isinstance(value, bool), "true or false"),
+    ({"heuristic"}, lambda value: value in HEURISTICS, f"one of {', '.join(HEURISTICS)}"),
+    (_COUNTS, lambda value: _is_number(value) and 0 <= value <= MAX_COUNT, f"a number up to {MAX_COUNT:,}"),
+    (_POSITIVE, lambda value: _is_number(value) and value > 0.0, "positive"),
+    (_NOT_NEGATIVE, lambda value: _is_number(value) and value >= 0.0, "not negative"),
+)
+"""Which properties are checked, how, and what the message says that they have to be."""
 
 
 def _read_options(

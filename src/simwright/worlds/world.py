@@ -130,12 +130,12 @@ class World(FloorPlan):
 
     def free_space_at(self, radius: float) -> Geometry:
         """The free space at another inflation radius [m]."""
-        return self._find_space([hallway for hallway in self.hallways if not hallway.is_open], radius)
+        return self._find_space(self.closed_hallways, radius)
 
     def _find_space(self, closed: list[Hallway], radius: float | None) -> Geometry:
         """One polygon for every radius and set of closed doors; the same object until something changes."""
         same = radius is None or radius == self.inflation_radius
-        if same and closed == [hallway for hallway in self.hallways if not hallway.is_open]:
+        if same and closed == self.closed_hallways:
             return self.free_space
         key = " ".join(("free", "" if same else repr(radius), *(hallway.name for hallway in closed)))
         return self._derive(key, lambda: compute_free_space(self, radius, closed))

@@ -105,34 +105,36 @@ class PushPolicy:
         return _turn(along, self._angle), distance
 
     def _choose(self, observation: Observation, tool: Array, cube: Array, goal: Array) -> str:
-        phase, arm, behind = self._phase, self._arm, self._behind
-        if phase in ("travel", "down") and self._age > _PATIENCE:
-            self._skip += 1
-            return "rise"
-        if phase == "rise" and (tool[2] > self._high - _NEAR or self._age > _PATIENCE):
-            phase = "plan"
-        if phase == "plan":
-            return "travel" if self._plan(cube, goal) else "rest"
-        if phase == "rest" and self._age >= _REST:
-            self._age = 0
-            return "travel" if self._plan(cube, goal) else "rest"
-        if phase == "travel" and arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
-            return "down"
-        if phase == "down" and arm.is_at(observation, behind, _NEAR):
-            self._from, self._lead, self._lift = cube[:2].copy(), 0.0, 0.0
-            return "push"
-        if phase == "push":
-            side = cube[:2] - tool[:2]
-            far = float(np.linalg.norm(side))
-            along, _ = self._aim(cube, goal)
-            gone = float(np.linalg.norm(cube[:2] - self._from))
-            if (
-                far > 2.0 * self._reach
-                or float(side @ along) < _LOST * far
-                or (self._angle and gone > _DETOUR)
-            ):
+        """The phase of the next action: plan or rest, travel, down, push; rise where something went wrong."""
+        arm, behind = self._arm, self._behind
+        match self._phase:
+            case "travel" | "down" if self._age > _PATIENCE:
+                self._skip += 1
                 return "rise"
-        return phase
+            case "rise" if not (tool[2] > self._high - _NEAR or self._age > _PATIENCE):
+                return "rise"
+            case "rise" | "plan":
+                return "travel" if self._plan(cube, goal) else "rest"
+            case "rest" if self._age >= _REST:
+                self._age = 0
+                return "travel" if self._plan(cube, goal) else "rest"
+            case "travel" if arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
+                return "down"
+            case "down" if arm.is_at(observation, behind, _NEAR):
+                self._from, self._lead, self._lift = cube[:2].copy(), 0.0, 0.0
+                return "push"
+            case "push" if self._has_slipped(tool, cube, goal):
+                return "rise"
+        return self._phase
+
+    def _has_slipped(self, tool: Array, cube: Array, goal: Array) -> bool:
+        """Is the cube no longer before the tool, or a push at an angle long enough?"""
+        side = cube[:2] - tool[:2]
+        far = float(np.linalg.norm(side))
+        along, _ = self._aim(cube, goal)
+        gone = float(np.linalg.norm(cube[:2] - self._from))
+        lost = far > 2.0 * self._reach or float(side @ along) < _LOST * far
+        return lost or (self._angle != 0.0 and gone > _DETOUR)
 
     def _plan(self, cube: Array, goal: Array) -> bool:
         """Choose where to come down: straight behind where that can be reached, else at an angle."""

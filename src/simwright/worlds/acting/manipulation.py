@@ -110,20 +110,22 @@ def place(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Ste
 def _find_surface(world: World, robot: WorldRobot, action: Action) -> Spawn | Result:
     """The surface in reach: where the robot is, or another one of the same location from the same pose."""
     here = robot.location
-    if isinstance(here, Location):
-        here = next((spawn for spawn in here.spawns), here)
+    if isinstance(here, Location) and here.spawns:
+        here = here.spawns[0]
     if not isinstance(here, Spawn):
         at = f"at {here.name!r}" if here is not None else "nowhere in particular"
         return refuse("not-at-surface", f"{robot.name!r} is {at}, where nothing can be placed")
     wanted = world.names.get(action.target) if isinstance(action.target, str) else action.target
     if action.target is None or wanted is here or wanted is here.location:
         return here
-    if isinstance(wanted, Spawn) and wanted.location is here.location:
-        near = any(robot.pose.is_near(pose) for pose in wanted.nav_poses)
-        if near:
-            return wanted
+    if isinstance(wanted, Spawn) and wanted.location is here.location and _is_at_nav_pose(robot, wanted):
+        return wanted
     name = getattr(wanted, "name", action.target)
     return refuse("elsewhere", f"{robot.name!r} is at {here.name!r}, not at {name!r}")
+
+
+def _is_at_nav_pose(robot: WorldRobot, spawn: Spawn) -> bool:
+    return any(robot.pose.is_near(pose) for pose in spawn.nav_poses)
 
 
 def _find_pose(
@@ -177,7 +179,7 @@ def _look(simulation: WorldSimulation, robot: WorldRobot, views: list[FieldOfVie
 
 
 def find_object(world: World, robot: WorldRobot, query: str) -> WorldObject | Result:
-    """The object that a robot knows by a description, or why there is none."""
+    """The object that a robot knows by a name, a category or a category at a place; of several, the nearest one."""
     words = query.split()
     if not words:
         return refuse("unknown-object", "no object is named")
@@ -187,18 +189,21 @@ def find_object(world: World, robot: WorldRobot, query: str) -> WorldObject | Re
         if entity in known:
             return entity
         return refuse("not-detected", f"{robot.name!r} has not detected {entity.name!r} yet")
-    kinds = [word for word in words if word in world.object_categories]
+    kinds = set(words) & set(world.object_categories)
     if not kinds:
-        close = difflib.get_close_matches(
-            query, [*(o.name for o in world.objects), *world.object_categories], n=1
-        )
-        meant = f"; did you mean {close[0]!r}?" if close else ""
-        return refuse("unknown-object", f"there is no object {query!r}{meant}")
-    fitting = [item for item in known if item.category.name in kinds and _is_at(world, item, words)]
-    fitting = [item for item in fitting if item.spawn is not None]
+        return _refuse_unknown_object(world, query)
+    standing = [item for item in known if item.spawn is not None and item.category.name in kinds]
+    fitting = [item for item in standing if _is_at(world, item, words)]
     if not fitting:
         return refuse("unknown-object", f"{robot.name!r} knows of no {query}")
     return min(fitting, key=lambda item: (item.spawn is not robot.location, _measure_distance(robot, item)))
+
+
+def _refuse_unknown_object(world: World, query: str) -> Result:
+    known = [*(item.name for item in world.objects), *world.object_categories]
+    close = difflib.get_close_matches(query, known, n=1)
+    meant = f"; did you mean {close[0]!r}?" if close else ""
+    return refuse("unknown-object", f"there is no object {query!r}{meant}")
 
 
 def _is_at(world: World, item: WorldObject, words: list[str]) -> bool:

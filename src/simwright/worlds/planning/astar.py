@@ -174,6 +174,8 @@ def find_cells(
     diagonal ones the root of 2; those pass corners of occupied cells only with ``corners``.  The estimate of a way is
     its rows and columns, less ``saving`` for each diagonal step it may have; None for no estimate.
     """
+    # one function, above our limit of branches: the inner loop runs for every neighbour of every cell, and a call in
+    # it costs as much as the rest of it
     first, last = ends
     moves = _list_moves(stride, diagonal, corners)
     goal_row, goal_column = divmod(last, stride)

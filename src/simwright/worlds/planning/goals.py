@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from simwright.worlds.entities import Hallway, Location, Place, Room, Spawn, WorldObject, WorldRobot
+from simwright.worlds.entities import Entity, Hallway, Location, Place, Room, Spawn, WorldObject, WorldRobot
 from simwright.worlds.planning.path import PathAnswer, refuse
 from simwright.worlds.planning.planner import Planner
 from simwright.worlds.poses import WorldPose
@@ -50,14 +50,17 @@ def find_goals(world: World, robot: WorldRobot, goal: Goal, origin: WorldPose | 
         return GoalPoses((GoalPose(WorldPose.from_yaw(x, y, 0.0, yaw[0] if yaw else 0.0)),))
     if isinstance(goal, str):
         places, reason = list_places(world, robot, goal)
-        if not places:
-            return GoalPoses((), reason, "unknown-place")
     else:
         assert not isinstance(goal, Sequence)
-        places = [found] if (found := _stand_of(goal)) is not None else []
-        if not places:
-            return GoalPoses((), f"{goal.name!r} is held by a robot", "unknown-place")
-    here = robot.pose if origin is None else origin
+        stand = goal.spawn if isinstance(goal, WorldObject) else goal
+        places, reason = ([], f"{goal.name!r} is held by a robot") if stand is None else ([stand], "")
+    if not places:
+        return GoalPoses((), reason, "unknown-place")
+    return _sort_goal_poses(places, robot.pose if origin is None else origin)
+
+
+def _sort_goal_poses(places: list[Place], here: WorldPose) -> GoalPoses:
+    """The navigation poses of all places, the nearest one first."""
     poses = [pose for place in places for pose in list_goal_poses(place)]
     if not poses:
         names = " or ".join(repr(place.name) for place in places[:3])
@@ -98,27 +101,41 @@ def list_places(world: World, robot: WorldRobot, query: str) -> tuple[list[Place
     named = [world.names[word] for word in words if word in world.names]
     kinds = {word for word in words if word not in world.names}
     for word in kinds - set(world.location_categories) - set(world.object_categories):
-        close = difflib.get_close_matches(word, [*world.names, *world.location_categories], n=1)
-        meant = f"; did you mean {close[0]!r}?" if close else ""
-        return [], f"{word!r} is neither a name nor a category{meant}"
+        return [], _explain_unknown(world, word)
     items = [entity for entity in named if isinstance(entity, WorldObject)]
     if items:
         return _find_stands(robot, world, items)
-    rooms = [entity for entity in named if isinstance(entity, Room)]
-    places = [entity for entity in named if isinstance(entity, (Hallway, Location, Spawn))]
+    rooms, places = _sort_places(named)
     if rooms and places and not any(_is_in(place, rooms) for place in places):
-        kinds |= {word for word in words if word in world.location_categories}
+        # "kitchen table" where "table" names a table of another room: the category is meant
+        kinds |= set(words) & set(world.location_categories)
         places = []
     if kinds & set(world.object_categories):
         return _find_by_objects(world, robot, (rooms, places), kinds)
     if kinds:
-        found = [
-            location
-            for location in world.locations
-            if location.category.name in kinds and (not rooms or location.room in rooms)
-        ]
-        return list(found), f"there is no {query}"
+        return _find_by_category(world, rooms, kinds), f"there is no {query}"
     return [*(places or rooms)], f"{query!r} is a robot"
+
+
+def _sort_places(named: Iterable[Entity]) -> tuple[list[Room], list[Hallway | Location | Spawn]]:
+    """Rooms, and places in them or between them."""
+    rooms = [entity for entity in named if isinstance(entity, Room)]
+    return rooms, [entity for entity in named if isinstance(entity, (Hallway, Location, Spawn))]
+
+
+def _explain_unknown(world: World, word: str) -> str:
+    close = difflib.get_close_matches(word, [*world.names, *world.location_categories], n=1)
+    meant = f"; did you mean {close[0]!r}?" if close else ""
+    return f"{word!r} is neither a name nor a category{meant}"
+
+
+def _find_by_category(world: World, rooms: list[Room], kinds: set[str]) -> list[Place]:
+    """Furniture of some categories, in some rooms where any are named."""
+    return [
+        location
+        for location in world.locations
+        if location.category.name in kinds and (not rooms or location.room in rooms)
+    ]
 
 
 def _find_stands(robot: WorldRobot, world: World, items: Iterable[WorldObject]) -> tuple[list[Place], str]:
@@ -158,7 +175,3 @@ def _is_in(place: Hallway | Location | Spawn, rooms: list[Room]) -> bool:
     """Is a place in one of the rooms?  A word may be the name of one location and the category of another."""
     found = place.rooms if isinstance(place, Hallway) else (place.room,)
     return any(room in rooms for room in found)
-
-
-def _stand_of(entity: Place | WorldObject) -> Place | None:
-    return entity.spawn if isinstance(entity, WorldObject) else entity
