@@ -18,6 +18,7 @@ from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import hold_controls, list_actuators
 from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.queries import FREE, MjData, find_site, pose_bodies, read_body, read_site
+from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
 from simwright.tasks.control import ActionController
 from simwright.tasks.home import Home, find_home
@@ -32,7 +33,7 @@ from simwright.tasks.reading import (
     read_objects,
     read_speeds,
 )
-from simwright.tasks.robot import TOOL, TaskRobot
+from simwright.tasks.robot import TaskRobot
 from simwright.tasks.scene import Layout, SceneOptions, TaskScene, TaskState, Verdict
 
 Observation = dict[str, Any]

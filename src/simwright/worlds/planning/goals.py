@@ -99,14 +99,15 @@ def list_places(world: World, robot: WorldRobot, query: str) -> tuple[list[Place
     if not words:
         return [], "no place is named"
     named = [world.names[word] for word in words if word in world.names]
-    kinds = {word for word in words if word not in world.names}
-    for word in kinds - set(world.location_categories) - set(world.object_categories):
-        return [], _explain_unknown(world, word)
+    kinds = set(words) - set(world.names)
+    unknown = kinds - set(world.location_categories) - set(world.object_categories)
+    if unknown:
+        return [], _explain_unknown(world, min(unknown, key=words.index))
     items = [entity for entity in named if isinstance(entity, WorldObject)]
     if items:
         return _find_stands(robot, world, items)
     rooms, places = _sort_places(named)
-    if rooms and places and not any(_is_in(place, rooms) for place in places):
+    if _contradict(rooms, places):
         # "kitchen table" where "table" names a table of another room: the category is meant
         kinds |= set(words) & set(world.location_categories)
         places = []
@@ -171,7 +172,9 @@ def _find_by_objects(
     return found, f"{robot.name!r} knows of no {wanted} there"
 
 
-def _is_in(place: Hallway | Location | Spawn, rooms: list[Room]) -> bool:
-    """Is a place in one of the rooms?  A word may be the name of one location and the category of another."""
-    found = place.rooms if isinstance(place, Hallway) else (place.room,)
-    return any(room in rooms for room in found)
+def _contradict(rooms: list[Room], places: list[Hallway | Location | Spawn]) -> bool:
+    """Is none of the named places in one of the named rooms?"""
+    around = [
+        room for place in places for room in (place.rooms if isinstance(place, Hallway) else [place.room])
+    ]
+    return bool(rooms and places) and not any(room in rooms for room in around)
