@@ -26,7 +26,7 @@ from simwright.engines.mujoco.queries import (
     compute_inertia,
 )
 from simwright.tasks.manifest import ActuatorEntry, FrameEntry, RobotManifest
-from simwright.tasks.specs import compile_spec
+from simwright.tasks.specs import MjBody, MjSpec, compile_spec
 
 TOOL = "simwright_tool"
 """The site that is put where the tool is; in a scene it is called ``robot/simwright_tool``."""
@@ -51,7 +51,7 @@ class Amendment:
     """How many servos the last specification got because its file drives nothing."""
     _gains: dict[str, Gains] | None = None
 
-    def apply(self, spec: Any) -> None:
+    def apply(self, spec: MjSpec) -> None:
         """Change a new specification: base first, since mounting it changes which joints there are to drive."""
         if self.fixed is True:
             _mount(spec)
@@ -63,7 +63,7 @@ class Amendment:
         if not self.origin.is_identity():
             _shift(spec, ~self.origin)
 
-    def _drive_joints(self, spec: Any) -> None:
+    def _drive_joints(self, spec: MjSpec) -> None:
         if self.manifest is not None:
             _set_limits(spec, self.manifest)
         overrides = self.manifest.sim.actuators if self.manifest is not None else {}
@@ -72,7 +72,7 @@ class Amendment:
         override_actuators(spec, overrides, self._gains or {})
         self.servos = add_servos(spec, self._gains or {})
 
-    def _add_frames(self, spec: Any) -> None:
+    def _add_frames(self, spec: MjSpec) -> None:
         """The manifest's cameras, and a site where the tool is."""
         for camera in self.manifest.cameras if self.manifest is not None else ():
             body, pose = self._find_frame(spec, camera)
@@ -94,7 +94,7 @@ class Amendment:
                 group=5,
             )
 
-    def _find_frame(self, spec: Any, frame: FrameEntry) -> tuple[Any, Pose]:
+    def _find_frame(self, spec: MjSpec, frame: FrameEntry) -> tuple[MjBody, Pose]:
         """The body that a frame is on, and its place there."""
         pose = Pose.of(frame.position, frame.rotation)
         body = next((b for b in spec.bodies if b.name == frame.frame and b.name != "world"), None)
@@ -115,7 +115,7 @@ def measure_sites(model: MjModel) -> dict[str, Pose]:
     }
 
 
-def _mount(spec: Any) -> None:
+def _mount(spec: MjSpec) -> None:
     """Take the free joints of root bodies away, and their coordinates out of the keyframes."""
     free = [joint for body in spec.worldbody.bodies for joint in body.joints if int(joint.type) == FREE]
     if not free:
@@ -130,7 +130,7 @@ def _mount(spec: Any) -> None:
         spec.delete(joint)
 
 
-def _free(spec: Any, where: Where) -> None:
+def _free(spec: MjSpec, where: Where) -> None:
     """Give a mounted robot a free joint, and its keyframes the coordinates of it."""
     roots = list(spec.worldbody.bodies)
     if any(_floats(root) for root in roots):
@@ -152,7 +152,7 @@ def _free(spec: Any, where: Where) -> None:
     roots[0].add_freejoint()
 
 
-def _floats(body: Any) -> bool:
+def _floats(body: MjBody) -> bool:
     return any(int(joint.type) == FREE for joint in body.joints)
 
 
@@ -167,7 +167,7 @@ def _list_free(model: MjModel) -> tuple[list[int], list[int]]:
     return coordinates, velocities
 
 
-def _set_limits(spec: Any, manifest: RobotManifest) -> None:
+def _set_limits(spec: MjSpec, manifest: RobotManifest) -> None:
     joints = {joint.name: joint for joint in spec.joints if joint.name}
     for said in manifest.joints:
         if said.lower is None and said.upper is None:
@@ -183,7 +183,7 @@ def _set_limits(spec: Any, manifest: RobotManifest) -> None:
         joint.limited = True
 
 
-def _shift(spec: Any, pose: Pose) -> None:
+def _shift(spec: MjSpec, pose: Pose) -> None:
     """Move everything of the robot by a pose: whatever hangs on the world gets one frame more around it."""
     world = spec.worldbody
     frame = world.add_frame(pos=pose.p.tolist(), quat=pose.q.tolist())
@@ -210,7 +210,9 @@ Gains = tuple[float, float, float | None]
 """Stiffness, damping and largest force."""
 
 
-def override_actuators(spec: Any, entries: Mapping[str, ActuatorEntry], gains: Mapping[str, Gains]) -> None:
+def override_actuators(
+    spec: MjSpec, entries: Mapping[str, ActuatorEntry], gains: Mapping[str, Gains]
+) -> None:
     """Drive the joints that a manifest names as it says: the first actuator of a joint changes, others of it go."""
     import mujoco
 
@@ -230,7 +232,7 @@ def override_actuators(spec: Any, entries: Mapping[str, ActuatorEntry], gains: M
         _set_drive(spec, actuator, entry.kind, (stiffness, damping), entry.force or force)
 
 
-def add_servos(spec: Any, gains: Mapping[str, Gains]) -> int:
+def add_servos(spec: MjSpec, gains: Mapping[str, Gains]) -> int:
     """Servos for every single joint of a robot without actuators, but for joints that follow others; gives how many."""
     if len(spec.actuators):
         return 0
@@ -243,7 +245,7 @@ def add_servos(spec: Any, gains: Mapping[str, Gains]) -> int:
     return len(added)
 
 
-def _integrate_stiffly(spec: Any) -> None:
+def _integrate_stiffly(spec: MjSpec) -> None:
     """Euler's method takes the damping of actuators explicitly, which blows up where links are light."""
     import mujoco
 
@@ -251,13 +253,15 @@ def _integrate_stiffly(spec: Any) -> None:
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
 
 
-def _add_actuator(spec: Any, joint: str) -> Any:
+def _add_actuator(spec: MjSpec, joint: str) -> Any:
     import mujoco
 
     return spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
 
 
-def _set_drive(spec: Any, actuator: Any, kind: str, gains: tuple[float, float], force: float | None) -> None:
+def _set_drive(
+    spec: MjSpec, actuator: Any, kind: str, gains: tuple[float, float], force: float | None
+) -> None:
     """Make an actuator a position or velocity servo or a motor of its joint, whatever it was."""
     import mujoco
 
@@ -283,7 +287,7 @@ def _set_drive(spec: Any, actuator: Any, kind: str, gains: tuple[float, float], 
             actuator.ctrlrange, actuator.ctrllimited = [-force, force], mujoco.mjtLimited.mjLIMITED_TRUE
 
 
-def _is_limited(spec: Any, joint: str) -> bool:
+def _is_limited(spec: MjSpec, joint: str) -> bool:
     import mujoco
 
     found = spec.joint(joint)
@@ -291,7 +295,7 @@ def _is_limited(spec: Any, joint: str) -> bool:
     return bool(low < high) and found.limited != mujoco.mjtLimited.mjLIMITED_FALSE
 
 
-def choose_gains(spec: Any, where: Where) -> dict[str, Gains]:
+def choose_gains(spec: MjSpec, where: Where) -> dict[str, Gains]:
     """Gains of a servo for each single joint with a name."""
     model = compile_spec(spec.copy(), "the robot", where)
     data: MjData | None = None

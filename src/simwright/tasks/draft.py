@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simwright.engines.mujoco.actuation import ActuatorKind
+from simwright.engines.mujoco.queries import MjModel
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.manifest import RobotManifest, check_id
@@ -108,6 +109,6 @@ def _round(value: float) -> float:
     return round(float(value), _DIGITS) + 0.0  # no negative zero
 
 
-def _is_inside(model: Any, joint: int, value: float) -> bool:
+def _is_inside(model: MjModel, joint: int, value: float) -> bool:
     low, high = model.jnt_range[joint]
     return not model.jnt_limited[joint] or bool(low <= value <= high)

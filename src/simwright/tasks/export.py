@@ -26,7 +26,7 @@ from simwright.tasks.reading import complete_pose
 from simwright.tasks.robot import TaskRobot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import TaskScene
-from simwright.tasks.specs import write_spec
+from simwright.tasks.specs import MjSpec, write_spec
 
 _ASSETS = "assets"
 _START = "start"
@@ -76,7 +76,7 @@ def stage_scene(rollout: SimRollout, folder: Path, name: str) -> Path:
     robot, scene = rollout.robot, rollout.scene
     gathered = _AssetFiles(folder, Where(str(robot.file)))
 
-    def amend(spec: Any) -> None:
+    def amend(spec: MjSpec) -> None:
         robot.amend(spec)
         gathered.take(spec)
 
@@ -118,7 +118,7 @@ class _AssetFiles:
         self.folder, self.where = folder, where
         self._names: dict[Path, str] = {}
 
-    def take(self, spec: Any) -> None:
+    def take(self, spec: MjSpec) -> None:
         """Copy the files that a specification names, and name the copies."""
         base = Path(spec.modelfiledir)
         for kind, place in (

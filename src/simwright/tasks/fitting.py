@@ -8,7 +8,6 @@ configurations; only the position of the tool counts, and nothing is in the way.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +28,7 @@ from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.inverse import find_joints
 from simwright.tasks.robot import TaskRobot
-from simwright.tasks.scene import TaskScene
+from simwright.tasks.scene import SceneOptions, TaskScene
 
 NEAR = 0.01
 """The tool is there when it is this near [m]."""
@@ -128,13 +127,15 @@ def make_reach_tester_in(robot: TaskRobot, model: MjModel, start: Array) -> Reac
 class FittedScene:
     """Options of a scene that was drawn to a robot: ``factor`` of its distances from the base."""
 
-    options: Any
+    options: SceneOptions
     factor: float
     reached: int
     total: int
 
 
-def fit_scene(scene: TaskScene, options: Any, robot: TaskRobot, base: Pose | None = None) -> FittedScene:
+def fit_scene(
+    scene: TaskScene, options: SceneOptions, robot: TaskRobot, base: Pose | None = None
+) -> FittedScene:
     """Draw the workspace of a scene towards or away from the base until the robot reaches all corners of it.
 
     A workspace that is reached already stays as it is; so does a scene without one.
@@ -162,7 +163,9 @@ def fit_scene(scene: TaskScene, options: Any, robot: TaskRobot, base: Pose | Non
     return best
 
 
-def _choose_best(scene: TaskScene, choices: list[tuple[float, Any]], reacher: ReachTester) -> FittedScene:
+def _choose_best(
+    scene: TaskScene, choices: list[tuple[float, SceneOptions]], reacher: ReachTester
+) -> FittedScene:
     """Where nothing lets the robot reach all, what lets it reach most."""
     assert scene.workspace is not None
     found = []
@@ -172,12 +175,12 @@ def _choose_best(scene: TaskScene, choices: list[tuple[float, Any]], reacher: Re
     return max(found, key=lambda fitted: fitted.reached)
 
 
-def _scale(scene: TaskScene, options: Any, factor: float, base: Pose) -> Any:
+def _scale(scene: TaskScene, options: SceneOptions, factor: float, base: Pose) -> SceneOptions:
     assert scene.scale is not None
     return options if factor == 1.0 else scene.scale(options, factor, base)
 
 
-def _reaches_all(scene: TaskScene, options: Any, reacher: ReachTester) -> bool:
+def _reaches_all(scene: TaskScene, options: SceneOptions, reacher: ReachTester) -> bool:
     """Does it reach every corner?  The first that it does not decides."""
     assert scene.workspace is not None
     return all(bool(reacher.test(corner[None])[0]) for corner in scene.workspace(options))

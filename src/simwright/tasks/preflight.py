@@ -274,7 +274,7 @@ def _spell_error(error: SimwrightError) -> str:
     return f"{error.message}{advice}"
 
 
-def _report_needs(scene: TaskScene, options: Any, robot: TaskRobot, reporter: Reporter) -> None:
+def _report_needs(scene: TaskScene, options: SceneOptions, robot: TaskRobot, reporter: Reporter) -> None:
     needs = scene.needs(options)
     floating = robot.facts.is_floating
     wrong = {

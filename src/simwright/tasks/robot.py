@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from simwright.core.diag import Diagnostic, Reporter, Where, sort_diagnostics
 from simwright.core.documents.tree import Document, Step
@@ -28,7 +27,7 @@ from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.inference import RobotFacts, infer_facts, measure_reach
 from simwright.tasks.manifest import FrameEntry, RobotManifest
-from simwright.tasks.specs import SpecSource, compile_spec, find_uri_key, open_robot_file
+from simwright.tasks.specs import MjSpec, SpecSource, compile_spec, find_uri_key, open_robot_file
 
 _ABOVE = 0.05
 """A tool that is no farther out than this is above the base [m]."""
@@ -58,7 +57,7 @@ class TaskRobot:
     amendment: Amendment | None = field(default=None, repr=False)
     _forward: float | None = field(default=None, repr=False)
 
-    def amend(self, spec: Any) -> None:
+    def amend(self, spec: MjSpec) -> None:
         """Change a new specification of the robot as the manifest wants: base, joints, actuators, cameras, tool."""
         if self.amendment is not None:
             self.amendment.apply(spec)

@@ -16,7 +16,7 @@ import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
-from simwright.tasks.baselines.policy import TaskPolicy
+from simwright.tasks.baselines.policy import BatchPolicy, TaskPolicy
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 
@@ -95,7 +95,7 @@ class Listener(Protocol):
         """The run failed: leave nothing behind."""
 
 
-def name_policy(policy: TaskPolicy) -> str:
+def name_policy(policy: TaskPolicy | BatchPolicy) -> str:
     """What a policy is called where nobody named it: its class without the word Policy."""
     return type(policy).__name__.removesuffix("Policy").lower()
 
@@ -188,7 +188,7 @@ def _name_end(result: StepResult) -> str:
 
 def run_batch(
     batch: BatchRollout,
-    policy: Any,
+    policy: TaskPolicy | BatchPolicy,
     episodes: int,
     seed: int = 0,
     *,
@@ -196,7 +196,7 @@ def run_batch(
     progress: Progress | None = None,
 ) -> RunSummary:
     """Run episodes in many worlds at once, one per world and round; the policy has to have ``act_many``."""
-    if not hasattr(policy, "act_many"):
+    if not isinstance(policy, BatchPolicy):
         raise UsageError(
             f"the policy {name or name_policy(policy)!r} drives one world at a time",
             hint="leave --num-worlds out",
@@ -214,7 +214,7 @@ def run_batch(
     return summary
 
 
-def _run_round(batch: BatchRollout, policy: Any, first: int, seed: int) -> list[Episode]:
+def _run_round(batch: BatchRollout, policy: BatchPolicy, first: int, seed: int) -> list[Episode]:
     count = batch.count
     batch.reset([seed + world for world in range(count)])
     alive, success = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)

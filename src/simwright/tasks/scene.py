@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from simwright.core.documents.record import Record
 from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_from_axis_angle
+from simwright.tasks.specs import MjSpec
 
 Layout = dict[str, Array]
 """Where the things of an episode are, by name: positions (3) or poses (3 + quaternion w, x, y, z)."""
@@ -87,7 +88,7 @@ class TaskScene:
     instruction: str
     options: type[SceneOptions]
     needs: Callable[[Any], RobotNeeds]
-    add: Callable[[Any, Any], None]
+    add: Callable[[MjSpec, Any], None]
     """``add(spec, options)``: the table, the objects, cameras and lights."""
     sample: Callable[[np.random.Generator, Any], Layout]
     """``sample(rng, options)``: where objects, fixtures and marks are, by name: position (3) or pose (7)."""

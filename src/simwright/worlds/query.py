@@ -7,8 +7,8 @@ stands.  Where several places fit, one is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any
 
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry, shorten
@@ -16,8 +16,6 @@ from simwright.worlds.entities import Entity, Hallway, Location, Place, Room, Sp
 from simwright.worlds.read_state import WorldReading
 from simwright.worlds.sampling import Sampler
 from simwright.worlds.world import World
-
-_T = TypeVar("_T")
 
 
 def choose_query(reading: WorldReading, entry: WorldEntry, key: str) -> str | None:
@@ -56,15 +54,13 @@ def find_place(world: World, query: str, sampler: Sampler) -> tuple[Place | None
     """The place that a query means, or None and why there is none."""
     words = query.split()
     entities = [world.names.get(word) for word in words]
-    item = _find_last(entities[::-1], WorldObject)
+    item, room, place = _sort_entities(entities)
     if item is not None:
         return item.spawn, "it is held by a robot"
     kinds = (*world.location_categories, *world.object_categories)
     for word, entity in zip(words, entities, strict=True):
         if not isinstance(entity, (Room, Hallway, Location, Spawn)) and word not in kinds:
             return None, f"{word!r} is neither a name nor a category"
-    # of several rooms or places the last word counts, of several categories the first: as in PyRoboSim
-    room, place = _find_last(entities, Room), _find_last(entities, (Hallway, Location, Spawn))
     location_kind = next(filter(world.location_categories.__contains__, words), None)
     object_kind = next(filter(world.object_categories.__contains__, words), None)
     if object_kind is not None:
@@ -76,9 +72,19 @@ def find_place(world: World, query: str, sampler: Sampler) -> tuple[Place | None
     return _find_location(world, room, location_kind, sampler)
 
 
-def _find_last(entities: Sequence[Entity | None], kind: type[_T] | tuple[type[_T], ...]) -> _T | None:
-    """The last of the entities that is of a kind."""
-    return next((entity for entity in reversed(entities) if isinstance(entity, kind)), None)
+def _sort_entities(
+    entities: Iterable[Entity | None],
+) -> tuple[WorldObject | None, Room | None, Hallway | Location | Spawn | None]:
+    """The first object, the last room and the last other place: of several, PyRoboSim takes these."""
+    item, room, place = None, None, None
+    for entity in entities:
+        if isinstance(entity, WorldObject):
+            item = item or entity
+        elif isinstance(entity, Room):
+            room = entity
+        elif isinstance(entity, (Hallway, Location, Spawn)):
+            place = entity
+    return item, room, place
 
 
 def _find_location(

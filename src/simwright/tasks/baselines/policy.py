@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -44,6 +44,17 @@ class TaskPolicy(Protocol):
 
     def act(self, observation: Observation) -> Array:
         """The next action."""
+
+
+@runtime_checkable
+class BatchPolicy(Protocol):
+    """Drives the same robot in many worlds at once."""
+
+    def start(self, rollout: SimRollout) -> None:
+        """Episodes begin; ``rollout`` is the one that all worlds are copies of."""
+
+    def act_many(self, observation: Observation, count: int) -> Array:
+        """The next actions, one row for each of ``count`` worlds."""
 
 
 class HoldPolicy:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from simwright.core.documents.expressions import Number
@@ -21,6 +19,7 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 _WALL = 0.008
 HANDLE = 0.035
@@ -40,7 +39,7 @@ class DrawerOptions(TableOptions):
     """Dry friction of the slide [N]."""
 
 
-def add(spec: Any, options: DrawerOptions) -> None:
+def add(spec: MjSpec, options: DrawerOptions) -> None:
     """A table, a cabinet of four walls, and a drawer on a slide with a handle."""
     add_table_world(spec, options)
     x, y, z = options.cabinet_half

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -12,6 +12,7 @@ from simwright.core.documents.expressions import Number
 from simwright.core.math3d import quats_rotate
 from simwright.tasks.parts import add_camera, add_ground, add_light
 from simwright.tasks.scene import Layout, RobotNeeds, SceneOptions, TaskScene, TaskState, Verdict
+from simwright.tasks.specs import MjSpec
 
 Positive = Annotated[Number, Field(gt=0)]
 
@@ -24,7 +25,7 @@ class LocomotionOptions(SceneOptions):
     heading_range_deg: tuple[Number, Number] = (0.0, 0.0)
 
 
-def add(spec: Any, _: LocomotionOptions) -> None:
+def add(spec: MjSpec, _: LocomotionOptions) -> None:
     """A floor, cameras and a lamp."""
     add_ground(spec)
     add_camera(spec, "top", (0, 0, 4), (0, 0, 0), 58.0)

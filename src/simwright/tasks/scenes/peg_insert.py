@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 
 class PegInsertOptions(TableOptions):
@@ -39,7 +40,7 @@ class PegInsertOptions(TableOptions):
     """How deep the peg has to be in the block."""
 
 
-def add(spec: Any, options: PegInsertOptions) -> None:
+def add(spec: MjSpec, options: PegInsertOptions) -> None:
     """A table, a standing peg, and a block with a square hole made of four walls."""
     add_table_world(spec, options)
     peg = spec.worldbody.add_body(name="peg", pos=[0, 0, 1])

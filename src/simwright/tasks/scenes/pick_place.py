@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 _WALL = 0.004
 
@@ -42,7 +43,7 @@ class PickPlaceOptions(TableOptions):
     lift_height: Positive = 0.03
 
 
-def add(spec: Any, options: PickPlaceOptions) -> None:
+def add(spec: MjSpec, options: PickPlaceOptions) -> None:
     """A table, a cube and a tray: a floor and four walls that move together before an episode, not during it."""
     add_table_world(spec, options)
     half, height = options.tray_half, options.tray_height

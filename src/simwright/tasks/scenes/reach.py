@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from simwright.tasks.scene import (
     measure_distance,
     place_base,
 )
+from simwright.tasks.specs import MjSpec
 
 Pair = tuple[Number, Number]
 Triple = tuple[Number, Number, Number]
@@ -37,7 +38,7 @@ class ReachOptions(SceneOptions):
     hold_steps: Annotated[int, Field(ge=1)] = 1
 
 
-def add(spec: Any, options: ReachOptions) -> None:
+def add(spec: MjSpec, options: ReachOptions) -> None:
     """Floor, goal, cameras and a lamp."""
     middle = [0.5 * (low + high) for low, high in options.goal_range]
     add_ground(spec, options.robot_base_xyz[2])

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 _STILL = 0.05
 """A cube that is slower lies still [m/s, rad/s]."""
@@ -37,7 +38,7 @@ class StackOptions(TableOptions):
     """How far the upper cube's height may be from that of a stack."""
 
 
-def add(spec: Any, options: StackOptions) -> None:
+def add(spec: MjSpec, options: StackOptions) -> None:
     """A table and two cubes."""
     add_table_world(spec, options)
     add_free_box(spec, "upper", [options.cube_half] * 3, options.cube_mass, RED)

@@ -13,6 +13,7 @@ from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, Pose
 from simwright.tasks.parts import add_camera, add_ground, add_light, add_table
 from simwright.tasks.scene import RobotNeeds, SceneOptions, TaskScene, place_base
+from simwright.tasks.specs import MjSpec
 
 Pair = tuple[Number, Number]
 Triple = tuple[Number, Number, Number]
@@ -44,7 +45,7 @@ CAMERAS = ("top", "front", "side")
 T = TypeVar("T", bound=TableOptions)
 
 
-def add_table_world(spec: Any, options: TableOptions) -> None:
+def add_table_world(spec: MjSpec, options: TableOptions) -> None:
     """Table, floor, three cameras and a lamp."""
     center = (*options.table_center_xy, options.table_top_z)
     add_table(spec, center, options.table_size_xy, options.table_top_z, options.table_thickness)
@@ -125,10 +126,10 @@ def make_table_scene(
     reached; ``shrink`` names distances between things, which become shorter with the regions but never longer.
     """
 
-    def find_needs(options: Any) -> RobotNeeds:
+    def find_needs(options: TableOptions) -> RobotNeeds:
         return RobotNeeds("fixed", tool=True, gripper=gripper, reach=measure_nearest(corners(options)))
 
-    def scale(options: Any, factor: float, base: Pose) -> Any:
+    def scale(options: TableOptions, factor: float, base: Pose) -> TableOptions:
         pulled: dict[str, Any] = {name: pull_range(getattr(options, name), factor, base) for name in regions}
         pulled |= {name: min(1.0, factor) * getattr(options, name) for name in shrink}
         return pull_table(options, factor, base, **pulled)

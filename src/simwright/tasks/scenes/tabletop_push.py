@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,7 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 
 class PushOptions(TableOptions):
@@ -35,7 +36,7 @@ class PushOptions(TableOptions):
     off_table_z_tol: Positive = 0.04
 
 
-def add(spec: Any, options: PushOptions) -> None:
+def add(spec: MjSpec, options: PushOptions) -> None:
     """Table, floor, cube, goal, two cameras and a lamp."""
     add_table_world(spec, options)
     add_free_box(spec, "cube", options.cube_size, options.cube_mass, RED)
