@@ -108,8 +108,8 @@ def _expect(file: Path, address: str, where: Where | None) -> Path:
 ROOT_VARIABLE = "MENAGERIE_ROOT"
 OFFLINE_VARIABLE = "SIMWRIGHT_OFFLINE"
 _MENAGERIE_PACKAGE = "mujoco_menagerie"
+# words in names of files that are not the model itself
 _ASIDE = ("scene", "keyframe", "mjx", "assets")
-"""Words in names of files that are not the model itself."""
 
 
 def find_menagerie(name: str, where: Where | None = None) -> Path:

@@ -2,6 +2,9 @@
 """Changing a robot's specification as its manifest wants: base, limits, actuators, cameras, tool.
 
 What has to be measured for it is measured once; every new specification of the robot is then changed in the same way.
+
+A robot whose file has no actuators gets servos.  Their gains follow from the robot itself: stiff enough to answer within
+a quarter of a second and to hold the links against gravity with little sag, damped critically.
 """
 
 from __future__ import annotations
@@ -196,12 +199,12 @@ def _shift(spec: MjSpec, pose: Pose) -> None:
             top.set_frame(frame)
 
 
+# natural frequency of a servo [rad/s]
 _SERVO_FREQUENCY = 20.0
-"""Natural frequency of a servo [rad/s]."""
+# how far gravity and friction may keep a servo from its target [rad or m]
 _SAG = 0.02
-"""How far gravity and friction may keep a servo from its target [rad or m]."""
+# ... and how much of the range of a slide at most.
 _SAG_SHARE = 0.05
-"""... and how much of the range of a slide at most."""
 _LEAST_INERTIA = 1e-4
 _SAMPLED_POSES = 32
 

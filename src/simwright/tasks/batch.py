@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a site or body is, for many worlds at once: the chain that carries it, joint by joint, in numpy.
+"""Many worlds of one task at once, on all cores.
 
-Rotations are matrices on the way: turning about a fixed axis is ``A + cos(q) B + sin(q) C`` with matrices known
-beforehand, so a joint costs three small products for all worlds together.
+The worlds share one compiled model; their states are rows of one array
+(:class:`~simwright.engines.mujoco.batch.ModelBatch`), and each moves exactly as a single rollout moves its only one.
+Judging and observing are numpy over the rows; where the tool is follows from the coordinates (:class:`BodyChain`).  Only
+control that needs nothing between two actions can be batched (:attr:`ActionController.is_direct`).  Where masses,
+friction or gains vary (:class:`~simwright.tasks.randomize.Randomize`), every world has a model of its own, which costs
+memory.
 """
 
 from __future__ import annotations
@@ -139,8 +143,8 @@ def _rotations_of(quats: Array) -> Array:
     return matrices_from_quats(quats / np.linalg.norm(quats, axis=-1, keepdims=True))
 
 
+# models of single worlds take no more than this [bytes]
 _MEMORY = 4 * 2**30
-"""Models of single worlds take no more than this [bytes]."""
 
 
 class BatchRollout:

@@ -25,8 +25,8 @@ from simwright.tasks.manifest import FILE_NAME, RobotManifest, read_manifest
 VARIABLE = "SIMWRIGHT_ROBOTS"
 GROUP = "simwright.robots"
 _PACKAGE = Path(__file__).resolve().parent.parent
+# the sample robots: in an installed package, and in a clone
 _BUILTIN = (_PACKAGE / "samples", _PACKAGE.parent.parent / "samples" / "simwright_samples")
-"""The sample robots: in an installed package, and in a clone."""
 _PATTERNS = (FILE_NAME, f"*/{FILE_NAME}", f"*.{FILE_NAME}")
 
 MANIFEST_BROKEN = declare(

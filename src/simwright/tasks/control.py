@@ -20,12 +20,12 @@ from simwright.tasks.compose import Composed
 from simwright.tasks.inverse import ToolMover
 from simwright.tasks.manifest import ControlMode
 
+# natural frequency of a position controller for motors [rad/s]
 _FREQUENCY = 25.0
-"""Natural frequency of a position controller for motors [rad/s]."""
+# largest velocity command where nothing says otherwise [rad/s or m/s]
 _FASTEST = 3.0
-"""Largest velocity command where nothing says otherwise [rad/s or m/s]."""
+# largest motion of the tool in one action [m]; a tenth of a radian per 0.02 m
 _STEP = 0.05
-"""Largest motion of the tool in one action [m]; a tenth of a radian per 0.02 m."""
 _TURN = 0.25
 
 

@@ -1,5 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Making rollouts and environments by name: the one place that puts a scene, a robot and their settings together."""
+"""Making rollouts and environments by name, and reading environment files.
+
+This is the one place that puts a scene, a robot and their settings together.  An environment file says all of it as
+YAML or JSON::
+
+    task: tabletop_push
+    robot: panda
+    base_pose: {xyz: [0, 0, 0], quat: [1, 0, 0, 0]}
+    options: {cube_mass: 0.1}
+    control: position
+    observe: {cameras: [top]}
+    randomize: {friction: [0.8, 1.2]}
+    episodes: 10
+    seed: 0
+    policy: push
+    record: out.mp4
+"""
 
 from __future__ import annotations
 

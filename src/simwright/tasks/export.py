@@ -29,8 +29,8 @@ from simwright.tasks.scene import TaskScene
 from simwright.tasks.specs import MjSpec, write_spec
 
 _ASSETS = "assets"
+# the keyframe that has the beginning of the episode
 _START = "start"
-"""The keyframe that has the beginning of the episode."""
 
 
 def export_scene(

@@ -35,12 +35,12 @@ NEAR = 0.01
 _ROUNDS = 60
 _TRIES = 6
 _DAMPING = 0.03
+# largest step of a joint in one round [rad or m]
 _LONGEST = 0.4
-"""Largest step of a joint in one round [rad or m]."""
 _LEAST, _LARGEST, _STEPS = 0.1, 3.0, 30
 _COARSE = 5
+# a fitted workspace stays this far inside of what is just reached
 _MARGIN = 0.97
-"""A fitted workspace stays this far inside of what is just reached."""
 
 
 @dataclass(slots=True)

@@ -26,8 +26,8 @@ from simwright.tasks.observing import ObserveOptions, Observer
 from simwright.tasks.rollout import SimRollout
 
 _RENDER_MODES = ("rgb_array",)
+# bound of actions that nothing bounds: Gymnasium wants finite ones
 _WIDE = 10.0
-"""Bound of actions that nothing bounds: Gymnasium wants finite ones."""
 
 
 def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Dict, spaces.Box]:

@@ -3,6 +3,9 @@
 
 Nothing here looks a name up to find a body; names only decide between sites that could all be the tool.  A manifest
 that says otherwise is believed (:mod:`simwright.tasks.robot`).
+
+A gripper is fingers that branch off one body at the end of a chain.  Which end of the control range is open is tried
+out: without gravity, the fingers are driven both ways, and the way that takes them farther apart is open.
 """
 
 from __future__ import annotations
@@ -31,8 +34,8 @@ from simwright.engines.mujoco.queries import (
 from simwright.formats.mjcf.quiet import quiet_mujoco
 from simwright.tasks.manifest import ControlMode, RobotKind
 
+# a fixed robot whose tips stay this near to its base is a hand or a gripper, not an arm [m]
 _SMALL = 0.45
-"""A fixed robot whose tips stay this near to its base is a hand or a gripper, not an arm [m]."""
 _LEG = 2
 _LIMB = 3
 _ARM = 4
@@ -312,13 +315,13 @@ def measure_spread(model: MjModel) -> float:
 
 
 _MOST_FINGERS = 4
+# a single finger against a fixed one is told from a wrist by its name
 _JAW_WORDS = ("jaw", "grip", "finger", "claw", "pinc")
-"""A single finger against a fixed one is told from a wrist by its name."""
+# fingers are no longer than this, from the palm [m]
 _FINGER_LENGTH = 0.25
-"""Fingers are no longer than this, from the palm [m]."""
 _DRIVE_SECONDS = 1.0
+# less than that between open and closed is no gripper [m]
 _LEAST_STROKE = 2e-3
-"""Less than that between open and closed is no gripper [m]."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,17 +34,17 @@ from simwright.engines.mujoco.queries import (
 _DAMPING = 0.02
 _TURN_DAMPING = 0.1
 _ROUNDS = 8
+# how far the target may run ahead of the tool [m]
 _LEASH = 0.15
-"""How far the target may run ahead of the tool [m]."""
+# how far told joints may run ahead of the real ones [rad or m]
 _STRAY = 0.5
-"""How far told joints may run ahead of the real ones [rad or m]."""
 _REST = 0.02
+# largest step of a joint in one round [rad or m]
 _LONGEST = 0.3
-"""Largest step of a joint in one round [rad or m]."""
+# largest part of it that is for turning
 _LONGEST_TURN = 0.15
-"""Largest part of it that is for turning."""
+# an error that is as good as none [m or rad]
 _EXACT = 1e-5
-"""An error that is as good as none [m or rad]."""
 
 
 @dataclass(slots=True)

@@ -18,9 +18,9 @@ FRICTION = (1.0, 0.01, 0.001)
 RED = (0.85, 0.16, 0.14, 1.0)
 GREEN = (0.16, 0.65, 0.28, 1.0)
 BLUE = (0.20, 0.40, 0.85, 1.0)
+# where marks are compiled: MuJoCo takes sites at the origin of their body for the body itself, and would not move
+# them
 _ELSEWHERE = (0.1, 0.2, 0.3)
-"""Where marks are compiled: MuJoCo takes sites at the origin of their body for the body itself, and would not move
-them."""
 WOOD = (0.85, 0.80, 0.70, 1.0)
 OAK = (0.55, 0.42, 0.28, 1.0)
 GREY = (0.45, 0.48, 0.52, 1.0)

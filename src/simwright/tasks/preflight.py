@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pre-flight report says."""
+"""The pre-flight report: what a task needs against what a robot has, before anything moves.
+
+Errors mean that the task cannot be done; warnings that some episodes may be lost; the rest is for knowing.
+"""
 
 from __future__ import annotations
 
@@ -157,10 +160,10 @@ STEP_CHANGED = declare(
 _SLACK = 1e-4
 _SHOWN = 6
 _SEEDS = 4
+# less than this is contact as any other [m]
 _TOUCH = 2e-3
-"""Less than this is contact as any other [m]."""
+# more than this throws things about [m]
 _DEEP = 1e-2
-"""More than this throws things about [m]."""
 
 
 @dataclass(slots=True)

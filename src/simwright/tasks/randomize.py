@@ -23,8 +23,8 @@ from simwright.tasks.compose import Composed
 from simwright.tasks.reading import complete_pose
 from simwright.tasks.scene import Layout, TaskScene
 
+# tells this stream of random numbers from that of the layout
 _STREAM = 0x51A7
-"""Tells this stream of random numbers from that of the layout."""
 
 
 def _check_range(value: tuple[float, float]) -> tuple[float, float]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recording runs: a film (``.mp4``), or arrays of everything that was observed and done (``.npz``).
+"""Listeners of runs: a film (``.mp4``), arrays of everything that was observed and done (``.npz``), a window.
 
 Files are written whole beside their destination and moved there when the run is over; a run that fails leaves nothing.
 """
@@ -28,8 +28,8 @@ from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode, Listener
 
 _QUALITY = 8
+# pictures per second of a film, about
 _RATE = 25.0
-"""Pictures per second of a film, about."""
 
 
 def open_recorder(

@@ -2,7 +2,8 @@
 """A robot that is ready to be put into a task: its file, what its manifest says, and what was inferred.
 
 ``open_robot`` takes what ``--robot`` takes: the id of a manifest, ``menagerie:NAME`` and other addresses, a
-``robot.yaml``, any robot file.
+``robot.yaml``, any robot file.  A manifest is held against the file: every name that is not there and every number that
+does not fit is a problem with its place in the manifest.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from simwright.tasks.inference import RobotFacts, infer_facts, measure_reach
 from simwright.tasks.manifest import FrameEntry, RobotManifest
 from simwright.tasks.specs import MjSpec, SpecSource, compile_spec, find_uri_key, open_robot_file
 
+# a tool that is no farther out than this is above the base [m]
 _ABOVE = 0.05
-"""A tool that is no farther out than this is above the base [m]."""
 _YAML = (".yaml", ".yml", ".json")
+# formats that do not say whether a base floats
 _UNSAID = ("urdf",)
-"""Formats that do not say whether a base floats."""
 
 
 @dataclass(slots=True)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a world file with the place they stand at, read as what they have to be.
+"""Values of a world file with the place they stand at, read as what they have to be; and the ``simwright`` block.
 
 A :class:`WorldEntry` is a mapping of the file.  Its readers (:meth:`WorldEntry.number`, :meth:`WorldEntry.text` ...)
 give the value of a key, the default where the key is absent or null, and a :class:`Refusal` where the value is of
 another sort.  The refusal names file and line; whoever reads a whole entity decides what becomes of it
-(:mod:`simwright.worlds.read_state`).  The ``simwright`` block, which PyRoboSim's format does not have, is read here
+(:mod:`simwright.worlds.read_state`).
 """
 
 from __future__ import annotations

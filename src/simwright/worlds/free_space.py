@@ -149,8 +149,8 @@ def is_in_hallway(hallway: Hallway, pose: WorldPose) -> bool:
     return hallway.is_open or not shapely.intersects_xy(hallway.slab_inflated, pose.x, pose.y)
 
 
+# half the width [m] of a gap that rounding may leave beside a door
 _CRACK = 1e-6
-"""Half the width [m] of a gap that rounding may leave beside a door."""
 
 
 def set_waypoints(hallway: Hallway, start_free: Geometry, end_free: Geometry) -> None:

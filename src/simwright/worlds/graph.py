@@ -21,8 +21,8 @@ from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
 STEP = 0.025
+# where a way is looked at first; most of the ways that are blocked are blocked there
 _PROBES = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875, 0.0625, 0.9375, 0.1875, 0.8125, 0.3125, 0.6875)
-"""Where a way is looked at first; most of the ways that are blocked are blocked there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

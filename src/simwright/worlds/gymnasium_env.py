@@ -1,8 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fetch task: objects have to come to a place.  What environments of worlds do, without any learning library.
+"""The fetch task of a world, in which objects have to come to a place, as a Gymnasium environment (extra ``gym``).
 
-Choices are numbered: going to every surface and every hallway that can be gone to, picking each of the wanted objects,
-then placing, detecting, opening and closing.
+An action is the number of a choice (:class:`FetchTask`, ``env.task.choices``): going to every surface and every hallway
+that can be gone to, picking each of the wanted objects, then placing, detecting, opening and closing.  It is carried
+out to its end in simulated time.  Observations are a dictionary:
+
+========== ==================================================================================================
+``pose``    x, y [m], cosine and sine of the yaw
+``battery`` charge from 0 to 1
+``place``   where the robot is: 0 for elsewhere, else 1 and up for the places that can be gone to
+``held``    0 for nothing, 1 and up for the wanted objects, the last number for something else
+``objects`` for each wanted object: 0 where it is not known, 1 and up for the surfaces, the last number while held
+``open``    hallways, then locations: 1 where open, as far as the robot knows
+========== ==================================================================================================
+
+The reward is 1 for every object that comes to its place (-1 for one that leaves it), less ``time_cost`` for every
+second and ``failure_cost`` for a choice that did not succeed.  An episode ends when all objects are there or the
+battery is empty, and is cut off after ``max_steps`` choices.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files are that a world names: ``$PWD``, ``$HOME`` and ``$DATA``, and paths relative to the world file."""
+"""Reading the metadata files of a world: categories of locations and of objects; and where such files are."""
 
 from __future__ import annotations
 

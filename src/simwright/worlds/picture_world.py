@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that do not cover each other: each tries its place, then those around it; the less important ones give way."""
+"""The top view of a world: floors and walls, doors, furniture, objects, robots, navigation poses, paths and names.
+
+Names do not cover each other: each tries its place, then those around it; the less important ones give way.
+"""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from simwright.worlds.poses import WorldPose
 Geometry: TypeAlias = Any
 """A shapely Polygon or MultiPolygon, possibly empty (shapely has no types of its own)."""
 Array: TypeAlias = npt.NDArray[np.float64]
+# sines and cosines below this are zero, so that quarter turns are exact
 _SMALL_COSINE = 2.5e-16
-"""Sines and cosines below this are zero, so that quarter turns are exact."""
 
 
 def move_polygon(polygon: Geometry, pose: WorldPose) -> Geometry:

@@ -21,8 +21,8 @@ from simwright.worlds.polygons import Geometry
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
+# smaller areas [m2] are rounding
 _SPECK = 1e-6
-"""Smaller areas [m2] are rounding."""
 
 
 @dataclass(frozen=True, slots=True)

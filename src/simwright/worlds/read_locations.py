@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ``locations`` section: furniture with its surfaces and the poses to reach it from."""
+"""The sections ``locations`` and ``objects``: furniture with its surfaces, and what stands on them.
+
+A location has navigation poses, from which robots reach it.  Objects stand at a given place or at a drawn one.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 
 By our policy all robots are read first: the largest of them decides how much room there is, and so which navigation
 poses are free.  PyRoboSim reads and places one after the other (reference mode).
+
+Where robots start: nothing said, anywhere free; a pose, there; a room or hallway, somewhere in it or at the pose; a
+location or spawn, at one of its navigation poses.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ``rooms`` section."""
+"""The sections ``rooms`` and ``hallways``: floors, and corridors by direction, angle or points, each with a door."""
 
 from __future__ import annotations
 

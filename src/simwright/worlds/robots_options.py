@@ -77,13 +77,13 @@ SENSORS: Table = {
     "lidar": {**_SENSOR, "angular_resolution": _NUMBER, "max_range_m": _NUMBER},
     "fov": {**_SENSOR, "max_range_m": _NUMBER},
 }
+# where types are found that are not in the tables here
 _REGISTRIES = {
     "path planner": "simwright.worlds.planning.planner:PLANNERS",
     "path executor": "simwright.worlds.execution.executor:EXECUTORS",
     "grasp generator": "simwright.worlds.acting.manipulation:GRASPS",
     "sensor": "simwright.worlds.sensing.sensor:SENSORS",
 }
-"""Where types are found that are not in the tables here."""
 HEURISTICS = ("euclidean", "manhattan", "none")
 MAX_COUNT = 1_000_000
 """Nodes that a tree or a road map may have."""
@@ -194,6 +194,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
+# which properties are checked, how, and what the message says that they have to be
 _CHECKS: tuple[tuple[set[str], Callable[[Any], bool], str], ...] = (
     (_SWITCHES, lambda value: isinstance(value, bool), "true or false"),
     ({"heuristic"}, lambda value: value in HEURISTICS, f"one of {', '.join(HEURISTICS)}"),
@@ -201,7 +202,6 @@ _CHECKS: tuple[tuple[set[str], Callable[[Any], bool], str], ...] = (
     (_POSITIVE, lambda value: _is_number(value) and value > 0.0, "positive"),
     (_NOT_NEGATIVE, lambda value: _is_number(value) and value >= 0.0, "not negative"),
 )
-"""Which properties are checked, how, and what the message says that they have to be."""
 
 
 def _read_options(

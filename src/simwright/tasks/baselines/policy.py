@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bring the tool to the goal in a straight line; how the tool is turned does not matter."""
+"""What a policy is: it sees a rollout at the start and an observation at each step, and gives an action.
+
+A policy class may say which control mode it drives (``mode``) and which task it is for (``task``); others come from
+packages with entry points in the group ``simwright.policies``.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,8 @@ from simwright.tasks.control import ActionController
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
+# share of what is left that is gone in one action
 _REACH_SHARE = 0.5
-"""Share of what is left that is gone in one action."""
 
 
 class ReachPolicy:
@@ -135,9 +139,9 @@ POLICIES: Registry[type[TaskPolicy]] = Registry(
         "random": "simwright.tasks.baselines.policy:RandomPolicy",
         "reach": "simwright.tasks.baselines.policy:ReachPolicy",
         "push": "simwright.tasks.baselines.push:PushPolicy",
-        "pick": "simwright.tasks.baselines.carry:PickPlacePolicy",
-        "stack": "simwright.tasks.baselines.carry:StackPolicy",
-        "insert": "simwright.tasks.baselines.carry:PegInsertPolicy",
-        "pull": "simwright.tasks.baselines.carry:PullPolicy",
+        "pick": "simwright.tasks.baselines.scripted:PickPlacePolicy",
+        "stack": "simwright.tasks.baselines.scripted:StackPolicy",
+        "insert": "simwright.tasks.baselines.scripted:PegInsertPolicy",
+        "pull": "simwright.tasks.baselines.scripted:PullPolicy",
     },
 )

@@ -14,34 +14,34 @@ from simwright.tasks.baselines.arm import ScriptedArm
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
+# how high above the cube the tool travels [m]
 _CLEAR = 0.03
-"""How high above the cube the tool travels [m]."""
 _NEAR = 0.015
+# how far the cube is to go in one action [m]
 _PACE = 0.006
-"""How far the cube is to go in one action [m]."""
+# how far ahead of itself the tool is told to go at most while it pushes: a weak arm pushes with that [m]
 _LEAD = 0.08
-"""How far ahead of itself the tool is told to go at most while it pushes: a weak arm pushes with that [m]."""
+# how far the tool is raised at most where the cube is jammed between it and the table [m]
 _LIFT = 0.03
-"""How far the tool is raised at most where the cube is jammed between it and the table [m]."""
+# actions after which a new way is looked for, from where the arm starts
 _REST = 50
-"""Actions after which a new way is looked for, from where the arm starts."""
+# actions after which a place that was not reached is given up
 _PATIENCE = 80
-"""Actions after which a place that was not reached is given up."""
+# cosine of the angle at which the tool is no longer behind the cube
 _LOST = 0.5
-"""Cosine of the angle at which the tool is no longer behind the cube."""
+# how far from the cube it comes down [m]
 _GAP = 0.006
-"""How far from the cube it comes down [m]."""
+# how far above the table it stays [m]
 _OVER = 0.010
-"""How far above the table it stays [m]."""
+# height of the tool above the cube's middle, in half cubes
 _HEIGHT = 0.2
-"""Height of the tool above the cube's middle, in half cubes."""
+# distances behind the cube that are tried [m]
 _BEHIND = (0.02, 0.035, 0.05, 0.07, 0.09)
-"""Distances behind the cube that are tried [m]."""
 _ANGLES = tuple(np.radians([0, 20, -20, 40, -40, 60, -60, 80, -80]))
+# how far a joint may turn between the place above and the place behind the cube [rad or m]
 _SWING = 1.6
-"""How far a joint may turn between the place above and the place behind the cube [rad or m]."""
+# how far the cube is pushed at an angle before the way is looked at again [m]
 _DETOUR = 0.06
-"""How far the cube is pushed at an angle before the way is looked at again [m]."""
 
 
 class PushPolicy:

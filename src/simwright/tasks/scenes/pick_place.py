@@ -26,8 +26,8 @@ from simwright.tasks.specs import MjSpec
 _WALL = 0.004
 
 
+# a cube that is slower lies still [m/s, rad/s]
 _STILL = 0.05
-"""A cube that is slower lies still [m/s, rad/s]."""
 
 
 class PickPlaceOptions(TableOptions):

@@ -23,8 +23,8 @@ from simwright.tasks.scenes.tabletop import (
 )
 from simwright.tasks.specs import MjSpec
 
+# a cube that is slower lies still [m/s, rad/s]
 _STILL = 0.05
-"""A cube that is slower lies still [m/s, rad/s]."""
 
 
 class StackOptions(TableOptions):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An action of a robot, and what comes of it."""
+"""An action of a robot, what comes of it, and what all actions have in common: a battery, a delay, a chance of success."""
 
 from __future__ import annotations
 

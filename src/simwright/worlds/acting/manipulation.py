@@ -1,5 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Picking up an object from the surface that the robot stands at."""
+"""The actions pick, place and detect: which object is meant, which grasp takes it, where it is put down.
+
+Grasps are those of a parallel gripper on the smallest box around an object: the rectangle of least area around the
+footprint, as high as the object.  A grasp has a frame: z is the direction of approach, x the direction in which the
+fingers close, and the origin is between the finger tips.  The fingers go in as deep as they reach, at most to the
+middle of the box.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moving a robot for real: what it carries comes along, its place follows, and doors that are closed stop it."""
+"""Changing where robots and objects are: robots move and carry, closed doors stop them, objects are taken and put."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from simwright.worlds.polygons import Geometry, grow, move_polygon
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
+# how far beside the free space a robot may come [m]: rounding, and no more
 _SLACK = 1e-6
-"""How far beside the free space a robot may come [m]: rounding, and no more."""
 
 
 def move_robot(robot: WorldRobot, pose: WorldPose) -> None:

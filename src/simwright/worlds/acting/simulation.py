@@ -1,5 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened in a simulation, in the order in which it did."""
+"""A world in time: robots act, one after the other or all at once, and everything that happens is logged.
+
+::
+
+    simulation = WorldSimulation(world, seed=7)
+    simulation.execute("tender", Action("navigate", "bench"))        # to its end; others go on meanwhile
+    simulation.run({"tender": plan, "courier": other_plan})          # whole plans, interleaved
+    simulation.start("tender", Action("pick", object="gear"))        # begin, then
+    simulation.step(0.5)                                             # let half a second pass
+
+Time is simulated: nothing sleeps, and nothing depends on how fast the machine is.  Whatever is due next happens next;
+of two robots at the same time the one that comes first in the world.  The same world and seed give the same log.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans in files: what each robot does, step by step.
+"""Plans: what each robot does, step by step, from a file or made from a goal.
 
 ::
 
@@ -12,6 +12,10 @@
       - navigate 0.5,4.2
 
 A list instead of a mapping is the plan of the one robot there is, or of the one that is named.
+
+Goals are ``"at kitchen"``, ``"gear0 at desk0"``, ``"fridge open"`` or ``"hall_a_b closed"``.  Closed locations are opened,
+and closed doors on the way as long as they are not locked; all of that before something is picked up, for a robot that
+holds an object has no hand free.
 """
 
 from __future__ import annotations

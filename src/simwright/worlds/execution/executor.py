@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path in time: constant speed along it, positions interpolated linearly, rotations along the shortest arc."""
+"""What an executor is, and the table of them; velocity commands.
+
+An executor turns a path into a movement: it gives the trajectory, and says how often to look at what lies ahead.
+Executors of others come through entry points in ``simwright.world_executors``.  A trajectory is a path in time: constant
+speed along it, positions interpolated linearly, rotations along the shortest arc.
+"""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ DIAGONAL = math.sqrt(2.0)
 SAVING = 2.0 - DIAGONAL
 """A diagonal step instead of two straight ones."""
 _DONE = 2
+# how many cells away the first and the last cell may be from the start and the goal
 _REACH = 2
-"""How many cells away the first and the last cell may be from the start and the goal."""
 _REPAIRS = 64
 _EDGE = 1e-9
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path: poses from a start to a goal, joined by straight lines; and the answer of a planner."""
+"""A path: poses from a start to a goal, joined by straight lines; the answer of a planner; points drawn in free space."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def refuse(code: str, reason: str, explored: int = 0) -> PathAnswer:
 
 
 _BATCH = 256
+# batches without a single free point after which the polygon counts as empty
 _TRIES = 100
-"""Batches without a single free point after which the polygon counts as empty."""
 
 
 class FreePoints:

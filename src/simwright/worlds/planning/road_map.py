@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shortest ways in a graph of points: A* with the straight distance as its estimate."""
+"""Graphs of points and straight ways that are asked again and again: the probabilistic road map and the world graph.
+
+The shortest way in a graph is found by A* with the straight distance as its estimate.
+"""
 
 from __future__ import annotations
 

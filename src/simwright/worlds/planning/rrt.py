@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A growing tree of points with their costs: nearest node, nodes around, change of parent."""
+"""Rapidly exploring random trees: plain, from both ends, connecting, and with rewiring (RRT*).
+
+``max_time`` is the one limit that is not the same on every machine: planning stops after that many seconds.  Ordinary
+questions end long before, by a path or by ``max_nodes_sampled``.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,8 @@ from simwright.worlds.planning.planner import Planner
 from simwright.worlds.polygons import Geometry
 from simwright.worlds.poses import WorldPose
 
+# newest points that are looked at one by one; the others are in a k-d tree
 _TAIL = 1024
-"""Newest points that are looked at one by one; the others are in a k-d tree."""
 
 
 class SearchTree:

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a sensor is, and the table of them; those of others come through ``simwright.world_sensors``."""
+"""What a sensor is, the table of them, and the two there are: a flat lidar and a field of view.
+
+Walls, closed doors, furniture of any height and other robots stop the beams of a lidar; objects do not.  In the field of
+view, walls and closed doors hide what is behind them; furniture does not, but objects in a closed location are not seen.
+Sensors of others come through entry points in ``simwright.world_sensors``.
+"""
 
 from __future__ import annotations
 
@@ -55,12 +60,12 @@ def make_sensors(world: World, robot: WorldRobot) -> dict[str, Any]:
 
 
 Array = npt.NDArray[np.float64]
+# an edge is that much longer at both ends [m], so that no ray slips through between two of them
 _EDGE_SLACK = 1e-9
-"""An edge is that much longer at both ends [m], so that no ray slips through between two of them."""
 
 
+# pairs of rays and edges that are held in memory together
 _AT_ONCE = 4_000_000
-"""Pairs of rays and edges that are held in memory together."""
 
 
 def keep_near(edges: Edges, origin: Sequence[float], reach: float) -> Edges:
@@ -192,8 +197,8 @@ def _list_angles(options: ComponentOptions, *, reference: bool) -> Array:
 
 
 _ARC_STEP = math.radians(2.0)
+# rays go that far to both sides of a corner [rad]
 _BESIDE = 1e-7
-"""Rays go that far to both sides of a corner [rad]."""
 _REFERENCE_STEPS = 33
 
 
@@ -264,8 +269,8 @@ class FieldOfView:
         return shapely.union_all(kept)
 
 
+# a beam that ends this close to a door has met it [m]
 _DOOR_TOUCH = 1e-3
-"""A beam that ends this close to a door has met it [m]."""
 
 
 def observe_doors(lidar: Lidar) -> list[Hallway]:

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floors, walls with their openings, and doors.
+"""Floors, walls with their openings, doors, and furniture as solids.
 
 Every point of the plane belongs to one thing: floors first, then walls, the higher ones before the lower, so that no
 two solids fill the same space.  Walls therefore stand exactly where the plane has them: around the floors and never on
 one.  Where a corridor is lower than the wall it goes through, the wall goes on above it.
+
+Furniture is filled from the floor up to its lowest surface, with boards for every surface above: in the plane a
+location blocks its whole footprint, so in space it does from the floor on.  A surface that is lower than the furniture
+and takes (nearly) all of it makes a cabinet: open at the sides, with a top over it where things fit in.  Any other low
+surface is open to the top, so that things on it can be seen and reached.
 """
 
 from __future__ import annotations

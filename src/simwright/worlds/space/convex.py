@@ -23,8 +23,8 @@ MIN_AREA = 1e-7
 MIN_WIDTH = 2e-5
 """What is smaller [m^2, m] is left out: simulators take no solid of no volume."""
 _OVERSHOOT = 1e-6
+# a cut to another corner is taken where it is this much shorter than along an edge
 _SHORTCUT = 0.6
-"""A cut to another corner is taken where it is this much shorter than along an edge."""
 _FLAT = 1e-9
 
 

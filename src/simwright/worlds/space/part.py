@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convex polygons as solids: boxes, cylinders, and upright prisms of triangles.
+"""An asset in the making: outlines raised to solids, with one look and one contact material each.
 
-A solid stands between two heights on a convex outline.  Its geometry is centred as the model wants it; where it stands
-is a pose beside it.
+A solid stands between two heights on a convex outline: a box, a cylinder or an upright prism of triangles.  The origin
+of the asset is at the bottom centre, so that what stands on the ground does so wherever it is put; ``shift`` tells how
+far the origin went from where the outlines had it.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ Solid: TypeAlias = tuple[Box | Cylinder | Mesh, Pose]
 """A geometry and where it is."""
 _SQUARE = 1e-7
 _ROUND = 1e-9
+# corners of prisms that are meant to be equal are equal [decimals of a metre]
 _DIGITS = 6
-"""Corners of prisms that are meant to be equal are equal [decimals of a metre]."""
 MANY_CORNERS = 32
 """A regular outline of so many corners was meant to be a circle."""
 ROUND_ERROR = 5e-4

@@ -302,8 +302,8 @@ def _stand(pose: WorldPose) -> Pose:
 
 
 _CAMERA_SIZE = (1280, 800)
+# how much of the picture the world takes
 _CAMERA_FILL = 0.94
-"""How much of the picture the world takes."""
 
 
 def list_corners(world: World) -> Array:
