@@ -44,6 +44,7 @@ def resolve_address(
 
     ``anywhere`` lets paths lead out of the project: for manifests that the user keeps in a folder of their own.
     """
+    # the system ends paths at a NUL: what is checked would not be what is opened
     if "\0" in address:
         raise UnsafePathError("the address has a NUL character", where=where)
     if address.startswith(MENAGERIE):
@@ -60,6 +61,7 @@ def resolve_address(
             where=where,
         )
     relative = Path(address.removeprefix(FILE))
+    # resolved before it is compared: links and .. may lead anywhere
     root = find_project(base)
     file = (base / relative).resolve()
     if not anywhere and (relative.is_absolute() or not file.is_relative_to(root.resolve())):
@@ -82,6 +84,7 @@ def find_project(folder: Path) -> Path:
 def _find_python(text: str, where: Where | None) -> Path:
     name, _, path = text.partition("/")
     try:
+        # only plain names: a dotted one would import the packages above it
         spec = importlib.util.find_spec(name) if name.isidentifier() else None
     except ValueError:  # a module that was not imported from anywhere
         spec = None
@@ -156,6 +159,7 @@ def _choose_main(folder: Path) -> str:
     """The model itself: not a scene, not a keyframe file, not a variant for another backend."""
     files = sorted(path.stem for path in folder.glob("*.xml"))
     candidates = [stem for stem in files if not any(word in stem for word in _ASIDE)] or files
+    # folders are called MAKER_MODEL, files MODEL.xml with variants beside it
     words = set(folder.name.split("_"))
     # the longest overlap with the folder's name, then the shortest name
     best = min(candidates, key=lambda stem: (-len(words & set(stem.split("_"))), len(stem), stem))

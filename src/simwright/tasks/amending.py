@@ -3,8 +3,8 @@
 
 What has to be measured for it is measured once; every new specification of the robot is then changed in the same way.
 
-A robot whose file has no actuators gets servos.  Their gains follow from the robot itself: stiff enough to answer within
-a quarter of a second and to hold the links against gravity with little sag, damped critically.
+A robot whose file has no actuators gets servos.  Their gains follow from the robot itself: stiff enough to answer
+within a quarter of a second and to hold the links against gravity with little sag, damped critically.
 """
 
 from __future__ import annotations
@@ -70,6 +70,7 @@ class Amendment:
         if self.manifest is not None:
             _set_limits(spec, self.manifest)
         overrides = self.manifest.sim.actuators if self.manifest is not None else {}
+        # measured on the first specification only: compiling the robot is slow, and the gains do not change
         if self._gains is None and (overrides or not len(spec.actuators)):
             self._gains = choose_gains(spec, self.where)
         override_actuators(spec, overrides, self._gains or {})
@@ -123,6 +124,7 @@ def _mount(spec: MjSpec) -> None:
     free = [joint for body in spec.worldbody.bodies for joint in body.joints if int(joint.type) == FREE]
     if not free:
         return
+    # MuJoCo refuses keyframes whose length does not fit the model
     if len(spec.keys):
         model = compile_spec(spec.copy(), "the robot", Where())
         gone_q, gone_v = _list_free(model)
@@ -136,6 +138,7 @@ def _mount(spec: MjSpec) -> None:
 def _free(spec: MjSpec, where: Where) -> None:
     """Give a mounted robot a free joint, and its keyframes the coordinates of it."""
     roots = list(spec.worldbody.bodies)
+    # one floating root is enough: the robot can move about already
     if any(_floats(root) for root in roots):
         return
     if len(roots) != 1 or len(roots[0].joints):
@@ -146,6 +149,7 @@ def _free(spec: MjSpec, where: Where) -> None:
         )
     if len(spec.keys):
         model = compile_spec(spec.copy(), "the robot", where)
+        # the pose that the root had as a fixed body
         start = np.concatenate([model.body_pos[1], model.body_quat[1]])
         for key in spec.keys:
             if len(key.qpos):
@@ -177,6 +181,7 @@ def _set_limits(spec: MjSpec, manifest: RobotManifest) -> None:
             continue
         joint = joints[said.name]
         turns = int(joint.type) == HINGE
+        # ranges of hinges are in the unit of the file until it is compiled
         unit = float(np.degrees(1.0)) if spec.compiler.degree and turns else 1.0
         low, high = (float(value) for value in joint.range)
         joint.range = [
@@ -193,6 +198,7 @@ def _shift(spec: MjSpec, pose: Pose) -> None:
     moved = {id(frame)}
     for element in (*world.bodies, *world.geoms, *world.sites, *world.cameras, *world.lights):
         top = element
+        # elements may be in frames of their own: the outermost one moves, with all that is in it
         while top.frame is not None and top.frame != frame:
             top = top.frame
         if top.frame is None and id(top) not in moved:
@@ -239,6 +245,7 @@ def add_servos(spec: MjSpec, gains: Mapping[str, Gains]) -> int:
     """Servos for every single joint of a robot without actuators, but for joints that follow others; gives how many."""
     if len(spec.actuators):
         return 0
+    # a joint that an equality moves already would be driven twice
     followers = {equality.name1 for equality in spec.equalities if _is_joint(equality)}
     added = [name for name in gains if name not in followers]
     for name in added:
@@ -269,6 +276,7 @@ def _set_drive(
     import mujoco
 
     kp, kd = gains
+    # the old transmission may have scaled: controls are joint positions from here on
     actuator.gear = [1, 0, 0, 0, 0, 0]
     actuator.ctrlrange, actuator.ctrllimited, actuator.inheritrange = (
         [0, 0],
@@ -305,6 +313,7 @@ def choose_gains(spec: MjSpec, where: Where) -> dict[str, Gains]:
     inertia, weight = np.zeros(model.nv), np.zeros(model.nv)
     rng = np.random.default_rng(0)
     for number in range(_SAMPLED_POSES):
+        # inertia and weight change with the pose: the largest of many counts
         data = compute_forward(model, model.qpos0 if number == 0 else _sample_configuration(model, rng), data)
         diagonal = [compute_inertia(model, data, dof) for dof in range(model.nv)]
         inertia = np.maximum(inertia, diagonal)
@@ -316,9 +325,11 @@ def choose_gains(spec: MjSpec, where: Where) -> dict[str, Gains]:
         dof = int(model.jnt_dofadr[joint])
         mass = max(float(inertia[dof]), _LEAST_INERTIA)
         load = float(weight[dof]) + float(model.dof_frictionloss[dof])
+        # fast enough, and stiff enough to hold its load
         kp = max(mass * _SERVO_FREQUENCY**2, load / _allow_sag(model, joint))
         low, high = (float(v) for v in model.jnt_actfrcrange[joint])
         force = max(abs(low), abs(high)) if model.jnt_actfrclimited[joint] else None
+        # critical damping of the inertia that the joint carries at most
         gains[model.joint(joint).name] = (kp, 2.0 * float(np.sqrt(kp * mass)), force)
     return gains
 

@@ -3,8 +3,8 @@
 
 The worlds share one compiled model; their states are rows of one array
 (:class:`~simwright.engines.mujoco.batch.ModelBatch`), and each moves exactly as a single rollout moves its only one.
-Judging and observing are numpy over the rows; where the tool is follows from the coordinates (:class:`BodyChain`).  Only
-control that needs nothing between two actions can be batched (:attr:`ActionController.is_direct`).  Where masses,
+Judging and observing are numpy over the rows; where the tool is follows from the coordinates (:class:`BodyChain`).
+Only control that needs nothing between two actions can be batched (:attr:`ActionController.is_direct`).  Where masses,
 friction or gains vary (:class:`~simwright.tasks.randomize.Randomize`), every world has a model of its own, which costs
 memory.
 """
@@ -83,6 +83,7 @@ class BodyChain:
         position: Array = np.zeros((count, 3))
         rotation: Array = np.tile(np.eye(3), (count, 1, 1))
         for link in self._links:
+            # a free joint has no parent: its coordinates are the pose itself
             if link.joints and link.joints[0].kind == FREE:
                 first = link.joints[0].first
                 position = qpos[:, first : first + 3].copy()
@@ -117,6 +118,7 @@ def _read_joint(model: MjModel, joint: int) -> _ChainJoint:
     axis = np.array(model.jnt_axis[joint])
     x, y, z = axis
     cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    # Rodrigues: R = u u^T + cos(q) (1 - u u^T) + sin(q) [u]x
     outer = np.outer(axis, axis)
     first = int(model.jnt_qposadr[joint])
     parts = (outer, np.eye(3) - outer, cross)
@@ -136,10 +138,12 @@ def _move_joint(joint: _ChainJoint, qpos: Array, position: Array, rotation: Arra
         turned = rotation @ (still + np.cos(angle) * even + np.sin(angle) * odd)
     if not joint.anchor.any():
         return position, turned
+    # joints turn about their anchor, not about the origin of the body
     return position + rotation @ joint.anchor - turned @ joint.anchor, turned
 
 
 def _rotations_of(quats: Array) -> Array:
+    # MuJoCo normalises too: integration lets the length of quaternions drift
     return matrices_from_quats(quats / np.linalg.norm(quats, axis=-1, keepdims=True))
 
 
@@ -162,6 +166,7 @@ class BatchRollout:
         model = rollout.model
         self.worlds = ModelBatch(self._copy_models(), count, threads=threads)
         _reset_plainly(rollout)
+        # the whole state at the start, not coordinates alone: activations and warm starts belong to it
         self._blank = rollout.worlds.states[0].copy()
         self.worlds.states[:] = self._blank
         self._hold = rollout.controller.targets
@@ -219,6 +224,7 @@ class BatchRollout:
         layout = randomizer.shift_layout(chance, layout)
         if randomizer.shift_joints(chance, model, self.qpos[world]):
             held = hold_controls(model, self.qpos[world])
+            # the robot's controls come first
             self._targets[world] = held[: self._targets.shape[1]]
         return layout
 
@@ -227,6 +233,7 @@ class BatchRollout:
         randomizer, model = self.rollout.randomizer, self.rollout.model
         if randomizer is None or not randomizer.options.changes_model:
             return model
+        # a copy of the model for each world
         size = int(model.nbuffer) * self.count
         if size > _MEMORY:
             raise UsageError(
@@ -243,6 +250,7 @@ class BatchRollout:
             raise UsageError(
                 f"actions of this batch are {self.count} x {len(low)} numbers, not {actions.shape}"
             )
+        # as a single rollout does, before the mode is looked at
         clipped = np.clip(actions, low, high)
         if self.rollout.mode is ControlMode.VELOCITY:
             clipped = self._move_targets(clipped)

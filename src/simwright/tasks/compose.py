@@ -78,9 +78,11 @@ def compose_scene(
     robot = source.make_spec()
     if amend_robot is not None:
         amend_robot(robot)
+    # a copy, so that the specification that is attached was never compiled
     alone = compile_spec(robot.copy(), "the robot", where)
     scene = mujoco.MjSpec()
     scene.modelname = "scene"
+    # the robot's solver options count; without merging MuJoCo takes those of the scene
     scene.compiler.conflict = mujoco.mjtConflict.mjCONFLICT_MERGE
     frame = scene.worldbody.add_frame(pos=base.p.tolist(), quat=base.q.tolist())
     with quiet_mujoco():
@@ -108,6 +110,7 @@ def compose_scene(
 
 def _divide_period(period: float, timestep: float) -> int:
     """Into how many steps of at most the robot's own length."""
+    # a period of ten steps is ten, also where the quotient is 10.000000001
     return max(1, math.ceil(period / timestep - 1e-9))
 
 

@@ -43,6 +43,7 @@ def draft_manifest(robot: TaskRobot, address: str, *, name: str = "") -> dict[st
         sim["keyframe"] = keyframe
     sim["control"] = {"mode": "position", "period": 0.02}
     data["sim"] = sim
+    # a draft that we would refuse to read helps nobody
     RobotManifest.model_validate(data)
     return data
 
@@ -79,6 +80,7 @@ def _draft_gripper(robot: TaskRobot) -> dict[str, Any] | None:
     if grip is None:
         return None
     names = [robot.facts.actuators[index].name for index in grip.actuators]
+    # manifests name actuators; those of this gripper have no names
     if not all(names):
         return None
     return {"actuators": names, "open": _round(grip.open), "closed": _round(grip.closed)}
@@ -93,6 +95,7 @@ def find_start(robot: TaskRobot) -> tuple[str, dict[str, float]]:
         label = model.joint(joint).name.removeprefix(PREFIX)
         if label and model.jnt_type[joint] >= 2:
             value = float(home.qpos[model.jnt_qposadr[joint]])
+            # rounding must not push a joint over its limit
             joints[label] = _round(value) if _is_inside(model, joint, _round(value)) else value
     return home.origin, joints
 

@@ -95,6 +95,7 @@ def expect_robot(scene: TaskScene, robot: str | Path | TaskRobot | None) -> str 
 
 def validate_options(scene: TaskScene, options: Mapping[str, Any]) -> SceneOptions:
     """Options of a scene; every wrong one is named."""
+    # through a document: wrong options are then reported like those of a file
     text = json.dumps(dict(options), default=_spell)
     document = parse_document(text, name="options", syntax="json")
     return validate_document(scene.options, document, what=f"options of {scene.name}")
@@ -146,6 +147,7 @@ def _read_observe(observe: ObserveOptions | Mapping[str, Any] | None) -> Observe
 
 
 def _expect_gymnasium() -> None:
+    # looked for, not imported: Gymnasium is slow to load
     if importlib.util.find_spec("gymnasium") is None:
         raise MissingExtraError("gymnasium", "gym", "an environment")
 
@@ -162,6 +164,7 @@ class BasePose(Record):
     @model_validator(mode="after")
     def _check_norm(self) -> BasePose:
         norm = sum(part * part for part in self.quat) ** 0.5
+        # a length far from 1 is a mistake in typing, which normalising would hide
         if abs(norm - 1.0) > _UNIT:
             raise refuse(f"quat (w, x, y, z) has the length {norm:g}; it has to be 1")
         return self
@@ -216,6 +219,7 @@ def read_environment(path: str | os.PathLike[str]) -> LoadedEnvironment:
     if said.policy not in POLICIES:
         raise UnknownNameError("policy", said.policy, POLICIES.names(), where=document.find_where("policy"))
     scene = SCENES.get(said.task)
+    # validated in the file itself, so that findings have its lines
     if "options" in (document.data or {}):
         options: SceneOptions = validate_document(
             scene.options, document, path=("options",), what=f"options of {scene.name}"

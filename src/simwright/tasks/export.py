@@ -89,6 +89,7 @@ def stage_scene(rollout: SimRollout, folder: Path, name: str) -> Path:
     )
     spec = composed.spec
     spec.modelname = name
+    # MuJoCo looks for files beside the model when it compiles for writing
     spec.modelfiledir = str(folder)
     spec.option.timestep = composed.period / composed.substeps
     _place(rollout, composed)
@@ -106,6 +107,7 @@ def _place(rollout: SimRollout, composed: Composed) -> None:
         body.pos, body.quat = pose[:3].tolist(), pose[3:].tolist()
     for name in scene.marks:
         spec.site(name).pos = layout[name][:3].tolist()
+    # keyframes of the robot do not fit the scene's coordinates
     for key in list(spec.keys):
         spec.delete(key)
     spec.add_key(name=_START, qpos=rollout.qpos.tolist(), ctrl=rollout.worlds.view("ctrl")[0].tolist())
@@ -140,6 +142,7 @@ class _AssetFiles:
         if file not in self._names:
             taken = set(self._names.values())
             name, number = f"{_ASSETS}/{file.name}", 1
+            # files of one name from several folders
             while name in taken:
                 number += 1
                 name = f"{_ASSETS}/{file.stem}_{number}{file.suffix}"

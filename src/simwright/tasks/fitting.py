@@ -58,6 +58,7 @@ class ReachTester:
         if not len(self.joints):
             return np.zeros(len(points), dtype=bool)
         origin, longest = self._measure_chain()
+        # what is out of reach of the stretched chain needs no trying
         near = np.linalg.norm(points - origin, axis=1) <= longest + NEAR
         return np.array([bool(inside) and self._try(p) for inside, p in zip(near, points, strict=True)])
 
@@ -81,6 +82,7 @@ class ReachTester:
         low = np.where(limited, self.model.jnt_range[self.joints, 0], -np.pi)
         high = np.where(limited, self.model.jnt_range[self.joints, 1], np.pi)
         begin = np.array(self.start[self.model.jnt_qposadr[self.joints]])
+        # the same tries for every point: a report does not change from run to run
         rng = np.random.default_rng(0)
         starts = [begin, *(rng.uniform(low, high) for _ in range(_TRIES))]
         bounds = np.where(limited, low, -np.inf), np.where(limited, high, np.inf)
@@ -101,6 +103,7 @@ class ReachTester:
                 break
             jacobian = compute_site_jacobians(model, data, self.site)[0][:, dofs]
             pull = jacobian.T @ away
+            # joints at a limit that pull outwards would eat the step
             jacobian[:, ((q <= low) & (pull < 0)) | ((q >= high) & (pull > 0))] = 0.0
             step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + _DAMPING**2 * np.eye(3), away)
             q = q + step * min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-9))
@@ -148,6 +151,7 @@ def fit_scene(
     for factor in factors:
         scaled = _scale(scene, options, factor, base)
         if _reaches_all(scene, scaled, reacher):
+            # a little nearer still: just reached means with the arm stretched out
             inner = _scale(scene, options, factor * _MARGIN, base) if factor < 1.0 else scaled
             if factor < 1.0 and _reaches_all(scene, inner, reacher):
                 scaled, factor = inner, factor * _MARGIN  # noqa: PLW2901 - a little less, to be safe

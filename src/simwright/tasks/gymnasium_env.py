@@ -52,6 +52,7 @@ class _ActionScaler:
     def __init__(self, rollout: SimRollout) -> None:
         low, high = rollout.controller.bounds
         hold = rollout.controller.hold()
+        # around what holds the robot, so that an action of 0 stays near it
         self._low = np.where(np.isfinite(low), low, hold - _WIDE)
         self._high = np.where(np.isfinite(high), high, hold + _WIDE)
 
@@ -60,6 +61,7 @@ class _ActionScaler:
         return np.asarray(self._low + share * (self._high - self._low))
 
     def shrink(self, actions: Array) -> npt.NDArray[np.float32]:
+        # an actuator with an empty range takes one value only
         span = np.where(self._high > self._low, self._high - self._low, 1.0)
         return np.clip(2.0 * (actions - self._low) / span - 1.0, -1.0, 1.0).astype(np.float32)
 
@@ -174,11 +176,13 @@ class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArra
         self, actions: npt.NDArray[np.float32]
     ) -> tuple[dict[str, Any], Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
         """Act in all worlds for one control period; worlds that were done start anew instead."""
+        # Gymnasium's NEXT_STEP mode: the step after the end starts the world anew and ignores its action
         again = self._done.copy()
         verdict = self.batch.step(self._scaler.expand(actions))
         unstable = self.batch.find_unstable()
         terminated = (verdict.success | verdict.failed | unstable) & ~again
         truncated = (self.batch.steps >= self.batch.rollout.max_steps) & ~terminated & ~again
+        # a world that broke down has no number
         rewards = np.where(again, 0.0, np.nan_to_num(verdict.score))
         if again.any():
             self.batch.reset(self.np_random.integers(2**31, size=int(again.sum())).tolist(), again)

@@ -212,6 +212,7 @@ def _tell_base(model: MjModel, tree: _BodyTree, mounted: RobotKind) -> tuple[Rob
     limbs = tree.list_limbs()
     if len(limbs) >= 2:
         return _tell_walker(model, tree, limbs), True
+    # the free joint is its only one: nothing else could move
     return mounted, model.njnt == 1
 
 
@@ -269,6 +270,7 @@ def measure_reach(model: MjModel, body: int, point: VectorLike = (0.0, 0.0, 0.0)
         away = place - data.xpos[root]
         best = max(best, float(np.linalg.norm(away)))
         jacobian = compute_point_jacobian(model, data, body, place)
+        # uphill: along the gradient of the distance, inside the limits
         chosen = np.clip(chosen + _STRETCH * (jacobian[:, span.dofs].T @ away), span.low, span.high)
     return best
 
@@ -287,6 +289,7 @@ class _JointRanges:
         self.dofs = np.asarray(model.jnt_dofadr)[single]
         self.low, self.high = (np.array(model.jnt_range[single, side]) for side in (0, 1))
         free = ~np.asarray(model.jnt_limited, dtype=bool)[single]
+        # one turn shows all that a joint without limits can do
         self.low[free], self.high[free] = -np.pi, np.pi
         self._data: MjData | None = None
 
@@ -393,6 +396,7 @@ def _list_fingers(model: MjModel, palm: int) -> list[list[int]]:
         if any(model.body_jntnum[body] for body in below):
             branches.append(below)
     data = pose_bodies(model, model.qpos0)
+    # long branches are arms of a two-armed robot, not fingers
     reach = [np.linalg.norm(data.xpos[body] - data.xpos[palm]) for branch in branches for body in branch]
     return branches if reach and max(reach) <= _FINGER_LENGTH else []
 
@@ -459,6 +463,7 @@ def find_offset(model: MjModel, tool: int, grip: GripperFacts | None) -> tuple[f
         return (0.0, 0.0, 0.0)
     local = (np.array(tips) - data.xpos[tool]) @ turn
     far = np.linalg.norm(local, axis=1)
+    # the tips alone: knuckles would draw the tool back
     chosen = local[far >= 0.8 * far.max()].mean(axis=0)
     return tuple(float(v) for v in chosen)  # type: ignore[return-value]
 

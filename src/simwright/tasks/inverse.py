@@ -85,6 +85,7 @@ class ToolMover:
     def follow(self, data: MjData, target: Pose) -> dict[int, float]:
         """Tell the joints to bring the tool to a pose that is near to the last one told."""
         real = np.asarray(data.qpos[self.model.jnt_qposadr[self.joints]])
+        # from what was told, not from where the arm sags to; but not far from it when it is held fast
         start = real + np.clip(self.told - real, -_STRAY, _STRAY)
         self.told = self.find(data, target, start)
         return self._name(self.told)
@@ -159,6 +160,7 @@ class ToolMover:
             step[:] = 0.0
             step[free] = self._spread(place, turn, here, free)
             outside = free & ((here + step < low - 1e-9) | (here + step > high + 1e-9))
+            # only joints at their limit that go on outwards: others are merely shortened
             blocked = outside & (((here <= low + 1e-3) & (step < 0)) | ((here >= high - 1e-3) & (step > 0)))
             if not blocked.any():
                 break
@@ -173,6 +175,7 @@ class ToolMover:
         """The motion of the free joints: first the place, then the turn, then rest."""
         first = place[0][:, free]
         inverse = _invert(first, _DAMPING)
+        # motions of the joints that leave the place as it is
         idle = np.eye(first.shape[1]) - inverse @ first
         step = _shorten(inverse @ place[1], _LONGEST)
         if self.weight:

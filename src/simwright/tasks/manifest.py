@@ -82,6 +82,7 @@ class FrameEntry(Record):
 
     @model_validator(mode="after")
     def _check_rotation(self) -> FrameEntry:
+        # any other length is normalised
         if math.hypot(*self.rotation) < 1e-6:
             raise refuse("the quaternion of 'rotation' is zero")
         return self
@@ -231,6 +232,7 @@ def _tidy(node: Any) -> None:
         return
     if not isinstance(node, dict):
         return
+    # numbers may be expressions such as "pi/2": described once, referred to
     if node.get("anyOf") == NUMBER_SCHEMA["anyOf"]:
         del node["anyOf"]
         node.pop("examples", None)
@@ -239,6 +241,7 @@ def _tidy(node: Any) -> None:
         node["$ref"] = "#/$defs/Number"
     for inner in (node.get("properties") or {}).values():
         inner.pop("title", None)
+        # editors would offer null as a value
         if inner.get("default", 0) is None:
             del inner["default"]
     for value in node.values():

@@ -223,6 +223,7 @@ def preflight(
     found = robot if isinstance(robot, TaskRobot) else open_robot(robot)
     reporter = Reporter()
     report = Preflight(scene.name, found.id, findings=reporter.found)
+    # nothing else is looked at: every other finding would follow from this one
     if scene.fixed_robot and scene.fixed_robot != found.id:
         reporter.report(WRONG_ROBOT, _where(found), task=scene.name, wanted=scene.fixed_robot, robot=found.id)
         return report
@@ -357,6 +358,7 @@ def _list_overlaps(rollout: SimRollout) -> list[tuple[tuple[str, str, bool], flo
     for index in range(data.ncon):
         contact = data.contact[index]
         depth = -float(contact.dist)
+        # contacts that MuJoCo finds and does not resolve (in the gap, or between dependent bodies)
         if depth < _TOUCH or contact.exclude:
             continue
         bodies = [int(rollout.model.geom_bodyid[geom]) for geom in contact.geom]
@@ -365,6 +367,7 @@ def _list_overlaps(rollout: SimRollout) -> list[tuple[tuple[str, str, bool], flo
             continue
         first = 0 if own[0] else 1
         names = [_name(rollout.model, int(contact.geom[side]), bodies[side]) for side in (first, 1 - first)]
+        # the order of a pair of the robot's own parts says nothing
         names = sorted(names) if all(own) else names
         found.append(((names[0], names[1], all(own)), depth))
     return found
@@ -395,6 +398,7 @@ def _measure_beyond(model: MjModel, data: MjData, geom: int, ends: tuple[Array, 
     """How much of a line from outside a box to outside of it lies inside and behind it [m]; 0 where it misses."""
     turn, half = np.asarray(data.geom_xmat[geom]).reshape(3, 3), model.geom_size[geom]
     first, last = ((end - data.geom_xpos[geom]) @ turn for end in ends)
+    # an end in the board is found as a contact already
     if np.all(np.abs(first) <= half + _TOUCH) or np.all(np.abs(last) <= half + _TOUCH):
         return 0.0
     way = last - first
@@ -450,6 +454,7 @@ def _spell_names(group: Sequence[ActuatorInfo]) -> str:
 
 
 def _report_step(rollout: SimRollout, reporter: Reporter) -> None:
+    # of the file itself: the composed model has the task's
     own = float(rollout.robot.source.make_spec().option.timestep)
     composed = rollout.composed
     used = composed.period / composed.substeps

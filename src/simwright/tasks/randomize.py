@@ -95,6 +95,7 @@ class Randomizer:
 
     def start(self, seed: int) -> np.random.Generator:
         """The stream of an episode."""
+        # generators take whole numbers from 0; seeds of episodes may be negative
         return np.random.default_rng([_STREAM, int(seed) & 0xFFFFFFFFFFFFFFFF])
 
     def change_model(self, rng: np.random.Generator, model: MjModel) -> None:

@@ -109,6 +109,7 @@ class VideoRecorder:
             self._renderer = ModelRenderer(rollout.model, *self._size)
             self._camera = find_camera(rollout.model, self._camera or choose_camera(rollout))
             rate = 1.0 / rollout.composed.period
+            # control periods are often shorter than a picture lasts
             self._every = max(1, round(rate / _RATE))
             self._film = VideoFile(self.path, rate / self._every)
         self._take(rollout)

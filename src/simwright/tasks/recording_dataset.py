@@ -186,6 +186,7 @@ class DatasetRecorder:
         self._release()
         error = RuntimeError("the run failed")
         with contextlib.suppress(RuntimeError):
+            # an error in its exit tells write_folder to remove what it staged
             self._stack.__exit__(RuntimeError, error, None)
 
     def _release(self) -> None:
@@ -220,6 +221,7 @@ class DatasetRecorder:
             "chunks_size": 1000,
             "data_files_size_in_mb": 100,
             "video_files_size_in_mb": 200,
+            # LeRobot wants a whole number; others are kept as they are
             "fps": round(rate) if abs(rate - round(rate)) < 1e-9 else rate,
             "splits": {"train": f"0:{len(self._episodes)}"},
             "data_path": _DATA,
@@ -293,6 +295,7 @@ def _make_column(values: list[Any]) -> Any:
     array = np.array(values)
     if array.ndim == 1:
         return pa.array(array)
+    # fixed lengths: readers get arrays without looking at each row
     flat = pa.array(array.reshape(-1))
     return pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 

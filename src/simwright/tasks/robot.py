@@ -110,6 +110,7 @@ def open_robot(
         return _open_file(file, text, None, packages, reporter)
     if path.suffix.lower() in _YAML and (path.is_file() or "/" in text):
         return open_entry(open_manifest(path), packages=packages, reporter=reporter)
+    # what looks like a path is one, so that a missing file is not searched for in the catalog
     if path.is_file() or "/" in text or path.suffix:
         return _open_file(path, path.stem, None, packages, reporter)
     return open_entry(find_robot(text), packages=packages, reporter=reporter)
@@ -294,6 +295,7 @@ class _ManifestReview:
             return
         body = self.bodies[name] if name in self.bodies else int(self.model.site_bodyid[self.sites[name]])
         welded = int(self.model.body_weldid[body])
+        # bodies that are welded to the root stand still on it
         if welded and self.model.body_parentid[welded]:
             self._say(f"the frame {name!r} moves on the robot, so it cannot be its base", "base_frame")
 

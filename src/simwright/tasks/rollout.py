@@ -147,7 +147,9 @@ class SimRollout:
                 ctrl[:] = hold_controls(self.model, qpos)
         place_layout(self.scene, self.worlds, 0, self.layout)
         for name in self.scene.marks:
+            # marks are sites, which have no state: the model itself changes
             self.model.site_pos[self.model.site(name).id] = self.layout[name][:3]
+        # computes poses without a step, so that the first observation fits the layout
         self.data = self.worlds.hold()
         self.start = self.read_base()
         self.controller.reset(self.data)
@@ -240,6 +242,7 @@ class SimRollout:
         if self.tool_site < 0:
             return None
         grip = self._find_grip()
+        # fingers carry no tool: inverse kinematics would open the gripper to reach further
         driven = {a.joint for a in self.actuators if a.joint >= 0 and not (grip and a.index in grip[0])}
         joints = find_joints(self.model, self.tool_site, driven)
         return ToolMover(self.model, self.tool_site, joints) if len(joints) else None
@@ -264,8 +267,10 @@ class SimRollout:
                 turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
                 center, half = self.model.geom_aabb[geom][:3], self.model.geom_aabb[geom][3:]
                 middle = data.geom_xpos[geom] + turn @ center
+                # the lowest corner of the geom's box
                 lowest = min(lowest, float(middle[2] - np.abs(turn[2]) @ half))
         floor = float(self.base.p[2])
+        # a millimetre above the floor: contacts at the start push
         return floor - lowest + 1e-3 if np.isfinite(lowest) else 0.0
 
     def _raise(self, qpos: Array) -> None:

@@ -128,6 +128,7 @@ class SimRunner:
                 summary.episodes.append(self.run_episode(index, seed + index))
                 if progress is not None:
                     progress(index + 1, episodes)
+        # a keyboard interrupt too leaves no half-written film
         except BaseException:
             for listener in self.listeners:
                 listener.discard()
@@ -153,6 +154,7 @@ class SimRunner:
             result = rollout.step(action)
             observation = result.observation
             total += result.reward
+            # latched: a cube that rolls out of the tray afterwards has been in it
             success = success or rollout.success
             for listener in self.listeners:
                 listener.add(rollout, action, result)
@@ -208,6 +210,7 @@ def run_batch(
     while len(summary.episodes) < episodes:
         first = len(summary.episodes)
         wanted = min(batch.count, episodes - first)
+        # every world runs; those beyond the wanted number are dropped
         summary.episodes += _run_round(batch, policy, first, seed + first)[:wanted]
         if progress is not None:
             progress(len(summary.episodes), episodes)
@@ -228,6 +231,7 @@ def _run_round(batch: BatchRollout, policy: BatchPolicy, first: int, seed: int) 
         verdict = batch.step(actions)
         unstable = batch.find_unstable()
         steps += alive
+        # worlds that are done go on moving until the round is over, but nothing of it counts
         total += np.where(alive, np.nan_to_num(verdict.score), 0.0)
         over = alive & (verdict.success | verdict.failed | unstable)
         success |= over & verdict.success

@@ -123,6 +123,7 @@ def measure_distance(a: Array, b: Array) -> Array:
 
 def place_base(position: VectorLike, yaw: float | None, target: VectorLike, forward: float) -> Pose:
     """A base at a position, turned by ``yaw`` [deg], or so that the tool's side faces a target."""
+    # tools are not in front of every base: the side they are on is turned to the target
     facing = math.atan2(target[1] - position[1], target[0] - position[0]) - forward
     angle = facing if yaw is None else math.radians(yaw)
     return Pose.of(position, quat_from_axis_angle((0.0, 0.0, 1.0), angle))

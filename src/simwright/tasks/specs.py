@@ -153,6 +153,7 @@ def open_robot_file(
         return SpecSource(file, path)
     options = ReadOptions(packages=find_near(file) if packages is None else packages)
     asset = read_asset(file, options=options, reporter=reporter)
+    # not a context manager: the files are needed as long as the source is used
     folder = tempfile.mkdtemp(prefix="simwright-robot-")
     try:
         written = write_asset(asset, Path(folder) / "robot" / "robot.xml", reporter=reporter)

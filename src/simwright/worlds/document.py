@@ -42,6 +42,7 @@ class WorldEntry:
         self.data = data
 
     def __contains__(self, key: str) -> bool:
+        # a null value counts as absent, everywhere
         return self.data.get(key) is not None
 
     def find_where(self, *steps: Step) -> Where:
@@ -68,8 +69,10 @@ class WorldEntry:
 
     def check_number(self, value: Any, *steps: Step) -> float:
         """``value`` as a finite number."""
+        # bool is an int to Python
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise self.refuse_sort(value, "a number", *steps)
+        # squares of larger numbers lose the millimetres that geometry decides by
         if abs(value) > 1e9:
             raise self.refuse_sort(value, "a number below 1e9", *steps)
         return float(value)
@@ -106,6 +109,7 @@ class WorldEntry:
             if default is None:
                 raise self.refuse_absent(key)
             return default
+        # YAML reads 1 and 1.5 as numbers; as names they are meant as written
         if isinstance(value, (bool, list, dict)):
             raise self.refuse_sort(value, "a text", key)
         return str(value)
@@ -150,6 +154,7 @@ class WorldEntry:
 
     def list_unknown(self, known: Iterable[str]) -> list[str]:
         """Keys that are none of ``known``."""
+        # sets and dicts answer at once; files have thousands of entries
         names = known if isinstance(known, (frozenset, dict)) else frozenset(known)
         return [key for key in self.data if key not in names]
 
@@ -234,6 +239,7 @@ def _read_block(entry: WorldEntry, reporter: Reporter) -> Extensions:
     for key in entry.list_unknown(_BLOCK_KEYS):
         _report(reporter, entry.refuse_unknown(key, _BLOCK_KEYS))
     seed = entry.get("seed", 0)
+    # what numpy.random.RandomState takes, so that reference mode can use it too
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise entry.refuse_sort(seed, "a whole number from 0 to 4294967295", "seed")
     mode = entry.text("relative_mode", "reference")
@@ -265,6 +271,7 @@ def _read_values(entry: WorldEntry, reporter: Reporter) -> dict[str, Any]:
     for key in ("height", "mass", "friction"):
         if key in entry:
             values[key] = entry.number(key)
+            # frictionless surfaces exist, bodies without mass or height do not
             if values[key] < 0.0 or (values[key] == 0.0 and key != "friction"):
                 raise entry.refuse_sort(values[key], "positive", key)
     if "asset" in entry:

@@ -93,6 +93,7 @@ class WorldRobot:
 
     def knows_closed(self, hallway: Hallway) -> bool:
         """Does it take the door for closed?"""
+        # such a robot takes every door for open until it has met it
         if self.partial_obs_hallways:
             return hallway.name in self.known_closed
         return not hallway.is_open
@@ -109,6 +110,7 @@ Rgb: TypeAlias = tuple[float, float, float]
 class Params:
     """The ``params`` section.  ``inflation_radius`` is what the file says; the world's may be larger [m]."""
 
+    # defaults are those of PyRoboSim 5.0.1
     name: str = "world"
     inflation_radius: float = 0.0
     object_radius: float = 0.0375
@@ -139,6 +141,7 @@ class Room:
     @property
     def walls(self) -> Geometry:
         """The walls, open where hallways meet them."""
+        # hallways reach into the rooms, so taking out their floor cuts the opening
         walls = self.outer.difference(self.polygon)
         for hallway in self.hallways:
             walls = walls.difference(hallway.polygon)
@@ -181,6 +184,7 @@ class Hallway:
     def walls(self) -> Geometry:
         """The walls along the corridor, up to the outer faces of the rooms' walls."""
         return (
+            # up to the outer wall faces: the rooms have their own walls
             grow(self.polygon, self.wall_width)
             .difference(self.polygon)
             .difference(self.room_start.outer)

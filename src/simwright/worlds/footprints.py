@@ -64,6 +64,7 @@ def read_footprint(reading: WorldReading, entry: WorldEntry, parent: Geometry = 
     if "offset" in entry:
         offset = pose_from_list(entry, entry.data["offset"], "offset")
         polygon = move_polygon(polygon, offset)
+        # mass properties move with the outline; z is counted from the bottom in any case
         turn = quat_from_axis_angle((0.0, 0.0, 1.0), offset.yaw)
         inertial = inertial and inertial.moved(Pose.of((offset.x, offset.y, 0.0), turn))
     if "height" in entry:
@@ -81,6 +82,7 @@ def read_footprint_of(reading: WorldReading, entry: WorldEntry, parent: Geometry
 
 def polygon_from_points(entry: WorldEntry, points: list[tuple[float, float]], *steps: str) -> Geometry:
     """A polygon with a floor: not empty, not crossing itself."""
+    # shapely takes crossing outlines silently and fails at the first difference with them
     polygon = shapely.Polygon(points)
     if polygon.is_empty or polygon.area <= 0.0:
         raise _refuse(entry, "it has no area", *steps)
@@ -107,6 +109,7 @@ def _read_circle(entry: WorldEntry) -> Geometry:
     radius = entry.number("radius")
     if radius <= 0.0:
         raise _refuse(entry, "its radius has to be positive", "radius")
+    # 64 corners on the circle, as in PyRoboSim: slightly smaller than the disc
     return shapely.Point(0.0, 0.0).buffer(radius)
 
 
@@ -121,6 +124,7 @@ def _take_parent(entry: WorldEntry, parent: Geometry) -> Geometry:
     if parent is None:
         raise _refuse(entry, "there is nothing around it that it could take the shape of", "type")
     padding = entry.number("padding", 0.0)
+    # without padding the very same polygon: growing by 0 would change its corners
     if "padding" not in entry:
         return parent
     return parent.buffer(-padding, cap_style="flat", join_style="mitre")

@@ -56,6 +56,7 @@ def compute_open_space(plan: FloorPlan, sensing: Geometry) -> Geometry:
 
 def compute_solid_space(plan: FloorPlan, opened: Geometry) -> Geometry:
     """Walls, closed doors and furniture: everything inside of the outer walls that is not ``opened``."""
+    # hallways without the rooms taken out: their outer polygons may leave slivers by rounding
     outer = shapely.union_all(
         [room.outer for room in plan.rooms]
         + list(_grow_all([h.polygon for h in plan.hallways], [h.wall_width for h in plan.hallways]))
@@ -81,6 +82,7 @@ def update_navigation(plan: FloorPlan) -> None:
     for location in plan.locations:
         location.nav_poses = keep_free_poses(location.nav_candidates, location.room.free)
         for spawn in location.spawns:
+            # shared lists stay shared: PyRoboSim has one list too, and pictures draw it once
             if spawn.nav_candidates is location.nav_candidates:
                 spawn.nav_poses = location.nav_poses
             else:
@@ -119,6 +121,7 @@ def _inflate(
     corridors = _grow_all([hallway.polygon for hallway in plan.hallways], -radius)
     halls = {}
     if plan.hallways:
+        # one call for all hallways: in large worlds calls by themselves take longest
         starts = np.array([floors[hallway.room_start] for hallway in plan.hallways], dtype=object)
         ends = np.array([floors[hallway.room_end] for hallway in plan.hallways], dtype=object)
         rest = shapely.difference(shapely.difference(corridors, starts), ends)
@@ -146,6 +149,7 @@ def is_in_hallway(hallway: Hallway, pose: WorldPose) -> bool:
     """Is the centre of a robot in the free part of a corridor?"""
     if not shapely.intersects_xy(hallway.free, pose.x, pose.y):
         return False
+    # a closed door takes its inflated slab out of the corridor
     return hallway.is_open or not shapely.intersects_xy(hallway.slab_inflated, pose.x, pose.y)
 
 
@@ -156,6 +160,7 @@ _CRACK = 1e-6
 def set_waypoints(hallway: Hallway, start_free: Geometry, end_free: Geometry) -> None:
     """The centre line outside of two free floors: its points, and the poses before both ends."""
     line = shapely.LineString(hallway.points).difference(start_free).difference(end_free)
+    # furniture in reference mode may cut the line into several pieces
     parts = line.geoms if hasattr(line, "geoms") else [line]
     points = [point for part in parts for point in part.coords]
     if len(points) < 2:
@@ -163,6 +168,7 @@ def set_waypoints(hallway: Hallway, start_free: Geometry, end_free: Geometry) ->
         return
     waypoints = [WorldPose(x, y) for x, y in points]
     waypoints[0] = _face(points[0], points[1])
+    # both ends look into the corridor
     waypoints[-1] = _face(points[-1], points[-2])
     hallway.waypoints = waypoints
     hallway.nav_poses = [waypoints[0], waypoints[-1]]
@@ -170,6 +176,7 @@ def set_waypoints(hallway: Hallway, start_free: Geometry, end_free: Geometry) ->
 
 def blocks_way(hallway: Hallway, slab: Geometry) -> bool:
     """Does a door of that shape separate the two rooms?"""
+    # shrunk a little, so that two parts that only touch count as apart
     rest = grow(hallway.polygon.difference(slab), -_CRACK)
     start, end = hallway.room_start.polygon, hallway.room_end.polygon
     parts = rest.geoms if hasattr(rest, "geoms") else [rest]

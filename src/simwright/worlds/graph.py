@@ -66,12 +66,15 @@ def build_graph(
     ``space`` is where ways may lead, the free space of the world unless given.  In reference mode the way points of
     hallways are made anew first, as PyRoboSim's planner does.
     """
+    # PyRoboSim makes them with the radius of the moment, which robots may have raised since
     if world.reference:
         update_waypoints(world)
     nodes = list_graph_nodes(world)
     points = np.array([node.pose.xy for node in nodes], dtype=np.float64).reshape(-1, 2)
+    # ways start at the node with the larger number: in reference mode the points that are looked at count from there
     second, first = np.tril_indices(len(nodes), -1)
     lengths = np.hypot(*(points[first] - points[second]).T)
+    # 0 means no limit, as None does
     if max_distance:
         near = lengths <= max_distance
         first, second, lengths = first[near], second[near], lengths[near]
@@ -81,6 +84,7 @@ def build_graph(
         points[first],
         step=step if world.reference else None,
     )
+    # sorted by nodes, so that the graph does not depend on the order of the tests
     order = np.lexsort((second[free], first[free]))
     edges = np.column_stack((first[free], second[free]))[order].astype(np.int64)
     return WorldGraph(nodes, edges, lengths[free][order])
@@ -113,6 +117,7 @@ def find_free_ways(
     lines = shapely.linestrings(np.stack((start[apart], end[apart]), axis=1))
     free[apart] = shapely.covers(space, lines)
     same = left[lengths[left] == 0.0]
+    # a line of no length is no line to shapely
     free[same] = shapely.intersects_xy(space, start[same, 0], start[same, 1])
     return free
 
@@ -127,6 +132,7 @@ def _snap(left: Any, lengths: Any, share: float, step: float) -> tuple[Any, Any]
 
 def _walk(space: Geometry, start: Any, end: Any, length: float, step: float) -> bool:
     """Is every point of a way free, its ends excluded?"""
+    # both ends excluded: PyRoboSim means to add the last point, and does not
     along = np.arange(0.0, length, step)[1:]
     angle = np.arctan2(end[1] - start[1], end[0] - start[0])
     return bool(

@@ -24,6 +24,7 @@ def locate_file(text: str, folder: Path, data: Path | None = None, base: Path | 
 
     ``$DATA`` is ``data``, or what the environment variable SIMWRIGHT_WORLD_DATA names, or the folder of the world.
     """
+    # PyRoboSim starts from the working directory: where a world is loaded from would change what it is
     if not any(token in text for token in _TOKENS):
         return (folder if base is None else base) / text
     if "$DATA" in text:
@@ -81,6 +82,7 @@ def _read_file(
     try:
         document = read_document(path)
     except SimwrightError as error:
+        # the finding is at the line that names the file; where in that file it went wrong is part of the reason
         reason = f"{error.where}: {error.message}" if error.where and error.where.line else error.message
         meant = error.hint or "paths are relative to the world file"
         raise Refusal(messages.METADATA_MISSING, where, file=str(path), reason=reason, meant=meant) from error
@@ -105,6 +107,7 @@ def _add_category(
         return
     known = categories.get(name)
     if known is not None:
+        # the same category in two files is no conflict as long as both say the same
         if known.entry.data != data:
             first = str(Path(known.entry.document.file).name)
             reading.settle(Refusal(messages.METADATA_CONFLICT, where, category=name, first=first))

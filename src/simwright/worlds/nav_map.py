@@ -26,6 +26,7 @@ FRAME = "map"
 def encode_pgm(grid: Grid) -> bytes:
     """The image of a grid: the first row is the one with the largest y."""
     width, height = grid.shape
+    # images begin at the top, maps at the bottom
     pixels = np.where(grid.occupied.T[::-1], OCCUPIED, FREE).astype(np.uint8)
     return f"P5\n{width} {height}\n255\n".encode() + pixels.tobytes()
 
@@ -34,6 +35,7 @@ def encode_map(grid: Grid, image: str) -> str:
     """The YAML beside the image."""
     return (
         f"image: {json.dumps(image)}\n"
+        # 254 and 0 with these thresholds are free and occupied in Nav2, whatever its defaults are
         "mode: trinary\n"
         f"resolution: {grid.resolution!r}\n"
         f"origin: [{float(grid.origin[0])!r}, {float(grid.origin[1])!r}, 0.0]\n"
@@ -52,6 +54,7 @@ def decode_map(text: str, image: bytes) -> Grid:
     if len(parts) < 4 or parts[0] != b"P5" or parts[3] != b"255":
         raise ParseError("is no 8-bit binary PGM image")
     width, height = int(parts[1]), int(parts[2])
+    # from the end: the first pixel may be a byte that splitting takes for white space
     pixels = np.frombuffer(image[-width * height :], dtype=np.uint8).reshape(height, width)
     share = pixels / 255.0 if facts["negate"] else (255.0 - pixels) / 255.0
     free = share < facts["free_thresh"]
@@ -95,7 +98,9 @@ def encode_route_graph(graph: WorldGraph, name: str) -> str:
         features.append(_make_feature(facts, "Point", [node.pose.x, node.pose.y]))
     number = len(graph.nodes)
     for start, end in graph.edges.tolist():
+        # edges of a route graph are one-way
         for a, b in ((start, end), (end, start)):
+            # a MultiLineString, not a LineString: that is what the route server reads
             line = [[list(graph.nodes[a].pose.xy), list(graph.nodes[b].pose.xy)]]
             features.append(_make_feature({"id": number, "startid": a, "endid": b}, "MultiLineString", line))
             number += 1

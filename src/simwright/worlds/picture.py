@@ -98,6 +98,7 @@ _FONT = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
 
 def write_svg(picture: Drawing) -> str:
     """The text of an SVG file."""
+    # viewBox beside the size, so that viewers may scale it
     size = f'width="{picture.width}" height="{picture.height}"'
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {picture.width} {picture.height}" '
@@ -161,6 +162,7 @@ def write_png(picture: Drawing) -> bytes:
     draw = ImageDraw.Draw(image)
     for mark in picture.marks:
         _paint_mark(draw, mark)
+    # Pillow draws without smoothing: painted larger and reduced
     small = image.resize((picture.width, picture.height), Image.Resampling.LANCZOS)
     stream = io.BytesIO()
     small.save(stream, "PNG", optimize=True)
@@ -173,6 +175,7 @@ def _paint_mark(draw: Any, mark: Mark) -> None:
         if mark.fill is not None:
             draw.polygon(points, fill=mark.fill)
         if mark.outline is not None and mark.width > 0.0:
+            # beyond the first corner, so that the joint there is drawn too
             _stroke(draw, [*points, points[0], points[1]], mark.outline, mark.width)
     elif isinstance(mark, Disc):
         (x, y), radius = _scale_points([mark.center])[0], mark.radius * _SCALE

@@ -138,6 +138,7 @@ def draw_world(
 
 def _find_bounds(world: World) -> tuple[float, float, float, float]:
     low_x, low_y, high_x, high_y = world.bounds
+    # walls stand outside of the floors, which bounds are made of
     margin = max([0.2, *(part.wall_width for part in world.floors)])
     points = [robot.pose.xy for robot in world.robots]
     low_x, high_x = (
@@ -170,6 +171,7 @@ def choose_step(least: float) -> float:
 
 
 def _draw_floors(picture: Drawing, view: _PixelView, world: World) -> None:
+    # walls of all first: the floors are painted over them, so openings need no cutting
     for part in world.floors:
         _fill(picture, view, part.outer, _WALL)
     for hallway in world.hallways:
@@ -220,6 +222,7 @@ def _draw_nav_poses(picture: Drawing, view: _PixelView, world: World) -> None:
     poses = [pose for room in world.rooms for pose in room.nav_poses]
     poses += [pose for hallway in world.hallways for pose in hallway.nav_poses]
     for location in world.locations:
+        # surfaces without poses of their own share the list of their location: drawn once
         groups = {id(spawn.nav_poses): spawn.nav_poses for spawn in location.spawns}
         groups[id(location.nav_poses)] = location.nav_poses
         poses += [pose for group in groups.values() for pose in group]
@@ -234,6 +237,7 @@ def _draw_arrow(
     x, y = view.point(*pose.xy)
     cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
     shape = [(1.1, 0.0), (-0.8, 0.75), (-0.4, 0.0), (-0.8, -0.75)]
+    # y of pixels goes down, so the turn is the other way round
     points = [(x + size * (a * cosine - b * sine), y - size * (a * sine + b * cosine)) for a, b in shape]
     picture.add(Area(points, *colors, 1.0))
 
@@ -244,6 +248,7 @@ def _draw_paths(picture: Drawing, view: _PixelView, paths: Sequence[Sequence[Wor
             continue
         color = _PATHS[number % len(_PATHS)]
         points = [view.point(*pose.xy) for pose in path]
+        # a light edge below, so that paths stand out on any floor
         picture.add(Line(points, _WHITE, 5.5))
         picture.add(Line(points, color, 3.0))
         picture.add(Disc(points[0], 4.5, _WHITE, color, 2.0))
@@ -320,6 +325,7 @@ def _draw_caption(picture: Drawing, view: _PixelView, world: World) -> None:
     told = ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
     text = f"{world.name}: {told} (seed {world.seed})"
     width = 0.5 * 12.0 * len(text)
+    # in narrow pictures the caption would run into the scale
     if width < view.width - 3 * _MARGIN - length:
         picture.add(Words((view.width - _MARGIN - width / 2, y), text, 12.0, _MUTED))
 

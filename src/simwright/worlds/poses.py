@@ -33,6 +33,7 @@ class WorldPose:
     @classmethod
     def from_yaw(cls, x: float, y: float, z: float = 0.0, yaw: float = 0.0) -> WorldPose:
         """A pose that is turned about z only; ``yaw`` in [rad]."""
+        # exactly the identity: cos and sin of 0 give it as well, but most poses are such
         if yaw == 0.0:
             return cls(x, y, z)
         return cls(x, y, z, (math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)), yaw)
@@ -42,12 +43,15 @@ class WorldPose:
         """A pose from a point [m] and intrinsic x, y, z angles [rad]."""
         (x, y, z), (roll, pitch, yaw) = point, angles
         if roll == 0.0 and pitch == 0.0:
+            # no tilt: the yaw stays as it was given, also beyond half a turn
             return cls.from_yaw(x, y, z, yaw)
         return cls(x, y, z, as_quaternion(math3d.quat_from_intrinsic_xyz(roll, pitch, yaw)), yaw)
 
     @classmethod
     def from_quaternion(cls, x: float, y: float, z: float, quaternion: Iterable[float]) -> WorldPose:
         """A pose from a quaternion (w, x, y, z) of any length but zero."""
+        # divided even where the length is nearly 1, unlike math3d.quat_normalize: PyRoboSim divides always, and
+        # reference mode has its numbers
         values = tuple(quaternion)
         length = math.sqrt(sum(value * value for value in values))
         w, i, j, k = (value / length for value in values)
@@ -86,6 +90,7 @@ def compute_yaw(quaternion: Quaternion) -> float:
     w, x, y, z = quaternion
     along = 1.0 - 2.0 * (y * y + z * z)
     across = 2.0 * (x * y - w * z)
+    # gimbal lock: roll and yaw turn about the same axis, and all of it is taken for roll
     if math.hypot(along, across) < 1e-12:
         return 0.0
     return math.atan2(-across, along)
@@ -93,6 +98,7 @@ def compute_yaw(quaternion: Quaternion) -> float:
 
 def compose_along_world_axes(relative: WorldPose, base: WorldPose) -> WorldPose:
     """``relative_to`` as PyRoboSim has it: the offset counts along the axes of the world, the rotations add up."""
+    # in this order, not base first: PyRoboSim multiplies so
     turned = _multiply(relative.quaternion, base.quaternion)
     return WorldPose.from_quaternion(base.x + relative.x, base.y + relative.y, base.z + relative.z, turned)
 
@@ -112,6 +118,7 @@ def rotate_point(x: float, y: float, yaw: float) -> tuple[float, float]:
 
 def _multiply(a: Quaternion, b: Quaternion) -> Quaternion:
     w, x, y, z = as_quaternion(math3d.quat_multiply(a, b))
+    # one sign for each rotation, so that equal poses compare equal
     return (w, x, y, z) if w >= 0.0 else (-w, -x, -y, -z)
 
 

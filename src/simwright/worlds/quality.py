@@ -48,6 +48,7 @@ def find_reachable_space(world: World) -> ReachableSpace:
     """The parts of the free space that robots get to."""
     locked = [hallway for hallway in world.hallways if not hallway.is_open and hallway.is_locked]
     now = _take_reached(world, world.free_space)
+    # no door could be opened: the second union would be the first again
     if all(hallway.is_open or hallway.is_locked for hallway in world.hallways):
         return ReachableSpace(now, now)
     return ReachableSpace(now, _take_reached(world, compute_free_space(world, closed=locked)))
@@ -71,6 +72,7 @@ def _take_reached(world: World, space: Geometry) -> Geometry:
     chosen = np.zeros(len(parts), dtype=bool)
     for robot in world.robots:
         chosen |= shapely.intersects_xy(parts, robot.pose.x, robot.pose.y)
+    # no robot, or none in free space: the part with most rooms is where one would be
     if not chosen.any():
         floors = np.array([room.polygon for room in world.rooms], dtype=object)
         rooms = shapely.intersects(parts[:, None], floors[None, :]).sum(axis=1)
@@ -150,6 +152,7 @@ def _explain_hallway(world: World, hallway: Hallway) -> tuple[str, str]:
             f"it is {hallway.width} m wide, a robot needs more than {2 * radius:g} m",
             "make it wider, or the robot smaller",
         )
+    # inflated furniture blocks from a robot radius away
     mouth = hallway.polygon.buffer(radius)
     for room in hallway.rooms:
         for location in room.locations:
@@ -159,6 +162,7 @@ def _explain_hallway(world: World, hallway: Hallway) -> tuple[str, str]:
 
 
 def _check_spawn(world: World, spawn: Spawn, reach: ReachableSpace, reporter: Reporter) -> None:
+    # only there: by our own policy occupied poses were left out and reported while reading
     if world.reference:
         _report_stale(world, spawn, reporter)
     if not spawn.objects:

@@ -23,6 +23,7 @@ def choose_query(reading: WorldReading, entry: WorldEntry, key: str) -> str | No
     value = entry.get(key)
     if value is None:
         return None
+    # a list draws evenly; a mapping may have probabilities
     if isinstance(value, list):
         return _draw(reading, entry, value, None, key)
     if isinstance(value, dict):
@@ -45,6 +46,7 @@ def _draw(reading: WorldReading, entry: WorldEntry, choices: list[Any], weights:
         probabilities = entry.numbers("probabilities")
         if len(probabilities) != len(choices):
             raise _refuse(entry, f"{len(choices)} choices have {len(probabilities)} probabilities")
+        # the tolerance of numpy.random.choice, so that reference mode refuses the same
         if min(probabilities) < 0.0 or abs(sum(probabilities) - 1.0) > 1e-8:
             raise _refuse(entry, f"the probabilities add up to {sum(probabilities):g}, not to 1")
     return str(choices[reading.sampler.choose(len(choices), probabilities)])

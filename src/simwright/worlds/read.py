@@ -50,6 +50,7 @@ SECTIONS = frozenset(
     {"params", "metadata", "rooms", "hallways", "locations", "objects", "robots", "simwright"}
 )
 _PARAMS = frozenset({"name", "inflation_radius", "object_radius", "wall_height"})
+# the fixed order of PyRoboSim, not that of the file: names may only refer to what comes before
 _ADDERS: dict[str, Callable[[WorldReading, WorldEntry], None]] = {
     "rooms": add_room,
     "hallways": add_hallway,
@@ -104,12 +105,14 @@ def build_world(
     if not isinstance(document.data, dict):
         raise ParseError("a world file is a mapping of sections", where=document.find_where())
     root = WorldEntry(document, (), document.data)
+    # thousands of entities that refer to each other and all live on: collecting cycles finds nothing
     with pause_collector():
         reading = _begin(root, reporter, seed=seed, reference=reference, relative_mode=relative_mode)
         reading.data_folder = None if data_folder is None else Path(data_folder)
         reading.read_mesh, reading.read_model = read_mesh, read_model
         _read_sections(reading, root)
         _finish(reading)
+    # after everything was read, so that the error can say how many findings there are
     if strict and reporter.has(Level.WARNING):
         found = [diagnostic for diagnostic in reporter if diagnostic.level is not Level.INFO]
         first = found[0]
@@ -142,12 +145,14 @@ def _begin(
         reporter,
         sampler,
         folder=Path(root.document.file).parent,
+        # reference mode is what PyRoboSim does, whatever the file asks for
         frame_mode=mode == "frame" and not reference,
     )
 
 
 def _read_sections(reading: WorldReading, root: WorldEntry) -> None:
     reading.check_loose_keys(root, SECTIONS)
+    # PyRoboSim fails on a section without content
     for section in ("params", *_ADDERS, "robots"):
         if section in root.data and root.data[section] is None:
             refusal = Refusal(messages.SECTION_NULL, root.find_where(section), key=section)
@@ -156,6 +161,7 @@ def _read_sections(reading: WorldReading, root: WorldEntry) -> None:
     _take(reading, lambda: read_metadata(reading, root))
     for section, add in _ADDERS.items():
         _take(reading, partial(_read_list, reading, root, section, add))
+    # robots are placed in the free space of the furnished world
     update_free_polygons(reading.world)
     _take(reading, lambda: add_robots(reading, root))
 
@@ -200,6 +206,7 @@ def _finish(reading: WorldReading) -> None:
     if reading.reference:
         world.refresh()
         return
+    # with robots it was done when the largest of them was known
     if not world.robots:
         world.update_navigation()
     report_occupied_nav_poses(reading)
@@ -245,5 +252,6 @@ def _was_free(location: Location, pose: WorldPose, radius: float) -> bool:
     room = location.room
     if not shapely.intersects_xy(grow(room.polygon, -radius), pose.x, pose.y):
         return False
+    # PyRoboSim judged when the location was added: later furniture was not there yet
     before = room.locations[: room.locations.index(location)]
     return not any(shapely.contains_xy(grow(other.polygon, radius), pose.x, pose.y) for other in before)

@@ -42,6 +42,7 @@ def add_location(reading: WorldReading, entry: WorldEntry) -> None:
     """Add one location to the world."""
     pose = read_optional_pose(reading, entry)
     where = entry.find_where()
+    # PyRoboSim leaves it out with a line in its log, but gives up the file for a parent that is not there
     if "parent" not in entry:
         raise refuse_entity(
             messages.NO_PARENT, where, name=entry.text("name", entry.text("category", "location"))
@@ -49,11 +50,13 @@ def add_location(reading: WorldReading, entry: WorldEntry) -> None:
     room = find_room(reading, entry, "parent")
     reading.check_keys(entry, _LOCATION_ENTRY_KEYS)
     category = find_category(entry, reading.world.location_categories, "location")
+    # all of the category that were taken count, named ones too
     name = choose_name(reading, entry, category.name, reading.counts.get(category.name, 0))
     color, stated = read_colors(reading, entry, category, BLACK)
     footprint = _read_location_shape(reading, category, room)
     check_name(reading, name, Location, where)
     if pose is None:
+        # PyRoboSim puts it at the origin, although its manual promises a drawn place
         pose = WorldPose() if reading.reference else _sample_pose(reading, footprint, room, name, entry)
     raw = footprint.polygon
     location = Location(
@@ -83,6 +86,7 @@ def find_category(entry: WorldEntry, categories: dict[str, Category], what: str)
     """The category of an entity."""
     name = entry.text("category")
     category = categories.get(name)
+    # a category without any content counts as unknown
     if category is None or not category.entry.data:
         raise refuse_entity(
             messages.UNKNOWN_CATEGORY,
@@ -102,6 +106,7 @@ def read_colors(
     if value is not None:
         color = parse_color(reading, entry, value)
         return color, color
+    # read once for each category, so that a bad colour is reported once
     key = ("color", category)
     if key not in reading.shapes:
         reading.shapes[key] = read_category_color(reading, category.entry, default)
@@ -116,6 +121,7 @@ def place_nav_poses(
     placed = []
     for index, value in enumerate(entry.items("nav_poses")):
         relative = read_pose_value(reading, entry, value, "nav_poses", index)
+        # the offset of the footprint counts for navigation poses as well, before the location is turned
         x, y = rotate_point(relative.x + offset.x, relative.y + offset.y, pose.yaw)
         placed.append(WorldPose.from_yaw(x + pose.x, y + pose.y, pose.z, relative.yaw + pose.yaw))
     return placed
@@ -142,6 +148,7 @@ def _place_location_shape(reading: WorldReading, footprint: EntityFootprint, pos
 
 def _read_flag(reading: WorldReading, entry: WorldEntry, category: Category, key: str, default: bool) -> bool:
     """A flag of the location, else of its category, where PyRoboSim does not look."""
+    # documented for categories, but PyRoboSim reads the keys of the location only
     if key not in entry and not reading.reference:
         default = category.entry.flag(key, default)
     return entry.flag(key, default)
@@ -150,10 +157,12 @@ def _read_flag(reading: WorldReading, entry: WorldEntry, category: Category, key
 def _check_location_fit(location: Location) -> None:
     """Inside of the room, and apart from all other locations in it."""
     room = location.room
+    # touching the wall is allowed
     if not location.polygon.within(room.polygon):
         reason = f"is not inside of {room.name!r}"
         raise refuse_entity(messages.LOCATION_MISFIT, location.where, name=location.name, reason=reason)
     for other in room.locations:
+        # touching counts as overlapping, as in PyRoboSim
         if location.polygon.intersects(other.polygon):
             reason = f"touches {other.name!r}"
             raise refuse_entity(messages.LOCATION_MISFIT, location.where, name=location.name, reason=reason)
@@ -175,6 +184,7 @@ def _sample_pose(
 def _register_location(reading: WorldReading, location: Location) -> None:
     world, room = reading.world, location.room
     room.locations.append(location)
+    # PyRoboSim takes furniture out of the floor as it comes, so later navigation poses see it
     if reading.reference:
         room.free = room.free.difference(location.inflated)
     world.locations.append(location)
@@ -205,6 +215,7 @@ def _make_spawn(reading: WorldReading, location: Location, entry: WorldEntry, nu
     color, stated = location.color, location.stated_color
     if "color" in entry:
         color, stated = read_category_color(reading, entry, location.color)
+    # the very list of the location, not a copy: both change together
     candidates, nav_poses = location.nav_candidates, location.nav_poses
     if "nav_poses" in entry:
         candidates = place_nav_poses(reading, entry, footprint.offset, location.pose)
@@ -213,6 +224,7 @@ def _make_spawn(reading: WorldReading, location: Location, entry: WorldEntry, nu
         name=f"{location.name}_{entry.text('name', f'loc{number}')}",
         location=location,
         polygon=polygon,
+        # `or`: a height of 0 means that of the location, as in PyRoboSim
         height=footprint.height or location.height,
         pose=WorldPose(point[0], point[1], 0.0, location.pose.quaternion, location.pose.yaw),
         color=color,
@@ -230,6 +242,7 @@ def _read_surface_shape(reading: WorldReading, location: Location, entry: WorldE
         reading.check_loose_keys(entry, SPAWN_KEYS)
         inner = entry.child("footprint")
         if inner is None:
+            # no footprint means the shape of the location
             return EntityFootprint(location.polygon, None, in_world=True)
         found = read_footprint(reading, inner, location.polygon)
         if not found.in_world:
@@ -257,6 +270,7 @@ def add_object(reading: WorldReading, entry: WorldEntry) -> None:
     """Add one object to the world."""
     world = reading.world
     pose = read_optional_pose(reading, entry)
+    # drawn here already: reference mode follows the order of PyRoboSim's draws
     query = choose_query(reading, entry, "parent")
     where = entry.find_where()
     spawn = _find_spawn(reading, entry, query)
@@ -275,6 +289,7 @@ def add_object(reading: WorldReading, entry: WorldEntry) -> None:
         if pose is None:
             raise refuse_entity(messages.NO_ROOM_LEFT, where, name=name, place=f"on {spawn.name!r}")
         polygon = move_polygon(shape.polygon, pose)
+        # grown once for the category and moved: growing the moved polygon differs in the last bits
         collision = move_polygon(shape.collision, pose)
     else:
         polygon = move_polygon(shape.polygon, pose)
@@ -284,6 +299,7 @@ def add_object(reading: WorldReading, entry: WorldEntry) -> None:
         name=name,
         category=category,
         spawn=spawn,
+        # z of an object is counted from its surface
         pose=pose.raised(spawn.height if reading.reference else spawn.elevation),
         raw_polygon=shape.polygon,
         polygon=polygon,
@@ -309,6 +325,7 @@ def _find_spawn(reading: WorldReading, entry: WorldEntry, query: str | None) -> 
         spawns = reading.list_spawns()
         if not spawns:
             raise _refuse_place(where, "", name, "there are no surfaces in the world", "add locations")
+        # evenly over all surfaces, whatever their size, as in PyRoboSim
         return spawns[reading.sampler.choose(len(spawns))]
     place, reason = find_place(world, query, reading.sampler)
     if isinstance(place, Location):

@@ -67,6 +67,7 @@ def add_robots(reading: WorldReading, root: WorldEntry) -> None:
             entry = root.item("robots", number, value)
             robot = read_robot(reading, entry, number)
             check_name(reading, robot.name, WorldRobot, robot.where)
+            # taken at once, so that a second robot of the name is refused before either is placed
             world.names[robot.name] = robot
             waiting.append((robot, entry))
         except Refusal as refusal:
@@ -79,6 +80,7 @@ def add_robots(reading: WorldReading, root: WorldEntry) -> None:
         except Refusal as refusal:
             reading.settle(refusal)
             del world.names[robot.name]
+    # a robot that was left out may have been the largest
     if len(world.robots) < len(waiting):
         _set_radius(reading, world.robots)
 
@@ -88,6 +90,7 @@ def read_robot(reading: WorldReading, entry: WorldEntry, number: int) -> WorldRo
     reading.check_keys(entry, KEYS)
     name = entry.text("name", f"robot{number}")
     where = entry.find_where()
+    # PyRoboSim uses the name for the world itself
     if name == "world":
         raise Refusal(messages.ROBOT_NAME, where)
     robot = WorldRobot(
@@ -136,6 +139,7 @@ def _read_limits(entry: WorldEntry) -> MotionLimits:
 def _read_limit(entry: WorldEntry, key: str) -> float:
     """A limit; infinity may be written out."""
     value = entry.get(key)
+    # .inf in YAML; WorldEntry.number refuses what is not finite
     if value is None or value == math.inf:
         return math.inf
     return entry.number(key)
@@ -189,6 +193,7 @@ def _place_at_pose(reading: WorldReading, robot: WorldRobot, place: Place | None
         reading.report(
             messages.ROBOT_ELSEWHERE, robot.where, name=robot.name, place=place.name, x=pose.x, y=pose.y
         )
+    # outside of all floors: what the file says is the best there is
     if robot.location is None:
         robot.location = place
 
@@ -197,6 +202,7 @@ def _place_anywhere(reading: WorldReading, robot: WorldRobot, place: Place | Non
     """Somewhere free, in ``place`` if there is one."""
     world = reading.world
     space = world.free_space if place is None else world.free_space.intersection(place.polygon)
+    # circles that the centre of the new robot has to stay out of
     discs = [(other.pose.x, other.pose.y, robot.radius + other.radius) for other in world.robots]
     pose = reading.sampler.sample_free_pose(space, world.bounds, robot.radius, discs)
     if pose is None:
@@ -222,6 +228,7 @@ def _place_at_spawn(
         reading.report(
             messages.ROBOT_POSE_IGNORED, entry.find_where("pose"), name=robot.name, place=place.name
         )
+    # PyRoboSim ignores the pose silently unless it equals a navigation pose
     if pose is None or not matching:
         pose = spawn.nav_poses[reading.sampler.choose(len(spawn.nav_poses))]
     robot.pose, robot.location = pose, spawn
@@ -239,6 +246,7 @@ def place_reference_robot(
     """As PyRoboSim does it, with its draws in their order."""
     world = reading.world
     before = world.inflation_radius
+    # PyRoboSim raises the radius robot by robot, and never lowers it
     largest = max([other.radius for other in world.robots] + [robot.radius])
     if largest > before:
         world.set_inflation_radius(largest)
@@ -307,6 +315,7 @@ def _reset_planner(reading: WorldReading, robot: WorldRobot) -> None:
         update_waypoints(world)
     elif planner.type == "prm":
         known = compute_free_space(world, closed=[h for h in world.hallways if robot.knows_closed(h)])
+        # the draws themselves are thrown away: only the state of the generator afterwards matters
         for space in (world.free_space, known):
             for _ in range(int(planner["max_nodes"])):
                 if reading.sampler.sample_free_pose(space, world.bounds, robot.radius) is None:

@@ -40,10 +40,12 @@ def add_room(reading: WorldReading, entry: WorldEntry) -> None:
     if pose is not None:
         polygon = move_polygon(polygon, pose)
     center = polygon.centroid
+    # not turned: PyRoboSim gives a room without a pose the identity rotation
     middle = WorldPose(center.x, center.y)
     wall_width = entry.number("wall_width", 0.2)
     where = entry.find_where()
     check_name(reading, name, Room, where)
+    # the bare floor against earlier floors with their walls: PyRoboSim compares so
     other = reading.floors.find_meeting(polygon)
     if other is not None:
         raise refuse_entity(messages.ROOM_OVERLAPS, where, name=name, other=other.name)
@@ -88,6 +90,7 @@ def _read_floor(reading: WorldReading, entry: WorldEntry) -> tuple[Geometry, flo
 def _report_swallowed(reading: WorldReading, room: Room) -> None:
     """PyRoboSim looks at the walls of earlier rooms only."""
     other = reading.bare_floors.find_meeting(room.outer)
+    # walls that only touch are common: rooms built wall to wall
     if other is not None and room.outer.intersection(other.polygon).area > 1e-9:
         reading.report(messages.WALLS_OVERLAP, room.where, name=room.name, other=other.name)
 
@@ -106,9 +109,11 @@ def add_hallway(reading: WorldReading, entry: WorldEntry) -> None:
     """Add one hallway to the world."""
     world = reading.world
     start, end = find_room(reading, entry, "room_start"), find_room(reading, entry, "room_end")
+    # before the checks: the automatic name counts this hallway even if it is left out, as in PyRoboSim
     name, alias = name_hallway(reading, entry, start, end)
     reading.check_keys(entry, _HALLWAY_KEYS)
     where = entry.find_where()
+    # PyRoboSim fails with an index error here
     if start is end:
         reason = "it starts and ends in the same room"
         raise Refusal(messages.HALLWAY_USELESS, where, name=name, reason=reason)
@@ -158,6 +163,7 @@ def _widen_door(reading: WorldReading, hallway: Hallway) -> None:
     if hallway.slab.area > _SLIVER and blocks_way(hallway, hallway.slab):
         return
     start, end = hallway.rooms
+    # PyRoboSim's door lies between the outer wall faces: nothing where rooms are nearer than two walls
     wide = hallway.polygon.difference(start.polygon).difference(end.polygon)
     if wide.is_empty:
         return
@@ -173,6 +179,7 @@ def _register_hallway(reading: WorldReading, hallway: Hallway) -> None:
         room.hallways.append(hallway)
     pair = tuple(sorted(room.name for room in hallway.rooms))
     reading.counts[pair] = reading.counts.get(pair, 0) + 1
+    # a hallway inside of the walls of its rooms meets nothing that they do not
     if not hallway.outer.is_empty:
         reading.floors.add(hallway.outer, hallway)
 
@@ -188,8 +195,10 @@ def _read_line(entry: WorldEntry, start: Room, end: Room, offset: float) -> list
     angle, length = math.atan2(to_y - y, to_x - x), math.dist(start.centroid, end.centroid)
     if method == "angle":
         given = entry.number("conn_angle", 0.0)
+        # the line is projected on the given direction, so it ends level with the other centroid
         length *= math.cos(angle - given)
         angle = given
     cosine, sine = math.cos(angle), math.sin(angle)
+    # a positive offset is to the left of the direction from start to end
     first = (x - offset * sine, y + offset * cosine)
     return [first, (first[0] + length * cosine, first[1] + length * sine)]

@@ -68,6 +68,7 @@ class WorldReading:
         self.read_model: ModelReader | None = None
         self._said: set[Where] = set()
         self._spawns: list[Spawn] | None = None
+        # keys are category names, ("object", category) or pairs of rooms
         self.counts: dict[object, int] = {}
         """How many entities there are of each category, and hallways of each pair of rooms."""
         self.floors = BoundsIndex()
@@ -90,6 +91,7 @@ class WorldReading:
 
     def list_spawns(self) -> list[Spawn]:
         """All surfaces; objects come after all locations, so they are listed once."""
+        # objects come after all locations, so the list is complete by then
         if self._spawns is None:
             self._spawns = self.world.spawns
         return self._spawns
@@ -107,6 +109,7 @@ class WorldReading:
         """Report unknown keys, which PyRoboSim passes over."""
         for key in entry.list_unknown(known):
             where = entry.document.find_where(*entry.path, key, key=True)
+            # a category is looked at again for every entity of it: its findings are said once
             if where in self._said:
                 continue
             self._said.add(where)

@@ -33,6 +33,7 @@ def choose_name(reading: WorldReading, entry: WorldEntry, stem: str, number: int
     if "name" in entry:
         return entry.text("name")
     name = f"{stem}{number}"
+    # PyRoboSim leaves out an entity whose automatic name is taken
     if reading.reference or name not in reading.world.names:
         return name
     new = number + 1
@@ -47,9 +48,11 @@ def name_hallway(reading: WorldReading, entry: WorldEntry, start: Room, end: Roo
     if "name" in entry:
         name = entry.text("name")
         return name, name
+    # one name whichever room comes first; the other order is kept as an alias
     first, second = sorted((start.name, end.name))
     pair = (first, second)
     suffix = f"_{reading.counts[pair]}" if pair in reading.counts else ""
+    # also when the hallway is left out later: PyRoboSim then calls the next one _0
     reading.counts.setdefault(pair, 0)
     return f"hall_{first}_{second}{suffix}", f"hall_{second}_{first}{suffix}"
 
@@ -62,6 +65,7 @@ def check_name(reading: WorldReading, name: str, what: type[Entity], where: Wher
     if isinstance(other, what) and other.name == name:
         raise refuse_entity(messages.NAME_TAKEN, where, what=describe_kind(other), name=name)
     if reading.reference:
+        # names are unique within a type only; the table has the last entity of a name
         if any(isinstance(entity, what) and entity.name == name for entity in reading.world.entities):
             raise refuse_entity(messages.NAME_TAKEN, where, what=_KIND_WORDS[what], name=name)
         return
@@ -87,6 +91,7 @@ def read_category_color(reading: WorldReading, entry: WorldEntry, default: Rgb) 
     try:
         return parse_color(reading, entry, value), value
     except Refusal as refusal:
+        # PyRoboSim does not read it, so it cannot fail on it
         if not reading.reference:
             reading.settle(refusal)
         return default, value
@@ -98,6 +103,7 @@ def parse_color(reading: WorldReading, entry: WorldEntry, value: Any) -> Rgb:
         return _parse_color_text(entry, value)
     if not isinstance(value, list) or len(value) != 3:
         raise _refuse_color(entry, value)
+    # PyRoboSim takes 255 as it is; colours of scenes end at 1
     red, green, blue = (entry.check_number(part, "color", index) for index, part in enumerate(value))
     if reading.reference or all(0.0 <= part <= 1.0 for part in (red, green, blue)):
         return red, green, blue
@@ -155,6 +161,7 @@ def read_pose_value(reading: WorldReading, entry: WorldEntry, value: Any, *steps
     inner = WorldEntry(entry.document, (*entry.path, *steps), value)
     reading.check_loose_keys(inner, _POSE_KEYS)
     pose = _pose_from_mapping(reading, inner)
+    # by key, not by value: a null name is an error and not the world
     if "relative_to" in value:
         base = find_base(reading, inner)
         return compose_in_frame(pose, base) if reading.frame_mode else compose_along_world_axes(pose, base)
@@ -214,8 +221,10 @@ def _pose_from_mapping(reading: WorldReading, entry: WorldEntry) -> WorldPose:
         x, y, z = (position.number(key, 0.0) for key in "xyz")
     quaternion = entry.child("rotation_quat")
     angles = entry.child("rotation_eul")
+    # a quaternion wins over angles, as in PyRoboSim
     if quaternion is not None:
         reading.check_loose_keys(quaternion, _QUATERNION_KEYS)
+        # w is 0 as well where it is left out: {z: 1} is half a turn
         parts = [quaternion.number(key, 0.0) for key in "wxyz"]
         return _from_quaternion(entry, (x, y, z), parts, "rotation_quat")
     if angles is None:

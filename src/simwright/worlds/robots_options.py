@@ -72,12 +72,14 @@ GRASPS: Table = {
         "depth_clearance": 0.0,
     },
 }
+# a period in seconds, whatever the name says
 _SENSOR = {"update_rate_s": _NUMBER, "angle_units": _TEXT, "min_angle": _NUMBER, "max_angle": _NUMBER}
 SENSORS: Table = {
     "lidar": {**_SENSOR, "angular_resolution": _NUMBER, "max_range_m": _NUMBER},
     "fov": {**_SENSOR, "max_range_m": _NUMBER},
 }
 # where types are found that are not in the tables here
+# by name, not imported: planners and sensors import this module
 _REGISTRIES = {
     "path planner": "simwright.worlds.planning.planner:PLANNERS",
     "path executor": "simwright.worlds.execution.executor:EXECUTORS",
@@ -118,6 +120,7 @@ def read_grasping(reading: WorldReading, robot: WorldEntry, name: str) -> Compon
     entry = robot.child("grasping")
     if entry is not None:
         return _read_tolerant(reading, entry, GRASPS, "grasp generator", "generator")
+    # the manual of PyRoboSim documents this key, its code reads the other one
     entry = robot.child("grasp_generator")
     if entry is None or reading.reference:
         return None
@@ -208,6 +211,7 @@ def _read_options(
     reading: WorldReading, entry: WorldEntry, table: Table, what: str, type_key: str = "type"
 ) -> ComponentOptions:
     kind = entry.text(type_key)
+    # the tables first: asking a registry loads the class and what it imports
     properties = table.get(kind) or _find_plugin(what, kind)
     if properties is None:
         raise Refusal(
@@ -262,6 +266,7 @@ def _read_value(entry: WorldEntry, key: str, default: Any) -> Any:
     if key not in entry:
         return default
     value = entry.number(key)
+    # 1e3 is a float to YAML, and as good a count as 1000
     return round(value) if sort is int and value == round(value) else value
 
 

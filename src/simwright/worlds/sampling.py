@@ -56,6 +56,7 @@ class SeededSampler:
         """One of the numbers below ``count``."""
         if probabilities is None:
             return int(self._random.integers(count))
+        # scaled by the sum, which is 1 up to rounding
         edges = np.cumsum(probabilities)
         return min(int(np.searchsorted(edges, self._random.random() * edges[-1], side="right")), count - 1)
 
@@ -84,6 +85,7 @@ class SeededSampler:
         obstacles = np.array(others, dtype=object)
         for x, y in self._batches(surface.bounds, MAX_TRIES):
             yaws = self._random.uniform(-math.pi, math.pi, len(x))
+            # points first: moving an outline to each of them costs more
             good = np.flatnonzero(shapely.contains_xy(surface, x, y))
             if not len(good):
                 continue
@@ -103,6 +105,7 @@ class SeededSampler:
         """A pose in ``space``, which is inside of the bounds by itself."""
         del bounds, margin
         for x, y, radius in discs:
+            # exact where rejection would need many tries beside other robots
             space = space.difference(shapely.Point(x, y).buffer(radius))
         point = self.sample_point(space, MAX_TRIES)
         return None if point is None else WorldPose.from_yaw(*point, 0.0, self.sample_yaw())
@@ -110,6 +113,7 @@ class SeededSampler:
     def _batches(self, bounds: Sequence[float], tries: int) -> Iterator[tuple[Array, Array]]:
         """Points in a box, in batches of growing size, ``tries`` in all."""
         low_x, low_y, high_x, high_y = bounds
+        # most surfaces have room at the first try; batches grow for those that do not
         size = 8
         while tries > 0:
             size = min(size, tries)
@@ -164,6 +168,7 @@ class ReferenceSampler:
         """A pose in ``space``, out of the bounds of the world."""
         low_x, low_y, high_x, high_y = bounds
         for _ in range(MAX_TRIES):
+            # the very expression of PyRoboSim: another order of the operations gives other last bits
             x = (high_x - low_x - 2 * margin) * self._random.random_sample() + low_x + margin
             y = (high_y - low_y - 2 * margin) * self._random.random_sample() + low_y + margin
             yaw = 2.0 * math.pi * self._random.random_sample()

@@ -17,7 +17,7 @@ changed through the methods of :class:`World`, which keep what is derived from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +69,7 @@ class World(FloorPlan):
     file: str = ""
     names: dict[str, Entity] = field(default_factory=dict, repr=False)
     """Every entity by its names; hallways have two."""
-    _derived: dict[str, Geometry] = field(default_factory=dict, repr=False)
+    _derived: dict[Hashable, Geometry] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         kinds = ("rooms", "hallways", "locations", "objects", "robots")
@@ -137,7 +137,7 @@ class World(FloorPlan):
         same = radius is None or radius == self.inflation_radius
         if same and closed == self.closed_hallways:
             return self.free_space
-        key = " ".join(("free", "" if same else repr(radius), *(hallway.name for hallway in closed)))
+        key = ("free", None if same else radius, *(hallway.name for hallway in closed))
         return self._derive(key, lambda: compute_free_space(self, radius, closed))
 
     @property
@@ -175,10 +175,11 @@ class World(FloorPlan):
         update_navigation(self)
         self.refresh()
 
-    def _derive(self, key: str, compute: Callable[[], Geometry]) -> Geometry:
+    def _derive(self, key: Hashable, compute: Callable[[], Geometry]) -> Geometry:
         found = self._derived.get(key)
         if found is None:
             found = compute()
+            # many points are asked of the same polygon
             shapely.prepare(found)
             self._derived[key] = found
         return found
@@ -282,12 +283,14 @@ def restore_snapshot(world: World, snapshot: WorldSnapshot) -> None:
     changed = False
     for entity in _list_doors(world):
         state = snapshot.doors[entity.name]
+        # only doors change derived polygons; forgetting them without need costs a union
         changed |= state[0] is not entity.is_open
         entity.is_open, entity.is_locked = state
     for item in world.objects:
         for key, value in zip(_OBJECT, snapshot.objects[item.name], strict=True):
             setattr(item, key, value)
     for spawn in world.spawns:
+        # in place: others hold the list
         spawn.objects[:] = snapshot.surfaces[spawn.name]
     for robot in world.robots:
         for key, value in zip(_ROBOT, snapshot.robots[robot.name], strict=True):

@@ -31,6 +31,7 @@ class ReachPolicy:
         """How the tool is turned does not count."""
         self._controller = rollout.controller
         assert rollout.controller.mover is not None
+        # arms of five joints cannot turn the tool at will; the goal is a point
         rollout.controller.mover.weight = 0.0
 
     def act(self, observation: Observation) -> Array:
@@ -108,6 +109,7 @@ def make_tool_action(
     low, high = controller.bounds
     longest = float(np.linalg.norm(shift))
     limit = float(high[0])
+    # shortened as a whole: clipping each axis would change the direction
     moved = shift * min(1.0, limit / longest) if longest > 0 else shift
     action = np.zeros(len(low))
     action[:3] = moved
@@ -122,6 +124,7 @@ def make_tool_action(
 def make_policy(name: str, seed: int = 0) -> TaskPolicy:
     """The policy of a name; those that draw random numbers get the seed."""
     made = POLICIES.get(name)
+    # plugins are made without arguments
     return RandomPolicy(seed) if made is RandomPolicy else made()
 
 

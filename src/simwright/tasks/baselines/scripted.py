@@ -48,6 +48,7 @@ class ScriptedPolicy(ABC):
         """The next action of the script."""
         self.now = observation
         action = next(self._script, None)
+        # through without success: from the beginning, with where things are now
         if action is None:
             self._script = self.play()
             action = next(self._script)
@@ -129,9 +130,12 @@ def find_closing(rollout: SimRollout, arm: ScriptedArm) -> Array:
         if joint >= 0 and model.jnt_type[joint] == SLIDE:
             axis = frame.T @ np.asarray(data.xaxis[joint])
         elif joint >= 0:
+            # a hinged finger moves across its axis
             axis = frame.T @ np.cross(data.xaxis[joint], frame @ arm.approach)
+    # only the part across the approach tells how the tool is to be turned
     axis = axis - arm.approach * float(axis @ arm.approach)
     size = float(np.linalg.norm(axis))
+    # no fingers, or they close along the approach: any direction across it will do
     if size < 1e-6:
         spare = np.eye(3)[int(np.argmin(np.abs(arm.approach)))]
         axis = np.cross(arm.approach, spare)
@@ -163,6 +167,7 @@ class CarryPolicy(ScriptedPolicy):
         thing = np.asarray(self.now[self.thing])
         self.face(find_yaw(thing))
         grasp = self.find_low(thing[:3] + self.above * UP)
+        # looked up once: the thing moves when the fingers touch it
         over = grasp + _CARRY_HEIGHT * UP
         yield from self.move(lambda: over, OPEN, around=True, near=0.015)
         yield from self.move(lambda: grasp, OPEN, near=0.006)
@@ -174,6 +179,7 @@ class CarryPolicy(ScriptedPolicy):
         high = (height + _CARRY_HEIGHT) * UP
         yield from self.move(lambda: self.lead(place() + high), CLOSED, around=True, near=0.006)
         low = height * UP
+        # slowly, so that it is let down and not dropped
         yield from self.move(lambda: self.lead(place() + low), CLOSED, pace=0.004, near=0.004)
         yield from self.wait(OPEN, _GRASP)
         point = self.arm.point + _CARRY_HEIGHT * UP

@@ -81,6 +81,7 @@ def judge(moment: TaskState, options: DrawerOptions) -> Verdict:
     out = options.cabinet_half[1] + HANDLE + opening
     local = np.stack([np.zeros_like(out), -out, np.full_like(out, options.cabinet_half[2])], axis=-1)
     handle = cabinet[..., :3] + quats_rotate(cabinet[..., 3:], local)
+    # some reward for coming near, so that learning finds the handle
     near = np.exp(-4.0 * measure_distance(moment.tool[..., :3], handle))
     success = opening >= options.opened
     partly = 0.3 * near + 0.6 * np.maximum(0.0, opening) / options.opened

@@ -69,9 +69,11 @@ def judge(moment: TaskState, options: PegInsertOptions) -> Verdict:
     """The lower end of the peg is deep enough in the hole."""
     peg, block = moment.objects["peg"], moment.layout["block"]
     axis = quats_rotate(peg[..., 3:], (0.0, 0.0, 1.0))
+    # the peg may be turned upside down: either end may go in
     downward = np.where(axis[..., 2:] > 0.0, -axis, axis)
     low = peg[..., :3] + 0.5 * options.peg_length * downward
     aside = measure_distance(low[..., :2], block[..., :2])
+    # the hole is square: towards its corners there is more room
     inside = aside <= options.peg_radius + 2.0 * options.clearance
     depth = np.where(inside, block[..., 2] + options.block_height - low[..., 2], 0.0)
     success = inside & (depth >= options.depth)

@@ -67,6 +67,7 @@ def draw_apart(
 ) -> tuple[Array, Array]:
     """A point of each range, at least so far apart, as long as luck allows."""
     a, b = draw(rng, first), draw(rng, second)
+    # small regions may have no two points that far apart: the last ones are taken then
     for _ in range(_TRIES):
         if np.linalg.norm(b - a) >= distance:
             break
@@ -131,6 +132,7 @@ def make_table_scene(
 
     def scale(options: TableOptions, factor: float, base: Pose) -> TableOptions:
         pulled: dict[str, Any] = {name: pull_range(getattr(options, name), factor, base) for name in regions}
+        # distances between things may shrink with the table; growing them would leave no place
         pulled |= {name: min(1.0, factor) * getattr(options, name) for name in shrink}
         return pull_table(options, factor, base, **pulled)
 

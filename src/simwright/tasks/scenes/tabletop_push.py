@@ -62,6 +62,7 @@ def judge(moment: TaskState, options: PushOptions) -> Verdict:
     distance = measure_distance(cube[..., :2], goal[..., :2])
     on_table = height <= options.off_table_z_tol
     success = on_table & (distance <= options.goal_radius)
+    # the way at the start; a cube that begins on the mark would divide by zero
     first = np.maximum(measure_distance(start[..., :2], goal[..., :2]), options.goal_radius)
     score = np.where(success, 1.0, np.maximum(0.0, 1.0 - distance / first) * on_table)
     fell = cube[..., 2] < options.table_top_z - options.table_thickness - 0.1

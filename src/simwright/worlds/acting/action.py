@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An action of a robot, what comes of it, and what all actions have in common: a battery, a delay, a chance of success."""
+"""An action of a robot, its result, and what all actions have in common: battery, delay, chance of success."""
 
 from __future__ import annotations
 
@@ -89,6 +89,7 @@ def fail(code: str, message: str, **data: Any) -> Result:
 
 
 NOTHING_SAID = ActionOptions()
+# part of the seeds of actions: renumbering them would change every recorded run
 _NUMBERS = {"navigate": 1, "pick": 2, "place": 3, "detect": 4, "open": 5, "close": 6}
 
 
@@ -112,6 +113,7 @@ class SuccessDraws:
                 else (self._seed, number, _NUMBERS.get(action, 0))
             )
             self._generators[key] = np.random.default_rng(seed)
+        # `<=` as in PyRoboSim: a chance of 1.0 always succeeds, one of 0.0 almost never
         return float(self._generators[key].random()) <= options.success_probability
 
 
@@ -134,6 +136,7 @@ def attempt(
     if refusal is not None:
         return refusal
     options = robot.actions.get(action, NOTHING_SAID)
+    # paid before the delay and the draw: an attempt that fails costs as much as one that succeeds
     robot.spend(options.battery_usage)
     if options.delay > 0.0:
         yield options.delay

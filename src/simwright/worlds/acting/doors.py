@@ -35,9 +35,11 @@ def _set(simulation: WorldSimulation, robot: WorldRobot, action: Action, state: 
     if refusal is not None:
         return refusal
     changed = place.is_open is not state
+    # the robot that closes a door is beside it, checked above; the world would find it in the corridor
     reason = world.open(place.name) if state else world.close(place.name, ignore=[robot])
     if reason:
         return fail("locked", reason)
+    # whoever moves a door has seen it
     if isinstance(place, Hallway) and robot.partial_obs_hallways:
         (robot.known_closed.discard if state else robot.known_closed.add)(place.name)
     if changed:
@@ -46,6 +48,7 @@ def _set(simulation: WorldSimulation, robot: WorldRobot, action: Action, state: 
 
 
 def _find_place(world: World, robot: WorldRobot, action: Action) -> Hallway | Location | Result:
+    # surfaces have no door of their own: that of their location is meant
     here = robot.location.location if isinstance(robot.location, Spawn) else robot.location
     if not isinstance(here, (Hallway, Location)):
         at = f"at {here.name!r}" if here is not None else "nowhere in particular"
@@ -60,6 +63,7 @@ def _find_place(world: World, robot: WorldRobot, action: Action) -> Hallway | Lo
 def _check(world: World, robot: WorldRobot, place: Hallway | Location, state: bool) -> Result | None:
     if robot.held is not None:
         return refuse("holding", f"{robot.name!r} holds {robot.held.name!r} and has no hand free")
+    # asked before the lock: what is open already can be "opened" although it is locked
     if place.is_open is state:
         return None
     if place.is_locked:
@@ -72,6 +76,7 @@ def _check(world: World, robot: WorldRobot, place: Hallway | Location, state: bo
 def _check_doorway(world: World, robot: WorldRobot, hallway: Hallway) -> Result | None:
     """A door does not close on a robot, nor on the one that closes it."""
     pose = robot.pose
+    # the door would close on the robot itself; PyRoboSim lets it
     if not world.reference and shapely.distance(hallway.slab, shapely.Point(pose.xy)) < robot.radius:
         return refuse("in-doorway", f"{robot.name!r} stands in {hallway.name!r} itself")
     for other in world.robots:

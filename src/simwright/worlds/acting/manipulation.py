@@ -56,7 +56,9 @@ def pick(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Step
         grasps = list_grasps(robot, item, lift=not world.reference)
         if not grasps:
             return Result(Status.PLANNING, "no-grasp", f"{item.name!r} does not fit the gripper")
+        # PyRoboSim too takes any of the front and top grasps
         grasp = grasps[simulation.choose(robot, len(grasps))]
+    # checked again after the delay: another robot may have taken it meanwhile
     refusal = yield from attempt(simulation, robot, "pick", lambda: _check_pick(world, robot, item))
     if refusal is not None:
         return refusal
@@ -116,6 +118,7 @@ def place(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Ste
 def _find_surface(world: World, robot: WorldRobot, action: Action) -> Spawn | Result:
     """The surface in reach: where the robot is, or another one of the same location from the same pose."""
     here = robot.location
+    # a location without navigation poses of its surfaces is reached as a whole: its first surface is meant
     if isinstance(here, Location) and here.spawns:
         here = here.spawns[0]
     if not isinstance(here, Spawn):
@@ -144,6 +147,7 @@ def _find_pose(
         if misfit:
             return Result(Status.PLANNING, "misfit", f"{item.name!r} does not fit there: {misfit}")
         return action.pose
+    # collision outlines have the margin already, on both sides: objects stay twice object_radius apart
     others = [other.collision for other in spawn.objects]
     pose = simulation.sampler.sample_placement(shape_to_place(world, item), spawn.polygon, others)
     if pose is None:
@@ -155,6 +159,7 @@ def _find_pose(
 
 def detect(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Look, remember, and say whether what was sought is among it."""
+    # a field of view replaces looking at the surface the robot stands at, as in PyRoboSim 5
     views = [sensor for sensor in simulation.list_sensors(robot) if isinstance(sensor, FieldOfView)]
 
     def check() -> Result | None:
@@ -202,6 +207,7 @@ def find_object(world: World, robot: WorldRobot, query: str) -> WorldObject | Re
     fitting = [item for item in standing if _is_at(world, item, words)]
     if not fitting:
         return refuse("unknown-object", f"{robot.name!r} knows of no {query}")
+    # what is in reach already comes before what is nearer in a straight line
     return min(fitting, key=lambda item: (item.spawn is not robot.location, _measure_distance(robot, item)))
 
 
@@ -280,17 +286,22 @@ class ParallelGrasp:
     def _grasp_face(self, box: GraspBox, face: str, normal: Vector, lift: bool) -> list[Grasp]:
         """Both ways to turn the gripper before a face; those that are wide enough."""
         along = int(np.argmax(np.abs(normal)))
+        # fingers that are too short stop where their depth ends, others at the middle of the box
         inset = max(0.0, box.size[along] / 2 - self.depth)
         found = []
         for across in _list_others(along):
             if box.size[across] > self.width + _FIT:
                 continue
             point = normal * inset
+            # 0 + 1 + 2 = 3: the axis that is neither the approach nor the one the fingers close along
             thick = 3 - along - across
+            # the fingers are thick upwards here: low boxes would put them through the surface
             if lift and thick == 2:
                 point = point + _AXES[2] * max(0.0, (self.height - box.size[2]) / 2)
+            # columns are the axes of the grasp: x closes, z approaches (against the normal), y completes them
             turned = np.column_stack((_AXES[across], np.cross(-normal, _AXES[across]), -normal))
             frame = math3d.Pose.of(point, math3d.quat_from_matrix(turned))
+            # composed as frames; PyRoboSim multiplies the rotations in the other order
             whole = math3d.Pose.of(
                 math3d.quat_rotate(box.pose.quaternion, point)
                 + np.array((box.pose.x, box.pose.y, box.pose.z)),
@@ -336,6 +347,7 @@ def find_faces(box: GraspBox, robot: WorldPose) -> dict[str, Vector]:
     away = np.array((robot.x - box.pose.x, robot.y - box.pose.y))
     cosine, sine = math.cos(box.pose.yaw), math.sin(box.pose.yaw)
     seen = np.array((cosine * away[0] + sine * away[1], -sine * away[0] + cosine * away[1], 0.0))
+    # the robot stands in the middle of the box: any face may be the front
     if not seen.any():
         seen[0] = -1.0
     along = int(np.argmax(np.abs(seen)))
@@ -346,4 +358,5 @@ def find_faces(box: GraspBox, robot: WorldPose) -> dict[str, Vector]:
 
 def _list_others(axis: int) -> list[int]:
     """The two other axes; for the horizontal ones the horizontal one first."""
+    # the order decides which grasp a seed draws
     return [other for other in (1, 0, 2) if other != axis]

@@ -42,6 +42,7 @@ def is_blocked(world: World, robot: WorldRobot, pose: WorldPose) -> bool:
     line = shapely.linestrings((robot.pose.xy, pose.xy))
     if shapely.covers(space, line):
         return False
+    # ways along a wall leave the polygon by rounding: only what is farther out than the slack blocks
     outside = shapely.get_parts(shapely.difference(line, space))
     middles = shapely.line_interpolate_point(outside, 0.5, normalized=True)
     return bool((shapely.distance(space, middles) > _SLACK).any())
@@ -71,6 +72,7 @@ def take_object(robot: WorldRobot, item: WorldObject) -> None:
     assert robot.held is None, "a robot holds one object"
     if item.spawn is not None:
         item.spawn.objects.remove(item)
+    # order matters: carry_object moves whatever is in robot.held
     item.spawn, robot.held = None, item
     robot.known_objects.add(item.name)
     carry_object(robot)
@@ -92,6 +94,7 @@ def put_object(
         item.spawn.objects.remove(item)
     item.spawn = spawn
     spawn.objects.append(item)
+    # PyRoboSim forgets that the location itself may stand on something
     height = spawn.height if world.reference else spawn.elevation
     settled = WorldPose(pose.x, pose.y, height, pose.quaternion, pose.yaw)
     _set_pose(item, settled, world.params.object_radius)

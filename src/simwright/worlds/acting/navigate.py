@@ -55,6 +55,7 @@ def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> 
     options = robot.actions.get("navigate", NOTHING_SAID)
     try:
         trip = _Trip(simulation, robot, executor, path, options.battery_usage)
+    # a speed of zero makes no trajectory
     except UsageError as error:
         return refuse("no-speed", f"{robot.name!r} cannot move: {error.message}")
     if options.delay > 0.0:
@@ -64,8 +65,10 @@ def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> 
     simulation.log(robot, "path", f"{path.length:.2f} m", length=path.length, poses=len(path.poses))
     failure = yield from trip.follow()
     if failure is not None:
+        # a robot that stopped on the way is wherever its pose says
         simulation.settle(robot)
         return failure
+    # two surfaces may share a navigation pose: the one that was asked for counts
     simulation.settle(robot, None if goal is None else goal.place)
     place = robot.location
     if isinstance(place, Spawn) and place.location.is_charger:
@@ -104,6 +107,7 @@ class _Trip:
         self.simulation, self.robot, self.executor, self.usage = simulation, robot, executor, usage
         self.trajectory: Trajectory = executor.follow(path)
         self.lidar = _find_lidar(simulation, robot, executor)
+        # zero: look before the first step, a door right ahead would be found too late
         self.next_look = 0.0 if self.lidar is not None else math.inf
         self.next_check = math.inf if executor.validation_dt is None else 0.0
 
@@ -118,7 +122,9 @@ class _Trip:
                 return None
             step = min(self.executor.dt, duration - time)
             yield step
+            # the last step ends at the very end: sums of steps would miss it by rounding
             before, time = time, duration if duration - time - step < _END else time + step
+            # corners within a step count too: a straight move over them would cut through walls
             for pose in self.trajectory.list_between(before, time):
                 failure = self._move(pose)
                 if failure is not None:
@@ -126,11 +132,13 @@ class _Trip:
 
     def _move(self, pose: WorldPose) -> Result | None:
         robot, world = self.robot, self.simulation.world
+        # robots of PyRoboSim drive through doors that closed after planning
         if not world.reference and is_blocked(world, robot, pose):
             return self._run_against(pose)
         length = math.dist(robot.pose.xy, pose.xy)
         cost = self.usage * length
         if cost > robot.battery_level + _END:
+            # it stops at the very point where the battery ends
             pose = mix_poses(robot.pose, pose, robot.battery_level / cost)
             self.simulation.move(robot, pose)
             robot.spend(cost)
@@ -146,6 +154,7 @@ class _Trip:
         if door is None:
             return fail("blocked", f"something is in the way at ({pose.x:.2f}, {pose.y:.2f})")
         if robot.partial_obs_hallways:
+            # felt, not seen: the next plan leads elsewhere
             robot.known_closed.add(door.name)
         return fail("blocked", f"the door of {door.name!r} is closed")
 
@@ -169,6 +178,7 @@ class _Trip:
         rest = np.array([pose.xy for pose in self.trajectory.find_rest(time)])
         space = world.known_space(robot, None if world.reference else robot.radius)
         step = None
+        # PyRoboSim looks at points of the rest, not at the lines between them
         if world.reference and robot.path_executor is not None:
             step = float(robot.path_executor["validation_step_dist"])
         return bool(find_free_ways(space, rest[:-1], rest[1:], step=step).all())

@@ -71,6 +71,7 @@ class Clock:
     def begin(self, number: int, task: Task) -> None:
         """Start a task now: it runs up to where it first waits."""
         assert number not in self._tasks, "one task at a time"
+        # a number may be used again while an old entry of it is in the queue; the serial tells them apart
         self._serial += 1
         self._tasks[number] = (task, self._serial)
         self._resume(number)
@@ -95,6 +96,7 @@ class Clock:
     def next_time(self) -> float:
         """When something is due next [s]; infinite where nothing is."""
         queue = self._queue
+        # entries of tasks that were stopped are dropped when they come up: removing them from a heap costs more
         while queue and self._tasks.get(queue[0][1], (None, -1))[1] != queue[0][2]:
             heappop(queue)
         return queue[0][0] if queue else math.inf
@@ -107,6 +109,7 @@ class Clock:
     def pass_time(self, dt: float) -> None:
         """Let an amount of time pass [s]."""
         until = self.time + dt
+        # sums of time steps differ in the last bits; what is due now belongs to this step
         while self.next_time <= until + _SAME_TIME:
             self.advance()
         self.time = until
@@ -168,6 +171,7 @@ class WorldSimulation:
         """Where each robot was."""
         self.results: dict[str, Result] = {}
         """The latest result of each robot."""
+        # streams of their own, so that another planner or sensor does not change what actions draw
         self.sampler = SeededSampler(_derive_seed(self.seed, 0))
         self._random = np.random.default_rng((self.seed, 1))
         self._chances = SuccessDraws(self.seed)
@@ -215,6 +219,7 @@ class WorldSimulation:
         for name, actions in plans.items():
             robot = self.find_robot(name)
             self._expect_idle(robot)
+            # unknown actions are errors before anything moves, not halfway through
             for action in actions:
                 ACTIONS.get(action.type)
             answers[name] = PlanResult(robot.name, len(actions))
@@ -317,6 +322,7 @@ class WorldSimulation:
         """The planner of a robot, made when it is first needed."""
         if robot.name not in self._planners:
             given = self._given.get(robot.name, robot.path_planner)
+            # a planner that somebody made keeps its own random numbers
             if given is None or isinstance(given, Planner):
                 self._planners[robot.name] = given
             else:
@@ -377,6 +383,7 @@ class WorldSimulation:
 
     def _note_contacts(self, robot: WorldRobot) -> None:
         """Log robots that come to overlap, once for as long as they do."""
+        # a contact is logged when it begins; as long as it lasts, it says nothing new
         touched = list_contacts(self.world, robot)
         for other in self.world.robots:
             pair = frozenset((robot.name, other.name))

@@ -13,9 +13,9 @@
 
 A list instead of a mapping is the plan of the one robot there is, or of the one that is named.
 
-Goals are ``"at kitchen"``, ``"gear0 at desk0"``, ``"fridge open"`` or ``"hall_a_b closed"``.  Closed locations are opened,
-and closed doors on the way as long as they are not locked; all of that before something is picked up, for a robot that
-holds an object has no hand free.
+Goals are ``"at kitchen"``, ``"gear0 at desk0"``, ``"fridge open"`` or ``"hall_a_b closed"``.  Closed locations are
+opened, and closed doors on the way as long as they are not locked; all of that before something is picked up, for a
+robot that holds an object has no hand free.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ def parse_plan(text: str, world: World, robot: str = "") -> dict[str, list[Actio
 def parse_action(text: str) -> Action:
     """An action in words: its type, then what or where."""
     kind, _, rest = text.strip().partition(" ")
+    # only to refuse an unknown action here, where the line of the plan is known
     ACTIONS.get(kind)
     rest = rest.strip()
     if kind in _OBJECT_FIRST:
@@ -69,6 +70,7 @@ def parse_action(text: str) -> Action:
 def parse_goal(text: str) -> Goal:
     """A place in words, or ``x,y`` or ``x,y,yaw`` [m, rad]."""
     parts = text.split(",")
+    # names may have commas too: what is not all numbers is a name
     if len(parts) in {2, 3}:
         try:
             numbers = [float(part) for part in parts]
@@ -128,6 +130,7 @@ def _read_step(step: Any, where: Where, document: Document, path: tuple[str | in
         if isinstance(step, dict):
             return _read_mapping(step, document, path)
     except UnknownNameError as error:
+        # the same error with its place; the first one did not know the file
         raise UnknownNameError("action", error.name, error.known, where=where) from None
     raise ParseError("a step is a text like 'navigate desk' or a mapping with a type", where=where)
 
@@ -199,10 +202,13 @@ def _plan_fetch(world: World, robot: WorldRobot, query: str, place: str) -> list
     if source is None:
         raise UsageError(f"{item.name!r} is held by a robot")
     goals = find_goals(world, robot, place, source.pose)
+    # seen from where the object is: of several places the one nearest to it
     target = next((goal.place for goal in goals.poses if isinstance(goal.place, Spawn)), None)
     if target is None:
         raise UsageError(f"nothing can be placed at {place!r}", hint=goals.reason)
+    # doors first: a robot that holds something has no hand free
     steps = _open_doors(world, robot, [source.name, target.name])
+    # the source last: the robot picks there next
     for spawn in (target, source):
         if not spawn.location.is_open:
             steps += [Action("navigate", spawn.name), Action("open")]
@@ -237,11 +243,13 @@ def _find_doors(
     if reached is not None:
         return [], reached.pose
     locked = {hallway.name for hallway in world.hallways if hallway.is_locked and not hallway.is_open}
+    # a robot that believes every door open that is not locked finds the way it could have
     hopeful = dataclasses.replace(robot, partial_obs_hallways=True, known_closed=locked)
     answer, reached = plan_to(make_planner(world, hopeful, "astar"), goals, start)
     if answer.path is None or reached is None:
         return [], goals.poses[0].pose
     line = shapely.LineString(answer.path.points)
     shut = [hallway for hallway in world.hallways if not hallway.is_open and line.intersects(hallway.slab)]
+    # in the order in which the path meets them
     shut.sort(key=lambda hallway: line.project(hallway.slab.centroid))
     return shut, reached.pose

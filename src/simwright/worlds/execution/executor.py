@@ -2,8 +2,8 @@
 """What an executor is, and the table of them; velocity commands.
 
 An executor turns a path into a movement: it gives the trajectory, and says how often to look at what lies ahead.
-Executors of others come through entry points in ``simwright.world_executors``.  A trajectory is a path in time: constant
-speed along it, positions interpolated linearly, rotations along the shortest arc.
+Executors of others come through entry points in ``simwright.world_executors``.  A trajectory is a path in time:
+constant speed along it, positions interpolated linearly, rotations along the shortest arc.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ def make_trajectory(
     for start, end in zip(path.poses, path.poses[1:], strict=False):
         seconds = math.dist((start.x, start.y, start.z), (end.x, end.y, end.z)) / linear_velocity
         if max_angular_velocity is not None and math.isfinite(max_angular_velocity):
+            # yaws are not wrapped: the shorter way round counts
             turn = abs(math.remainder(end.yaw - start.yaw, math.tau))
+            # turning and moving happen together: the slower one decides
             seconds = max(seconds, turn / max_angular_velocity)
         times.append(times[-1] + seconds)
     return Trajectory(tuple(times), path.poses)
@@ -84,7 +86,11 @@ STILL: Velocity = (0.0, 0.0, 0.0)
 
 
 class VelocityControl:
-    """The velocity of one robot."""
+    """The velocity of one robot under commands: forward and sideways [m/s] and turning [rad/s], in its own frame.
+
+    Each of them is held first to the largest speed, then to the largest acceleration.  In reference mode a command of
+    zeros stops the robot at once; otherwise it slows down like anything else.
+    """
 
     def __init__(self, limits: MotionLimits, *, reference: bool = False) -> None:
         self.velocity: Velocity = STILL
@@ -98,6 +104,7 @@ class VelocityControl:
 
     def step(self, pose: WorldPose, command: Sequence[float], dt: float) -> WorldPose:
         """Where a command leads within ``dt`` [s]."""
+        # a command of zeros: PyRoboSim keeps the velocity for the next one
         if self._reference and not any(command):
             return pose
         self.velocity = self.limit(command, dt)
@@ -114,6 +121,7 @@ class VelocityControl:
         """The command as far as the robot can follow it."""
         limits = zip(command, self.velocity, self._speeds, self._rates, strict=True)
         forward, sideways, turning = (
+            # speed first, then acceleration, each axis by itself: the order of PyRoboSim
             _clip(_clip(float(wanted), -speed, speed), now - rate * dt, now + rate * dt)
             for wanted, now, speed, rate in limits
         )
@@ -128,6 +136,7 @@ def _clip(value: float, low: float, high: float) -> float:
     return min(max(value, low), high)
 
 
+# files may say dt: 0; a trajectory of millions of poses serves nobody
 _LEAST_DT = 1e-4
 
 
@@ -141,6 +150,7 @@ class ConstantVelocityExecutor:
         self.linear_velocity = float(values["linear_velocity"])
         turning = values["max_angular_velocity"]
         self.max_angular_velocity = None if turning is None else float(turning)
+        # in PyRoboSim the limits of a robot count for velocity commands only
         if not world.reference:
             limits = robot.limits
             self.linear_velocity = min(self.linear_velocity, limits.max_linear_velocity)

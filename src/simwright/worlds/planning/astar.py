@@ -40,6 +40,7 @@ class AStarPlanner(Planner):
         inner = space if self.world.reference else grow(space, -_EDGE)
         self.grid = make_grid(self.world, resolution, self.radius, space=inner)
         width, height = self.grid.shape
+        # a frame of occupied cells: the search needs no test for the edge of the grid
         framed = np.ones((width + 2, height + 2), dtype=np.uint8)
         framed[1:-1, 1:-1] = self.grid.occupied
         self._occupied, self._stride = framed.tobytes(), height + 2
@@ -80,11 +81,13 @@ class AStarPlanner(Planner):
                 break
             points = self._to_points(cells)
             wrong = self._find_crossings(points, space)
+            # the grid looks at points: something thinner than a cell between two of them is found here
             if not len(wrong):
                 whole = self._attach_ends(start, points, goal, space)
                 return self.finish(start, whole, goal, space, explored)
             if {cells[number] for number in wrong} & {first, last}:
                 break
+            # a cell that cannot be reached from its neighbour is taken out, and the search begins again
             blocked = bytearray(occupied)
             for number in wrong:
                 blocked[cells[number]] = 1
@@ -186,6 +189,7 @@ def find_cells(
     count = 0
     while queue:
         cell = heappop(queue)[2]
+        # a cell may be in the queue several times: the first time it comes up is its best
         if state[cell]:
             continue
         state[cell] = _DONE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path: poses from a start to a goal, joined by straight lines; the answer of a planner; points drawn in free space."""
+"""A path: poses from a start to a goal, joined by straight lines; a planner's answer; points drawn in free space."""
 
 from __future__ import annotations
 
@@ -101,6 +101,7 @@ class FreePoints:
             points += (low_x, low_y)
             good = points[shapely.intersects_xy(self._space, points[:, 0], points[:, 1])]
             if len(good):
+                # taken from the end: reversed, so that points come in the order in which they were drawn
                 self._left = list(good[::-1])
                 return
 

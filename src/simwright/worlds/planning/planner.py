@@ -59,6 +59,7 @@ class Planner(ABC):
     def plan(self, start: WorldPose, goal: WorldPose) -> PathAnswer:
         """A path that the robot can go, or why there is none."""
         space = self.find_space()
+        # the world gives the same object until a door or the radius changes
         if space is not self._space:
             self.prepare(space)
             self._space, self._parts = space, shapely.get_parts(space)
@@ -68,6 +69,7 @@ class Planner(ABC):
                 return refuse(f"{word}-occupied", f"the {word} ({pose.x:.3g}, {pose.y:.3g}) is not free")
         if start.xy == goal.xy:
             return PathAnswer(Path((start, goal)))
+        # answers at once what searching would find out only by looking everywhere
         if not self._parts_joined(start, goal):
             return refuse("no-path", self._explain_split())
         return self.search(start, goal, space)

@@ -70,8 +70,10 @@ class RoadMapPlanner(Planner):
         count = len(self.points)
         points = np.vstack((self.points, [start.xy, goal.xy]))
         neighbors = [*self.neighbors, *([], [])]
+        # the goal is joined last, so that it can be joined to the start as well
         for number in (count, count + 1):
             for other, length in self._join(points, number, space):
+                # new lists: those of the graph serve the next question
                 neighbors[number] = [*neighbors[number], (other, length)]
                 neighbors[other] = [*neighbors[other], (number, length)]
             if not neighbors[number]:
@@ -101,6 +103,7 @@ class PrmPlanner(RoadMapPlanner):
 
     def prepare(self, space: Geometry) -> None:
         """Draw the points and join them."""
+        # from the seed every time: the same doors give the same map, whatever was asked before
         draws = FreePoints(space, np.random.Generator(np.random.PCG64(self.seed)))
         drawn = (draws.draw() for _ in range(int(self.values["max_nodes"])))
         self.points = np.array([point for point in drawn if point is not None]).reshape(-1, 2)
@@ -109,6 +112,7 @@ class PrmPlanner(RoadMapPlanner):
             pairs = index_points(self.points).query_pairs(
                 float(self.values["max_connection_dist"]), output_type="ndarray"
             )
+        # the k-d tree gives pairs in an order of its own
         pairs = pairs[np.lexsort(pairs.T[::-1])]
         starts, ends = self.points[pairs[:, 0]], self.points[pairs[:, 1]]
         free = self.find_free(space, starts, ends)

@@ -53,6 +53,7 @@ class SearchTree:
         self._children.append([])
         if parent >= 0:
             self._children[parent].append(number)
+        # a k-d tree cannot grow: it is made anew after many points, not after each
         if number + 1 - self._indexed > _TAIL:
             self._indexed = number + 1
             self._index = index_points(self._points[: self._indexed].copy())
@@ -77,6 +78,7 @@ class SearchTree:
 
     def move(self, node: int, parent: int, length: float) -> None:
         """Hang a node under another parent; the costs behind it follow."""
+        # costs of all descendants change by the same gain
         self._children[self.parents[node]].remove(node)
         self._children[parent].append(node)
         self.parents[node] = parent
@@ -104,6 +106,7 @@ class RrtPlanner(Planner):
         source, target = np.array(start.xy), np.array(goal.xy)
         if math.dist(source, target) <= self._reach and self.is_free_way(space, source, target):
             return self.finish(start, np.array((source, target)), goal, space, 0)
+        # the second is the goal alone unless both grow
         trees = [SearchTree(source), SearchTree(target)]
         growing = trees if self.values["bidirectional"] else trees[:1]
         draws = FreePoints(space, self.random)
@@ -152,6 +155,7 @@ class RrtPlanner(Planner):
     def _rewire(self, tree: SearchTree, node: int, space: Geometry) -> None:
         """Give a new node the parent that makes its way shortest, then lead its neighbours over it where that helps."""
         point = tree.point(node).copy()
+        # no way in the tree is longer than max_connection_dist
         radius = min(float(self.values["rewire_radius"]), self._reach)
         around = [other for other in tree.list_around(point, radius) if other != node]
         if not around:
@@ -167,6 +171,7 @@ class RrtPlanner(Planner):
                 tree.move(node, other, length)
                 break
         for other, length in zip(around, lengths, strict=True):
+            # the margin keeps two nodes from rewiring each other for ever by rounding
             better = tree.costs[node] + length < tree.costs[other] - 1e-12
             if better and self.is_free_way(space, point, tree.point(other)):
                 tree.move(other, node, length)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a sensor is, the table of them, and the two there are: a flat lidar and a field of view.
 
-Walls, closed doors, furniture of any height and other robots stop the beams of a lidar; objects do not.  In the field of
-view, walls and closed doors hide what is behind them; furniture does not, but objects in a closed location are not seen.
-Sensors of others come through entry points in ``simwright.world_sensors``.
+Walls, closed doors, furniture of any height and other robots stop the beams of a lidar; objects do not.  In the field
+of view, walls and closed doors hide what is behind them; furniture does not, but objects in a closed location are not
+seen.  Sensors of others come through entry points in ``simwright.world_sensors``.
 """
 
 from __future__ import annotations
@@ -90,8 +90,10 @@ def _cast(edges: Edges, origin: Sequence[float], angles: Array, reach: float) ->
     dx, dy = np.cos(angles)[:, None], np.sin(angles)[:, None]
     ax, ay = (edges.starts - np.asarray(origin, dtype=np.float64)).T
     ex, ey = (edges.ends - edges.starts).T
+    # as a share of the edge: short edges get a larger one
     slack = _EDGE_SLACK / np.maximum(np.hypot(ex, ey), _EDGE_SLACK)
     cross: Any = dx * ey - dy * ex
+    # rays along an edge divide by zero; the comparisons below are false for what comes of it
     with np.errstate(divide="ignore", invalid="ignore"):
         share = (ax * dy - ay * dx) / cross
         length = (ax * ey - ay * ex) / cross
@@ -165,6 +167,7 @@ class Lidar:
             self._space, self._edges = space, list_edges(space)
         pose = self.robot.pose
         if not shapely.intersects_xy(space, pose.x, pose.y):
+            # a robot in a wall sees nothing, not through it
             return np.zeros(len(self.angles))
         angles = self.angles + pose.yaw
         ranges = cast_rays(self._edges, pose.xy, angles, self.max_range)
@@ -189,6 +192,7 @@ def _list_angles(options: ComponentOptions, *, reference: bool) -> Array:
             f"a lidar of more than {MAX_BEAMS:,} beams is not simulated", hint="use larger steps"
         )
     if reference:
+        # PyRoboSim: by rounding there may be one beam more than fits
         angles = np.arange(low, high + step, step)
     else:
         angles = low + step * np.arange(int((high - low) / step + 1e-9) + 1)
@@ -248,6 +252,7 @@ class FieldOfView:
         away = np.vstack((near.starts, near.ends)) - pose.xy
         corners = np.arctan2(away[:, 1], away[:, 0])
         corners = low + np.mod(corners - low, math.tau)
+        # one ray past the corner on each side: what is behind it is hidden from there on
         corners = np.concatenate((corners - _BESIDE, corners, corners + _BESIDE))
         corners = corners[(corners > low) & (corners < high)]
         return np.unique(np.concatenate((np.linspace(low, high, count), corners)))
@@ -257,6 +262,7 @@ class FieldOfView:
         points = np.column_stack((pose.x + ranges * np.cos(angles), pose.y + ranges * np.sin(angles)))
         if self.max_angle - self.min_angle < math.tau:
             points = np.vstack(([pose.xy], points))
+        # rays at nearly the same angle may cross by rounding
         return shapely.make_valid(shapely.Polygon(points))
 
     def _clip_sector(self, space: Geometry) -> Geometry:
@@ -276,9 +282,11 @@ _DOOR_TOUCH = 1e-3
 def observe_doors(lidar: Lidar) -> list[Hallway]:
     """Compare what the beams meet with what the robot believes; the hallways of which it learned something."""
     robot, world = lidar.robot, lidar.world
+    # doors that are as believed need no beam
     wrong = [hallway for hallway in world.hallways if robot.knows_closed(hallway) is hallway.is_open]
     if not robot.partial_obs_hallways or not wrong:
         return []
+    # to an open door a beam has to go through it, to a closed one up to it: both touch the slab
     beams = shapely.multilinestrings(shapely.linestrings(lidar.draw_beams()))
     learned = [hallway for hallway in wrong if shapely.distance(beams, hallway.slab) <= _DOOR_TOUCH]
     for hallway in learned:

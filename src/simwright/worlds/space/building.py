@@ -55,6 +55,7 @@ def list_walls(world: World) -> list[Wall]:
     outlines = [
         _subtract(outer, floors, near) for outer, near in zip(outers, _pair(outers, floors), strict=True)
     ]
+    # higher walls keep their corners, lower ones end at them; rooms before hallways of the same height
     order = sorted(
         range(len(parts)), key=lambda i: (-world.wall_height(parts[i]), isinstance(parts[i], Hallway))
     )
@@ -88,6 +89,7 @@ def _pair(outlines: list[Geometry], others: list[Geometry]) -> list[list[int]]:
 def _subtract(outline: Geometry, others: list[Geometry], numbers: list[int]) -> Geometry:
     if not numbers:
         return outline
+    # sorted, so that the union has the same corners whatever the tree answers first
     return outline.difference(shapely.union_all([others[number] for number in sorted(numbers)]))
 
 
@@ -98,6 +100,7 @@ def _list_lintels(world: World, room: Room) -> list[Wall]:
     for hallway in room.hallways:
         bottom = world.wall_height(hallway)
         if bottom < top:
+            # room.walls has the opening cut out; here it is the opening that is wanted
             ring = room.outer.difference(room.polygon)
             lintels.append(Wall(room, ring.intersection(hallway.polygon), bottom, top))
     return lintels
@@ -164,11 +167,13 @@ def raise_furniture(
     needed = max(CLEARANCE, clearance)
     spread = [_spread(surface, outline, top - BOARD - needed) for surface in surfaces]
     is_cabinet = any(new is not old for new, old in zip(spread, surfaces, strict=True))
+    # a top that would leave no room for things is left out
     lid = top if is_cabinet and top - BOARD - needed >= max(surface.height for surface in surfaces) else None
     for column in _list_columns(outline, top, spread, lid):
         below = 0.0
         for number, level in enumerate(column.levels):
             solid = number == 0 and column.filled
+            # boards are thinner where two surfaces are nearer than a board
             bottom = 0.0 if solid else max(level - BOARD, (level + below) / 2.0)
             name = "body" if solid else "board"
             part.raise_outline(

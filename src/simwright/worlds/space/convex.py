@@ -30,6 +30,7 @@ _FLAT = 1e-9
 
 def list_polygons(geometry: Geometry) -> list[Geometry]:
     """The polygons of any geometry that are worth a solid, cleaned, from left to right."""
+    # unions leave corners that differ in the last bits: they would become slivers
     geometry = shapely.set_precision(geometry, GRID)
     parts = [part for part in shapely.get_parts(geometry, return_index=False) if part.geom_type == "Polygon"]
     parts += [
@@ -65,6 +66,7 @@ def _cut_polygon(polygon: Geometry) -> list[Geometry]:
     if is_convex(polygon):
         return [polygon]
     cuts = _find_cuts(polygon)
+    # the union splits all lines where they meet, which polygonize needs
     lines = shapely.union_all([polygon.boundary, *cuts])
     faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(lines)))
     shapely.prepare(polygon)
@@ -147,6 +149,7 @@ def _choose_cut(outline: _PolygonEdges, corner: Points, coming: Points, going: P
         line = shapely.LineString([corner, outline.start[other]])
         if outline.polygon.covers(line):
             return line
+    # a little beyond the edge: a cut that ends before it would not cut
     return shapely.LineString([corner, corner + (length + _OVERSHOOT) * way])
 
 

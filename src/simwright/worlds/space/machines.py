@@ -47,6 +47,7 @@ def make_robot(robot: WorldRobot) -> SolidPart:
         part.raise_outline("drum", outline, 0.0, height, robot.color)
         face = shapely.box(robot.radius * 0.35, -robot.radius * 0.12, robot.radius * 0.8, robot.radius * 0.12)
         part.raise_outline("heading", face, height, height + 0.02, (0.95, 0.95, 0.95))
+        # the mark shows where the robot looks; it is no part of the disc that planning knows
         part.shapes[-1].collision = False
         part.shapes[-1].physics_material = ""
     return part
@@ -58,6 +59,7 @@ def finish_robot(part: SolidPart, mass: float | None) -> Asset:
         asset = Asset(part.name)
         asset.sites.append(Site(BASE, ros_frame=BASE))
         return asset
+    # the drum alone weighs
     solid = SolidPart(part.name, shapes=part.shapes[:1])
     asset = part.finish(solid.weigh(mass))
     asset.controllers.append(
@@ -78,6 +80,7 @@ def mount_sensors(world: World, robot: WorldRobot, asset: Asset) -> None:
     host, offset = (WORLD, Pose.of()) if body is None else (body.name, ~body.pose)
     lidars = [name for name, options in robot.sensors.items() if options.type == "lidar"]
     for name, options in robot.sensors.items():
+        # an asset with a lidar of its own knows better where it is mounted
         if _KINDS[options.type] in kinds:
             continue
         pose = offset @ Pose.of((0.0, 0.0, find_lidar_height(world)))
@@ -100,6 +103,7 @@ def _make_lidar(name: str, options: ComponentOptions, robot: WorldRobot) -> Sens
         "scan_horizontal_resolution": 1.0,
         "scan_horizontal_min_angle": first,
         "scan_horizontal_max_angle": first + (count - 1) * step,
+        # outside of the drum, which would stop every beam; flat lidars measure from the centre
         "range_min": max(robot.radius + 0.01, 0.01),
         "range_max": float(options["max_range_m"]),
     }
@@ -124,6 +128,7 @@ _MAKERS = {"lidar": _make_lidar, "fov": _make_view}
 
 def count_beams(first: float, last: float, step: float) -> int:
     """Beams from the first angle to the last one, which may go a step beyond it as in PyRoboSim."""
+    # numpy.arange(first, last + step, step), which PyRoboSim uses
     return max(1, math.ceil((last + step - first) / step - 1e-9))
 
 

@@ -53,6 +53,7 @@ def raise_prism(outline: Geometry, bottom: float, top: float, *, is_round: bool 
         return Cylinder(radius, height), Pose.of((x, y, middle))
     low, high = points.min(axis=0), points.max(axis=0)
     x, y = (low + high) / 2.0
+    # + 0.0 turns -0.0 into 0.0: equal prisms are found by their bytes
     corners = np.round(points - (x, y), _DIGITS) + 0.0
     return make_prism(corners, -height / 2.0, height / 2.0), Pose.of((x, y, middle))
 
@@ -106,6 +107,7 @@ def _find_circle(points: Points) -> tuple[Points, float] | None:
     radius = float(radii.mean())
     if np.ptp(radii) > 1e-6 * radius + _SQUARE * 4 or np.ptp(edges) > 1e-5 * radius + _SQUARE * 4:
         return None
+    # how far the circle stands out of the middle of an edge
     error = radius * (1.0 - math.cos(math.pi / len(points)))
     return (center, round(radius, 6)) if error <= ROUND_ERROR else None
 
@@ -175,6 +177,7 @@ class SolidPart:
                 bounds = box_bounds(geometry)
                 assert bounds is not None
                 size = np.round(bounds[1], _DIGITS).tobytes()
+            # + 0.0 turns -0.0 into 0.0, which has other bytes
             place = np.round((*shape.pose.p, *shape.pose.q), _DIGITS) + 0.0
             rows += [shape.name, geometry.kind, size, place.tobytes()]
         return tuple(rows)

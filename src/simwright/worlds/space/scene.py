@@ -136,6 +136,7 @@ class _WorldSceneBuilder:
             return
         pose, outline, surfaces = _localize(location)
         top = location.pose.z + location.height
+        # of all objects: any of them may be carried to this cabinet
         tallest = max((item.height for item in self._world.objects), default=0.0)
         friction = self._look_up(location, "friction", FRICTION)
         key = (
@@ -233,6 +234,7 @@ class _WorldSceneBuilder:
         folder = Path(self._world.file).parent
         file = locate_file(text, folder, self._data_folder)
         sensors = tuple(robot.sensors) if robot is not None else ()
+        # sensors are mounted into the asset: robots with sensors do not share one
         key = ("file", str(file), sensors and robot)
         found = self._assets.get(key)
         if found is None:
@@ -256,6 +258,7 @@ class _WorldSceneBuilder:
         return default if found is None else found
 
     def _check_upright(self, entity: Any) -> None:
+        # x and y are zero for every turn about z
         _, x, y, _ = entity.pose.quaternion
         if x * x + y * y > 1e-12:
             self._reporter.report(messages.TILT_LEFT, entity.where, name=entity.name)
@@ -273,6 +276,7 @@ def _describe_robot(robot: WorldRobot) -> dict[str, Any]:
 def _localize(location: Location) -> tuple[WorldPose, Geometry, list[SurfaceOutline]]:
     """A location in its own frame: where that is, its outline and its surfaces there."""
     pose, outline = location.pose, location.raw_polygon
+    # a footprint of type parent is in world coordinates already
     if not move_polygon(outline, pose).equals_exact(location.polygon, 1e-9):
         pose, outline = WorldPose(), location.polygon
     back = _unplace(pose)
